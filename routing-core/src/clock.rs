@@ -1,0 +1,19 @@
+//! Time as a port: the core never reads a clock of its own.
+
+use jiff::Timestamp;
+
+/// Where the time comes from.
+pub trait Clock: Send + Sync {
+    /// The time now.
+    fn now(&self) -> Timestamp;
+}
+
+/// The clock of the machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+}

@@ -1,0 +1,285 @@
+//! The model port: what the router needs of a language model.
+
+use std::error::Error;
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{NodeId, RunId};
+use crate::outcome::Outcome;
+use crate::schema::AnswerSchema;
+use crate::stop::StopScope;
+
+pub use crate::schema::Dialect;
+
+/// Who speaks in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The instructions of the agent.
+    System,
+    /// The router, a person or a supervisor.
+    User,
+    /// The model itself.
+    Assistant,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub text: String,
+}
+
+impl Message {
+    /// An instruction.
+    pub fn system(text: impl Into<String>) -> Self {
+        Self {
+            role: Role::System,
+            text: text.into(),
+        }
+    }
+
+    /// A message to the model.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self {
+            role: Role::User,
+            text: text.into(),
+        }
+    }
+
+    /// An answer of the model.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self {
+            role: Role::Assistant,
+            text: text.into(),
+        }
+    }
+}
+
+/// On whose behalf a model is called. For logs, progress, and models that play a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The run.
+    pub run: RunId,
+    /// The node.
+    pub node: NodeId,
+    /// The name of the node's agent type on the wire.
+    pub agent_type: &'static str,
+    /// What the call is for.
+    pub purpose: Purpose,
+    /// The turn of the node, from 1: how many answers it has been asked for, this one included.
+    pub turn: u32,
+    /// How many corrections of this answer came before, 0 for the first try.
+    pub correction: u32,
+}
+
+/// What a call to a model is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// An agent's own step.
+    Step,
+    /// Filling in the request of the route that a resolved interrupt goes to.
+    Resolution,
+    /// Reviewing an interrupt in place of a person.
+    Review,
+}
+
+/// One call to a model. The answer is a JSON text that fits the schema.
+#[derive(Clone)]
+pub struct ModelCall {
+    /// On whose behalf.
+    pub caller: Caller,
+    /// The conversation, in order.
+    pub messages: Vec<Message>,
+    /// What the answer must fit, in the dialect that [`LanguageModel::dialect`] asks for.
+    pub schema: AnswerSchemaRef,
+    /// Told of each piece of the answer as it arrives. Must not block.
+    pub chunks: Option<Arc<dyn ChunkSink>>,
+}
+
+/// A schema that a call refers to: from a fixed table, or made for this call.
+#[derive(Clone)]
+pub enum AnswerSchemaRef {
+    /// From a record's table.
+    Fixed(&'static AnswerSchema),
+    /// Made at run time.
+    Shared(Arc<AnswerSchema>),
+}
+
+impl std::ops::Deref for AnswerSchemaRef {
+    type Target = AnswerSchema;
+
+    fn deref(&self) -> &AnswerSchema {
+        match self {
+            Self::Fixed(schema) => schema,
+            Self::Shared(schema) => schema,
+        }
+    }
+}
+
+impl Debug for ModelCall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ModelCall")
+            .field("caller", &self.caller)
+            .field("messages", &self.messages.len())
+            .field("schema", &self.schema.name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Told of the pieces of an answer while it is streamed.
+pub trait ChunkSink: Send + Sync {
+    /// A piece of the answer has arrived. Called in order, from one task at a time.
+    fn chunk(&self, text: &str);
+}
+
+/// What a model used, as far as it said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TokenUsage {
+    /// Tokens read, where the provider said.
+    pub input: Option<u64>,
+    /// Tokens written, where the provider said.
+    pub output: Option<u64>,
+}
+
+/// A model's whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelReply {
+    /// The text, which should be one JSON value.
+    pub text: String,
+    /// What it cost in tokens.
+    pub usage: TokenUsage,
+    /// Whether the provider said that the answer was cut off at its length limit.
+    pub cut_off: bool,
+}
+
+/// What had arrived of an interrupted answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PartialReply {
+    /// The text so far.
+    pub text: String,
+    /// What is known of its cost.
+    pub usage: TokenUsage,
+}
+
+/// Why a model gave no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The provider cannot be reached: it may be worth trying again.
+    #[error("cannot reach the model at {endpoint}")]
+    Unreachable {
+        /// Where it was looked for.
+        endpoint: String,
+        /// What the client said.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The provider refused the credentials. Trying again will not help.
+    #[error("the provider refused the credentials ({status})")]
+    Unauthorized {
+        /// The HTTP status, 401 or 403.
+        status: u16,
+        /// What the provider said.
+        detail: String,
+    },
+    /// The provider refused the request. Trying again will not help.
+    #[error("the provider refused the request ({status}): {detail}")]
+    Rejected {
+        /// The HTTP status.
+        status: u16,
+        /// What the provider said.
+        detail: String,
+    },
+    /// Too many requests.
+    #[error("the provider asks to slow down (429)")]
+    RateLimited {
+        /// How long the provider asked to wait, where it said.
+        retry_after: Option<Duration>,
+        /// What the provider said.
+        detail: String,
+    },
+    /// The provider failed. It may be worth trying again.
+    #[error("the provider failed ({status}): {detail}")]
+    ProviderFailed {
+        /// The HTTP status, 5xx.
+        status: u16,
+        /// What the provider said.
+        detail: String,
+    },
+    /// The answer broke off before its end.
+    #[error("the answer broke off after {received} bytes")]
+    BrokenOff {
+        /// How much had arrived, in bytes.
+        received: usize,
+    },
+    /// The answer is longer than allowed.
+    #[error("the answer is longer than the limit of {limit} bytes")]
+    TooLong {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The answer did not end in time.
+    #[error("no whole answer within {limit:?}")]
+    TimedOut {
+        /// The limit.
+        limit: Duration,
+    },
+    /// The provider said something that is no answer.
+    #[error("the provider's answer cannot be understood: {detail}")]
+    Malformed {
+        /// What was wrong.
+        detail: String,
+    },
+}
+
+impl ModelError {
+    /// Whether the same call may succeed when it is made again.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable { .. }
+            | Self::RateLimited { .. }
+            | Self::ProviderFailed { .. }
+            | Self::BrokenOff { .. }
+            | Self::TimedOut { .. } => true,
+            Self::Unauthorized { .. }
+            | Self::Rejected { .. }
+            | Self::TooLong { .. }
+            | Self::Malformed { .. } => false,
+        }
+    }
+}
+
+/// A language model. Implement it once for each provider.
+#[async_trait]
+pub trait LanguageModel: Send + Sync {
+    /// What to call it in logs and on screen.
+    fn name(&self) -> &str;
+
+    /// The dialect in which it takes schemas.
+    fn dialect(&self) -> Dialect;
+
+    /// Runs one call; ends early, with what has arrived, when `scope` is stopped immediately.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError`] where there is no whole answer. An interrupted call is not an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection to the provider; the partial answer is lost. Stop
+    /// `scope` instead to keep it.
+    async fn call(
+        &self,
+        call: ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError>;
+}

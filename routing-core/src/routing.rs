@@ -1,0 +1,145 @@
+//! Routing records: structs of optional fields of which exactly one is set.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::{DeserializeOwned, Deserializer};
+
+use crate::__private::Sealed;
+use crate::agent_type::AgentType;
+use crate::answer::AnswerError;
+use crate::route::{RouteId, RouteInfo};
+use crate::route_set::RouteSet;
+use crate::schema::SchemaTable;
+
+/// Whether a record answers an interrupt or is what an agent returns of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoutingKind {
+    /// Each field leads to an agent type, and each agent type has one: the answer to an interrupt.
+    Interrupt,
+    /// What one agent may return: work, a result, or an interrupt of its own.
+    Agent,
+}
+
+/// A routing record, made by `#[derive(Routing)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a routing record",
+    note = "put `#[derive(Routing)]` on a struct of optional fields; this trait cannot be implemented by hand"
+)]
+pub trait Routing:
+    Sealed + Serialize + DeserializeOwned + JsonSchema + Debug + Clone + Send + Sync + Sized + 'static
+{
+    /// The record's name.
+    const NAME: &'static str;
+
+    /// What the record is for.
+    const KIND: RoutingKind;
+
+    /// Its routes, in the order of their fields: at least 1, at most 64.
+    const ROUTES: &'static [RouteInfo];
+
+    /// The routes whose fields are set.
+    fn set_routes(&self) -> RouteSet<Self>;
+
+    /// The schemas of this record, built at their first use.
+    fn schemas() -> &'static SchemaTable<Self>;
+
+    /// Takes out the one set field.
+    ///
+    /// # Errors
+    ///
+    /// [`OneRouteError`] where no field is set, or more than one.
+    fn into_one(self) -> Result<Component<Self>, OneRouteError> {
+        let set = self.set_routes();
+        let Some(route) = set.single() else {
+            return Err(OneRouteError::new(set));
+        };
+        let value = self.__into_request(route.index());
+        Ok(Component { route, value })
+    }
+
+    /// Reads the request of the field at `index`; `None` where the input is null.
+    #[doc(hidden)]
+    fn __deserialize_field<'de, D: Deserializer<'de>>(
+        index: usize,
+        deserializer: D,
+    ) -> Result<Option<Self>, D::Error>;
+
+    /// Reads an answer that may hold the route at `index` alone, through [`crate::Narrowed`].
+    #[doc(hidden)]
+    fn __parse_narrowed(index: usize, answer: &[u8]) -> Result<Self, AnswerError>;
+
+    /// The request of the field at `index`, which is set.
+    #[doc(hidden)]
+    fn __into_request(self, index: usize) -> Box<dyn Any + Send>;
+
+    /// The schema of the request of the field at `index`, without null.
+    #[doc(hidden)]
+    fn __request_schema(index: usize, generator: &mut SchemaGenerator) -> Schema;
+
+    /// The doc comment of the record.
+    #[doc(hidden)]
+    fn __description() -> &'static str;
+}
+
+/// A record whose every field leads to an agent type, and every agent type has its field.
+///
+/// Made by `#[derive(Routing)]` with `#[routing(agent_types = ...)]`.
+pub trait InterruptRoutes: Routing {
+    /// Where its routes lead.
+    type AgentType: AgentType<Route = Self::AgentType>;
+
+    /// The route that leads to an agent type. Total: a type without a route does not compile.
+    fn route_to(agent_type: Self::AgentType) -> RouteId<Self>;
+
+    /// Where a route leads.
+    fn agent_type_of(route: RouteId<Self>) -> Self::AgentType;
+}
+
+/// The one set field of a record, taken out of it.
+#[derive(Debug)]
+pub struct Component<R: Routing> {
+    /// Which field it was.
+    pub route: RouteId<R>,
+    /// The request, of the route's request type.
+    pub value: Box<dyn Any + Send>,
+}
+
+/// A record in which no field is set, or more than one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OneRouteError {
+    /// Nothing is set: there is nowhere to go.
+    #[error("no field of `{record}` is set; set exactly one of: {}", known.join(", "))]
+    NoneSet {
+        /// The record's name.
+        record: &'static str,
+        /// The fields that it has, by their names in JSON.
+        known: Vec<&'static str>,
+    },
+    /// More than one is set, and none wins over the others.
+    #[error("{} fields of `{record}` are set, {}; set exactly one", fields.len(), fields.join(", "))]
+    ManySet {
+        /// The record's name.
+        record: &'static str,
+        /// The fields that are set, by their names in JSON.
+        fields: Vec<&'static str>,
+    },
+}
+
+impl OneRouteError {
+    fn new<R: Routing>(set: RouteSet<R>) -> Self {
+        if set.is_empty() {
+            Self::NoneSet {
+                record: R::NAME,
+                known: RouteSet::<R>::ALL.fields(),
+            }
+        } else {
+            Self::ManySet {
+                record: R::NAME,
+                fields: set.fields(),
+            }
+        }
+    }
+}

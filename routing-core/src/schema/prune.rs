@@ -1,0 +1,1 @@
+//! Leaving out of a schema what it does not reach.
