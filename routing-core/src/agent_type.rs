@@ -53,6 +53,14 @@ pub trait AgentType:
     fn name(self) -> &'static str {
         Self::NAMES[self.index()]
     }
+
+    /// Their names in Rust, in the same order.
+    #[doc(hidden)]
+    const __VARIANTS: &'static [&'static str];
+
+    /// Their discriminants, in the same order: what a constant can compare.
+    #[doc(hidden)]
+    const __DISCRIMINANTS: &'static [i128];
 }
 
 /// A text that names no agent of an enumeration.

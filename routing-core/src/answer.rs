@@ -2,7 +2,11 @@
 
 mod error;
 mod read;
+mod record;
 mod strict;
 
 pub use error::{AnswerError, AnswerFault};
 pub use read::{read_narrowed, read_strictly, read_within};
+
+#[doc(hidden)]
+pub use record::{RecordSeed, deserialize_record as __deserialize_record};

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::__private::Sealed;
 use crate::agent_type::AgentType;
@@ -150,7 +150,7 @@ impl AgentInterrupt for InterruptDetails {
     note = "put `#[derive(InterruptRequest)]` on an enum with one variant for each kind of agent; this trait cannot be implemented by hand"
 )]
 pub trait SealedInterrupt:
-    Sealed + Serialize + Clone + Debug + Send + Sync + Sized + 'static
+    Sealed + Serialize + DeserializeOwned + Clone + Debug + Send + Sync + Sized + 'static
 {
     /// Who may raise an interrupt.
     type Kind: AgentType;
@@ -167,6 +167,13 @@ pub trait SealedInterrupt:
     ///
     /// Where the payload cannot be written as JSON.
     fn payload(&self) -> Result<serde_json::Value, serde_json::Error>;
+
+    /// Reads the payload of the kind at `kind_index`.
+    #[doc(hidden)]
+    fn __deserialize_payload<'de, D: Deserializer<'de>>(
+        kind_index: usize,
+        deserializer: D,
+    ) -> Result<Self, D::Error>;
 
     /// The payload types that are made into this enumeration, for dispatch: each with what makes it so.
     ///

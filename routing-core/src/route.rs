@@ -159,6 +159,12 @@ impl<R: Routing> RouteId<R> {
             .map(Self::from_index_unchecked)
     }
 
+    /// For generated code only: the route at a place that is one of the record.
+    #[doc(hidden)]
+    pub const fn __at(index: usize) -> Self {
+        Self::from_index_unchecked(index)
+    }
+
     // A record has at most 64 routes, which the derive checks.
     #[expect(
         clippy::cast_possible_truncation,

@@ -1,6 +1,6 @@
 //! Routing records: structs of optional fields of which exactly one is set.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt::Debug;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -53,11 +53,12 @@ pub trait Routing:
     /// [`OneRouteError`] where no field is set, or more than one.
     fn into_one(self) -> Result<Component<Self>, OneRouteError> {
         let set = self.set_routes();
-        let Some(route) = set.single() else {
-            return Err(OneRouteError::new(set));
-        };
-        let value = self.__into_request(route.index());
-        Ok(Component { route, value })
+        set.single()
+            .and_then(|route| {
+                let value = self.__into_request(route.index())?;
+                Some(Component { route, value })
+            })
+            .ok_or_else(|| OneRouteError::__new(set))
     }
 
     /// Reads the request of the field at `index`; `None` where the input is null.
@@ -71,9 +72,17 @@ pub trait Routing:
     #[doc(hidden)]
     fn __parse_narrowed(index: usize, answer: &[u8]) -> Result<Self, AnswerError>;
 
-    /// The request of the field at `index`, which is set.
+    /// The type of the request of the field at `index`.
     #[doc(hidden)]
-    fn __into_request(self, index: usize) -> Box<dyn Any + Send>;
+    fn __request_type(index: usize) -> TypeId;
+
+    /// The record with a copy of this request in the field at `index`; `None` where it is of another type.
+    #[doc(hidden)]
+    fn __from_request(index: usize, request: &dyn Any) -> Option<Self>;
+
+    /// The request of the field at `index`; `None` where it is not set.
+    #[doc(hidden)]
+    fn __into_request(self, index: usize) -> Option<Box<dyn Any + Send>>;
 
     /// The schema of the request of the field at `index`, without null.
     #[doc(hidden)]
@@ -129,7 +138,9 @@ pub enum OneRouteError {
 }
 
 impl OneRouteError {
-    fn new<R: Routing>(set: RouteSet<R>) -> Self {
+    /// For generated code only: what is wrong with a set that is not of one route.
+    #[doc(hidden)]
+    pub fn __new<R: Routing>(set: RouteSet<R>) -> Self {
         if set.is_empty() {
             Self::NoneSet {
                 record: R::NAME,
@@ -142,4 +153,15 @@ impl OneRouteError {
             }
         }
     }
+}
+
+/// Why a record could not be dispatched to its actions.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DispatchError<E> {
+    /// The record holds no request, or more than one; no action was called.
+    #[error(transparent)]
+    Route(OneRouteError),
+    /// The action that took the request failed.
+    #[error("the action of the route failed")]
+    Action(#[source] E),
 }
