@@ -1,1 +1,6 @@
-//! agents
+//! The reference workflow: fourteen node types, three workers, their records, prompts and edges.
+
+mod agent_kind;
+pub mod run;
+
+pub use agent_kind::{AgentKind, RouteType};

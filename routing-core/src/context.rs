@@ -1,1 +1,204 @@
-//! context
+//! The context of a model call, and the decorators that prepare it.
+//!
+//! A context carries a snapshot of everything a decorator may look at. Decorators are synchronous and
+//! read nothing else, so the same context gives the same bytes on every retry.
+
+use std::sync::Arc;
+
+use crate::model::{AnswerSchemaRef, Caller, ChunkSink, Dialect, Message, ModelCall};
+use crate::route::RouteId;
+use crate::route_set::RouteSet;
+use crate::routing::{Routing, RoutingKind};
+use crate::schema::AnswerSchema;
+
+/// Where an answer may go, as it stood when the context was made.
+#[derive(Debug)]
+pub struct RouteSnapshot<T: Routing> {
+    /// The target that a decision has already fixed. Wins over everything.
+    pub decided: Option<RouteId<T>>,
+    /// The target of the reroute event that is bound to the interrupt. Wins over the origin.
+    pub reroute: Option<RouteId<T>>,
+    /// The route of the agent that raised the interrupt.
+    pub origin: Option<RouteId<T>>,
+    /// The route back to whoever called the agent, for records with return routes.
+    pub caller: Option<RouteId<T>>,
+}
+
+impl<T: Routing> Default for RouteSnapshot<T> {
+    fn default() -> Self {
+        Self {
+            decided: None,
+            reroute: None,
+            origin: None,
+            caller: None,
+        }
+    }
+}
+
+impl<T: Routing> RouteSnapshot<T> {
+    /// The one target of a resolved interrupt: what was decided, else the bound reroute, else the origin.
+    pub fn target(&self) -> Option<RouteId<T>> {
+        self.decided.or(self.reroute).or(self.origin)
+    }
+}
+
+// Not derived: a derive would ask the record itself to be `Copy`.
+impl<T: Routing> Clone for RouteSnapshot<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Routing> Copy for RouteSnapshot<T> {}
+
+/// Which routes of a record an answer may take.
+#[derive(Debug)]
+pub enum Selection<T: Routing> {
+    /// Any of them.
+    All,
+    /// This one and no other.
+    Only(RouteId<T>),
+    /// Any but the return routes, and of those this one.
+    Returning(RouteId<T>),
+}
+
+impl<T: Routing> Clone for Selection<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Routing> Copy for Selection<T> {}
+
+impl<T: Routing> Selection<T> {
+    /// The routes as a set.
+    pub fn routes(self) -> RouteSet<T> {
+        match self {
+            Self::All => RouteSet::ALL,
+            Self::Only(route) => RouteSet::only(route),
+            Self::Returning(caller) => RouteSet::RETURNS.complement().union(RouteSet::only(caller)),
+        }
+    }
+
+    /// The schema that a model is shown. A table look-up.
+    pub fn schema(self, dialect: Dialect) -> &'static AnswerSchema {
+        match self {
+            Self::All => T::schemas().full(dialect),
+            Self::Only(route) => T::schemas().narrowed(route, dialect),
+            Self::Returning(caller) => T::schemas().returning(caller, dialect),
+        }
+    }
+}
+
+/// A call to a model whose answer is a `T`, before it is made.
+#[derive(Clone)]
+pub struct LlmCallContext<T: Routing> {
+    /// On whose behalf the model is called.
+    pub caller: Caller,
+    /// The conversation.
+    pub messages: Vec<Message>,
+    /// Where the answer may go, as it stood when the context was made.
+    pub snapshot: RouteSnapshot<T>,
+    /// Which routes the answer may take. Decorators narrow it.
+    pub selection: Selection<T>,
+    /// Told of each piece of the answer as it arrives.
+    pub chunks: Option<Arc<dyn ChunkSink>>,
+}
+
+impl<T: Routing> LlmCallContext<T> {
+    /// A context in which every route is still allowed.
+    pub fn new(caller: Caller, messages: Vec<Message>, snapshot: RouteSnapshot<T>) -> Self {
+        Self {
+            caller,
+            messages,
+            snapshot,
+            selection: Selection::All,
+            chunks: None,
+        }
+    }
+
+    /// The call for a model that takes schemas in this dialect.
+    pub fn to_call(&self, dialect: Dialect) -> ModelCall {
+        ModelCall {
+            caller: self.caller.clone(),
+            messages: self.messages.clone(),
+            schema: AnswerSchemaRef::Fixed(self.selection.schema(dialect)),
+            chunks: self.chunks.clone(),
+        }
+    }
+}
+
+/// Prepares a call. It sees the context alone: no store, no clock, no bus.
+pub trait Decorator<T: Routing>: Send + Sync {
+    /// The context with this decorator's change.
+    fn decorate(&self, context: LlmCallContext<T>) -> LlmCallContext<T>;
+}
+
+/// Decorators in the order in which they act.
+pub struct DecoratorChain<T: Routing> {
+    decorators: Vec<Box<dyn Decorator<T>>>,
+}
+
+impl<T: Routing> Default for DecoratorChain<T> {
+    /// The decorators that narrow: [`FilterPropertiesDecorator`], then [`ReturnRouteDecorator`].
+    fn default() -> Self {
+        Self::empty()
+            .then(FilterPropertiesDecorator)
+            .then(ReturnRouteDecorator)
+    }
+}
+
+impl<T: Routing> DecoratorChain<T> {
+    /// A chain that changes nothing.
+    pub fn empty() -> Self {
+        Self {
+            decorators: Vec::new(),
+        }
+    }
+
+    /// The chain with one more decorator at its end.
+    #[must_use]
+    pub fn then(mut self, decorator: impl Decorator<T> + 'static) -> Self {
+        self.decorators.push(Box::new(decorator));
+        self
+    }
+
+    /// The context after all decorators.
+    pub fn decorate(&self, context: LlmCallContext<T>) -> LlmCallContext<T> {
+        self.decorators
+            .iter()
+            .fold(context, |context, decorator| decorator.decorate(context))
+    }
+}
+
+/// Narrows the answer to an interrupt to its one target: what was decided, else the target of the
+/// bound reroute event, else the origin. Leaves every other record as it is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FilterPropertiesDecorator;
+
+impl<T: Routing> Decorator<T> for FilterPropertiesDecorator {
+    fn decorate(&self, mut context: LlmCallContext<T>) -> LlmCallContext<T> {
+        if T::KIND == RoutingKind::Interrupt
+            && let Some(target) = context.snapshot.target()
+        {
+            context.selection = Selection::Only(target);
+        }
+        context
+    }
+}
+
+/// Narrows the return routes of an agent's own record to the one that leads back to its caller.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReturnRouteDecorator;
+
+impl<T: Routing> Decorator<T> for ReturnRouteDecorator {
+    fn decorate(&self, mut context: LlmCallContext<T>) -> LlmCallContext<T> {
+        if T::KIND == RoutingKind::Agent
+            && let Some(caller) = context.snapshot.caller
+            && RouteSet::<T>::RETURNS.contains(caller)
+        {
+            context.selection = Selection::Returning(caller);
+        }
+        context
+    }
+}

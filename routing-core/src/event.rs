@@ -1,1 +1,96 @@
-//! event
+//! Events with which supervisors ask a running agent to interrupt itself, and say where to go then.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::agent_type::AgentType;
+use crate::answer::{AnswerError, read_strictly};
+use crate::ids::{EventId, NodeId};
+use crate::interrupt::{Choice, ConfirmationItem, InterruptType};
+use crate::model::Message;
+
+/// The first line of a message that asks an agent to raise an interrupt.
+pub const INTERRUPT_REQUEST_MARK: &str = "[interrupt request]";
+
+/// A supervisor's wish: that a running agent raises an interrupt, and where its answer shall go.
+///
+/// Its JSON is fixed. An absent or null `rerouteToAgentType` means: back to the source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, bound = "")]
+pub struct InterruptRequestEvent<K: AgentType> {
+    /// Names the event; the same id with the same content is the same event.
+    pub event_id: EventId,
+    /// When it was published, by the publisher's clock.
+    pub timestamp: Timestamp,
+    /// The node that shall interrupt itself.
+    pub node_id: NodeId,
+    /// The kind of that node.
+    pub source_agent_type: K,
+    /// Where to go after the interrupt; back to the source where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reroute_to_agent_type: Option<K::Route>,
+    /// What the interrupt shall do.
+    pub interrupt_type: InterruptType,
+    /// Why, in words for the agent and for people.
+    pub reason: String,
+    /// The answers that shall be offered.
+    #[serde(default)]
+    pub choices: Vec<Choice>,
+    /// What shall be confirmed.
+    #[serde(default)]
+    pub confirmation_items: Vec<ConfirmationItem>,
+    /// What one needs to know to decide.
+    #[serde(default)]
+    pub context_for_decision: String,
+}
+
+impl<K: AgentType> InterruptRequestEvent<K> {
+    /// Reads an event from JSON, strictly.
+    ///
+    /// # Errors
+    ///
+    /// [`AnswerError`] names the field and what is wrong with it: an unknown field, an unknown agent or
+    /// interrupt type, a timestamp that is none.
+    pub fn from_json(json: &[u8]) -> Result<Self, AnswerError> {
+        read_strictly(json)
+    }
+
+    /// Where the interrupt's answer shall go.
+    pub fn target(&self) -> K::Route {
+        self.reroute_to_agent_type
+            .unwrap_or_else(|| self.source_agent_type.origin_route())
+    }
+
+    /// What the agent is told: a user message that asks it to raise the interrupt.
+    pub fn message(&self) -> Message {
+        let mut lines = vec![
+            INTERRUPT_REQUEST_MARK.to_owned(),
+            format!("type: {}", self.interrupt_type),
+            format!("reason: {}", one_line(&self.reason)),
+        ];
+        if !self.context_for_decision.is_empty() {
+            lines.push(format!("context: {}", one_line(&self.context_for_decision)));
+        }
+        for choice in &self.choices {
+            lines.push(format!(
+                "choice: {} | {} | {}",
+                choice.value,
+                choice.label,
+                one_line(&choice.description)
+            ));
+        }
+        for item in &self.confirmation_items {
+            lines.push(format!("confirm: {} | {}", item.id, one_line(&item.prompt)));
+        }
+        lines.push(
+            "Answer with `interruptRequest`, built from the lines above and from what you know."
+                .to_owned(),
+        );
+        Message::user(lines.join("\n"))
+    }
+}
+
+/// The text with its line breaks turned into spaces, so that it cannot pose as another line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

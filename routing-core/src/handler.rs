@@ -1,1 +1,156 @@
-//! handler
+//! The unified interrupt handler: every interrupt of every agent comes here, and leaves along one route.
+
+mod ask_person;
+mod ask_reviewer;
+mod observer;
+mod prompt;
+mod resolution;
+mod resolve;
+
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use tokio::sync::OnceCell;
+
+use crate::agent_type::AgentType;
+use crate::ask::Asker;
+use crate::blackboard::Blackboard;
+use crate::clock::Clock;
+use crate::context::DecoratorChain;
+use crate::ids::{InterruptId, NodeId, RunId};
+use crate::interrupt::SealedInterrupt;
+use crate::model::Message;
+use crate::outcome::Outcome;
+use crate::reroute::PendingReroutes;
+use crate::review::Reviewer;
+use crate::routing::InterruptRoutes;
+use crate::stop::{StopReason, StopScope};
+
+pub use ask_reviewer::ReviewDecision;
+pub use observer::{InterruptMoment, InterruptObserver, Unobserved};
+pub use resolution::{DecidedBy, FilledBy, HandleError, Resolution, Routed};
+
+/// How the handler decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandlerPolicy {
+    /// How sure a reviewing model must be, in percent; below that a person is asked.
+    pub confidence_threshold: u8,
+    /// How often a person is asked again after an answer that does not fit.
+    pub invalid_answers: u32,
+}
+
+impl Default for HandlerPolicy {
+    /// 80 percent, and 10 answers that do not fit.
+    fn default() -> Self {
+        Self {
+            confidence_threshold: 80,
+            invalid_answers: 10,
+        }
+    }
+}
+
+/// The ports and the policy of a handler.
+pub struct HandlerConfig<I: SealedInterrupt, R: InterruptRoutes> {
+    /// Fills in requests.
+    pub asker: Asker,
+    /// Answers AGENT_REVIEW; usually the same model as the asker's.
+    pub reviewing_model: Asker,
+    /// Answers questions and resumes paused runs.
+    pub reviewer: Arc<dyn Reviewer>,
+    /// Keeps reroute events.
+    pub reroutes: Arc<dyn PendingReroutes<I::Kind>>,
+    /// Prepares the call that fills in a request.
+    pub decorators: DecoratorChain<R>,
+    /// Told what happens, as it happens.
+    pub observer: Arc<dyn InterruptObserver>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// How to decide.
+    pub policy: HandlerPolicy,
+}
+
+/// Where an interrupt was raised.
+#[derive(Clone, Copy)]
+pub struct OperationContext<'a> {
+    /// The interrupt's id: running the handler again with the same id gives the same resolution.
+    pub interrupt: InterruptId,
+    /// The run.
+    pub run: RunId,
+    /// The node that raised it.
+    pub node: &'a NodeId,
+    /// The turn of the node in which it was raised, from 1.
+    pub turn: u32,
+    /// What the nodes have produced.
+    pub blackboard: &'a Blackboard,
+    /// What the node was told and has said, for the resolution prompt.
+    pub conversation: &'a [Message],
+    /// Stops the handler.
+    pub scope: &'a StopScope,
+}
+
+/// Handles the interrupts of all kinds of agents.
+pub struct UnifiedInterruptHandler<I: SealedInterrupt, R: InterruptRoutes> {
+    config: HandlerConfig<I, R>,
+    resolutions: DashMap<InterruptId, Arc<OnceCell<Resolution<R>>>>,
+}
+
+/// Why a computation ended without a resolution.
+enum Unresolved {
+    Failed(HandleError),
+    Interrupted(StopReason),
+}
+
+impl From<HandleError> for Unresolved {
+    fn from(error: HandleError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl<I, R> UnifiedInterruptHandler<I, R>
+where
+    I: SealedInterrupt,
+    I::Kind: AgentType<Route = R::AgentType>,
+    R: InterruptRoutes,
+{
+    /// A handler over these ports.
+    pub fn new(config: HandlerConfig<I, R>) -> Self {
+        Self {
+            config,
+            resolutions: DashMap::new(),
+        }
+    }
+
+    /// Resolves an interrupt: asks whom its type says, fixes the one target, fills in its request.
+    ///
+    /// The target is what the person chose, else that of the bound reroute event, else the origin. The
+    /// decision fixes it; a model only fills in the request, and only where the answer does not
+    /// determine it. Running the handler again for the same interrupt returns the same resolution and
+    /// asks nobody.
+    ///
+    /// # Errors
+    ///
+    /// [`HandleError`]. The interrupt stays open, its reroute stays bound, and it can be handled again.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before the resolution is made, nothing is decided. Handle the interrupt again.
+    pub async fn handle_unified_interrupt(
+        &self,
+        request: I,
+        context: OperationContext<'_>,
+    ) -> Result<Outcome<Resolution<R>>, HandleError> {
+        let cell = Arc::clone(&self.resolutions.entry(context.interrupt).or_default());
+        // One caller works, the others wait for its result: two callers never decide twice.
+        let resolved = cell
+            .get_or_try_init(|| self.resolve(&request, &context))
+            .await;
+        match resolved {
+            Ok(resolution) => Ok(Outcome::Completed(resolution.clone())),
+            Err(Unresolved::Interrupted(reason)) => Ok(Outcome::Interrupted {
+                reason,
+                partial: (),
+            }),
+            Err(Unresolved::Failed(error)) => Err(error),
+        }
+    }
+}

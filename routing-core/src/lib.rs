@@ -10,6 +10,7 @@ extern crate self as routing_core;
 
 mod agent_type;
 pub mod answer;
+pub mod ask;
 pub mod blackboard;
 pub mod bus;
 mod clock;
@@ -40,7 +41,7 @@ pub use narrowed::Narrowed;
 pub use outcome::Outcome;
 pub use route::{AgentRoute, Request, Route, RouteId, RouteInfo};
 pub use route_set::RouteSet;
-pub use routing::{Component, InterruptRoutes, OneRouteError, Routing, RoutingKind};
+pub use routing::{Component, DispatchError, InterruptRoutes, OneRouteError, Routing, RoutingKind};
 pub use routing_derive::{AgentType, InterruptRequest, Routing};
 pub use stop::{StopMode, StopReason, StopScope, StopSource};
 

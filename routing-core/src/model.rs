@@ -150,6 +150,21 @@ pub struct TokenUsage {
     pub output: Option<u64>,
 }
 
+impl TokenUsage {
+    /// The sum; what neither side knows stays unknown.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let sum = |left: Option<u64>, right: Option<u64>| match (left, right) {
+            (None, None) => None,
+            (left, right) => Some(left.unwrap_or(0).saturating_add(right.unwrap_or(0))),
+        };
+        Self {
+            input: sum(self.input, other.input),
+            output: sum(self.output, other.output),
+        }
+    }
+}
+
 /// A model's whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelReply {

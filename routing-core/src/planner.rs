@@ -1,1 +1,270 @@
-//! planner
+//! The planner: takes the one set component of a routing to the action that takes it.
+//!
+//! It knows routings in general and no record in particular.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::interrupt::SealedInterrupt;
+use crate::routing::{OneRouteError, Routing};
+
+/// A routing of any record, for results of which only the planner needs to know the way on.
+pub trait AnyRouting: Send {
+    /// Takes out the one set field, without its types.
+    ///
+    /// # Errors
+    ///
+    /// [`OneRouteError`] where none is set, or more than one.
+    fn into_step(self: Box<Self>) -> Result<Step, OneRouteError>;
+}
+
+impl<R: Routing> AnyRouting for R {
+    fn into_step(self: Box<Self>) -> Result<Step, OneRouteError> {
+        let component = self.into_one()?;
+        let info = component.route.info();
+        Ok(Step {
+            record: R::NAME,
+            field: info.field,
+            request: info.request,
+            value: component.value,
+        })
+    }
+}
+
+/// Where a routing leads.
+#[derive(Debug)]
+pub struct Step {
+    /// The record's name.
+    pub record: &'static str,
+    /// The field that is set, by its name in JSON.
+    pub field: &'static str,
+    /// The type of the request, as written in the record.
+    pub request: &'static str,
+    value: Box<dyn Any + Send>,
+}
+
+/// What an action leads to.
+pub enum Next<O> {
+    /// Another routing: the planner goes on.
+    Routing(Box<dyn AnyRouting>),
+    /// The end.
+    Finished(O),
+}
+
+impl<O> Next<O> {
+    /// Goes on with a routing.
+    pub fn routing(routing: impl Routing) -> Self {
+        Self::Routing(Box::new(routing))
+    }
+}
+
+type ActionFuture<'a, O, E> = Pin<Box<dyn Future<Output = Result<Next<O>, E>> + Send + 'a>>;
+type RunAction<C, O, E> =
+    dyn for<'a> Fn(Box<dyn Any + Send>, &'a C) -> Option<ActionFuture<'a, O, E>> + Send + Sync;
+
+/// What is known of an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActionInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it may run again with the same input.
+    pub rerunnable: bool,
+    /// What it costs, where a planner can choose; the unit is the orchestrator's.
+    pub cost: u32,
+}
+
+struct Action<C, O, E> {
+    info: ActionInfo,
+    run: Arc<RunAction<C, O, E>>,
+}
+
+impl<C, O, E> Clone for Action<C, O, E> {
+    fn clone(&self) -> Self {
+        Self {
+            info: self.info,
+            run: Arc::clone(&self.run),
+        }
+    }
+}
+
+/// Dispatches routings to actions by the type of the request.
+pub struct BlackboardRoutingPlanner<C, O, E> {
+    actions: HashMap<TypeId, Action<C, O, E>>,
+}
+
+/// Two actions that take the same request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the actions `{first}` and `{second}` both take `{request}`; a request has one action")]
+pub struct ActionTaken {
+    /// The action that was there.
+    pub first: &'static str,
+    /// The action that came.
+    pub second: &'static str,
+    /// The request's type.
+    pub request: &'static str,
+}
+
+/// Why a routing could not be dispatched, or what its action failed with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError<E> {
+    /// None or more than one field is set.
+    #[error(transparent)]
+    Route(#[from] OneRouteError),
+    /// No action takes the request.
+    #[error("`{record}.{field}` is set and no action takes `{request}`; there are: {}", known.join(", "))]
+    NoAction {
+        /// The record's name.
+        record: &'static str,
+        /// The field that is set.
+        field: &'static str,
+        /// The type of its request.
+        request: &'static str,
+        /// The actions that there are, by name.
+        known: Vec<&'static str>,
+    },
+    /// The action failed.
+    #[error("the action `{action}` failed")]
+    Action {
+        /// Its name.
+        action: &'static str,
+        /// Why.
+        #[source]
+        source: E,
+    },
+}
+
+impl<C, O, E> Default for BlackboardRoutingPlanner<C, O, E> {
+    fn default() -> Self {
+        Self {
+            actions: HashMap::new(),
+        }
+    }
+}
+
+impl<C: Sync + 'static, O: 'static, E: 'static> BlackboardRoutingPlanner<C, O, E> {
+    /// A planner without actions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the action that takes requests of the type `I`.
+    ///
+    /// # Errors
+    ///
+    /// [`ActionTaken`] where another action takes them.
+    pub fn add<I, F>(&mut self, info: ActionInfo, action: F) -> Result<(), ActionTaken>
+    where
+        I: Any + Send,
+        F: for<'a> Fn(I, &'a C) -> ActionFuture<'a, O, E> + Send + Sync + 'static,
+    {
+        let run: Arc<RunAction<C, O, E>> = Arc::new(move |value, context| {
+            let input = value.downcast::<I>().ok()?;
+            Some(action(*input, context))
+        });
+        self.insert(TypeId::of::<I>(), type_name::<I>(), Action { info, run })
+    }
+
+    /// Adds the action that takes every payload of a sealed interrupt request, as that request.
+    ///
+    /// # Errors
+    ///
+    /// [`ActionTaken`] where another action takes one of them.
+    pub fn add_sealed<I, F>(&mut self, info: ActionInfo, action: F) -> Result<(), ActionTaken>
+    where
+        I: SealedInterrupt,
+        F: for<'a> Fn(I, &'a C) -> ActionFuture<'a, O, E> + Send + Sync + 'static,
+    {
+        let action = Arc::new(action);
+        for (type_id, request, seal) in I::__payloads() {
+            let action = Arc::clone(&action);
+            let run: Arc<RunAction<C, O, E>> =
+                Arc::new(move |value, context| Some(action(seal(value)?, context)));
+            self.insert(type_id, request, Action { info, run })?;
+        }
+        Ok(())
+    }
+
+    fn insert(
+        &mut self,
+        type_id: TypeId,
+        request: &'static str,
+        action: Action<C, O, E>,
+    ) -> Result<(), ActionTaken> {
+        if let Some(there) = self.actions.get(&type_id) {
+            return Err(ActionTaken {
+                first: there.info.name,
+                second: action.info.name,
+                request,
+            });
+        }
+        self.actions.insert(type_id, action);
+        Ok(())
+    }
+
+    /// What is known of the action that takes requests of this type.
+    pub fn action_of<I: Any>(&self) -> Option<ActionInfo> {
+        self.actions
+            .get(&TypeId::of::<I>())
+            .map(|action| action.info)
+    }
+
+    /// Runs the action that takes the routing's one set component.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`]: none or two components, no action for it, or the action's own failure.
+    ///
+    /// # Cancel safety
+    ///
+    /// As safe as the action: dropping the future drops the action's.
+    pub async fn dispatch(
+        &self,
+        routing: Box<dyn AnyRouting>,
+        context: &C,
+    ) -> Result<Next<O>, PlanError<E>> {
+        let step = routing.into_step()?;
+        let no_action = |step: &Step| PlanError::NoAction {
+            record: step.record,
+            field: step.field,
+            request: step.request,
+            known: self.names(),
+        };
+        let Some(action) = self.actions.get(&(*step.value).type_id()) else {
+            return Err(no_action(&step));
+        };
+        let Step {
+            record,
+            field,
+            request,
+            value,
+        } = step;
+        let Some(running) = (action.run)(value, context) else {
+            let known = self.names();
+            return Err(PlanError::NoAction {
+                record,
+                field,
+                request,
+                known,
+            });
+        };
+        running.await.map_err(|source| PlanError::Action {
+            action: action.info.name,
+            source,
+        })
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self
+            .actions
+            .values()
+            .map(|action| action.info.name)
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}

@@ -1,1 +1,245 @@
-//! review
+//! The reviewer port: people, and what stands in for them.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ids::{InterruptId, NodeId, RunId};
+use crate::interrupt::InterruptDetails;
+use crate::outcome::Outcome;
+use crate::stop::StopScope;
+
+/// Why somebody is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// An agent, or a supervisor through it, asks for a person.
+    HumanReview,
+    /// A reviewing model was not sure enough.
+    UnsureReview {
+        /// What the model would have said, in its words.
+        suggestion: String,
+        /// How sure it was, in percent.
+        confidence: u8,
+        /// How sure it had to be, in percent.
+        threshold: u8,
+    },
+    /// The decision stands, but no model could fill in the request of its route.
+    UnfilledRequest {
+        /// What was wrong with the last answer.
+        problem: String,
+    },
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Question {
+    /// The interrupt that asks.
+    pub interrupt: InterruptId,
+    /// Its run.
+    pub run: RunId,
+    /// The node that raised it.
+    pub node: NodeId,
+    /// The kind of that node, by its name on the wire.
+    pub agent_type: &'static str,
+    /// Why a person is asked.
+    pub kind: QuestionKind,
+    /// The interrupt's shared part: reason, choices, confirmations, context.
+    pub details: InterruptDetails,
+    /// The interrupt as the agent raised it, its own fields included.
+    pub payload: Value,
+    /// Where the answer goes unless the person sends it elsewhere: an agent type.
+    pub target: &'static str,
+    /// The field of the routing record that leads there.
+    pub target_field: &'static str,
+    /// The agent types that the answer may be sent to.
+    pub routes: Vec<&'static str>,
+    /// The JSON schema of the target's request, for an edited request.
+    pub request_schema: Value,
+    /// What was wrong with the answer that was given before, where this question is asked again.
+    pub problem: Option<String>,
+}
+
+/// A person's answer.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Answer {
+    /// The values of the chosen choices.
+    pub selected_choices: Vec<String>,
+    /// Free text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Confirmations by their item's id.
+    pub confirmations: BTreeMap<String, bool>,
+    /// The target's request, filled in by the person: no model is asked then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edited_request: Option<Value>,
+    /// Another agent type to go to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reroute_to: Option<String>,
+}
+
+/// A run that waits to be resumed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pause {
+    /// The interrupt that paused it.
+    pub interrupt: InterruptId,
+    /// The run.
+    pub run: RunId,
+    /// The node that raised it.
+    pub node: NodeId,
+    /// The kind of that node, by its name on the wire.
+    pub agent_type: &'static str,
+    /// Why it was paused.
+    pub reason: String,
+}
+
+/// How a paused run goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Resume {
+    /// New input for the node that paused; without it the node goes on with what it had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+}
+
+/// Why no answer came.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReviewError {
+    /// There is nobody to ask. The interrupt stays open.
+    #[error("nobody is there to answer")]
+    NobodyThere,
+    /// The way to the people is broken. The interrupt stays open.
+    #[error("cannot ask: {detail}")]
+    Unavailable {
+        /// What is broken.
+        detail: String,
+    },
+}
+
+/// Whoever answers questions: a terminal, a page, a policy, a test.
+#[async_trait]
+pub trait Reviewer: Send + Sync {
+    /// Asks, and waits for the answer as long as it takes.
+    ///
+    /// # Errors
+    ///
+    /// [`ReviewError`] where no answer can come. Never an invented answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future withdraws the question from the screen; no answer was accepted then.
+    async fn answer(
+        &self,
+        question: &Question,
+        scope: &StopScope,
+    ) -> Result<Outcome<Answer>, ReviewError>;
+
+    /// Waits until somebody resumes a paused run.
+    ///
+    /// # Errors
+    ///
+    /// [`ReviewError`] where nobody can resume it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the run paused.
+    async fn resume(
+        &self,
+        pause: &Pause,
+        scope: &StopScope,
+    ) -> Result<Outcome<Resume>, ReviewError>;
+}
+
+/// Why an answer does not answer its question.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidAnswer {
+    /// A choice that was not offered.
+    #[error("selectedChoices: `{given}` was not offered; offered are: {}", offered.join(", "))]
+    UnknownChoice {
+        /// What was chosen.
+        given: String,
+        /// The values that can be chosen.
+        offered: Vec<String>,
+    },
+    /// A confirmation of something that was not asked.
+    #[error("confirmations: there is no item `{given}`; items are: {}", items.join(", "))]
+    UnknownConfirmation {
+        /// The id that was given.
+        given: String,
+        /// The ids that there are.
+        items: Vec<String>,
+    },
+    /// A target that is no route.
+    #[error("rerouteTo: `{given}` is no route; routes are: {}", routes.join(", "))]
+    UnknownRoute {
+        /// The target that was given.
+        given: String,
+        /// The targets that there are.
+        routes: Vec<&'static str>,
+    },
+    /// An edited request that does not fit the target's schema.
+    #[error("editedRequest: {0}")]
+    EditedRequest(crate::answer::AnswerError),
+    /// The question can only be answered by filling in the request, and the answer does not.
+    #[error("editedRequest: missing; fill in the request of `{target}`, for no model could")]
+    RequestNeeded {
+        /// The agent type whose request is wanted.
+        target: &'static str,
+    },
+}
+
+impl Answer {
+    /// Whether each part of the answer belongs to the question. The edited request is checked where
+    /// its type is known.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidAnswer`] names the part and what would be right.
+    pub fn check(&self, question: &Question) -> Result<(), InvalidAnswer> {
+        let details = &question.details;
+        for given in &self.selected_choices {
+            if !details.choices.iter().any(|choice| choice.value == *given) {
+                let offered = details
+                    .choices
+                    .iter()
+                    .map(|choice| choice.value.clone())
+                    .collect();
+                return Err(InvalidAnswer::UnknownChoice {
+                    given: given.clone(),
+                    offered,
+                });
+            }
+        }
+        for given in self.confirmations.keys() {
+            if !details
+                .confirmation_items
+                .iter()
+                .any(|item| item.id == *given)
+            {
+                let items = details
+                    .confirmation_items
+                    .iter()
+                    .map(|item| item.id.clone())
+                    .collect();
+                return Err(InvalidAnswer::UnknownConfirmation {
+                    given: given.clone(),
+                    items,
+                });
+            }
+        }
+        match &self.reroute_to {
+            Some(given) if !question.routes.contains(&given.as_str()) => {
+                Err(InvalidAnswer::UnknownRoute {
+                    given: given.clone(),
+                    routes: question.routes.clone(),
+                })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What became of a run.
+
+use jiff::SignedDuration;
+use routing_core::handler::{DecidedBy, FilledBy};
+use routing_core::model::TokenUsage;
+use routing_core::review::{Answer, Question};
+use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId};
+use serde::Serialize;
+
+use crate::agent_kind::AgentKind;
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum RunStatus {
+    /// The work is done.
+    Completed {
+        /// What came of it.
+        summary: String,
+    },
+    /// It stopped to ask, and nobody is there to answer.
+    Waiting {
+        /// The open questions; empty where it was paused.
+        questions: Vec<Question>,
+        /// The open interrupts, the paused one included.
+        interrupts: Vec<InterruptId>,
+    },
+    /// It was cancelled: by a STOP interrupt, or by whoever started it.
+    Cancelled {
+        /// Why.
+        reason: String,
+        /// Whether a person's signal or the program's owner stopped it, not an agent's STOP.
+        from_outside: bool,
+    },
+    /// It failed.
+    Failed {
+        /// Why, from the outermost cause to the innermost.
+        error: String,
+        /// What may help, where something is known to.
+        hint: Option<String>,
+        /// Whether the configured step limit was what ended it.
+        limit_hit: bool,
+    },
+}
+
+/// What became of one interrupt.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum InterruptResult {
+    /// It went on along one route.
+    Routed {
+        /// The agent type that it went to.
+        target: String,
+        /// Who decided.
+        decided_by: DecidedBy,
+        /// Who filled in the request.
+        filled_by: FilledBy,
+        /// The answer.
+        answer: Answer,
+        /// The reroute event that was used.
+        reroute: Option<EventId>,
+    },
+    /// It ended the run.
+    Stopped,
+    /// It ended its node and all below.
+    Pruned,
+    /// It could not be carried out; its node was told why.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+    /// It is still open.
+    Open,
+}
+
+/// An interrupt of the run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InterruptRecord {
+    /// Its id.
+    pub interrupt: InterruptId,
+    /// The node that raised it.
+    pub node: NodeId,
+    /// The kind of that node.
+    pub origin: AgentKind,
+    /// Its type.
+    pub interrupt_type: InterruptType,
+    /// Why it was raised.
+    pub reason: String,
+    /// What became of it.
+    pub outcome: InterruptResult,
+}
+
+/// What became of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunReport {
+    /// The run.
+    pub run: RunId,
+    /// How it ended.
+    #[serde(flatten)]
+    pub status: RunStatus,
+    /// Its interrupts, in the order in which they were raised.
+    pub interrupts: Vec<InterruptRecord>,
+    /// How many steps it took: model calls of agents, corrections not counted.
+    pub steps: u32,
+    /// What its models used.
+    pub usage: TokenUsage,
+    /// How long it took.
+    #[serde(skip)]
+    pub elapsed: SignedDuration,
+}

@@ -1,0 +1,164 @@
+//! Asking a model until its answer fits, a bounded number of times.
+
+use std::sync::Arc;
+
+use crate::answer::{AnswerError, ConstraintCheck, read_within};
+use crate::context::LlmCallContext;
+use crate::model::{
+    Dialect, LanguageModel, Message, ModelError, ModelReply, PartialReply, TokenUsage,
+};
+use crate::outcome::Outcome;
+use crate::routing::Routing;
+use crate::stop::StopScope;
+
+/// How many corrections an answer gets unless told otherwise.
+pub const DEFAULT_CORRECTIONS: u32 = 3;
+
+/// Asks a model for routings.
+#[derive(Clone)]
+pub struct Asker {
+    /// The model.
+    pub model: Arc<dyn LanguageModel>,
+    /// Checks what types alone do not.
+    pub constraints: Arc<dyn ConstraintCheck>,
+    /// How many times a wrong answer is explained to the model and asked for again.
+    pub corrections: u32,
+}
+
+/// A routing as a model gave it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked<T> {
+    /// What it answered; one of the allowed routes is set.
+    pub routing: T,
+    /// The answer's text.
+    pub text: String,
+    /// How many corrections it took.
+    pub corrections: u32,
+    /// What all tries used, as far as the provider said.
+    pub usage: TokenUsage,
+}
+
+/// An answer that did not fit, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongAnswer {
+    /// What the model said.
+    pub text: String,
+    /// What is wrong with it.
+    pub error: AnswerError,
+}
+
+/// Why no fitting answer came.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The model gave no answer at all.
+    #[error("the model gave no answer")]
+    Model(#[from] ModelError),
+    /// Every answer was wrong, and the corrections are spent.
+    #[error("no fitting answer after {} tries; the last one: {}", attempts.len(), last_error(attempts))]
+    Spent {
+        /// The wrong answers, in order. Never empty.
+        attempts: Vec<WrongAnswer>,
+    },
+}
+
+fn last_error(attempts: &[WrongAnswer]) -> String {
+    attempts
+        .last()
+        .map(|attempt| attempt.error.to_string())
+        .unwrap_or_default()
+}
+
+/// Told of wrong answers as they come.
+pub trait CorrectionObserver: Send + Sync {
+    /// An answer was wrong; `correction` counts from 1 and is the one that follows, if it follows.
+    fn corrected(&self, correction: u32, error: &AnswerError);
+}
+
+impl CorrectionObserver for () {
+    fn corrected(&self, _correction: u32, _error: &AnswerError) {}
+}
+
+impl Asker {
+    /// Asks until the answer is one of the routes that the context allows.
+    ///
+    /// A wrong answer is explained to the model, with the JSON path and the reason, and asked for again.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError::Model`] where the model fails, [`AskError::Spent`] where it never gets it right.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the call in flight; what had arrived is lost. Stop `scope` to keep it.
+    pub async fn ask<T: Routing>(
+        &self,
+        context: &LlmCallContext<T>,
+        observer: &dyn CorrectionObserver,
+        scope: &StopScope,
+    ) -> Result<Outcome<Asked<T>, PartialReply>, AskError> {
+        let mut call = context.to_call(self.model.dialect());
+        let mut attempts = Vec::new();
+        let mut usage = TokenUsage::default();
+        for correction in 0..=self.corrections {
+            call.caller.correction = correction;
+            let reply = match self.model.call(call.clone(), scope).await? {
+                Outcome::Completed(reply) => reply,
+                Outcome::Interrupted { reason, partial } => {
+                    return Ok(Outcome::Interrupted { reason, partial });
+                }
+            };
+            usage = usage.plus(reply.usage);
+            match self.read(context, &reply) {
+                Ok(routing) => {
+                    return Ok(Outcome::Completed(Asked {
+                        routing,
+                        text: reply.text,
+                        corrections: correction,
+                        usage,
+                    }));
+                }
+                Err(error) => {
+                    observer.corrected(correction + 1, &error);
+                    call.messages.push(Message::assistant(reply.text.clone()));
+                    call.messages.push(explanation(context, &error));
+                    attempts.push(WrongAnswer {
+                        text: reply.text,
+                        error,
+                    });
+                }
+            }
+        }
+        Err(AskError::Spent { attempts })
+    }
+
+    fn read<T: Routing>(
+        &self,
+        context: &LlmCallContext<T>,
+        reply: &ModelReply,
+    ) -> Result<T, AnswerError> {
+        let answer = reply.text.as_bytes();
+        let routing = read_within(answer, context.selection.routes()).map_err(|error| {
+            if reply.cut_off {
+                AnswerError::cut_off(reply.text.len())
+            } else {
+                error
+            }
+        })?;
+        let schema = context.selection.schema(Dialect::JsonSchema);
+        if schema.has_constraints() {
+            self.constraints.check(schema, answer)?;
+        }
+        Ok(routing)
+    }
+}
+
+fn explanation<T: Routing>(context: &LlmCallContext<T>, error: &AnswerError) -> Message {
+    let allowed = context.selection.routes().fields().join("`, `");
+    Message::user(format!(
+        "Your last answer cannot be used.\npath: {}\nreason: {}\nAnswer again with one JSON object that has \
+         exactly one of these fields, and nothing else: `{allowed}`.",
+        error.path(),
+        error.reason()
+    ))
+}

@@ -1,0 +1,241 @@
+//! Who decides whether an event is accepted, and what accepting it means.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::BusEvent;
+use crate::agent_type::AgentType;
+use crate::clock::Clock;
+use crate::event::InterruptRequestEvent;
+use crate::ids::{EventId, NodeId, RunId};
+use crate::model::Message;
+use crate::reroute::{PendingReroutes, RerouteState, StoreError, Stored};
+
+/// Decides whether an event is accepted, and accepts it.
+#[async_trait]
+pub trait Admission<K: AgentType>: Send + Sync {
+    /// Accepts the event: stores it, then tells its agent. Returns what became of other events by it.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishRefusal`] says why it was not accepted.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped after the event was stored, the agent may not have been told; admit the same event again.
+    async fn admit(
+        &self,
+        event: &InterruptRequestEvent<K>,
+    ) -> Result<Vec<BusEvent<K>>, PublishRefusal>;
+}
+
+/// Why an event was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PublishRefusal {
+    /// There is no such node.
+    #[error(
+        "nodeId: there is no node `{node}`; list the nodes of the run and choose one that is running"
+    )]
+    UnknownNode {
+        /// The node that was named.
+        node: NodeId,
+    },
+    /// The node is there and does not run.
+    #[error("nodeId: `{node}` is not running but {status}; only a running node can be interrupted")]
+    NotRunning {
+        /// The node that was named.
+        node: NodeId,
+        /// What it does instead.
+        status: &'static str,
+    },
+    /// The node is of another type.
+    #[error("sourceAgentType: `{node}` is a {actual}, not a {claimed}")]
+    OtherSource {
+        /// The node that was named.
+        node: NodeId,
+        /// What the event says it is.
+        claimed: &'static str,
+        /// What it is.
+        actual: &'static str,
+    },
+    /// The target is no route of this orchestrator.
+    #[error("rerouteToAgentType: `{target}` is no route here; routes are: {}", routes.join(", "))]
+    NoRoute {
+        /// The target that was named.
+        target: &'static str,
+        /// What could be named.
+        routes: Vec<&'static str>,
+    },
+    /// The same id was used for another event.
+    #[error("eventId: `{event}` was used for an event with other content; give a new one")]
+    OtherContent {
+        /// The id.
+        event: EventId,
+    },
+    /// The store is broken. Nothing was accepted.
+    #[error("the event could not be stored: {detail}")]
+    Store {
+        /// What is broken.
+        detail: String,
+    },
+}
+
+impl From<StoreError> for PublishRefusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::OtherContent { event } => Self::OtherContent { event },
+            StoreError::Unavailable { detail } => Self::Store { detail },
+        }
+    }
+}
+
+/// What a directory knows of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeStatus<K: AgentType> {
+    /// The node's run.
+    pub run: RunId,
+    /// The node's kind.
+    pub kind: K,
+    /// Whether it can be interrupted.
+    pub running: bool,
+    /// What it does, in one word.
+    pub status: &'static str,
+}
+
+/// Knows the nodes and what they do.
+pub trait AgentDirectory<K: AgentType>: Send + Sync {
+    /// What the node is and does; `None` where there is no such node.
+    fn find(&self, node: &NodeId) -> Option<NodeStatus<K>>;
+
+    /// The routes that events may name. All of them unless an orchestrator has fewer.
+    fn routes(&self) -> &'static [K::Route] {
+        <K::Route as AgentType>::ALL
+    }
+}
+
+/// The node ended before the message reached it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the node has ended")]
+pub struct NodeEnded;
+
+/// Takes messages to running agents; they read them at the start of their next turn.
+#[async_trait]
+pub trait Mailbox: Send + Sync {
+    /// Puts a message into the node's box.
+    ///
+    /// # Errors
+    ///
+    /// [`NodeEnded`] where nobody will read it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: the message is delivered whole or not at all.
+    async fn send(&self, run: RunId, node: &NodeId, message: Message) -> Result<(), NodeEnded>;
+}
+
+/// Admits reroute events: checks them, stores them, and only then tells the agent.
+pub struct RerouteDesk<K: AgentType> {
+    directory: Arc<dyn AgentDirectory<K>>,
+    reroutes: Arc<dyn PendingReroutes<K>>,
+    mailbox: Arc<dyn Mailbox>,
+    clock: Arc<dyn Clock>,
+}
+
+impl<K: AgentType> RerouteDesk<K> {
+    /// A desk over these ports.
+    pub fn new(
+        directory: Arc<dyn AgentDirectory<K>>,
+        reroutes: Arc<dyn PendingReroutes<K>>,
+        mailbox: Arc<dyn Mailbox>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            directory,
+            reroutes,
+            mailbox,
+            clock,
+        }
+    }
+
+    fn check(&self, event: &InterruptRequestEvent<K>) -> Result<RunId, PublishRefusal> {
+        let node = &event.node_id;
+        let Some(found) = self.directory.find(node) else {
+            return Err(PublishRefusal::UnknownNode { node: node.clone() });
+        };
+        if !found.running {
+            return Err(PublishRefusal::NotRunning {
+                node: node.clone(),
+                status: found.status,
+            });
+        }
+        if found.kind != event.source_agent_type {
+            let (claimed, actual) = (event.source_agent_type.name(), found.kind.name());
+            return Err(PublishRefusal::OtherSource {
+                node: node.clone(),
+                claimed,
+                actual,
+            });
+        }
+        let routes = self.directory.routes();
+        if !routes.contains(&event.target()) {
+            let routes = routes.iter().map(|route| route.name()).collect();
+            return Err(PublishRefusal::NoRoute {
+                target: event.target().name(),
+                routes,
+            });
+        }
+        Ok(found.run)
+    }
+}
+
+#[async_trait]
+impl<K: AgentType> Admission<K> for RerouteDesk<K> {
+    async fn admit(
+        &self,
+        event: &InterruptRequestEvent<K>,
+    ) -> Result<Vec<BusEvent<K>>, PublishRefusal> {
+        if let Some(stored) = self.reroutes.fate(&event.event_id).await? {
+            // The same event again, perhaps after its node ended: the stored answer stands.
+            return if stored.event == *event {
+                Ok(Vec::new())
+            } else {
+                Err(PublishRefusal::OtherContent {
+                    event: event.event_id.clone(),
+                })
+            };
+        }
+        let run = self.check(event)?;
+        let stored = self
+            .reroutes
+            .store(run, event.clone(), self.clock.now())
+            .await?;
+        let superseded = match stored {
+            Stored::AlreadyThere => return Ok(Vec::new()),
+            Stored::Pending { superseded } => superseded,
+        };
+        // Stored first: an agent that answers at once finds the reroute.
+        if self
+            .mailbox
+            .send(run, &event.node_id, event.message())
+            .await
+            == Err(NodeEnded)
+        {
+            self.reroutes.node_ended(run, &event.node_id).await?;
+            return Err(PublishRefusal::NotRunning {
+                node: event.node_id.clone(),
+                status: "ended",
+            });
+        }
+        Ok(superseded
+            .into_iter()
+            .map(|old| BusEvent::RerouteChanged {
+                event: old,
+                state: RerouteState::Superseded {
+                    by: event.event_id.clone(),
+                },
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,141 @@
+//! Asking a person, again where the answer does not fit.
+
+use serde_json::Value;
+
+use super::observer::InterruptMoment;
+use super::resolution::HandleError;
+use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
+use crate::agent_type::AgentType;
+use crate::interrupt::{InterruptDetails, SealedInterrupt};
+use crate::model::Dialect;
+use crate::outcome::Outcome;
+use crate::review::{Answer, InvalidAnswer, Question, QuestionKind};
+use crate::route::RouteId;
+use crate::routing::{InterruptRoutes, Routing};
+
+/// What a person answered: where it goes, and the filled-in record where the answer has one.
+pub(super) struct Answered<R: Routing> {
+    pub(super) answer: Answer,
+    pub(super) target: RouteId<R>,
+    pub(super) filled: Option<R>,
+}
+
+impl<I, R> UnifiedInterruptHandler<I, R>
+where
+    I: SealedInterrupt,
+    I::Kind: AgentType<Route = R::AgentType>,
+    R: InterruptRoutes,
+{
+    /// The question about an interrupt.
+    pub(super) fn question(
+        &self,
+        agent_type: &'static str,
+        details: &InterruptDetails,
+        payload: &Value,
+        target: RouteId<R>,
+        kind: QuestionKind,
+        context: &OperationContext<'_>,
+    ) -> Question {
+        Question {
+            interrupt: context.interrupt,
+            run: context.run,
+            node: context.node.clone(),
+            agent_type,
+            kind,
+            details: details.clone(),
+            payload: payload.clone(),
+            target: R::agent_type_of(target).name(),
+            target_field: target.field(),
+            routes: R::AgentType::NAMES.to_vec(),
+            request_schema: R::schemas()
+                .narrowed(target, Dialect::JsonSchema)
+                .value()
+                .clone(),
+            problem: None,
+        }
+    }
+
+    /// Asks until the answer fits the question.
+    pub(super) async fn ask_person(
+        &self,
+        mut question: Question,
+        target: RouteId<R>,
+        context: &OperationContext<'_>,
+    ) -> Result<Answered<R>, Unresolved> {
+        let observer = &self.config.observer;
+        let mut invalid = 0;
+        loop {
+            observer.observe(context.interrupt, InterruptMoment::Asked(&question));
+            let answer = match self.config.reviewer.answer(&question, context.scope).await {
+                Ok(Outcome::Completed(answer)) => answer,
+                Ok(Outcome::Interrupted { reason, .. }) => {
+                    return Err(Unresolved::Interrupted(reason));
+                }
+                Err(source) => {
+                    let question = Box::new(question);
+                    return Err(HandleError::Unanswered { question, source }.into());
+                }
+            };
+            let problem = match Self::fit(&answer, &question, target) {
+                Ok((target, filled)) => {
+                    observer.observe(context.interrupt, InterruptMoment::Answered(&answer));
+                    return Ok(Answered {
+                        answer,
+                        target,
+                        filled,
+                    });
+                }
+                Err(problem) => problem,
+            };
+            invalid += 1;
+            if invalid >= self.config.policy.invalid_answers {
+                let interrupt = context.interrupt;
+                return Err(HandleError::InvalidAnswers {
+                    interrupt,
+                    count: invalid,
+                    last: problem,
+                }
+                .into());
+            }
+            let text = problem.to_string();
+            observer.observe(
+                context.interrupt,
+                InterruptMoment::Refused { problem: &text },
+            );
+            question.problem = Some(text);
+        }
+    }
+
+    /// Where the answer goes, and the record that it determines, where it does.
+    fn fit(
+        answer: &Answer,
+        question: &Question,
+        target: RouteId<R>,
+    ) -> Result<(RouteId<R>, Option<R>), InvalidAnswer> {
+        answer.check(question)?;
+        let target = match &answer.reroute_to {
+            // The check above has found the name among the routes.
+            Some(name) => RouteId::from_agent_type(name).unwrap_or(target),
+            None => target,
+        };
+        let Some(edited) = &answer.edited_request else {
+            return match question.kind {
+                QuestionKind::UnfilledRequest { .. } => Err(InvalidAnswer::RequestNeeded {
+                    target: R::agent_type_of(target).name(),
+                }),
+                QuestionKind::HumanReview | QuestionKind::UnsureReview { .. } => Ok((target, None)),
+            };
+        };
+        // A person may give the request itself, or the whole record around it.
+        let whole = edited.get(target.field()).is_some_and(Value::is_object)
+            && edited.as_object().is_some_and(|it| it.len() == 1);
+        let record = if whole {
+            edited.clone()
+        } else {
+            serde_json::json!({ target.field(): edited })
+        };
+        let filled = R::__parse_narrowed(target.index(), record.to_string().as_bytes())
+            .map_err(InvalidAnswer::EditedRequest)?;
+        Ok((target, Some(filled)))
+    }
+}

@@ -1,0 +1,168 @@
+//! AGENT_REVIEW: a model answers in place of a person, and says how sure it is.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::observer::InterruptMoment;
+use super::prompt::review_messages;
+use super::resolution::HandleError;
+use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
+use crate::agent_type::AgentType;
+use crate::answer::{AnswerError, AnswerFault, read_strictly};
+use crate::interrupt::{InterruptDetails, SealedInterrupt};
+use crate::model::{AnswerSchemaRef, Caller, Message, ModelCall, Purpose};
+use crate::outcome::Outcome;
+use crate::review::Answer;
+use crate::routing::InterruptRoutes;
+use crate::schema::AnswerSchema;
+
+/// The decision of a reviewing model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReviewDecision {
+    /// The values of the chosen choices.
+    pub selected_choices: Vec<String>,
+    /// Why, and what else the agent should know.
+    pub text: String,
+    /// The items that are confirmed and refused.
+    pub confirmations: Vec<Confirmation>,
+    /// How sure the reviewer is, in percent: 0 to 100.
+    pub confidence: u8,
+}
+
+/// One confirmation of a reviewing model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Confirmation {
+    /// The item's id.
+    pub id: String,
+    /// Whether it is confirmed.
+    pub confirmed: bool,
+}
+
+impl ReviewDecision {
+    fn into_answer(self) -> Answer {
+        Answer {
+            selected_choices: self.selected_choices,
+            text: Some(self.text).filter(|text| !text.is_empty()),
+            confirmations: self
+                .confirmations
+                .into_iter()
+                .map(|item| (item.id, item.confirmed))
+                .collect(),
+            edited_request: None,
+            reroute_to: None,
+        }
+    }
+
+    fn check(&self, details: &InterruptDetails) -> Result<(), AnswerError> {
+        let fault = |path: String, reason: String| {
+            Err(AnswerError::new(AnswerFault::Constraint, path, reason))
+        };
+        if self.confidence > 100 {
+            return fault(
+                "$.confidence".to_owned(),
+                format!("{} is more than 100 percent", self.confidence),
+            );
+        }
+        for (index, given) in self.selected_choices.iter().enumerate() {
+            if !details.choices.iter().any(|choice| choice.value == *given) {
+                return fault(
+                    format!("$.selectedChoices[{index}]"),
+                    format!("`{given}` was not offered"),
+                );
+            }
+        }
+        for (index, given) in self.confirmations.iter().enumerate() {
+            if !details
+                .confirmation_items
+                .iter()
+                .any(|item| item.id == given.id)
+            {
+                return fault(
+                    format!("$.confirmations[{index}].id"),
+                    format!("there is no item `{}`", given.id),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a reviewing model would say, and how sure it is, in percent.
+pub(super) struct Reviewed {
+    pub(super) answer: Answer,
+    pub(super) confidence: u8,
+}
+
+impl<I, R> UnifiedInterruptHandler<I, R>
+where
+    I: SealedInterrupt,
+    I::Kind: AgentType<Route = R::AgentType>,
+    R: InterruptRoutes,
+{
+    pub(super) async fn ask_reviewing_model(
+        &self,
+        agent_type: &'static str,
+        details: &InterruptDetails,
+        payload: &Value,
+        context: &OperationContext<'_>,
+    ) -> Result<Reviewed, Unresolved> {
+        let asker = &self.config.reviewing_model;
+        let schema =
+            AnswerSchema::from_type::<ReviewDecision>("ReviewDecision", asker.model.dialect());
+        let mut call = ModelCall {
+            caller: Caller {
+                run: context.run,
+                node: context.node.clone(),
+                agent_type,
+                purpose: Purpose::Review,
+                turn: context.turn,
+                correction: 0,
+            },
+            messages: review_messages(agent_type, payload, context.conversation),
+            schema: AnswerSchemaRef::Shared(Arc::new(schema)),
+            chunks: None,
+        };
+        loop {
+            let reply = asker.model.call(call.clone(), context.scope).await;
+            let reply = match reply.map_err(|source| HandleError::Model {
+                interrupt: context.interrupt,
+                source,
+            })? {
+                Outcome::Completed(reply) => reply,
+                Outcome::Interrupted { reason, .. } => return Err(Unresolved::Interrupted(reason)),
+            };
+            let read = read_strictly::<ReviewDecision>(reply.text.as_bytes())
+                .and_then(|decision| decision.check(details).map(|()| decision));
+            let error = match read {
+                Ok(decision) => {
+                    let confidence = decision.confidence;
+                    return Ok(Reviewed {
+                        answer: decision.into_answer(),
+                        confidence,
+                    });
+                }
+                Err(error) => error,
+            };
+            call.caller.correction += 1;
+            let moment = InterruptMoment::Corrected {
+                correction: call.caller.correction,
+                error: &error,
+            };
+            self.config.observer.observe(context.interrupt, moment);
+            if call.caller.correction > asker.corrections {
+                return Err(HandleError::Review(error).into());
+            }
+            call.messages.push(Message::assistant(reply.text));
+            call.messages.push(Message::user(format!(
+                "Your last answer cannot be used.\npath: {}\nreason: {}\nAnswer again.",
+                error.path(),
+                error.reason()
+            )));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What becomes of an interrupt, and why nothing could.
+
+use serde::Serialize;
+
+use crate::answer::AnswerError;
+use crate::ids::{DecisionId, EventId, InterruptId, NodeId};
+use crate::interrupt::InterruptType;
+use crate::model::ModelError;
+use crate::reroute::{ConsumeError, StoreError};
+use crate::review::{Answer, InvalidAnswer, Question, ReviewError};
+use crate::route::RouteId;
+use crate::routing::Routing;
+
+/// What became of an interrupt.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Resolution<R: Routing> {
+    /// The run goes on along one route.
+    Routed(Box<Routed<R>>),
+    /// The run ends as cancelled.
+    Stopped {
+        /// The decision.
+        decision: DecisionId,
+        /// Why.
+        reason: String,
+    },
+    /// The node and all below it end; the parent goes on without them.
+    Pruned {
+        /// The decision.
+        decision: DecisionId,
+        /// The node.
+        node: NodeId,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// An interrupt that leaves along one route.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Routed<R: Routing> {
+    /// The record, with exactly the target's field set.
+    pub routing: R,
+    /// Where it goes.
+    pub target: RouteId<R>,
+    /// Where it came from.
+    pub origin: RouteId<R>,
+    /// The decision.
+    pub decision: DecisionId,
+    /// Who decided.
+    pub decided_by: DecidedBy,
+    /// Who filled in the target's request.
+    pub filled_by: FilledBy,
+    /// The answer, where one was given.
+    pub answer: Answer,
+    /// The reroute event that the decision consumed.
+    pub reroute: Option<EventId>,
+}
+
+/// Who decided an interrupt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum DecidedBy {
+    /// A person.
+    Person,
+    /// A reviewing model.
+    Model {
+        /// How sure it was, in percent.
+        confidence: u8,
+    },
+}
+
+/// Who filled in the request of the route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum FilledBy {
+    /// The person, in the answer. No model was asked.
+    Person,
+    /// Nobody: the target's last request goes on unchanged. No model was asked.
+    Unchanged,
+    /// A model.
+    Model {
+        /// How many corrections it took.
+        corrections: u32,
+    },
+}
+
+/// Why an interrupt could not be resolved. It stays open and can be handled again.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HandleError {
+    /// The question waits for an answer that cannot come now.
+    #[error("{} waits for an answer", question.interrupt)]
+    Unanswered {
+        /// What is asked.
+        question: Box<Question>,
+        /// Why no answer came.
+        #[source]
+        source: ReviewError,
+    },
+    /// The run is paused, and nobody can resume it now.
+    #[error("{interrupt} has paused the run")]
+    Paused {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// Why it was paused.
+        reason: String,
+        /// Why it was not resumed.
+        #[source]
+        source: ReviewError,
+    },
+    /// Every answer was invalid, as often as the policy allows.
+    #[error("{interrupt} got {count} answers that do not fit")]
+    InvalidAnswers {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// How many.
+        count: u32,
+        /// What was wrong with the last one.
+        #[source]
+        last: InvalidAnswer,
+    },
+    /// The interrupt's type needs more than one process has.
+    #[error(
+        "an interrupt of type {interrupt_type} needs checkpoints to fork a run from, and this run has none"
+    )]
+    NeedsCheckpoints {
+        /// The type.
+        interrupt_type: InterruptType,
+    },
+    /// The model gave no answer at all.
+    #[error("no model could be asked for {interrupt}")]
+    Model {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// Why.
+        #[source]
+        source: ModelError,
+    },
+    /// The interrupt cannot be written as JSON, so it cannot be shown.
+    #[error("the interrupt cannot be shown")]
+    Unshowable(#[source] serde_json::Error),
+    /// The bound reroute names a target that is no route of the record.
+    #[error("the reroute target `{target}` is no route of `{record}`")]
+    NoRoute {
+        /// The target.
+        target: String,
+        /// The record.
+        record: &'static str,
+    },
+    /// The store of reroutes failed.
+    #[error(transparent)]
+    Reroutes(#[from] StoreError),
+    /// The reroute could not be consumed with the decision.
+    #[error(transparent)]
+    Consume(#[from] ConsumeError),
+    /// The reviewing model's answer never fitted.
+    #[error("the reviewing model's answer does not fit")]
+    Review(#[source] AnswerError),
+}

@@ -1,0 +1,110 @@
+//! The states of a reroute and the changes between them, as a synchronous value.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{DecisionId, EventId, InterruptId};
+
+/// Why a reroute was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CancelCause {
+    /// Its node ended before it raised an interrupt.
+    NodeEnded,
+    /// Its node took too many turns without raising an interrupt.
+    Ignored,
+}
+
+/// What became of a reroute.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum RerouteState {
+    /// It waits for its node to raise an interrupt.
+    Pending,
+    /// Its node has raised this interrupt.
+    Bound {
+        /// The interrupt.
+        interrupt: InterruptId,
+    },
+    /// The interrupt's decision has used it. Final.
+    Consumed {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// The decision.
+        decision: DecisionId,
+    },
+    /// It waited too long. Final.
+    Expired,
+    /// A newer event for its node has replaced it. Final.
+    Superseded {
+        /// The newer event.
+        by: EventId,
+    },
+    /// It was given up. Final.
+    Cancelled {
+        /// Why.
+        cause: CancelCause,
+    },
+}
+
+/// What may happen to a reroute.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RerouteChange {
+    /// Its node raised an interrupt.
+    Bind(InterruptId),
+    /// The interrupt was decided.
+    Consume(DecisionId),
+    /// The interrupt ended without a decision.
+    Release,
+    /// It waited too long.
+    Expire,
+    /// A newer event came.
+    Supersede(EventId),
+    /// It is given up.
+    Cancel(CancelCause),
+}
+
+/// A change that its state does not allow.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a reroute that is {state:?} cannot take {change:?}")]
+pub struct IllegalReroute {
+    /// The state, which stays as it is.
+    pub state: RerouteState,
+    /// The change that was refused.
+    pub change: RerouteChange,
+}
+
+impl RerouteState {
+    /// Whether nothing can happen to it any more.
+    pub const fn is_final(&self) -> bool {
+        match self {
+            Self::Pending | Self::Bound { .. } => false,
+            Self::Consumed { .. }
+            | Self::Expired
+            | Self::Superseded { .. }
+            | Self::Cancelled { .. } => true,
+        }
+    }
+
+    /// The state after a change.
+    ///
+    /// # Errors
+    ///
+    /// [`IllegalReroute`] where the state does not allow the change.
+    pub fn after(&self, change: RerouteChange) -> Result<Self, IllegalReroute> {
+        match (self, change) {
+            (Self::Pending, RerouteChange::Bind(interrupt)) => Ok(Self::Bound { interrupt }),
+            (Self::Pending, RerouteChange::Expire) => Ok(Self::Expired),
+            (Self::Pending, RerouteChange::Supersede(by)) => Ok(Self::Superseded { by }),
+            (Self::Pending, RerouteChange::Cancel(cause)) => Ok(Self::Cancelled { cause }),
+            (Self::Bound { interrupt }, RerouteChange::Consume(decision)) => Ok(Self::Consumed {
+                interrupt: *interrupt,
+                decision,
+            }),
+            (Self::Bound { .. }, RerouteChange::Release) => Ok(Self::Pending),
+            (state, change) => Err(IllegalReroute {
+                state: state.clone(),
+                change,
+            }),
+        }
+    }
+}
