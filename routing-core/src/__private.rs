@@ -12,10 +12,12 @@ pub use serde_json;
 
 pub use agent_type::{agent_type_schema, deserialize_agent_type, parse_agent_type};
 pub use coverage::{assert_kinds, assert_routes, position, position_of_name, routes_by_agent_type};
-pub use interrupt::{deserialize_interrupt, deserialize_payload, payload_conversion, serialize_interrupt};
+pub use interrupt::{
+    deserialize_interrupt, deserialize_payload, payload_conversion, serialize_interrupt,
+};
 pub use record::{
-    boxed_request, deserialize_field, record_schema, request_schema, request_type, serialize_field,
-    wrap_copy,
+    boxed_request, deserialize_field, no_such_route, record_schema, request_schema, request_type,
+    serialize_field, wrap_copy,
 };
 
 /// Seals the traits that the derive macros implement.

@@ -17,7 +17,10 @@ impl<R: Routing> RouteSet<R> {
     pub const EMPTY: Self = Self::from_bits(0);
 
     /// Every route of the record.
-    pub const ALL: Self = Self::from_bits(u64::MAX >> (64 - R::ROUTES.len()));
+    pub const ALL: Self = match R::ROUTES.len() {
+        0 => Self::EMPTY,
+        count => Self::from_bits(u64::MAX >> (64 - count)),
+    };
 
     /// The routes that lead back to whoever called the agent.
     pub const RETURNS: Self = {

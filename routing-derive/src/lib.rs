@@ -1,20 +1,37 @@
-//! Derive macros of the interrupt router. Use them through `routing_core`, which re-exports them.
+//! Derive macros of the interrupt router. Use them through `routing_core`, which re-exports and
+//! documents them.
+//!
+//! Each derive is a pipeline, and its stages are files: `model` is what was written, `check` decides
+//! what it means or what is wrong with it, `expand` writes the implementation, and `fallback` writes
+//! the errors with a stub, so that one mistake is reported once.
+
+mod agent_type;
+mod attr;
+mod casing;
+mod docs;
+mod errors;
+mod interrupt_request;
+mod nearest;
+mod routing;
+mod type_name;
+
 use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
 
-/// Derives `AgentType`.
+/// Derives `AgentType`. See its documentation in `routing_core`.
 #[proc_macro_derive(AgentType, attributes(agent_type))]
-pub fn agent_type(_input: TokenStream) -> TokenStream {
-    TokenStream::new()
+pub fn agent_type(input: TokenStream) -> TokenStream {
+    agent_type::derive(&parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Derives `Routing`.
+/// Derives `Routing`. See its documentation in `routing_core`.
 #[proc_macro_derive(Routing, attributes(routing, route))]
-pub fn routing(_input: TokenStream) -> TokenStream {
-    TokenStream::new()
+pub fn routing(input: TokenStream) -> TokenStream {
+    routing::derive(&parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Derives `SealedInterrupt`.
+/// Derives `SealedInterrupt`. See its documentation in `routing_core`.
 #[proc_macro_derive(InterruptRequest, attributes(interrupt))]
-pub fn interrupt_request(_input: TokenStream) -> TokenStream {
-    TokenStream::new()
+pub fn interrupt_request(input: TokenStream) -> TokenStream {
+    interrupt_request::derive(&parse_macro_input!(input as DeriveInput)).into()
 }

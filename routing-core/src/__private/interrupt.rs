@@ -5,8 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{
-    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess,
-    Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor,
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -15,11 +14,7 @@ use crate::agent_type::AgentType;
 use crate::interrupt::{AgentInterrupt, SealedInterrupt};
 
 /// What makes a payload, whose type is known, into a sealed interrupt request.
-type Conversion<I> = (
-    TypeId,
-    &'static str,
-    fn(Box<dyn Any + Send>) -> Option<I>,
-);
+type Conversion<I> = (TypeId, &'static str, fn(Box<dyn Any + Send>) -> Option<I>);
 
 const FIELDS: &[&str] = &["kind", "request"];
 
@@ -54,8 +49,12 @@ pub fn deserialize_payload<'de, I: SealedInterrupt, P: DeserializeOwned, D: Dese
 pub fn payload_conversion<I: SealedInterrupt + From<P>, P: AgentInterrupt>(
     name: &'static str,
 ) -> Conversion<I> {
-    let convert: fn(Box<dyn Any + Send>) -> Option<I> =
-        |payload| payload.downcast::<P>().ok().map(|payload| I::from(*payload));
+    let convert: fn(Box<dyn Any + Send>) -> Option<I> = |payload| {
+        payload
+            .downcast::<P>()
+            .ok()
+            .map(|payload| I::from(*payload))
+    };
     (TypeId::of::<P>(), name, convert)
 }
 

@@ -10,6 +10,7 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
+use crate::answer::{AnswerError, AnswerFault};
 use crate::route::Route;
 use crate::routing::Routing;
 
@@ -38,6 +39,15 @@ pub fn boxed_request<M: Route>(routing: M::Routing) -> Option<Box<dyn Any + Send
         Some(request) => Some(Box::new(request)),
         None => None,
     }
+}
+
+/// The fault of asking for a route past the end of a record.
+pub fn no_such_route<R: Routing>(index: usize) -> AnswerError {
+    AnswerError::new(
+        AnswerFault::NoRoute,
+        "$",
+        format!("`{}` has no route at place {index}", R::NAME),
+    )
 }
 
 /// The type of one field's request.

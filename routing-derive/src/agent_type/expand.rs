@@ -1,0 +1,166 @@
+//! The implementation.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+
+use super::check::{Checked, CheckedAgent};
+use crate::type_name::type_name;
+
+/// Everything that the derive makes.
+pub(super) fn agent_type(checked: &Checked<'_>) -> TokenStream {
+    let implementation = implementation(checked);
+    let text = text(checked);
+    let serde = serde(checked);
+    quote! {
+        const _: () = {
+            #implementation
+            #text
+            #serde
+        };
+    }
+}
+
+fn implementation(checked: &Checked<'_>) -> TokenStream {
+    let ident = checked.ident;
+    let variants: Vec<_> = checked.agents.iter().map(|agent| agent.ident).collect();
+    let rust_names = variants.iter().map(|variant| variant.unraw().to_string());
+    let names = checked.agents.iter().map(|agent| &agent.name);
+    let places = 0..checked.agents.len();
+    let route = match &checked.route {
+        Some(route) => quote!(#route),
+        None => quote!(Self),
+    };
+    let origin_route = origin_route(checked);
+    quote! {
+        #[automatically_derived]
+        impl ::routing_core::__private::Sealed for #ident {}
+
+        #[automatically_derived]
+        impl ::routing_core::AgentType for #ident {
+            type Route = #route;
+
+            const ALL: &'static [Self] = &[#(Self::#variants),*];
+
+            const NAMES: &'static [&'static str] = &[#(#names),*];
+
+            fn index(self) -> usize {
+                match self {
+                    #(Self::#variants => #places,)*
+                }
+            }
+
+            #origin_route
+
+            const __VARIANTS: &'static [&'static str] = &[#(#rust_names),*];
+
+            const __DISCRIMINANTS: &'static [i128] = &[#(Self::#variants as i128),*];
+        }
+    }
+}
+
+fn origin_route(checked: &Checked<'_>) -> TokenStream {
+    let Some(route) = &checked.route else {
+        return quote! {
+            fn origin_route(self) -> Self {
+                self
+            }
+        };
+    };
+    let variants = checked.agents.iter().map(|agent| agent.ident);
+    let origins = checked.agents.iter().map(|agent| origin(agent, route));
+    quote! {
+        fn origin_route(self) -> #route {
+            match self {
+                #(Self::#variants => #origins,)*
+            }
+        }
+    }
+}
+
+/// The origin route of one agent: the one that it names, or the one of its own name.
+fn origin(agent: &CheckedAgent<'_>, route: &syn::Path) -> TokenStream {
+    if let Some(origin) = &agent.origin {
+        return quote!(<#route>::#origin);
+    }
+    let variant = agent.ident.unraw().to_string();
+    let enumeration = type_name(route);
+    let remedy = format!(
+        "add it there, or name its origin route with `#[agent_type(origin = ...)]` on `{variant}`"
+    );
+    quote_spanned! {agent.ident.span()=>
+        {
+            const PLACE: usize = ::routing_core::__private::position_of_name::<#route>(
+                #variant,
+                #enumeration,
+                "the agent",
+                #remedy,
+            );
+            <#route as ::routing_core::AgentType>::ALL[PLACE]
+        }
+    }
+}
+
+fn text(checked: &Checked<'_>) -> TokenStream {
+    let ident = checked.ident;
+    quote! {
+        #[automatically_derived]
+        impl ::core::fmt::Display for #ident {
+            fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                formatter.pad(::routing_core::AgentType::name(*self))
+            }
+        }
+
+        #[automatically_derived]
+        impl ::core::str::FromStr for #ident {
+            type Err = ::routing_core::UnknownAgentType;
+
+            fn from_str(name: &str) -> ::core::result::Result<Self, Self::Err> {
+                ::routing_core::__private::parse_agent_type(name)
+            }
+        }
+    }
+}
+
+fn serde(checked: &Checked<'_>) -> TokenStream {
+    let ident = checked.ident;
+    let name = ident.unraw().to_string();
+    let description = &checked.description;
+    quote! {
+        #[automatically_derived]
+        impl ::routing_core::__private::serde::Serialize for #ident {
+            fn serialize<S: ::routing_core::__private::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                serializer.serialize_str(::routing_core::AgentType::name(*self))
+            }
+        }
+
+        #[automatically_derived]
+        impl<'de> ::routing_core::__private::serde::Deserialize<'de> for #ident {
+            fn deserialize<D: ::routing_core::__private::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                ::routing_core::__private::deserialize_agent_type(deserializer)
+            }
+        }
+
+        #[automatically_derived]
+        impl ::routing_core::__private::schemars::JsonSchema for #ident {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                ::std::borrow::Cow::Borrowed(#name)
+            }
+
+            fn schema_id() -> ::std::borrow::Cow<'static, str> {
+                ::std::borrow::Cow::Borrowed(::core::concat!(::core::module_path!(), "::", #name))
+            }
+
+            fn json_schema(
+                _generator: &mut ::routing_core::__private::schemars::SchemaGenerator,
+            ) -> ::routing_core::__private::schemars::Schema {
+                ::routing_core::__private::agent_type_schema::<Self>(#description)
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The errors, and a stub, so that what uses the enumeration is not refused as well.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Data, DeriveInput, Fields};
+
+use super::check::{Checked, CheckedAgent};
+use super::expand;
+
+/// The errors with a stub of the implementation.
+///
+/// A stub is only possible where the enumeration has variants without fields, of which it can be made.
+pub(super) fn agent_type(input: &DeriveInput, errors: &syn::Error) -> TokenStream {
+    let errors = errors.to_compile_error();
+    let stub = stub(input);
+    quote! {
+        #errors
+        #stub
+    }
+}
+
+fn stub(input: &DeriveInput) -> Option<TokenStream> {
+    let Data::Enum(data) = &input.data else {
+        return None;
+    };
+    let possible = input.generics.params.is_empty()
+        && !data.variants.is_empty()
+        && data
+            .variants
+            .iter()
+            .all(|variant| matches!(variant.fields, Fields::Unit));
+    possible.then(|| {
+        expand::agent_type(&Checked {
+            ident: &input.ident,
+            route: None,
+            description: String::new(),
+            agents: data
+                .variants
+                .iter()
+                .map(|variant| CheckedAgent {
+                    ident: &variant.ident,
+                    name: variant.ident.to_string(),
+                    origin: None,
+                })
+                .collect(),
+        })
+    })
+}

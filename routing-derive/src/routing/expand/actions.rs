@@ -1,0 +1,120 @@
+//! The actions of a record: a trait with one method for each route, and the call of the right one.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::routing::plan::Plan;
+
+/// The trait, which stands beside the record.
+pub(in crate::routing) fn actions(plan: &Plan<'_>) -> TokenStream {
+    let Plan {
+        record,
+        visibility,
+        actions,
+        ..
+    } = plan;
+    let documentation =
+        format!("What is done with each request of [`{record}`]: one action for each route.");
+    let methods = plan.routes.iter().map(|route| {
+        let field = route.field;
+        let request = route.request;
+        let documentation = match route.description.as_str() {
+            "" => format!("Takes the request of the route `{field}`."),
+            description => description.to_owned(),
+        };
+        quote! {
+            #[doc = #documentation]
+            fn #field(
+                &self,
+                request: #request,
+                context: &__Context,
+            ) -> impl ::core::future::Future<
+                Output = ::core::result::Result<Self::Output, Self::Error>,
+            > + ::core::marker::Send;
+        }
+    });
+    quote! {
+        #[doc = #documentation]
+        #visibility trait #actions<__Context: ?::core::marker::Sized + ::core::marker::Sync>:
+            ::core::marker::Sync
+        {
+            /// What an action gives.
+            type Output: ::core::marker::Send;
+
+            /// Why an action failed.
+            type Error;
+
+            #(#methods)*
+        }
+    }
+}
+
+/// The inherent function that calls the action of the one set field.
+pub(super) fn dispatch(plan: &Plan<'_>) -> TokenStream {
+    let actions = &plan.actions;
+    let arms = plan.routes.iter().enumerate().map(|(index, route)| {
+        let field = route.field;
+        quote! {
+            ::core::option::Option::Some(#index) => {
+                if let ::core::option::Option::Some(request) = self.#field {
+                    return #actions::#field(actions, request, context)
+                        .await
+                        .map_err(::routing_core::DispatchError::Action);
+                }
+            }
+        }
+    });
+    dispatch_signature(
+        plan,
+        &quote! {
+            let set = ::routing_core::Routing::set_routes(&self);
+            match set.single().map(::routing_core::RouteId::index) {
+                #(#arms)*
+                _ => {}
+            }
+            ::core::result::Result::Err(::routing_core::DispatchError::Route(
+                ::routing_core::OneRouteError::__new(set),
+            ))
+        },
+    )
+}
+
+/// The inherent function with this body.
+pub(in crate::routing) fn dispatch_signature(plan: &Plan<'_>, body: &TokenStream) -> TokenStream {
+    let Plan {
+        record,
+        visibility,
+        actions,
+        ..
+    } = plan;
+    quote! {
+        #[automatically_derived]
+        impl #record {
+            /// Gives the request of the one set field to its action.
+            ///
+            /// # Errors
+            ///
+            /// Where not exactly one field is set, in which case no action is called, and where the
+            /// action fails.
+            ///
+            /// # Cancel safety
+            ///
+            /// As cancel safe as the action that is called; the record itself is lost when the future
+            /// is dropped.
+            #visibility async fn dispatch<__Actions, __Context>(
+                self,
+                actions: &__Actions,
+                context: &__Context,
+            ) -> ::core::result::Result<
+                <__Actions as #actions<__Context>>::Output,
+                ::routing_core::DispatchError<<__Actions as #actions<__Context>>::Error>,
+            >
+            where
+                __Actions: #actions<__Context> + ?::core::marker::Sized,
+                __Context: ?::core::marker::Sized + ::core::marker::Sync,
+            {
+                #body
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! That each agent type has a route: checked in a constant, and the way there and back.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::routing::plan::{AgentType, Plan, Route};
+
+/// The bodies of the functions between routes and agent types.
+pub(in crate::routing) struct CoverageBodies {
+    pub(in crate::routing) route_to: TokenStream,
+    pub(in crate::routing) agent_type_of: TokenStream,
+}
+
+/// The place of a route's agent type in its enumeration, as a constant expression.
+pub(super) fn position(route: &Route<'_>, agent_type: &AgentType) -> TokenStream {
+    let marker = &route.marker;
+    let enumeration = &agent_type.enumeration;
+    quote! {
+        ::routing_core::__private::position::<#enumeration>(
+            <#marker as ::routing_core::AgentRoute>::AGENT_TYPE as i128
+        )
+    }
+}
+
+/// The check that each agent type has exactly one route, for a record that answers interrupts.
+pub(in crate::routing) fn assert_coverage(plan: &Plan<'_>) -> Option<TokenStream> {
+    let agent_types = plan.agent_types.as_ref()?;
+    let record = plan.record;
+    let name = record.to_string();
+    let positions = positions(plan);
+    Some(quote_spanned! {agent_types.span()=>
+        const _: () = ::routing_core::__private::assert_routes::<#agent_types>(
+            #name,
+            <#record as ::routing_core::Routing>::ROUTES,
+            &[#positions],
+        );
+    })
+}
+
+/// The implementation of `InterruptRoutes`, for a record that answers interrupts.
+pub(in crate::routing) fn interrupt_routes(
+    plan: &Plan<'_>,
+    bodies: &CoverageBodies,
+) -> Option<TokenStream> {
+    let agent_types = plan.agent_types.as_ref()?;
+    let record = plan.record;
+    let CoverageBodies {
+        route_to,
+        agent_type_of,
+    } = bodies;
+    Some(quote! {
+        #[automatically_derived]
+        impl ::routing_core::InterruptRoutes for #record {
+            type AgentType = #agent_types;
+
+            fn route_to(agent_type: Self::AgentType) -> ::routing_core::RouteId<Self> {
+                #route_to
+            }
+
+            fn agent_type_of(route: ::routing_core::RouteId<Self>) -> Self::AgentType {
+                #agent_type_of
+            }
+        }
+    })
+}
+
+/// The bodies for a record in which nothing is wrong: two tables, which the check proves total.
+pub(super) fn bodies(plan: &Plan<'_>) -> CoverageBodies {
+    let agent_types = plan.agent_types.to_token_stream();
+    let positions = positions(plan);
+    let markers = plan.routes.iter().map(|route| &route.marker);
+    let count = plan.routes.len();
+    CoverageBodies {
+        route_to: quote! {
+            const ROUTES: [usize; <#agent_types as ::routing_core::AgentType>::NAMES.len()] =
+                ::routing_core::__private::routes_by_agent_type(&[#positions]);
+            ::routing_core::RouteId::__at(ROUTES[::routing_core::AgentType::index(agent_type)])
+        },
+        agent_type_of: quote! {
+            const AGENT_TYPES: [#agent_types; #count] = [
+                #(<#markers as ::routing_core::AgentRoute>::AGENT_TYPE),*
+            ];
+            AGENT_TYPES[route.index()]
+        },
+    }
+}
+
+fn positions(plan: &Plan<'_>) -> TokenStream {
+    let positions = plan
+        .routes
+        .iter()
+        .filter_map(|route| Some(position(route, route.agent_type.as_ref()?)));
+    quote!(#(#positions),*)
+}

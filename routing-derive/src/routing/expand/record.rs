@@ -1,0 +1,218 @@
+//! The implementation of `Routing`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt;
+
+use super::coverage;
+use crate::routing::plan::{Plan, Route};
+use crate::type_name::type_name;
+
+/// The bodies of the record's functions.
+pub(in crate::routing) struct RecordBodies {
+    pub(in crate::routing) set_routes: TokenStream,
+    pub(in crate::routing) schemas: TokenStream,
+    pub(in crate::routing) deserialize_field: TokenStream,
+    pub(in crate::routing) parse_narrowed: TokenStream,
+    pub(in crate::routing) request_type: TokenStream,
+    pub(in crate::routing) from_request: TokenStream,
+    pub(in crate::routing) into_request: TokenStream,
+    pub(in crate::routing) request_schema: TokenStream,
+}
+
+impl RecordBodies {
+    /// The same body for every function.
+    pub(in crate::routing) fn all(body: &TokenStream) -> Self {
+        Self {
+            set_routes: body.clone(),
+            schemas: body.clone(),
+            deserialize_field: body.clone(),
+            parse_narrowed: body.clone(),
+            request_type: body.clone(),
+            from_request: body.clone(),
+            into_request: body.clone(),
+            request_schema: body.clone(),
+        }
+    }
+}
+
+/// The implementation of `Routing` with these bodies.
+pub(in crate::routing) fn routing_impl(plan: &Plan<'_>, bodies: &RecordBodies) -> TokenStream {
+    let record = plan.record;
+    let name = &plan.name;
+    let description = &plan.description;
+    let kind = match plan.agent_types {
+        Some(_) => quote!(Interrupt),
+        None => quote!(Agent),
+    };
+    let routes = plan.routes.iter().map(route_info);
+    let functions = functions(bodies);
+    quote! {
+        #[automatically_derived]
+        impl ::routing_core::__private::Sealed for #record {}
+
+        #[automatically_derived]
+        impl ::routing_core::Routing for #record {
+            const NAME: &'static str = #name;
+            const KIND: ::routing_core::RoutingKind = ::routing_core::RoutingKind::#kind;
+            const ROUTES: &'static [::routing_core::RouteInfo] = &[#(#routes),*];
+
+            #functions
+
+            fn __description() -> &'static str {
+                #description
+            }
+        }
+    }
+}
+
+fn functions(bodies: &RecordBodies) -> TokenStream {
+    let RecordBodies {
+        set_routes,
+        schemas,
+        deserialize_field,
+        parse_narrowed,
+        request_type,
+        from_request,
+        into_request,
+        request_schema,
+    } = bodies;
+    quote! {
+        fn set_routes(&self) -> ::routing_core::RouteSet<Self> {
+            #set_routes
+        }
+
+        fn schemas() -> &'static ::routing_core::schema::SchemaTable<Self> {
+            #schemas
+        }
+
+        fn __deserialize_field<'de, D: ::routing_core::__private::serde::Deserializer<'de>>(
+            index: usize,
+            deserializer: D,
+        ) -> ::core::result::Result<::core::option::Option<Self>, D::Error> {
+            #deserialize_field
+        }
+
+        fn __parse_narrowed(
+            index: usize,
+            answer: &[u8],
+        ) -> ::core::result::Result<Self, ::routing_core::answer::AnswerError> {
+            #parse_narrowed
+        }
+
+        fn __request_type(index: usize) -> ::core::any::TypeId {
+            #request_type
+        }
+
+        fn __from_request(
+            index: usize,
+            request: &dyn ::core::any::Any,
+        ) -> ::core::option::Option<Self> {
+            #from_request
+        }
+
+        fn __into_request(
+            self,
+            index: usize,
+        ) -> ::core::option::Option<
+            ::std::boxed::Box<dyn ::core::any::Any + ::core::marker::Send>,
+        > {
+            #into_request
+        }
+
+        fn __request_schema(
+            index: usize,
+            generator: &mut ::routing_core::__private::schemars::SchemaGenerator,
+        ) -> ::routing_core::__private::schemars::Schema {
+            #request_schema
+        }
+    }
+}
+
+/// The bodies of a record in which nothing is wrong.
+pub(super) fn bodies(plan: &Plan<'_>) -> RecordBodies {
+    let record = plan.record;
+    let fields: Vec<_> = plan.routes.iter().map(|route| route.field).collect();
+    let markers: Vec<_> = plan.routes.iter().map(|route| &route.marker).collect();
+    let places: Vec<usize> = (0..markers.len()).collect();
+    RecordBodies {
+        set_routes: quote! {
+            let mut set = ::routing_core::RouteSet::EMPTY;
+            #(if self.#fields.is_some() {
+                set = set.union(::routing_core::RouteSet::of::<#markers>());
+            })*
+            set
+        },
+        schemas: quote! {
+            static TABLE: ::std::sync::OnceLock<::routing_core::schema::SchemaTable<#record>> =
+                ::std::sync::OnceLock::new();
+            TABLE.get_or_init(::routing_core::schema::SchemaTable::__build)
+        },
+        deserialize_field: quote! {
+            match index {
+                #(#places => ::routing_core::__private::deserialize_field::<#markers, D>(deserializer),)*
+                _ => ::core::result::Result::Ok(::core::option::Option::None),
+            }
+        },
+        parse_narrowed: quote! {
+            match index {
+                #(#places => ::routing_core::answer::read_narrowed::<#markers>(answer)
+                    .map(::routing_core::Narrowed::into_routing),)*
+                _ => ::core::result::Result::Err(::routing_core::__private::no_such_route::<Self>(index)),
+            }
+        },
+        request_type: quote! {
+            match index {
+                #(#places => ::routing_core::__private::request_type::<#markers>(),)*
+                _ => ::core::any::TypeId::of::<Self>(),
+            }
+        },
+        from_request: quote! {
+            match index {
+                #(#places => ::routing_core::__private::wrap_copy::<#markers>(request),)*
+                _ => ::core::option::Option::None,
+            }
+        },
+        into_request: quote! {
+            match index {
+                #(#places => ::routing_core::__private::boxed_request::<#markers>(self),)*
+                _ => ::core::option::Option::None,
+            }
+        },
+        request_schema: quote! {
+            match index {
+                #(#places => ::routing_core::__private::request_schema::<#markers>(generator),)*
+                _ => false.into(),
+            }
+        },
+    }
+}
+
+fn route_info(route: &Route<'_>) -> TokenStream {
+    let name = &route.name;
+    let field = route.field.unraw().to_string();
+    let marker = route.marker.to_string();
+    let request = type_name(route.request);
+    let description = &route.description;
+    let returns = route.returns;
+    let agent_type = match &route.agent_type {
+        Some(agent_type) => {
+            let enumeration = &agent_type.enumeration;
+            let position = coverage::position(route, agent_type);
+            quote! {
+                ::core::option::Option::Some(
+                    <#enumeration as ::routing_core::AgentType>::NAMES[#position]
+                )
+            }
+        }
+        None => quote!(::core::option::Option::None),
+    };
+    quote! {
+        ::routing_core::RouteInfo::__new(
+            [#name, #field, #marker, #request],
+            #agent_type,
+            #description,
+            #returns,
+        )
+    }
+}

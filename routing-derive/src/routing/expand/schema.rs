@@ -1,0 +1,30 @@
+//! The schema of a record.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::routing::plan::Plan;
+
+/// `JsonSchema`: an object of optional properties that refer to the requests.
+pub(in crate::routing) fn json_schema(plan: &Plan<'_>) -> TokenStream {
+    let record = plan.record;
+    let name = &plan.name;
+    quote! {
+        #[automatically_derived]
+        impl ::routing_core::__private::schemars::JsonSchema for #record {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                ::std::borrow::Cow::Borrowed(#name)
+            }
+
+            fn schema_id() -> ::std::borrow::Cow<'static, str> {
+                ::std::borrow::Cow::Borrowed(::core::concat!(::core::module_path!(), "::", #name))
+            }
+
+            fn json_schema(
+                generator: &mut ::routing_core::__private::schemars::SchemaGenerator,
+            ) -> ::routing_core::__private::schemars::Schema {
+                ::routing_core::__private::record_schema::<Self>(generator)
+            }
+        }
+    }
+}

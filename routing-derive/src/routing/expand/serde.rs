@@ -1,0 +1,39 @@
+//! Reading and writing a record as JSON.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::routing::plan::Plan;
+
+/// `Serialize`, which writes the set fields alone, and `Deserialize`, which is strict.
+pub(super) fn serde(plan: &Plan<'_>) -> TokenStream {
+    let record = plan.record;
+    let fields = plan.routes.iter().map(|route| route.field);
+    let markers = plan.routes.iter().map(|route| &route.marker);
+    quote! {
+        #[automatically_derived]
+        impl ::routing_core::__private::serde::Serialize for #record {
+            fn serialize<S: ::routing_core::__private::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                let set = ::routing_core::Routing::set_routes(self);
+                let mut map = serializer.serialize_map(::core::option::Option::Some(set.len()))?;
+                #(::routing_core::__private::serialize_field::<#markers, _>(&mut map, &self.#fields)?;)*
+                ::routing_core::__private::serde::ser::SerializeMap::end(map)
+            }
+        }
+
+        #[automatically_derived]
+        impl<'de> ::routing_core::__private::serde::Deserialize<'de> for #record {
+            fn deserialize<D: ::routing_core::__private::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                ::routing_core::answer::__deserialize_record(
+                    deserializer,
+                    ::routing_core::RouteSet::<Self>::ALL,
+                )
+            }
+        }
+    }
+}

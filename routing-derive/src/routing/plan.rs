@@ -1,0 +1,66 @@
+//! What a record means.
+
+use quote::format_ident;
+use syn::{DeriveInput, Ident, Path, Type, Visibility};
+
+/// A record: what is written into its implementation.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    pub(super) record: &'a Ident,
+    pub(super) visibility: &'a Visibility,
+    /// The name in schemas.
+    pub(super) name: String,
+    /// The name of the trait of its actions.
+    pub(super) actions: Ident,
+    pub(super) description: String,
+    /// The enumeration that its routes cover, where the record answers interrupts.
+    pub(super) agent_types: Option<Path>,
+    pub(super) routes: Vec<Route<'a>>,
+}
+
+impl<'a> Plan<'a> {
+    /// What stands for an item that has no routes to speak of.
+    pub(super) fn shapeless(input: &'a DeriveInput) -> Self {
+        Self {
+            record: &input.ident,
+            visibility: &input.vis,
+            name: input.ident.to_string(),
+            actions: format_ident!("{}Actions", input.ident),
+            description: String::new(),
+            agent_types: None,
+            routes: Vec::new(),
+        }
+    }
+}
+
+/// A route of a record.
+#[derive(Debug)]
+pub(super) struct Route<'a> {
+    pub(super) field: &'a Ident,
+    pub(super) request: &'a Type,
+    pub(super) marker: Ident,
+    /// The name in JSON.
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) agent_type: Option<AgentType>,
+    pub(super) returns: bool,
+}
+
+/// Where a route leads.
+#[derive(Debug, Clone)]
+pub(super) struct AgentType {
+    pub(super) enumeration: Path,
+    pub(super) variant: Ident,
+}
+
+/// A record in which nothing is wrong that can be seen in it alone.
+#[derive(Debug)]
+pub(super) struct Checked<'a>(pub(super) Plan<'a>);
+
+/// A record in which something is wrong.
+#[derive(Debug)]
+pub(super) struct Refused<'a> {
+    pub(super) errors: syn::Error,
+    /// What of it could be understood; nothing where it is generic.
+    pub(super) plan: Option<Plan<'a>>,
+}
