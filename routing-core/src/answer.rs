@@ -1,10 +1,20 @@
 //! Reading what a model answered: strictly, and saying where it is wrong.
 
+mod body;
+mod constraint;
 mod error;
+mod explain;
+pub(crate) mod one_route;
 mod read;
 mod record;
 mod strict;
+mod strict_access;
+mod strict_key;
+mod strict_visitor;
+pub(crate) mod watch;
 
+pub use body::LONGEST_ANSWER;
+pub use constraint::{ConstraintCheck, TypesOnly};
 pub use error::{AnswerError, AnswerFault};
 pub use read::{read_narrowed, read_strictly, read_within};
 

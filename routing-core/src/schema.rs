@@ -1,10 +1,20 @@
 //! The schemas that models are shown: narrowed, in each provider's dialect, within its limits.
 
+mod answer_schema;
+mod closed;
+mod constraint;
+mod definition;
 mod dialect;
+mod integer;
 mod limits;
 mod prune;
+mod render;
+mod source;
 mod table;
+mod walk;
 
+pub use answer_schema::AnswerSchema;
 pub use dialect::{Dialect, UnknownDialect};
 pub use limits::{LimitViolation, check_limits};
-pub use table::{AnswerSchema, SchemaTable};
+pub(crate) use source::route_property;
+pub use table::SchemaTable;

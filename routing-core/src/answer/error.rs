@@ -8,6 +8,8 @@ use std::fmt::{self, Display};
 pub enum AnswerFault {
     /// The text ends before the JSON value does: the answer was cut off.
     CutOff,
+    /// The text is longer than any answer may be; it was not looked at.
+    TooLong,
     /// The text is no JSON, or not one JSON value alone.
     Syntax,
     /// A field that the schema does not have.
@@ -69,3 +71,12 @@ impl Display for AnswerError {
 }
 
 impl std::error::Error for AnswerError {}
+
+impl AnswerError {
+    /// The fault of an answer that its provider says was cut off, after this many bytes.
+    pub(crate) fn cut_off(received: usize) -> Self {
+        let reason =
+            format!("the answer was cut off after {received} bytes; answer again, more briefly");
+        Self::new(AnswerFault::CutOff, "$", reason)
+    }
+}

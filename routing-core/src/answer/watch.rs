@@ -1,0 +1,50 @@
+//! What a strict reading notes of the fault that it meets.
+//!
+//! An answer is read without notes first, for nearly all of them are right. Only a wrong one is read
+//! again with them, so that the right ones pay nothing for good explanations.
+
+use std::cell::RefCell;
+
+use super::AnswerFault;
+
+/// Told what kind of fault is about to be returned as an error.
+pub(crate) trait Watch: Copy {
+    /// A fault, and the key that it is about where the path does not hold it yet.
+    fn note(self, fault: AnswerFault, key: Option<&str>);
+}
+
+/// Notes nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unwatched;
+
+impl Watch for Unwatched {
+    #[inline]
+    fn note(self, _fault: AnswerFault, _key: Option<&str>) {}
+}
+
+/// The first fault that was noted.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(RefCell<Option<Note>>);
+
+/// One fault.
+#[derive(Debug, Clone)]
+pub(crate) struct Note {
+    pub(crate) fault: AnswerFault,
+    pub(crate) key: Option<String>,
+}
+
+impl Notes {
+    /// What was noted, where anything was.
+    pub(crate) fn into_first(self) -> Option<Note> {
+        self.0.into_inner()
+    }
+}
+
+impl Watch for &Notes {
+    fn note(self, fault: AnswerFault, key: Option<&str>) {
+        self.0.borrow_mut().get_or_insert_with(|| Note {
+            fault,
+            key: key.map(str::to_owned),
+        });
+    }
+}
