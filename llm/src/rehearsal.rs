@@ -1,0 +1,123 @@
+//! The rehearsal model: answers every schema without a key or a network, always the same way.
+//!
+//! Its answers are made of what the conversation and the workspace say: the goal, the files, the
+//! headings. What it picks depends on the seed and on who asks ([`Caller`]) alone, never on the order
+//! or the time of the calls, so workers that run in parallel get the same answers in every run.
+//!
+//! [`Caller`]: routing_core::model::Caller
+
+mod compose;
+mod facts;
+mod interrupt;
+mod prose;
+mod random;
+mod route_choice;
+mod schema_view;
+mod script;
+mod stream;
+
+use async_trait::async_trait;
+use routing_core::model::{
+    LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, Purpose,
+};
+use routing_core::schema::Dialect;
+use routing_core::{Outcome, StopScope};
+use serde_json::Value;
+
+use compose::Composer;
+use facts::Facts;
+use random::Random;
+use schema_view::SchemaView;
+use stream::stream_answer;
+
+pub use script::{
+    AnswerStep, InterruptStep, PersonAnswer, Script, ScriptError, ScriptVocabulary, ScriptedAnswer,
+    ScriptedEvent, StepSelector, SupervisorStep,
+};
+pub use stream::Pace;
+
+/// How a rehearsal model plays its part.
+#[derive(Debug, Clone, Default)]
+pub struct RehearsalConfig {
+    /// What its choices start from: another seed gives other answers.
+    pub seed: u64,
+    /// How fast its answers arrive.
+    pub pace: Pace,
+    /// Names of files and headings of the workspace, which its answers speak of.
+    pub material: Vec<String>,
+    /// What it answers where it must not choose for itself.
+    pub script: Option<Script>,
+}
+
+/// A model that needs no provider and always gives the same answer to the same caller.
+#[derive(Debug, Clone)]
+pub struct RehearsalModel {
+    config: RehearsalConfig,
+    dialect: Dialect,
+}
+
+impl RehearsalModel {
+    /// A model that takes plain JSON Schema.
+    pub fn new(config: RehearsalConfig) -> Self {
+        Self {
+            config,
+            dialect: Dialect::JsonSchema,
+        }
+    }
+
+    /// The same model, shown schemas in another dialect: it can play any provider's part.
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// The script that steers it.
+    pub fn script(&self) -> Option<&Script> {
+        self.config.script.as_ref()
+    }
+
+    /// The whole answer to a call, before it is streamed.
+    fn answer(&self, call: &ModelCall) -> String {
+        let scripted = self
+            .script()
+            .and_then(|script| script.answer_for(&call.caller));
+        if let Some(step) = scripted {
+            return step.text();
+        }
+        let facts = Facts::gather(&call.messages, &self.config.material);
+        let view = SchemaView::new(call.schema.value());
+        let random = Random::for_caller(self.config.seed, &call.caller);
+        let mut composer = Composer::new(&view, &facts, &call.caller, random);
+        let wanted = (call.caller.purpose == Purpose::Step)
+            .then(|| interrupt::wanted(self.script(), call))
+            .flatten();
+        let answer = composer.answer(wanted.as_ref());
+        compact(&answer)
+    }
+}
+
+/// A JSON tree as text; a tree of JSON values always has one.
+fn compact(value: &Value) -> String {
+    value.to_string()
+}
+
+#[async_trait]
+impl LanguageModel for RehearsalModel {
+    fn name(&self) -> &str {
+        "rehearsal"
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    async fn call(
+        &self,
+        call: ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        let text = self.answer(&call);
+        Ok(stream_answer(&call, &text, self.config.pace, scope).await)
+    }
+}

@@ -1,0 +1,425 @@
+//! Values that satisfy a schema, made of what there is to speak about.
+
+mod number;
+mod text;
+
+use routing_core::model::Caller;
+use serde_json::{Map, Value, json};
+
+use super::facts::Facts;
+use super::prose::Prose;
+use super::random::Random;
+use super::route_choice::{self, Routes};
+use super::schema_view::{Demands, SchemaView, joint, names_type, property, required, variants};
+
+/// Below this depth only what must be there is made, so that recursive schemas come to an end.
+const DEEP: usize = 6;
+
+/// Below this depth nothing is made at all: the schema has no finite value.
+const BOTTOM: usize = 40;
+
+/// A route that was decided on outside, and what is given of its fields.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    /// The route's name.
+    pub(crate) route: &'static str,
+    /// Fields of its request that are not to be made up.
+    pub(crate) fields: Map<String, Value>,
+}
+
+/// Where in the answer a value stands.
+#[derive(Debug, Clone, Copy)]
+struct Place<'p> {
+    /// The name of the field, or of the list that it is an element of.
+    name: &'p str,
+    /// Which element of a list, from 0; 0 outside of lists.
+    index: usize,
+    /// Whether it is, or is within, an element of a list.
+    listed: bool,
+    /// How many objects and lists are around it.
+    depth: usize,
+}
+
+/// Makes one answer.
+pub(crate) struct Composer<'a> {
+    view: &'a SchemaView<'a>,
+    facts: &'a Facts,
+    caller: &'a Caller,
+    random: Random,
+    prose: Prose,
+}
+
+impl<'a> Composer<'a> {
+    pub(crate) fn new(
+        view: &'a SchemaView<'a>,
+        facts: &'a Facts,
+        caller: &'a Caller,
+        mut random: Random,
+    ) -> Self {
+        let prose = Prose::starting_at(random.below(1 << 16));
+        Self {
+            view,
+            facts,
+            caller,
+            random,
+            prose,
+        }
+    }
+
+    /// The whole answer: in a routing record one route alone, else everything.
+    pub(crate) fn answer(&mut self, wanted: Option<&Wanted>) -> Value {
+        let root = self.view.root();
+        let place = Place {
+            name: "answer",
+            index: 0,
+            listed: false,
+            depth: 0,
+        };
+        match route_choice::routes(self.view, &root) {
+            Some(routes) => self.routed(&root, &routes, wanted),
+            None => self.satisfying(&root, place),
+        }
+    }
+
+    fn routed(&mut self, root: &Demands, routes: &Routes, wanted: Option<&Wanted>) -> Value {
+        let wanted = wanted.filter(|wanted| routes.iter().any(|(name, _)| name == wanted.route));
+        let chosen = match wanted {
+            Some(wanted) => Some(wanted.route),
+            None => route_choice::choose(routes, self.facts, self.caller),
+        };
+        let mut answer = Map::new();
+        for (name, schema) in routes {
+            if Some(name.as_str()) == chosen {
+                let demands = self.view.without_null(&self.view.demands(schema));
+                let place = Place {
+                    name,
+                    index: 0,
+                    listed: false,
+                    depth: 1,
+                };
+                let given = wanted.map(|wanted| &wanted.fields);
+                answer.insert(name.clone(), self.object(&demands, place, given));
+            } else if required(root).any(|other| other == name) {
+                answer.insert(name.clone(), Value::Null);
+            }
+        }
+        Value::Object(answer)
+    }
+
+    fn value(&mut self, schema: &Value, place: Place<'_>) -> Value {
+        if place.depth > BOTTOM {
+            return Value::Null;
+        }
+        let demands = self.view.demands(schema);
+        self.satisfying(&demands, place)
+    }
+
+    fn satisfying(&mut self, demands: &Demands, place: Place<'_>) -> Value {
+        if let Some(constant) = demands.get("const") {
+            return constant.clone();
+        }
+        if let Some(Value::Array(values)) = demands.get("enum") {
+            return self.one_of(values, demands);
+        }
+        if let Some(choice) = self.chosen(demands, place) {
+            return self.satisfying(&choice, place);
+        }
+        match kind(demands) {
+            Kind::Null => Value::Null,
+            Kind::Boolean => json!(true),
+            Kind::Integer => number::integer(demands, place.name, place.index),
+            Kind::Number => number::number(demands, place.name, place.index),
+            Kind::Text => {
+                let sentence = self.sentence(place);
+                text::fitting(demands, sentence, place.index, &mut self.random)
+            }
+            Kind::List => self.list(demands, place),
+            Kind::Object => self.object(demands, place, None),
+        }
+    }
+
+    fn one_of(&mut self, values: &[Value], demands: &Demands) -> Value {
+        let fits = |value: &&Value| {
+            demands
+                .get("type")
+                .is_none_or(|types| names_type(types, type_name(value)))
+        };
+        let values: Vec<Value> = values.iter().filter(fits).cloned().collect();
+        route_choice::forward_value(&values)
+            .or_else(|| self.random.pick(&values))
+            .cloned()
+            .unwrap_or(Value::Null)
+    }
+
+    /// The demands joined with those of one variant, where there are variants.
+    fn chosen(&mut self, demands: &Demands, place: Place<'_>) -> Option<Demands> {
+        let keyword = if demands.contains_key("oneOf") {
+            "oneOf"
+        } else {
+            "anyOf"
+        };
+        let variants = variants(demands)?.clone();
+        let mut rest = demands.clone();
+        rest.remove(keyword);
+        let possible: Vec<&Value> = variants
+            .iter()
+            .filter(|variant| !SchemaView::is_impossible(variant))
+            .collect();
+        let telling: Vec<&Value> = possible
+            .iter()
+            .copied()
+            .filter(|variant| variant.get("type") != Some(&json!("null")))
+            .collect();
+        let variant = if place.depth >= DEEP || telling.is_empty() {
+            possible
+                .into_iter()
+                .min_by_key(|variant| self.view.least_depth(variant).unwrap_or(usize::MAX))
+        } else {
+            self.random.pick(&telling).copied()
+        };
+        let variant = variant.map(|variant| self.view.demands(variant));
+        Some(joint(rest, variant.unwrap_or_default()))
+    }
+
+    fn list(&mut self, demands: &Demands, place: Place<'_>) -> Value {
+        let bound = |keyword| demands.get(keyword).and_then(Value::as_u64);
+        let fewest = usize::try_from(bound("minItems").unwrap_or(0)).unwrap_or(0);
+        let most = bound("maxItems").map_or(usize::MAX, |most| {
+            usize::try_from(most).unwrap_or(usize::MAX)
+        });
+        let usual = match place.depth {
+            0..4 => 2 + self.random.below(2),
+            4..DEEP => 1,
+            _ => 0,
+        };
+        let first: Vec<Value> = demands
+            .get("prefixItems")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        let items = demands.get("items").cloned().unwrap_or(json!({}));
+        let wanted = match self.given_items(place) {
+            Some(given) if kind(&self.view.demands(&items)) == Kind::Text => {
+                return json!(&given[..given.len().clamp(0, most)]);
+            }
+            _ => usual.max(first.len()).clamp(fewest, most.max(fewest)),
+        };
+        let mut made = Vec::new();
+        let unique = demands.get("uniqueItems") == Some(&json!(true));
+        for index in 0..wanted {
+            let schema = first.get(index).unwrap_or(&items);
+            if SchemaView::is_impossible(schema) {
+                break;
+            }
+            let place = Place {
+                index,
+                listed: true,
+                depth: place.depth + 1,
+                ..place
+            };
+            let element = self.value(schema, place);
+            if !unique || !made.contains(&element) {
+                made.push(element);
+            }
+        }
+        Value::Array(made)
+    }
+
+    /// Lists whose elements must be ones that were offered, not made up.
+    fn given_items(&self, place: Place<'_>) -> Option<Vec<String>> {
+        (place.name == "selectedChoices")
+            .then(|| self.facts.choices.iter().take(1).cloned().collect())
+    }
+
+    fn object(
+        &mut self,
+        demands: &Demands,
+        place: Place<'_>,
+        given: Option<&Map<String, Value>>,
+    ) -> Value {
+        let mut object = Map::new();
+        let names: Vec<String> = demands
+            .get("properties")
+            .and_then(Value::as_object)
+            .map(|properties| properties.keys().cloned().collect())
+            .unwrap_or_default();
+        let home = route_choice::return_field(names.iter().map(String::as_str), self.caller);
+        for name in &names {
+            let Some(schema) = property(demands, name) else {
+                continue;
+            };
+            if let Some(given) = given.and_then(|given| given.get(name)) {
+                object.insert(name.clone(), given.clone());
+                continue;
+            }
+            let must = required(demands).any(|other| other == name);
+            let away = name.starts_with("returnTo") && home != Some(name);
+            if let Some(value) = self.member(schema, name, must, away, place) {
+                object.insert(name.clone(), value);
+            }
+        }
+        // What was given and the schema does not have is written all the same: whoever asked for it
+        // learns from the refusal, not from silence.
+        for (name, value) in given.into_iter().flatten() {
+            object.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        self.fill_up(demands, &mut object, place);
+        Value::Object(object)
+    }
+
+    /// The value of one field, or `None` where it is better left out.
+    fn member(
+        &mut self,
+        schema: &Value,
+        name: &str,
+        must: bool,
+        away: bool,
+        around: Place<'_>,
+    ) -> Option<Value> {
+        let demands = self.view.demands(schema);
+        let deep = around.depth >= DEEP;
+        if (away || deep) && self.view.takes_null(&demands) {
+            return must.then_some(Value::Null);
+        }
+        let optional = away || deep || SchemaView::is_impossible(schema);
+        if !must && (optional || self.view.least_depth(schema).is_none()) {
+            return None;
+        }
+        let place = Place {
+            name,
+            index: if around.listed { around.index } else { 0 },
+            listed: around.listed,
+            depth: around.depth + 1,
+        };
+        Some(self.value(schema, place))
+    }
+
+    /// Keys beyond the named ones: in maps, and where the schema demands more of them.
+    fn fill_up(&mut self, demands: &Demands, object: &mut Map<String, Value>, place: Place<'_>) {
+        for name in required(demands) {
+            if !object.contains_key(name) {
+                let schema = demands.get("additionalProperties").cloned();
+                let value = self.value(&schema.unwrap_or(json!({})), Place { name, ..place });
+                object.insert(name.to_owned(), value);
+            }
+        }
+        let Some(schema) = demands
+            .get("additionalProperties")
+            .filter(|schema| !SchemaView::is_impossible(schema))
+            .cloned()
+        else {
+            return;
+        };
+        let bound = |keyword| demands.get(keyword).and_then(Value::as_u64);
+        let fewest = usize::try_from(bound("minProperties").unwrap_or(0)).unwrap_or(0);
+        let most = bound("maxProperties").map_or(usize::MAX, |most| {
+            usize::try_from(most).unwrap_or(usize::MAX)
+        });
+        let is_map = object.is_empty() && schema.is_object() && place.depth < DEEP;
+        let offered = if place.name == "confirmations" {
+            self.facts.confirmations.clone()
+        } else {
+            vec!["source".to_owned()]
+        };
+        let wanted = if is_map { offered.len() } else { 0 };
+        let mut index = 0;
+        while object.len() < wanted.max(fewest).min(most) {
+            let name = offered
+                .get(index)
+                .cloned()
+                .unwrap_or_else(|| format!("note{index}"));
+            index += 1;
+            let place = Place {
+                name: &name,
+                index,
+                listed: place.listed,
+                depth: place.depth + 1,
+            };
+            let value = self.value(&schema, place);
+            object.insert(name.clone(), value);
+        }
+    }
+
+    fn sentence(&mut self, place: Place<'_>) -> String {
+        self.prose.sentence(
+            place.name,
+            place.index,
+            place.listed,
+            self.facts,
+            &mut self.random,
+        )
+    }
+}
+
+/// What kind of value satisfies demands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    Text,
+    List,
+    Object,
+}
+
+/// The kind that the `type` names first, null last; else the one that the other keywords speak of.
+fn kind(demands: &Demands) -> Kind {
+    let kinds = [
+        ("object", Kind::Object),
+        ("array", Kind::List),
+        ("string", Kind::Text),
+        ("integer", Kind::Integer),
+        ("number", Kind::Number),
+        ("boolean", Kind::Boolean),
+        ("null", Kind::Null),
+    ];
+    if let Some(types) = demands.get("type") {
+        return kinds
+            .into_iter()
+            .find(|(name, _)| names_type(types, name))
+            .map_or(Kind::Null, |(_, kind)| kind);
+    }
+    let speaks_of = |keywords: &[&str]| keywords.iter().any(|word| demands.contains_key(*word));
+    if speaks_of(&[
+        "properties",
+        "required",
+        "additionalProperties",
+        "minProperties",
+    ]) {
+        Kind::Object
+    } else if speaks_of(&[
+        "items",
+        "prefixItems",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+    ]) {
+        Kind::List
+    } else if speaks_of(&[
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+    ]) {
+        Kind::Number
+    } else {
+        Kind::Text
+    }
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! What a conversation and a workspace give to speak about.
+
+use std::collections::BTreeMap;
+
+use routing_core::model::{Message, Role};
+use serde::Deserialize;
+
+/// How much of one message is looked at, in bytes: a goal may be a megabyte long.
+const MOST_OF_A_MESSAGE: usize = 64 * 1024;
+
+/// The most characters of a fact: it is quoted in sentences.
+const LONGEST_FACT: usize = 240;
+
+/// The most files and headings that are kept of each.
+const MOST_NAMES: usize = 64;
+
+/// What there is to speak about.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// What is to be reached.
+    pub(crate) goal: String,
+    /// Names of files: the ones that the conversation speaks of first.
+    pub(crate) files: Vec<String>,
+    /// Headings, folders and other names.
+    pub(crate) headings: Vec<String>,
+    /// What lines of the form `label: text` say, by label in small letters; the last one stands.
+    labelled: BTreeMap<String, String>,
+    /// The values of offered choices.
+    pub(crate) choices: Vec<String>,
+    /// The ids of what is to be confirmed.
+    pub(crate) confirmations: Vec<String>,
+    /// All that was said to the model, in small letters, for the rules that ask whether a word fell.
+    said: String,
+}
+
+impl Facts {
+    /// Reads the conversation; what the model itself said does not count.
+    pub(crate) fn gather(messages: &[Message], material: &[String]) -> Self {
+        let mut facts = Self::default();
+        for message in messages
+            .iter()
+            .filter(|message| message.role != Role::Assistant)
+        {
+            facts.read(message);
+        }
+        for name in material {
+            if looks_like_file(name) {
+                push_new(&mut facts.files, name);
+            } else {
+                push_new(&mut facts.headings, name);
+            }
+        }
+        facts.goal = facts.find_goal(messages);
+        facts
+    }
+
+    fn read(&mut self, message: &Message) {
+        let text = first_bytes(&message.text, MOST_OF_A_MESSAGE);
+        self.said.push_str(&text.to_lowercase());
+        self.said.push('\n');
+        if message.role == Role::System {
+            return;
+        }
+        for line in text.lines() {
+            self.read_line(line);
+        }
+        for (key, into) in [("\"value\"", 0), ("\"id\"", 1), ("\"goal\"", 2)] {
+            for found in quoted_after(text, key) {
+                match into {
+                    0 => push_new(&mut self.choices, &found),
+                    1 => push_new(&mut self.confirmations, &found),
+                    _ => {
+                        // It was quoted once already: its own quotation marks stay.
+                        self.labelled.insert("goal".to_owned(), one_line(&found));
+                    }
+                }
+            }
+        }
+    }
+
+    fn read_line(&mut self, line: &str) {
+        let line = line.trim();
+        if let Some(heading) = line.strip_prefix('#') {
+            push_new(&mut self.headings, heading.trim_start_matches('#').trim());
+        } else if let Some((label, text)) = line.split_once(": ") {
+            let label = label.trim_matches(|edge| matches!(edge, '-' | '*' | ' ' | '"'));
+            if (1..=3).contains(&label.split_whitespace().count()) && !text.trim().is_empty() {
+                self.labelled.insert(label.to_lowercase(), short(text));
+            }
+        }
+        for word in line.split_whitespace() {
+            let word = word.trim_matches(|edge: char| !edge.is_alphanumeric());
+            if looks_like_file(word) {
+                push_new(&mut self.files, word);
+            }
+        }
+    }
+
+    /// The goal that is named as such, else the first line that was said to the model.
+    fn find_goal(&self, messages: &[Message]) -> String {
+        if let Some(goal) = self.labelled("goal") {
+            return goal.to_owned();
+        }
+        messages
+            .iter()
+            .filter(|message| message.role == Role::User)
+            .flat_map(|message| first_bytes(&message.text, MOST_OF_A_MESSAGE).lines())
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+            .map_or_else(|| "the task at hand".to_owned(), short)
+    }
+
+    /// What the last line with this label said.
+    pub(crate) fn labelled(&self, label: &str) -> Option<&str> {
+        self.labelled.get(label).map(String::as_str)
+    }
+
+    /// Whether a text was said to the model, whatever its case.
+    pub(crate) fn mentions(&self, text: &str) -> bool {
+        self.said.contains(&text.to_lowercase())
+    }
+
+    /// The goal without what an earlier answer narrowed it to.
+    pub(crate) fn goal_stem(&self) -> &str {
+        self.goal
+            .split_once(" \u{2014} ")
+            .map_or(self.goal.as_str(), |(stem, _part)| stem)
+    }
+}
+
+/// The strings that stand after a key in whatever JSON the text has in it.
+fn quoted_after(text: &str, key: &str) -> Vec<String> {
+    text.match_indices(key)
+        .take(MOST_NAMES)
+        .filter_map(|(at, _)| text.get(at + key.len()..))
+        .filter_map(|rest| rest.trim_start().strip_prefix(':'))
+        .filter_map(|rest| {
+            let mut reader = serde_json::Deserializer::from_str(rest.trim_start());
+            String::deserialize(&mut reader).ok()
+        })
+        .collect()
+}
+
+fn push_new(into: &mut Vec<String>, name: &str) {
+    let known = into.iter().any(|known| known == name);
+    if !known && !name.is_empty() && into.len() < MOST_NAMES {
+        into.push(short(name));
+    }
+}
+
+/// A name with a short ending, such as `src/main.rs`; no number, no address.
+fn looks_like_file(word: &str) -> bool {
+    let Some((stem, ending)) = word.rsplit_once('.') else {
+        return false;
+    };
+    let ending_fits = (1..=5).contains(&ending.len())
+        && ending.starts_with(|first: char| first.is_ascii_alphabetic())
+        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let stem_fits = stem.contains(|character: char| character.is_alphabetic())
+        && stem.chars().all(|character| {
+            character.is_alphanumeric() || matches!(character, '/' | '.' | '-' | '_')
+        });
+    ending_fits && stem_fits && stem.len() > 1
+}
+
+/// A text of at most [`LONGEST_FACT`] characters on one line.
+pub(crate) fn short(text: &str) -> String {
+    let text = text.trim();
+    let text = text
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'))
+        .unwrap_or(text);
+    one_line(text)
+}
+
+fn one_line(text: &str) -> String {
+    let mut shortened: String = text
+        .chars()
+        .map(|character| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        })
+        .take(LONGEST_FACT)
+        .collect();
+    if shortened.len() < text.len() {
+        shortened.push('\u{2026}');
+    }
+    shortened
+}
+
+/// The start of a text, cut at a character.
+fn first_bytes(text: &str, most: usize) -> &str {
+    let end = text.floor_char_boundary(most);
+    text.get(..end).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use routing_core::model::Message;
+
+    use super::Facts;
+
+    #[test]
+    fn the_goal_and_the_files_of_a_conversation_are_found() {
+        let messages = [
+            Message::system("Goal: not from here"),
+            Message::user(
+                "Goal: tidy the parser\nLook at src/parse.rs, and at `docs/guide.md`.\n# Errors\n",
+            ),
+            Message::assistant("Goal: nor from here"),
+        ];
+        let facts = Facts::gather(&messages, &["Cargo.toml".to_owned(), "Usage".to_owned()]);
+        assert_eq!(facts.goal, "tidy the parser");
+        assert_eq!(facts.files, ["src/parse.rs", "docs/guide.md", "Cargo.toml"]);
+        assert_eq!(facts.headings, ["Errors", "Usage"]);
+    }
+
+    #[test]
+    fn a_goal_in_json_is_found() {
+        let messages = [Message::user(
+            "Request:\n{\"goal\": \"say \\\"hi\\\"\", \"phase\": \"x\"}",
+        )];
+        assert_eq!(Facts::gather(&messages, &[]).goal, "say \"hi\"");
+    }
+
+    #[test]
+    fn a_goal_of_a_megabyte_is_quoted_shortly() {
+        let messages = [Message::user("ä".repeat(1 << 20))];
+        assert!(Facts::gather(&messages, &[]).goal.chars().count() <= 241);
+    }
+}

@@ -1,0 +1,47 @@
+//! Choices that look random and depend on the seed and the caller alone.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use routing_core::model::{Caller, Purpose};
+use sha2::{Digest, Sha256};
+
+/// A stream of choices, the same on every machine and in every version of the toolchain.
+#[derive(Debug, Clone)]
+pub(crate) struct Random {
+    generator: ChaCha8Rng,
+}
+
+impl Random {
+    /// The stream of one caller. The run's own id is left out: two runs are alike.
+    pub(crate) fn for_caller(seed: u64, caller: &Caller) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(seed.to_le_bytes());
+        hash.update(caller.turn.to_le_bytes());
+        hash.update(caller.correction.to_le_bytes());
+        hash.update([match caller.purpose {
+            Purpose::Step => 0,
+            Purpose::Resolution => 1,
+            Purpose::Review => 2,
+        }]);
+        hash.update(caller.node.as_str().as_bytes());
+        Self {
+            generator: ChaCha8Rng::from_seed(hash.finalize().into()),
+        }
+    }
+
+    /// A number below `bound`; 0 where the bound is 0.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        let bound = u64::try_from(bound).unwrap_or(u64::MAX).max(1);
+        usize::try_from(self.generator.next_u64() % bound).unwrap_or(0)
+    }
+
+    /// One of these, or `None` where there is none.
+    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
+        from.get(self.below(from.len()))
+    }
+
+    /// The generator itself, for a library that draws from it.
+    pub(crate) fn generator(&mut self) -> &mut ChaCha8Rng {
+        &mut self.generator
+    }
+}
