@@ -11,7 +11,7 @@ extern crate self as routing_core;
 mod agent_type;
 pub mod answer;
 pub mod ask;
-pub mod blackboard;
+mod blackboard;
 pub mod bus;
 mod clock;
 pub mod context;
@@ -32,6 +32,7 @@ pub mod schema;
 mod stop;
 
 pub use agent_type::{AgentType, UnknownAgentType};
+pub use blackboard::{Blackboard, Entry};
 pub use clock::{Clock, SystemClock};
 pub use ids::{DecisionId, EventId, InterruptId, NodeId, ParseIdError, RunId};
 pub use interrupt::{

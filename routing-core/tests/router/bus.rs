@@ -1,0 +1,258 @@
+//! Publishing: refused with a reason, or stored before the agent is told; and slow subscribers.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use routing_core::bus::{
+    AgentDirectory, BusEvent, Delivery, EventBus, InProcessBus, Mailbox, NodeEnded, NodeStatus,
+    PublishRefusal, RerouteDesk,
+};
+use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
+use routing_core::model::Message;
+use routing_core::reroute::{InMemoryReroutes, PendingReroutes, RerouteState};
+use routing_core::{EventId, NodeId, RunId};
+
+use crate::domain::{Desk, FixedClock, Person, event};
+
+/// Editors run at `root/editor`; `root/done` has ended; the publisher is no route for events.
+struct Office {
+    run: RunId,
+    routes: &'static [Desk],
+}
+
+impl AgentDirectory<Person> for Office {
+    fn find(&self, node: &NodeId) -> Option<NodeStatus<Person>> {
+        let status = |kind, running, status| {
+            Some(NodeStatus {
+                run: self.run,
+                kind,
+                running,
+                status,
+            })
+        };
+        match node.as_str() {
+            "root/editor" | "root/leaving" => status(Person::Editor, true, "running"),
+            "root/writer" => status(Person::Writer, true, "running"),
+            "root/done" => status(Person::Editor, false, "completed"),
+            _ => None,
+        }
+    }
+
+    fn routes(&self) -> &'static [Desk] {
+        self.routes
+    }
+}
+
+/// A mailbox that looks into the store at the moment when a message comes.
+struct WatchingMailbox {
+    reroutes: Arc<InMemoryReroutes<Person>>,
+    seen: Mutex<HashMap<String, (String, bool)>>,
+    event: EventId,
+}
+
+#[async_trait]
+impl Mailbox for WatchingMailbox {
+    async fn send(&self, _run: RunId, node: &NodeId, message: Message) -> Result<(), NodeEnded> {
+        if node.as_str() == "root/leaving" {
+            return Err(NodeEnded);
+        }
+        let stored = self.reroutes.fate(&self.event).await.unwrap().is_some();
+        self.seen
+            .lock()
+            .unwrap()
+            .insert(node.to_string(), (message.text, stored));
+        Ok(())
+    }
+}
+
+struct Fixture {
+    bus: InProcessBus<Person>,
+    mailbox: Arc<WatchingMailbox>,
+    reroutes: Arc<InMemoryReroutes<Person>>,
+}
+
+fn fixture(backlog: usize) -> Fixture {
+    let reroutes = Arc::new(InMemoryReroutes::default());
+    let mailbox = Arc::new(WatchingMailbox {
+        reroutes: Arc::clone(&reroutes),
+        seen: Mutex::default(),
+        event: "e1".to_owned().try_into().unwrap(),
+    });
+    let office = Office {
+        run: RunId::generate(),
+        routes: &[Desk::Writer, Desk::Editor],
+    };
+    let desk = RerouteDesk::new(
+        Arc::new(office),
+        Arc::clone(&reroutes) as _,
+        Arc::clone(&mailbox) as _,
+        Arc::new(FixedClock::default()),
+    );
+    Fixture {
+        bus: InProcessBus::new(Arc::new(desk), backlog),
+        mailbox,
+        reroutes,
+    }
+}
+
+#[tokio::test]
+async fn an_event_is_stored_before_its_agent_is_told() {
+    let Fixture {
+        bus,
+        mailbox,
+        reroutes,
+    } = fixture(8);
+    bus.publish(event("e1", "root/editor", Some(Desk::Writer)))
+        .await
+        .unwrap();
+    let seen = mailbox.seen.lock().unwrap().clone();
+    let (text, stored) = &seen["root/editor"];
+    assert!(stored, "the agent was told before the event was stored");
+    assert!(
+        text.starts_with(INTERRUPT_REQUEST_MARK) && text.contains("The law has changed"),
+        "{text}"
+    );
+    let id = "e1".to_owned().try_into().unwrap();
+    assert_eq!(
+        reroutes.fate(&id).await.unwrap().unwrap().state,
+        RerouteState::Pending
+    );
+}
+
+#[tokio::test]
+async fn a_refused_event_says_why_and_leaves_nothing_behind() {
+    let Fixture {
+        bus,
+        mailbox,
+        reroutes,
+    } = fixture(8);
+    let cases: [(InterruptRequestEvent<Person>, &str); 5] = [
+        (
+            event("x1", "root/nobody", None),
+            "there is no node `root/nobody`",
+        ),
+        (
+            event("x2", "root/done", None),
+            "`root/done` is not running but completed",
+        ),
+        (
+            event("x3", "root/writer", None),
+            "`root/writer` is a WRITER, not a EDITOR",
+        ),
+        (
+            event("x4", "root/editor", Some(Desk::Publisher)),
+            "`PUBLISHER` is no route here; routes are: WRITER, EDITOR",
+        ),
+        (
+            event("x5", "root/leaving", None),
+            "`root/leaving` is not running but ended",
+        ),
+    ];
+    for (event, expected) in cases {
+        let id = event.event_id.clone();
+        let refusal = bus.publish(event).await.unwrap_err();
+        assert!(refusal.to_string().contains(expected), "{refusal}");
+        let live = reroutes
+            .fate(&id)
+            .await
+            .unwrap()
+            .filter(|stored| !stored.state.is_final());
+        assert_eq!(live, None, "{id} is refused and waits all the same");
+    }
+    assert!(mailbox.seen.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn publishing_again_changes_nothing_and_other_content_is_refused() {
+    let Fixture { bus, .. } = fixture(8);
+    let first = event("e1", "root/editor", Some(Desk::Writer));
+    bus.publish(first.clone()).await.unwrap();
+    bus.publish(first).await.unwrap();
+    let refusal = bus
+        .publish(event("e1", "root/editor", None))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(refusal, PublishRefusal::OtherContent { .. }),
+        "{refusal}"
+    );
+}
+
+#[tokio::test]
+async fn a_superseded_event_is_announced() {
+    let Fixture { bus, .. } = fixture(8);
+    let mut subscription = bus.subscribe();
+    bus.publish(event("e1", "root/editor", None)).await.unwrap();
+    bus.publish(event("e2", "root/editor", None)).await.unwrap();
+    let mut changes = Vec::new();
+    for _ in 0..3 {
+        if let Delivery::Event(event) = subscription.next().await
+            && let BusEvent::RerouteChanged { event, state } = &*event
+        {
+            changes.push((event.to_string(), state.clone()));
+        }
+    }
+    let by = "e2".to_owned().try_into().unwrap();
+    assert_eq!(
+        changes,
+        [("e1".to_owned(), RerouteState::Superseded { by })]
+    );
+}
+
+#[tokio::test]
+async fn a_slow_subscriber_blocks_nobody_and_learns_how_much_it_missed() {
+    let Fixture { bus, .. } = fixture(4);
+    let mut slow = bus.subscribe();
+    for index in 0..100 {
+        let announced = BusEvent::RerouteChanged {
+            event: format!("e{index}").try_into().unwrap(),
+            state: RerouteState::Expired,
+        };
+        bus.announce(announced);
+    }
+    let Delivery::Missed(missed) = slow.next().await else {
+        panic!("the subscriber was not told")
+    };
+    let mut received = 0;
+    while received + missed < 100 {
+        assert!(matches!(slow.next().await, Delivery::Event(_)));
+        received += 1;
+    }
+    assert_eq!(missed, 96);
+    drop(bus);
+    assert_eq!(slow.next().await, Delivery::Closed);
+}
+
+#[test]
+fn an_event_has_its_fixed_json() {
+    let json = r#"{"eventId":"7d0c","timestamp":"2026-03-01T08:30:00Z","nodeId":"root/editor","sourceAgentType":"EDITOR","rerouteToAgentType":"WRITER","interruptType":"HUMAN_REVIEW","reason":"Ask first","choices":[{"label":"Yes","value":"yes","description":"Go on"}],"confirmationItems":[],"contextForDecision":"Two laws differ."}"#;
+    let event = InterruptRequestEvent::<Person>::from_json(json.as_bytes()).unwrap();
+    assert_eq!(serde_json::to_string(&event).unwrap(), json);
+    assert_eq!(event.target(), Desk::Writer);
+}
+
+#[test]
+fn a_wrong_event_is_refused_with_the_field_and_the_reason() {
+    let right = serde_json::to_value(event("e1", "root/editor", None)).unwrap();
+    let cases = [
+        ("interruptType", serde_json::json!("MAYBE"), "HUMAN_REVIEW"),
+        ("sourceAgentType", serde_json::json!("EDITR"), "PROOFREADER"),
+        (
+            "rerouteToAgentType",
+            serde_json::json!("PROOFREADER"),
+            "PUBLISHER",
+        ),
+        ("timestamp", serde_json::json!("yesterday"), ""),
+        ("nodeId", serde_json::json!("a b"), "no node id"),
+        ("urgency", serde_json::json!("high"), "urgency"),
+    ];
+    for (field, value, expected) in cases {
+        let mut wrong = right.clone();
+        wrong[field] = value;
+        let error =
+            InterruptRequestEvent::<Person>::from_json(wrong.to_string().as_bytes()).unwrap_err();
+        assert!(error.path().contains(field), "{field}: {error}");
+        assert!(error.reason().contains(expected), "{field}: {error}");
+    }
+}

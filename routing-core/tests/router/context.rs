@@ -1,0 +1,127 @@
+//! Decorators: what a model is shown, by decision, reroute, origin and caller.
+
+use routing_core::answer::read_within;
+use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot, Selection};
+use routing_core::model::{Caller, Dialect, Message, Purpose};
+use routing_core::{InterruptRoutes, Route, RouteSet, Routing, RunId};
+
+use crate::domain::{
+    AfterInterrupt, BackToPublisher, BackToWriter, Desk, EditorRoute, EditorRouting,
+    PublisherRoute, WriterRoute, node,
+};
+
+fn context<T: Routing>(snapshot: RouteSnapshot<T>) -> LlmCallContext<T> {
+    let caller = Caller {
+        run: RunId::generate(),
+        node: node("root/editor"),
+        agent_type: "EDITOR",
+        purpose: Purpose::Resolution,
+        turn: 1,
+        correction: 0,
+    };
+    let context = LlmCallContext::new(caller, vec![Message::user("Decide.")], snapshot);
+    DecoratorChain::default().decorate(context)
+}
+
+fn only(selection: Selection<AfterInterrupt>) -> Vec<&'static str> {
+    selection.routes().fields()
+}
+
+#[test]
+fn the_decision_wins_over_the_reroute_and_the_reroute_over_the_origin() {
+    let origin = RouteSnapshot {
+        origin: Some(EditorRoute::id()),
+        ..RouteSnapshot::default()
+    };
+    let reroute = RouteSnapshot {
+        reroute: Some(WriterRoute::id()),
+        ..origin
+    };
+    let decided = RouteSnapshot {
+        decided: Some(PublisherRoute::id()),
+        ..reroute
+    };
+    assert_eq!(only(context(origin).selection), ["edit"]);
+    assert_eq!(only(context(reroute).selection), ["draft"]);
+    assert_eq!(only(context(decided).selection), ["publish"]);
+}
+
+#[test]
+fn the_same_context_gives_the_same_bytes_each_time_and_in_each_dialect() {
+    let snapshot = RouteSnapshot {
+        origin: Some(EditorRoute::id()),
+        ..RouteSnapshot::default()
+    };
+    for dialect in Dialect::ALL {
+        let schema = context(snapshot).to_call(dialect).schema;
+        for _ in 0..3 {
+            let again = context(snapshot).to_call(dialect).schema;
+            assert_eq!(again.text().as_bytes(), schema.text().as_bytes());
+            assert!(
+                std::ptr::eq(again.text(), schema.text()),
+                "the table was built again"
+            );
+        }
+        assert!(
+            schema.text().contains("\"edit\"") && !schema.text().contains("\"draft\""),
+            "{}",
+            schema.text()
+        );
+        assert!(
+            !schema.text().contains("Publish"),
+            "another route's definition is left: {}",
+            schema.text()
+        );
+    }
+}
+
+#[test]
+fn a_running_agents_own_schema_is_never_touched_by_a_reroute() {
+    let full = EditorRouting::schemas()
+        .full(Dialect::JsonSchema)
+        .text()
+        .to_owned();
+    // The snapshot of an agent that a supervisor wants elsewhere: reroute and origin are set.
+    let snapshot = RouteSnapshot {
+        reroute: Some(BackToWriter::id()),
+        origin: Some(BackToWriter::id()),
+        ..RouteSnapshot::default()
+    };
+    let shown = context::<EditorRouting>(snapshot)
+        .to_call(Dialect::JsonSchema)
+        .schema;
+    assert_eq!(shown.text(), full);
+}
+
+#[test]
+fn return_routes_are_narrowed_to_the_caller() {
+    let snapshot = RouteSnapshot {
+        caller: Some(BackToPublisher::id()),
+        ..RouteSnapshot::default()
+    };
+    let context = context::<EditorRouting>(snapshot);
+    assert_eq!(
+        context.selection.routes().fields(),
+        ["interruptRequest", "publish"]
+    );
+    let schema = context.to_call(Dialect::JsonSchema).schema;
+    assert!(!schema.text().contains("\"draft\""), "{}", schema.text());
+    let error =
+        read_within(br#"{"draft":{"topic":"law"}}"#, context.selection.routes()).unwrap_err();
+    assert_eq!(error.path(), "$.draft");
+}
+
+#[test]
+fn sets_of_routes_are_constants_with_algebra() {
+    const WRITING: RouteSet<AfterInterrupt> =
+        RouteSet::of::<WriterRoute>().union(RouteSet::of::<EditorRoute>());
+    const REST: RouteSet<AfterInterrupt> = WRITING.complement();
+    assert_eq!(REST.single(), Some(PublisherRoute::id()));
+    assert!(WRITING.is_subset(RouteSet::ALL) && !REST.is_subset(WRITING));
+    assert_eq!(WRITING.intersection(REST), RouteSet::EMPTY);
+    assert_eq!(AfterInterrupt::route_to(Desk::Editor), EditorRoute::id());
+    assert_eq!(
+        AfterInterrupt::agent_type_of(PublisherRoute::id()),
+        Desk::Publisher
+    );
+}
