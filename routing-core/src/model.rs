@@ -139,6 +139,9 @@ impl Debug for ModelCall {
 pub trait ChunkSink: Send + Sync {
     /// A piece of the answer has arrived. Called in order, from one task at a time.
     fn chunk(&self, text: &str);
+
+    /// The pieces so far do not count: the answer broke off and starts again from its beginning.
+    fn restarted(&self) {}
 }
 
 /// What a model used, as far as it said.

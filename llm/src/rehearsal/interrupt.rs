@@ -1,14 +1,12 @@
 //! When the rehearsal model raises an interrupt: because its script says so, or the router asks.
 
+use routing_core::event::INTERRUPT_REQUEST_MARK;
 use routing_core::model::{Message, ModelCall, Role};
 use serde_json::{Map, Value, json};
 
 use super::compose::Wanted;
 use super::route_choice::INTERRUPT;
 use super::script::Script;
-
-/// What begins the line in which the router asks a running agent for an interrupt.
-const INTERRUPT_REQUEST_MARK: &str = "[interrupt request]";
 
 /// The interrupt that this call is to raise, where it is to raise one.
 pub(crate) fn wanted(script: Option<&Script>, call: &ModelCall) -> Option<Wanted> {
@@ -31,21 +29,35 @@ fn requested(messages: &[Message]) -> Option<Map<String, Value>> {
     let mut lines = last.text.lines();
     lines.find(|line| line.starts_with(INTERRUPT_REQUEST_MARK))?;
     let mut fields = Map::new();
+    let mut choices = Vec::new();
+    let mut confirmations = Vec::new();
     for line in lines {
-        let Some((label, text)) = line.split_once(':') else {
+        let Some((label, text)) = line.split_once(": ") else {
             continue;
         };
-        let text = text.trim();
-        match label.trim() {
-            label @ ("type" | "reason" | "contextForDecision") if !text.is_empty() => {
+        match label {
+            "type" | "reason" => {
                 fields.insert(label.to_owned(), json!(text));
             }
-            label @ ("choices" | "confirmationItems") => {
-                if let Ok(list @ Value::Array(_)) = serde_json::from_str(text) {
-                    fields.insert(label.to_owned(), list);
-                }
+            "context" => {
+                fields.insert("contextForDecision".to_owned(), json!(text));
+            }
+            "choice" => {
+                let mut parts = text.splitn(3, " | ");
+                let mut part = || parts.next().unwrap_or_default();
+                let (value, label) = (part(), part());
+                choices.push(json!({ "label": label, "value": value, "description": part() }));
+            }
+            "confirm" => {
+                let (id, prompt) = text.split_once(" | ").unwrap_or((text, text));
+                confirmations.push(json!({ "id": id, "prompt": prompt }));
             }
             _ => {}
+        }
+    }
+    for (name, list) in [("choices", choices), ("confirmationItems", confirmations)] {
+        if !list.is_empty() {
+            fields.insert(name.to_owned(), Value::Array(list));
         }
     }
     Some(fields)
@@ -64,14 +76,19 @@ mod tests {
             Message::user("go"),
             Message::assistant("[interrupt request]"),
             Message::user(
-                "Please stop here.\n[interrupt request]\ntype: PAUSE\nreason: cost: too high\n",
+                "Please stop here.\n[interrupt request]\ntype: PAUSE\nreason: cost: too high\n\
+                 context: at step 3\nchoice: on | Go on | keeps going\nconfirm: c1 | Sure?\n",
             ),
         ];
         let fields = requested(&messages).unwrap();
-        assert_eq!(
-            json!(fields),
-            json!({"type": "PAUSE", "reason": "cost: too high"})
-        );
+        let expected = json!({
+            "type": "PAUSE",
+            "reason": "cost: too high",
+            "contextForDecision": "at step 3",
+            "choices": [{"label": "Go on", "value": "on", "description": "keeps going"}],
+            "confirmationItems": [{"id": "c1", "prompt": "Sure?"}],
+        });
+        assert_eq!(json!(fields), expected);
     }
 
     #[test]
