@@ -2,6 +2,7 @@
 
 mod answer_schema;
 mod closed;
+mod compose;
 mod constraint;
 mod definition;
 mod dialect;

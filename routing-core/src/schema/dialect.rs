@@ -4,6 +4,11 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 /// A dialect of JSON Schema.
+///
+/// What each takes is published by its provider: OpenAI under "Structured model outputs", section
+/// "Supported schemas"; Anthropic under "Structured outputs", sections "JSON Schema limitations" and
+/// "Schema complexity limits"; Google under "Structured outputs", section "JSON schema support", and
+/// in the Gemini API reference at `GenerationConfig.responseJsonSchema`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// JSON Schema, draft 2020-12, unrestricted.
@@ -32,6 +37,104 @@ impl Dialect {
             Self::OpenAiStrict => "openai",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
+        }
+    }
+
+    /// The keywords that the provider takes; empty for plain JSON Schema, which has no limits.
+    ///
+    /// What OpenAI's page lists as constraints (`pattern`, `multipleOf`, the bounds of numbers and
+    /// of arrays) is taken by its newer models; Anthropic's page lists bounds as unsupported, and the
+    /// Gemini API reference lists each keyword that it heeds.
+    pub(super) const fn keywords(self) -> &'static [&'static str] {
+        match self {
+            Self::JsonSchema => &[],
+            Self::OpenAiStrict => &[
+                "$defs",
+                "$ref",
+                "description",
+                "type",
+                "properties",
+                "required",
+                "additionalProperties",
+                "items",
+                "anyOf",
+                "enum",
+                "const",
+                "format",
+                "pattern",
+                "multipleOf",
+                "minimum",
+                "maximum",
+                "exclusiveMinimum",
+                "exclusiveMaximum",
+                "minItems",
+                "maxItems",
+            ],
+            Self::Anthropic => &[
+                "$defs",
+                "$ref",
+                "description",
+                "type",
+                "properties",
+                "required",
+                "additionalProperties",
+                "items",
+                "anyOf",
+                "enum",
+                "const",
+                "format",
+                "minItems",
+            ],
+            Self::Gemini => &[
+                "$defs",
+                "$ref",
+                "description",
+                "type",
+                "properties",
+                "propertyOrdering",
+                "required",
+                "additionalProperties",
+                "items",
+                "prefixItems",
+                "anyOf",
+                "enum",
+                "format",
+                "minimum",
+                "maximum",
+                "minItems",
+                "maxItems",
+            ],
+        }
+    }
+
+    /// The formats of strings that the provider takes.
+    pub(super) const fn formats(self) -> &'static [&'static str] {
+        match self {
+            Self::JsonSchema => &[],
+            Self::OpenAiStrict => &[
+                "date-time",
+                "time",
+                "date",
+                "duration",
+                "email",
+                "hostname",
+                "ipv4",
+                "ipv6",
+                "uuid",
+            ],
+            Self::Anthropic => &[
+                "date-time",
+                "time",
+                "date",
+                "duration",
+                "email",
+                "hostname",
+                "uri",
+                "ipv4",
+                "ipv6",
+                "uuid",
+            ],
+            Self::Gemini => &["date-time", "date", "time"],
         }
     }
 }

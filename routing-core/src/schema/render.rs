@@ -1,9 +1,40 @@
 //! Writing a schema in a provider's dialect.
+//!
+//! Every rewriting allows at least what the plain schema allows, or at most the spellings that reading
+//! takes: what a dialect cannot say is left out, told to the model in the description, and checked
+//! when the answer comes back. What cannot be left out either (a map, a recursion) stays as it is, and
+//! [`check_limits`](super::check_limits) reports it.
+
+mod description;
+mod inline;
+mod keyword;
+mod nullable;
+mod simple;
+
 use serde_json::Value;
 
 use super::Dialect;
+use super::definition::{put_definitions, take_definitions};
+use super::prune::prune;
+use super::walk::roots_mut;
+
+pub(super) use keyword::takes;
 
 /// Writes a plain schema in a provider's dialect.
-pub(super) fn render(plain: &Value, _dialect: Dialect) -> Value {
-    plain.clone()
+pub(super) fn render(plain: &Value, dialect: Dialect) -> Value {
+    let mut schema = plain.clone();
+    roots_mut(&mut schema, |tree| {
+        simple::simplify(tree, dialect);
+        nullable::settle_options(tree, dialect);
+    });
+    let mut definitions = take_definitions(&mut schema);
+    let referred = definitions.clone();
+    inline::inline_described(&mut schema, &referred);
+    for definition in definitions.values_mut() {
+        inline::inline_described(definition, &referred);
+    }
+    put_definitions(&mut schema, definitions);
+    roots_mut(&mut schema, |tree| keyword::keep_known(tree, dialect));
+    prune(&mut schema);
+    schema
 }

@@ -5,6 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::closed::close;
+use super::compose::compose;
 use super::definition::{put_definitions, resolve};
 use super::prune::prune;
 use crate::route::RouteId;
@@ -127,6 +128,7 @@ fn finish(root: Value, definitions: Map<String, Value>) -> Value {
         whole.extend(root);
     }
     put_definitions(&mut whole, definitions);
+    compose(&mut whole);
     prune(&mut whole);
     close(&mut whole);
     whole
