@@ -10,10 +10,14 @@ pub use schemars;
 pub use serde;
 pub use serde_json;
 
-pub use agent_type::{agent_type_schema, deserialize_agent_type, parse_agent_type};
-pub use coverage::{assert_kinds, assert_routes, position, position_of_name, routes_by_agent_type};
+pub use agent_type::{agent_type_schema, deserialize_agent_type, origin_route, parse_agent_type};
+pub use coverage::{
+    agent_type_name, assert_kind, assert_kinds, assert_routes, kind_position, origin_position,
+    position, routes_by_agent_type,
+};
 pub use interrupt::{
-    deserialize_interrupt, deserialize_payload, payload_conversion, serialize_interrupt,
+    Variant, deserialize_interrupt, deserialize_payload, kind_at, no_such_kind, payload_conversion,
+    payload_details, payload_value, serialize_interrupt,
 };
 pub use record::{
     boxed_request, deserialize_field, no_such_route, record_schema, request_schema, request_type,

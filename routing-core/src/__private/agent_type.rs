@@ -17,6 +17,11 @@ pub fn parse_agent_type<A: AgentType>(name: &str) -> Result<A, UnknownAgentType>
         .ok_or_else(|| UnknownAgentType::new(name, A::NAMES))
 }
 
+/// The route at a place that [`super::origin_position`] has found.
+pub fn origin_route<A: AgentType>(place: usize) -> A::Route {
+    A::Route::ALL[place]
+}
+
 /// Reads a name.
 pub fn deserialize_agent_type<'de, A: AgentType, D: Deserializer<'de>>(
     deserializer: D,

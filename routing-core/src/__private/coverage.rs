@@ -6,13 +6,19 @@
 
 use super::message::Message;
 use crate::agent_type::AgentType;
-use crate::route::RouteInfo;
+use crate::interrupt::SealedInterrupt;
+use crate::route::{AgentRoute, RouteInfo};
+use crate::routing::InterruptRoutes;
 
-/// The place of the agent type with this discriminant.
-pub const fn position<A: AgentType>(discriminant: i128) -> usize {
+/// The most routes that a record has, and so the most agent types that it covers.
+const MOST_ROUTES: usize = 64;
+
+/// The place of a route's agent type, whose discriminant is given.
+pub const fn position<M: AgentRoute>(discriminant: i128) -> usize {
+    let discriminants = M::AgentType::__DISCRIMINANTS;
     let mut at = 0;
-    while at < A::__DISCRIMINANTS.len() {
-        if A::__DISCRIMINANTS[at] == discriminant {
+    while at < discriminants.len() {
+        if discriminants[at] == discriminant {
             return at;
         }
         at += 1;
@@ -20,43 +26,65 @@ pub const fn position<A: AgentType>(discriminant: i128) -> usize {
     at
 }
 
-/// The place of the agent type whose variant has this name.
+/// The name of a route's agent type, whose discriminant is given.
+pub const fn agent_type_name<M: AgentRoute>(discriminant: i128) -> &'static str {
+    M::AgentType::NAMES[position::<M>(discriminant)]
+}
+
+/// The place of the route that has the same name as a kind of agent.
 ///
 /// # Panics
 ///
-/// Where there is none: `wanted_by` says what needs it, `remedy` what to do.
+/// Where there is none.
 #[track_caller]
-pub const fn position_of_name<A: AgentType>(
-    variant: &str,
-    enumeration: &str,
-    wanted_by: &str,
-    remedy: &str,
-) -> usize {
-    let mut at = 0;
-    while at < A::__VARIANTS.len() {
-        if same(A::__VARIANTS[at], variant) {
-            return at;
-        }
-        at += 1;
+pub const fn origin_position<A: AgentType>(variant: &str, routes: &str) -> usize {
+    let place = place_of::<A::Route>(variant);
+    if place < A::Route::__VARIANTS.len() {
+        return place;
     }
     let message = Message::new()
-        .push(wanted_by)
-        .push(" `")
+        .push("the agent `")
         .push(variant)
-        .push("` has no counterpart in `")
-        .push(enumeration)
-        .push("`: ")
-        .push(remedy);
+        .push("` is no route of `")
+        .push(routes)
+        .push("`: name the route of its interrupts with `#[agent_type(origin = ...)]`, which is one of ")
+        .push_names(A::Route::__VARIANTS);
+    panic!("{}", message.text())
+}
+
+/// The place of the kind of agent that has the same name as a variant of a sealed interrupt request;
+/// past the end where there is none, which [`assert_kind`] reports.
+pub const fn kind_position<I: SealedInterrupt>(variant: &str) -> usize {
+    place_of::<I::Kind>(variant)
+}
+
+/// Checks that a variant of a sealed interrupt request has a kind of agent.
+///
+/// # Panics
+///
+/// Where there is none of its name.
+#[track_caller]
+pub const fn assert_kind<I: SealedInterrupt>(variant: &str, kinds: &str) {
+    if kind_position::<I>(variant) < I::Kind::__VARIANTS.len() {
+        return;
+    }
+    let message = Message::new()
+        .push("no agent of `")
+        .push(kinds)
+        .push("` raises the interrupt `")
+        .push(variant)
+        .push("`: name the variant after the agent, which is one of ")
+        .push_names(I::Kind::__VARIANTS);
     panic!("{}", message.text())
 }
 
 /// For each agent type, the route that leads to it; 0 where there is none, which
 /// [`assert_routes`] reports.
-pub const fn routes_by_agent_type<const N: usize>(positions: &[usize]) -> [usize; N] {
-    let mut routes = [0; N];
+pub const fn routes_by_agent_type(positions: &[usize]) -> [usize; MOST_ROUTES] {
+    let mut routes = [0; MOST_ROUTES];
     let mut route = 0;
     while route < positions.len() {
-        if positions[route] < N {
+        if positions[route] < MOST_ROUTES {
             routes[positions[route]] = route;
         }
         route += 1;
@@ -70,23 +98,24 @@ pub const fn routes_by_agent_type<const N: usize>(positions: &[usize]) -> [usize
 ///
 /// Where one has none, or more than one. The text names all of them.
 #[track_caller]
-pub const fn assert_routes<A: AgentType>(record: &str, routes: &[RouteInfo], positions: &[usize]) {
+pub const fn assert_routes<R: InterruptRoutes>(record: &str, positions: &[usize]) {
+    let variants = R::AgentType::__VARIANTS;
     let mut missing = Message::new();
     let mut missing_count = 0;
     let mut doubled = Message::new();
     let mut doubled_count = 0;
     let mut agent_type = 0;
-    while agent_type < A::__VARIANTS.len() {
+    while agent_type < variants.len() {
         match count(positions, agent_type) {
             0 => {
-                missing = missing.push_name(A::__VARIANTS[agent_type], missing_count == 0);
+                missing = missing.push_name(variants[agent_type], missing_count == 0);
                 missing_count += 1;
             }
             1 => {}
             _ => {
-                let fields = fields_of(routes, positions, agent_type);
+                let fields = fields_of(R::ROUTES, positions, agent_type);
                 doubled = doubled
-                    .push_name(A::__VARIANTS[agent_type], doubled_count == 0)
+                    .push_name(variants[agent_type], doubled_count == 0)
                     .push(" (fields ")
                     .push(fields.text())
                     .push(")");
@@ -119,22 +148,25 @@ pub const fn assert_routes<A: AgentType>(record: &str, routes: &[RouteInfo], pos
 
 /// Checks that each kind of agent has a variant in a sealed interrupt request.
 ///
+/// Silent where as many variants have no kind: those are misspelt, and reported at their names.
+///
 /// # Panics
 ///
 /// Where one has none. The text names all of them.
 #[track_caller]
-pub const fn assert_kinds<A: AgentType>(request: &str, positions: &[usize]) {
+pub const fn assert_kinds<I: SealedInterrupt>(request: &str, positions: &[usize]) {
+    let variants = I::Kind::__VARIANTS;
     let mut missing = Message::new();
     let mut missing_count = 0;
     let mut kind = 0;
-    while kind < A::__VARIANTS.len() {
+    while kind < variants.len() {
         if count(positions, kind) == 0 {
-            missing = missing.push_name(A::__VARIANTS[kind], missing_count == 0);
+            missing = missing.push_name(variants[kind], missing_count == 0);
             missing_count += 1;
         }
         kind += 1;
     }
-    if missing_count > 0 {
+    if missing_count > count(positions, variants.len()) {
         let message = Message::new()
             .push("`")
             .push(request)
@@ -143,6 +175,18 @@ pub const fn assert_kinds<A: AgentType>(request: &str, positions: &[usize]) {
             .push(": add for each a variant of that name with the payload that the agent raises");
         panic!("{}", message.text())
     }
+}
+
+/// The place of the agent type whose variant has this name; past the end where there is none.
+const fn place_of<A: AgentType>(variant: &str) -> usize {
+    let mut at = 0;
+    while at < A::__VARIANTS.len() {
+        if same(A::__VARIANTS[at], variant) {
+            return at;
+        }
+        at += 1;
+    }
+    at
 }
 
 const fn count(positions: &[usize], wanted: usize) -> usize {

@@ -5,23 +5,39 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor,
+    Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor,
 };
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::agent_type::AgentType;
-use crate::interrupt::{AgentInterrupt, SealedInterrupt};
+use crate::interrupt::{AgentInterrupt, InterruptDetails, SealedInterrupt};
 
 /// What makes a payload, whose type is known, into a sealed interrupt request.
 type Conversion<I> = (TypeId, &'static str, fn(Box<dyn Any + Send>) -> Option<I>);
 
 const FIELDS: &[&str] = &["kind", "request"];
 
+/// A variant of a sealed interrupt request, as a type: what it carries is checked here alone, so
+/// that a payload that is none is reported once, at its type, and not again for each use of it.
+pub trait Variant: 'static {
+    /// The enumeration.
+    type Interrupt: SealedInterrupt;
+
+    /// What the variant carries.
+    type Payload: AgentInterrupt;
+
+    /// The payload's type, as written.
+    const PAYLOAD: &'static str;
+
+    /// The variant with this payload.
+    fn wrap(payload: Self::Payload) -> Self::Interrupt;
+}
+
 /// Writes a kind and a payload.
-pub fn serialize_interrupt<K: AgentType, P: Serialize, S: Serializer>(
-    kind: K,
-    payload: &P,
+pub fn serialize_interrupt<V: Variant, S: Serializer>(
+    kind: <V::Interrupt as SealedInterrupt>::Kind,
+    payload: &V::Payload,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(2))?;
@@ -38,24 +54,41 @@ pub fn deserialize_interrupt<'de, I: SealedInterrupt, D: Deserializer<'de>>(
 }
 
 /// Reads the payload of one variant.
-pub fn deserialize_payload<'de, I: SealedInterrupt, P: DeserializeOwned, D: Deserializer<'de>>(
-    variant: fn(P) -> I,
+pub fn deserialize_payload<'de, V: Variant, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<I, D::Error> {
-    P::deserialize(deserializer).map(variant)
+) -> Result<V::Interrupt, D::Error> {
+    V::Payload::deserialize(deserializer).map(V::wrap)
+}
+
+/// The fault of a kind that has no variant.
+pub fn no_such_kind<I: SealedInterrupt, E: Error>(kind_index: usize) -> E {
+    E::custom(format_args!(
+        "no interrupt of the kind at place {kind_index}"
+    ))
+}
+
+/// The kind at a place that [`super::kind_position`] has found.
+pub fn kind_at<I: SealedInterrupt>(place: usize) -> I::Kind {
+    I::Kind::ALL[place]
+}
+
+/// What the payload shares with all interrupts.
+pub fn payload_details<V: Variant>(payload: &V::Payload) -> InterruptDetails {
+    payload.details()
+}
+
+/// The payload as JSON.
+pub fn payload_value<V: Variant>(payload: &V::Payload) -> Result<Value, serde_json::Error> {
+    serde_json::to_value(payload)
 }
 
 /// The conversion of a payload type that one variant alone has.
-pub fn payload_conversion<I: SealedInterrupt + From<P>, P: AgentInterrupt>(
-    name: &'static str,
-) -> Conversion<I> {
-    let convert: fn(Box<dyn Any + Send>) -> Option<I> = |payload| {
-        payload
-            .downcast::<P>()
-            .ok()
-            .map(|payload| I::from(*payload))
+pub fn payload_conversion<V: Variant>() -> Conversion<V::Interrupt> {
+    let convert: fn(Box<dyn Any + Send>) -> Option<V::Interrupt> = |payload| {
+        let payload = payload.downcast::<V::Payload>().ok()?;
+        Some(V::wrap(*payload))
     };
-    (TypeId::of::<P>(), name, convert)
+    (TypeId::of::<V::Payload>(), V::PAYLOAD, convert)
 }
 
 struct Interrupt<I>(PhantomData<I>);

@@ -39,6 +39,16 @@ impl Message {
         message.push("`").push(name).push("`")
     }
 
+    /// Adds a list of names.
+    pub(super) const fn push_names(mut self, names: &[&str]) -> Self {
+        let mut at = 0;
+        while at < names.len() {
+            self = self.push_name(names[at], at == 0);
+            at += 1;
+        }
+        self
+    }
+
     /// The text so far.
     pub(super) const fn text(&self) -> &str {
         let (text, _) = self.bytes.split_at(self.length);

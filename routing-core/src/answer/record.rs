@@ -102,14 +102,6 @@ impl<'de, R: Routing> Visitor<'de> for RecordSeed<'_, R> {
             }
         }
     }
-
-    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, _elements: A) -> Result<R, A::Error> {
-        let reason = format_args!(
-            "an array stands where an object is expected, with exactly one of: {}",
-            self.allowed_fields()
-        );
-        Err(self.refuse(AnswerFault::ArrayForObject, reason))
-    }
 }
 
 /// Reads a key into the route that it names.

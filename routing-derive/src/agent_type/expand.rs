@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
+use syn::{Ident, Path};
 
 use super::check::{Checked, CheckedAgent};
 use crate::type_name::type_name;
@@ -68,7 +69,10 @@ fn origin_route(checked: &Checked<'_>) -> TokenStream {
         };
     };
     let variants = checked.agents.iter().map(|agent| agent.ident);
-    let origins = checked.agents.iter().map(|agent| origin(agent, route));
+    let origins = checked
+        .agents
+        .iter()
+        .map(|agent| origin(checked.ident, agent, route));
     quote! {
         fn origin_route(self) -> #route {
             match self {
@@ -79,24 +83,17 @@ fn origin_route(checked: &Checked<'_>) -> TokenStream {
 }
 
 /// The origin route of one agent: the one that it names, or the one of its own name.
-fn origin(agent: &CheckedAgent<'_>, route: &syn::Path) -> TokenStream {
+fn origin(ident: &Ident, agent: &CheckedAgent<'_>, route: &Path) -> TokenStream {
     if let Some(origin) = &agent.origin {
         return quote!(<#route>::#origin);
     }
     let variant = agent.ident.unraw().to_string();
-    let enumeration = type_name(route);
-    let remedy = format!(
-        "add it there, or name its origin route with `#[agent_type(origin = ...)]` on `{variant}`"
-    );
+    let routes = type_name(route);
     quote_spanned! {agent.ident.span()=>
         {
-            const PLACE: usize = ::routing_core::__private::position_of_name::<#route>(
-                #variant,
-                #enumeration,
-                "the agent",
-                #remedy,
-            );
-            <#route as ::routing_core::AgentType>::ALL[PLACE]
+            const PLACE: usize =
+                ::routing_core::__private::origin_position::<#ident>(#variant, #routes);
+            ::routing_core::__private::origin_route::<#ident>(PLACE)
         }
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use crate::routing::plan::{AgentType, Plan, Route};
+use crate::routing::plan::{Plan, Route};
 
 /// The bodies of the functions between routes and agent types.
 pub(in crate::routing) struct CoverageBodies {
@@ -13,11 +13,10 @@ pub(in crate::routing) struct CoverageBodies {
 }
 
 /// The place of a route's agent type in its enumeration, as a constant expression.
-pub(super) fn position(route: &Route<'_>, agent_type: &AgentType) -> TokenStream {
+fn position(route: &Route<'_>) -> TokenStream {
     let marker = &route.marker;
-    let enumeration = &agent_type.enumeration;
     quote! {
-        ::routing_core::__private::position::<#enumeration>(
+        ::routing_core::__private::position::<#marker>(
             <#marker as ::routing_core::AgentRoute>::AGENT_TYPE as i128
         )
     }
@@ -30,9 +29,8 @@ pub(in crate::routing) fn assert_coverage(plan: &Plan<'_>) -> Option<TokenStream
     let name = record.to_string();
     let positions = positions(plan);
     Some(quote_spanned! {agent_types.span()=>
-        const _: () = ::routing_core::__private::assert_routes::<#agent_types>(
+        const _: () = ::routing_core::__private::assert_routes::<#record>(
             #name,
-            <#record as ::routing_core::Routing>::ROUTES,
             &[#positions],
         );
     })
@@ -73,8 +71,7 @@ pub(super) fn bodies(plan: &Plan<'_>) -> CoverageBodies {
     let count = plan.routes.len();
     CoverageBodies {
         route_to: quote! {
-            const ROUTES: [usize; <#agent_types as ::routing_core::AgentType>::NAMES.len()] =
-                ::routing_core::__private::routes_by_agent_type(&[#positions]);
+            const ROUTES: [usize; 64] = ::routing_core::__private::routes_by_agent_type(&[#positions]);
             ::routing_core::RouteId::__at(ROUTES[::routing_core::AgentType::index(agent_type)])
         },
         agent_type_of: quote! {
@@ -90,6 +87,7 @@ fn positions(plan: &Plan<'_>) -> TokenStream {
     let positions = plan
         .routes
         .iter()
-        .filter_map(|route| Some(position(route, route.agent_type.as_ref()?)));
+        .filter(|route| route.agent_type.is_some())
+        .map(position);
     quote!(#(#positions),*)
 }

@@ -4,7 +4,6 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
 
-use super::coverage;
 use crate::routing::plan::{Plan, Route};
 use crate::type_name::type_name;
 
@@ -196,12 +195,13 @@ fn route_info(route: &Route<'_>) -> TokenStream {
     let description = &route.description;
     let returns = route.returns;
     let agent_type = match &route.agent_type {
-        Some(agent_type) => {
-            let enumeration = &agent_type.enumeration;
-            let position = coverage::position(route, agent_type);
+        Some(_) => {
+            let marker = &route.marker;
             quote! {
                 ::core::option::Option::Some(
-                    <#enumeration as ::routing_core::AgentType>::NAMES[#position]
+                    ::routing_core::__private::agent_type_name::<#marker>(
+                        <#marker as ::routing_core::AgentRoute>::AGENT_TYPE as i128,
+                    )
                 )
             }
         }

@@ -1,0 +1,61 @@
+//! What a record refuses to be read from.
+
+use routing_core::Route;
+
+use super::workflow::{InterruptRouting, OrchestratorRoute, goal};
+
+#[track_caller]
+fn check(json: &str, expected: &str) {
+    let error = serde_json::from_str::<InterruptRouting>(json).unwrap_err();
+    let text = error.to_string();
+    let (reason, _place) = text.split_once(" at line ").unwrap();
+    assert_eq!(reason, expected);
+}
+
+#[test]
+fn null_is_not_set() {
+    let read: InterruptRouting =
+        serde_json::from_str(r#"{"review":null,"orchestratorRequest":{"goal":"ship"}}"#).unwrap();
+    assert_eq!(read, OrchestratorRoute::wrap(goal("ship")));
+}
+
+#[test]
+fn exactly_one_field_is_set() {
+    let none =
+        "no field is set; set exactly one of: orchestratorRequest, review, ticketAgentRequests";
+    check("{}", none);
+    check(r#"{"review":null}"#, none);
+    check(
+        r#"{"review":{"goal":"a"},"orchestratorRequest":{"goal":"b"}}"#,
+        "2 fields are set: orchestratorRequest, review; set exactly one",
+    );
+}
+
+#[test]
+fn keys_are_known_and_stand_once() {
+    check(
+        r#"{"reviewRequest":{"goal":"a"}}"#,
+        "unknown field `reviewRequest`; known: orchestratorRequest, review, ticketAgentRequests",
+    );
+    check(
+        r#"{"review":null,"review":{"goal":"a"}}"#,
+        "the field `review` stands twice",
+    );
+}
+
+#[test]
+fn an_object_is_an_object() {
+    check(
+        r#"[{"goal":"a"}]"#,
+        "invalid type: sequence, expected an object with exactly one of: orchestratorRequest, review, ticketAgentRequests",
+    );
+    check(
+        r#""review""#,
+        "invalid type: string \"review\", expected an object with exactly one of: orchestratorRequest, review, ticketAgentRequests",
+    );
+}
+
+#[test]
+fn what_a_request_lacks_is_told() {
+    check(r#"{"review":{}}"#, "missing field `goal`");
+}
