@@ -1,1 +1,3 @@
 //! The integration tests of the whole.
+
+mod architecture;
