@@ -54,9 +54,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", answer.into_routing().dispatch(&Desks, &()).await?);
     let only = RouteSet::only(AfterInterrupt::route_to(Desk::Editor));
     let refused = read_within::<AfterInterrupt>(br#"{"publish": {"title": "Figures"}}"#, only);
-    println!(
-        "refused: {}",
-        refused.expect_err("publishing is no route here")
-    );
+    println!("refused: {}", refused.expect_err("no route here"));
     Ok(())
 }
