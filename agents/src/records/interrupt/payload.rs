@@ -1,0 +1,50 @@
+//! The five fields that all payloads share, written once.
+
+/// Declares a payload: the shared fields, then the agent's own.
+macro_rules! payload {
+    (
+        $(#[$documentation:meta])*
+        $name:ident {
+            $($(#[$field_documentation:meta])* $field:ident: $type:ty,)*
+        }
+    ) => {
+        $(#[$documentation])*
+        #[derive(
+            Debug,
+            Clone,
+            PartialEq,
+            Eq,
+            ::serde::Serialize,
+            ::serde::Deserialize,
+            ::schemars::JsonSchema,
+        )]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        pub struct $name {
+            /// What the interrupt does.
+            pub r#type: ::routing_core::InterruptType,
+            /// Why it is raised, in one or two sentences.
+            pub reason: String,
+            /// The answers to choose from; empty where any answer will do.
+            pub choices: Vec<::routing_core::Choice>,
+            /// What must be confirmed; empty where nothing must.
+            pub confirmation_items: Vec<::routing_core::ConfirmationItem>,
+            /// What one needs to know to decide.
+            pub context_for_decision: String,
+            $($(#[$field_documentation])* pub $field: $type,)*
+        }
+
+        impl ::routing_core::AgentInterrupt for $name {
+            fn details(&self) -> ::routing_core::InterruptDetails {
+                ::routing_core::InterruptDetails {
+                    r#type: self.r#type,
+                    reason: self.reason.clone(),
+                    choices: self.choices.clone(),
+                    confirmation_items: self.confirmation_items.clone(),
+                    context_for_decision: self.context_for_decision.clone(),
+                }
+            }
+        }
+    };
+}
+
+pub(super) use payload;
