@@ -179,9 +179,9 @@ pub trait SealedInterrupt:
     ///
     /// A payload type that two variants share is left out, for it does not say who raised it.
     #[doc(hidden)]
-    fn __payloads() -> Vec<(
-        TypeId,
-        &'static str,
-        fn(Box<dyn Any + Send>) -> Option<Self>,
-    )>;
+    fn __payloads() -> Vec<Payload<Self>>;
 }
+
+/// A payload's type, its name, and what makes a value of it into the sealed request.
+#[doc(hidden)]
+pub type Payload<I> = (TypeId, &'static str, fn(Box<dyn Any + Send>) -> Option<I>);

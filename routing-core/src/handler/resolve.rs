@@ -342,12 +342,38 @@ where
         answer: &Answer,
     ) -> Result<Result<(R, FilledBy), String>, Unresolved> {
         let context = raised.context;
-        let snapshot = RouteSnapshot {
-            decided: chosen,
-            reroute: raised.reroute,
-            origin: Some(raised.origin),
-            caller: None,
+        let call = self.resolution_call(raised, chosen, answer)?;
+        let corrections = Corrections {
+            handler: self,
+            context,
         };
+        let asked = self
+            .config
+            .asker
+            .ask(&call, &corrections, context.scope)
+            .await;
+        match asked {
+            Ok(Outcome::Completed(asked)) => {
+                let corrections = asked.corrections;
+                Ok(Ok((asked.routing, FilledBy::Model { corrections })))
+            }
+            Ok(Outcome::Interrupted { reason, .. }) => Err(Unresolved::Interrupted(reason)),
+            Err(AskError::Model(source)) => {
+                let interrupt = context.interrupt;
+                Err(HandleError::Model { interrupt, source }.into())
+            }
+            Err(spent @ AskError::Spent { .. }) => Ok(Err(spent.to_string())),
+        }
+    }
+
+    /// The call that fills in a request: what was raised and decided, narrowed to the one target.
+    fn resolution_call(
+        &self,
+        raised: &Raised<'_, R>,
+        chosen: Option<RouteId<R>>,
+        answer: &Answer,
+    ) -> Result<LlmCallContext<R>, HandleError> {
+        let context = raised.context;
         let target = chosen.unwrap_or_else(|| raised.target());
         let last_request = context
             .blackboard
@@ -372,35 +398,14 @@ where
             turn: context.turn,
             correction: 0,
         };
-        let call = self.config.decorators.decorate(LlmCallContext::new(
-            caller,
-            prompt.messages(),
-            snapshot,
-        ));
-        let corrections = Corrections {
-            handler: self,
-            context,
+        let snapshot = RouteSnapshot {
+            decided: chosen,
+            reroute: raised.reroute,
+            origin: Some(raised.origin),
+            caller: None,
         };
-        match self
-            .config
-            .asker
-            .ask(&call, &corrections, context.scope)
-            .await
-        {
-            Ok(Outcome::Completed(asked)) => Ok(Ok((
-                asked.routing,
-                FilledBy::Model {
-                    corrections: asked.corrections,
-                },
-            ))),
-            Ok(Outcome::Interrupted { reason, .. }) => Err(Unresolved::Interrupted(reason)),
-            Err(AskError::Model(source)) => Err(HandleError::Model {
-                interrupt: context.interrupt,
-                source,
-            }
-            .into()),
-            Err(spent @ AskError::Spent { .. }) => Ok(Err(spent.to_string())),
-        }
+        let undecorated = LlmCallContext::new(caller, prompt.messages(), snapshot);
+        Ok(self.config.decorators.decorate(undecorated))
     }
 
     /// The corrections are spent: a person fills in the request. The decision stands.
