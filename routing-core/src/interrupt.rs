@@ -183,5 +183,4 @@ pub trait SealedInterrupt:
 }
 
 /// A payload's type, its name, and what makes a value of it into the sealed request.
-#[doc(hidden)]
-pub type Payload<I> = (TypeId, &'static str, fn(Box<dyn Any + Send>) -> Option<I>);
+pub(crate) type Payload<I> = (TypeId, &'static str, fn(Box<dyn Any + Send>) -> Option<I>);
