@@ -19,3 +19,6 @@ pub use dialect::{Dialect, UnknownDialect};
 pub use limits::{LimitViolation, check_limits};
 pub(crate) use source::route_property;
 pub use table::SchemaTable;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -57,8 +57,7 @@ fn whole(schema: &Value, definitions: &Object) -> Option<Value> {
     }
     if let Some(Value::Array(parts)) = merged.shift_remove("allOf") {
         for part in &parts {
-            let part = resolve(part, definitions).map_or(part, |(_name, definition)| definition);
-            merge(&mut merged, part)?;
+            merge(&mut merged, &part_itself(part, definitions))?;
         }
         is_changed = true;
     }
@@ -68,6 +67,22 @@ fn whole(schema: &Value, definitions: &Object) -> Option<Value> {
         }
     }
     is_changed.then_some(Value::Object(merged))
+}
+
+/// What a part says, where it may be a bare reference, or be made of parts itself.
+fn part_itself(part: &Value, definitions: &Object) -> Value {
+    let is_bare = part.as_object().is_some_and(|object| object.len() == 1);
+    let mut itself = match resolve(part, definitions) {
+        Some((_name, definition)) if is_bare => definition.clone(),
+        _ => part.clone(),
+    };
+    for _level in 0..DEEPEST {
+        match whole(&itself, definitions) {
+            Some(whole) => itself = whole,
+            None => break,
+        }
+    }
+    itself
 }
 
 /// The one part, with what stands beside it.
@@ -128,11 +143,11 @@ fn distribute(
     let description = base.shift_remove("description");
     let mut whole = Vec::with_capacity(branches.len());
     for branch in branches {
-        let branch = resolve(branch, definitions).map_or(branch, |(_name, definition)| definition);
+        let branch = part_itself(branch, definitions);
         let mut merged = base.clone();
         // A flattened option adds nothing where it is unset.
         if branch.get("type").and_then(Value::as_str) != Some("null") {
-            merge(&mut merged, branch)?;
+            merge(&mut merged, &branch)?;
         }
         whole.push(Value::Object(merged));
     }

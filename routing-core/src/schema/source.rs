@@ -122,15 +122,15 @@ fn or_null(mut property: Value) -> Value {
     either
 }
 
-fn finish(root: Value, definitions: Map<String, Value>) -> Value {
+fn finish(mut root: Value, definitions: Map<String, Value>) -> Value {
+    put_definitions(&mut root, definitions);
+    compose(&mut root);
+    prune(&mut root);
+    close(&mut root);
     let mut whole = json!({ "$schema": META_SCHEMA });
     if let (Value::Object(whole), Value::Object(root)) = (&mut whole, root) {
         whole.extend(root);
     }
-    put_definitions(&mut whole, definitions);
-    compose(&mut whole);
-    prune(&mut whole);
-    close(&mut whole);
     whole
 }
 

@@ -41,6 +41,8 @@ pub(super) fn children<'a>(schema: &'a Value, mut visit: impl FnMut(&'a str, Str
                     visit(keyword, format!("{keyword}/{name}"), child);
                 }
             }
+            // `true` and `false` say whether there may be more, not what it looks like.
+            Value::Bool(_) if keyword.ends_with("Properties") => {}
             _ if ONE.contains(&keyword.as_str()) => visit(keyword, keyword.clone(), value),
             _ => {}
         }
@@ -60,6 +62,7 @@ pub(super) fn children_mut(schema: &mut Value, mut visit: impl FnMut(&mut Value)
             Value::Object(map) if MAP.contains(&keyword.as_str()) => {
                 map.values_mut().for_each(&mut visit);
             }
+            Value::Bool(_) if keyword.ends_with("Properties") => {}
             value if ONE.contains(&keyword.as_str()) => visit(value),
             _ => {}
         }
