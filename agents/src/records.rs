@@ -11,6 +11,7 @@ mod result;
 mod routing;
 mod ticket;
 
+pub(crate) use full::full_name;
 pub use full::{
     Caller, ContextManagerRequest, DiscoveryAndPlanningSummaries, DiscoverySummary, Draft,
     FullRequest, NothingCarried, Summaries,

@@ -158,6 +158,11 @@ impl NodeId {
         }
     }
 
+    /// The id `root`: of the first node of a run whose nodes need no other, or of no node in particular.
+    pub fn root() -> Self {
+        Self("root".to_owned())
+    }
+
     /// The id of a child.
     ///
     /// # Errors

@@ -162,15 +162,28 @@ impl From<AgentKind> for Caller {
     }
 }
 
-/// What each draft carries.
+/// What each draft carries, and the name of its full record.
 macro_rules! drafts {
-    ($($draft:ident => $full_name:literal, $carried:ident;)*) => {$(
-        impl Draft for $draft {
-            type Carried = $carried;
+    ($($draft:ident => $full_name:literal, $carried:ident;)*) => {
+        $(
+            impl Draft for $draft {
+                type Carried = $carried;
 
-            const FULL_NAME: &'static str = $full_name;
-        }
-    )*};
+                const FULL_NAME: &'static str = $full_name;
+            }
+        )*
+
+        /// The names of the drafts, each with that of its full record.
+        const FULL_NAMES: &[(&str, &str)] = &[$((stringify!($draft), $full_name)),*];
+    };
+}
+
+/// The name of the full record of the draft with this name.
+pub(crate) fn full_name(draft: &'static str) -> &'static str {
+    FULL_NAMES
+        .iter()
+        .find(|(name, _full_name)| *name == draft)
+        .map_or(draft, |(_name, full_name)| full_name)
 }
 
 drafts! {
