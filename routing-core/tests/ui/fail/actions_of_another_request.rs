@@ -1,0 +1,25 @@
+//! An action that takes another request than its route carries.
+use routing_core::Routing;
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Request {
+    goal: String,
+}
+
+#[derive(Debug, Clone, Routing)]
+struct Record {
+    review_request: Option<Request>,
+}
+
+struct Actions;
+
+impl RecordActions<()> for Actions {
+    type Output = ();
+    type Error = ();
+
+    async fn review_request(&self, _: String, _: &()) -> Result<(), ()> {
+        Ok(())
+    }
+}
+
+fn main() {}

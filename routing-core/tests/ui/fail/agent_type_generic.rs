@@ -1,0 +1,9 @@
+//! An enumeration of agent types with parameters.
+use routing_core::AgentType;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
+enum RouteType<const N: usize> {
+    Orchestrator,
+}
+
+fn main() {}

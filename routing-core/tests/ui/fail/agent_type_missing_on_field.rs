@@ -1,0 +1,22 @@
+//! A field of an interrupt routing that leads to no agent type.
+use routing_core::{AgentType, Routing};
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Request {
+    goal: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
+enum RouteType {
+    ReviewAgent,
+}
+
+#[derive(Debug, Clone, Routing)]
+#[routing(agent_types = RouteType)]
+struct Record {
+    #[route(agent_type = ReviewAgent)]
+    review_request: Option<Request>,
+    ticket_request: Option<Request>,
+}
+
+fn main() {}

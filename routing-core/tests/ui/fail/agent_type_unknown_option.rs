@@ -1,0 +1,11 @@
+//! Options of an agent type that do not exist.
+use routing_core::AgentType;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
+#[agent_type(routes = RouteType)]
+enum RouteType {
+    #[agent_type(renam = "X")]
+    Orchestrator,
+}
+
+fn main() {}

@@ -1,0 +1,31 @@
+//! An agent type to which two fields lead, one of them by another name.
+use routing_core::{AgentType, Routing};
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Request {
+    goal: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
+enum RouteType {
+    Orchestrator,
+    ReviewAgent,
+    TicketDispatch,
+}
+
+impl RouteType {
+    const REVIEWER: Self = Self::ReviewAgent;
+}
+
+#[derive(Debug, Clone, Routing)]
+#[routing(agent_types = RouteType)]
+struct Record {
+    #[route(agent_type = ReviewAgent)]
+    review_request: Option<Request>,
+    #[route(agent_type = REVIEWER)]
+    second_request: Option<Request>,
+    #[route(agent_type = Orchestrator)]
+    orchestrator_request: Option<Request>,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! A variant alone, on a record that names no enumeration.
+use routing_core::Routing;
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Request {
+    goal: String,
+}
+
+#[derive(Debug, Clone, Routing)]
+struct Record {
+    #[route(agent_type = ReviewAgent)]
+    review_request: Option<Request>,
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! Options that are given twice.
+use routing_core::Routing;
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Request {
+    goal: String,
+}
+
+#[derive(Debug, Clone, Routing)]
+#[routing(rename = "One", rename = "Two")]
+struct Record {
+    #[route(returns)]
+    #[route(returns)]
+    review_request: Option<Request>,
+}
+
+fn main() {}

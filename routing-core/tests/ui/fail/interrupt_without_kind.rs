@@ -1,0 +1,9 @@
+//! A sealed interrupt request that does not say whose interrupts it holds.
+use routing_core::{InterruptDetails, InterruptRequest};
+
+#[derive(Debug, Clone, InterruptRequest)]
+enum Interrupt {
+    Orchestrator(InterruptDetails),
+}
+
+fn main() {}

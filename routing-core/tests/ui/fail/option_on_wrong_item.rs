@@ -1,0 +1,16 @@
+//! Options of the record on a field, and of a field on the record.
+use routing_core::Routing;
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Request {
+    goal: String,
+}
+
+#[derive(Debug, Clone, Routing)]
+#[route(rename = "Name")]
+struct Record {
+    #[routing(rename = "review")]
+    review_request: Option<Request>,
+}
+
+fn main() {}

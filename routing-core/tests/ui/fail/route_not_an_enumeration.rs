@@ -1,0 +1,12 @@
+//! Routes that are no enumeration of agent types.
+use routing_core::AgentType;
+
+struct RouteType;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
+#[agent_type(route = RouteType)]
+enum AgentKind {
+    Orchestrator,
+}
+
+fn main() {}

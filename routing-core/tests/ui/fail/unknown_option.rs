@@ -1,0 +1,16 @@
+//! Options that do not exist.
+use routing_core::Routing;
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Request {
+    goal: String,
+}
+
+#[derive(Debug, Clone, Routing)]
+#[routing(colour = "red")]
+struct Record {
+    #[route(priority = High)]
+    review_request: Option<Request>,
+}
+
+fn main() {}
