@@ -1,0 +1,235 @@
+//! Models of real providers, through the client library `genai`.
+//!
+//! Every call is streamed, whether or not anybody listens to the pieces: a server that can stop
+//! generating does so when the stream's connection is closed, which is what an interrupt does.
+//!
+//! The schema goes out as the call has it, byte for byte, in the field in which the provider takes
+//! it. What bounds an answer: its length by [`CallLimits::answer`], the time by the other limits. The
+//! client library buffers one line of the stream until it ends, so a line without an end is bounded
+//! by [`CallLimits::silence`]: no whole event within it ends the call.
+
+mod endpoint;
+mod exchange;
+mod failure;
+mod frames;
+mod limits;
+mod model_id;
+mod request;
+mod retry_after;
+mod secret;
+mod usage;
+mod wire;
+
+use std::env;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Client, ModelIden};
+use routing_core::model::{LanguageModel, ModelCall, ModelError, ModelReply, PartialReply};
+use routing_core::schema::Dialect;
+use routing_core::{Outcome, StopScope};
+
+use endpoint::BaseUrl;
+use exchange::Exchange;
+use failure::FailureContext;
+use frames::FrameWatch;
+
+pub use limits::CallLimits;
+pub use model_id::{ModelId, ParseModelIdError, Provider};
+pub use secret::Secret;
+
+/// How long a connection may take to be made.
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+
+/// What is sent where a server wants no key and the client library insists on one.
+const NO_KEY: &str = "none";
+
+/// Which model to use, and how.
+#[derive(Debug, Clone)]
+pub struct ProviderConfig {
+    /// Who serves the model.
+    pub provider: Provider,
+    /// What the provider calls it.
+    pub model: String,
+    /// Where it is served; the provider's own address where it is left out. Without a path, the path
+    /// that is usual for the provider is added: `/v1/` for OpenAI.
+    pub base_url: Option<String>,
+    /// The key; taken from the provider's environment variable where it is left out.
+    pub key: Option<Secret>,
+    /// What bounds a call.
+    pub limits: CallLimits,
+}
+
+/// Why a model cannot be used at all. Nothing was sent anywhere.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProviderError {
+    /// No key was given, and the provider wants one.
+    #[error("{provider} needs a key: set the environment variable {variable}")]
+    NoKey {
+        /// The provider.
+        provider: Provider,
+        /// The variable in which the key is looked for.
+        variable: &'static str,
+    },
+    /// The base URL is none.
+    #[error("`{given}` is no base URL: {reason}")]
+    BaseUrl {
+        /// What was given, without any user name or password.
+        given: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The model has no name.
+    #[error("the name of the model is empty")]
+    NoModel,
+    /// The HTTP client cannot be built.
+    #[error("the HTTP client cannot be built")]
+    Client(#[source] reqwest::Error),
+}
+
+/// A model that a provider serves.
+#[derive(Debug, Clone)]
+pub struct ProviderModel {
+    name: String,
+    provider: Provider,
+    model: String,
+    base_url: Option<BaseUrl>,
+    key: Secret,
+    limits: CallLimits,
+    client: Client,
+}
+
+impl ProviderModel {
+    /// Prepares a model; sends nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ProviderError`] where no request could be made: a missing key, a bad base URL.
+    pub fn new(config: ProviderConfig) -> Result<Self, ProviderError> {
+        Self::with_environment(config, |name| env::var(name).ok())
+    }
+
+    fn with_environment(
+        config: ProviderConfig,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ProviderError> {
+        let ProviderConfig {
+            provider,
+            model,
+            base_url,
+            key,
+            limits,
+        } = config;
+        if model.trim().is_empty() {
+            return Err(ProviderError::NoModel);
+        }
+        let base_url = base_url
+            .as_deref()
+            .or(provider.own_base_url())
+            .map(|given| BaseUrl::parse(given, provider))
+            .transpose()?;
+        let local = base_url.as_ref().is_some_and(BaseUrl::is_loopback);
+        let found = key.or_else(|| {
+            let name = provider.key_variable()?;
+            variable(name)
+                .filter(|key| !key.trim().is_empty())
+                .map(|key| Secret::new(key.trim()))
+        });
+        let key = match (found, provider.key_variable()) {
+            (Some(key), _) => key,
+            (None, Some(variable)) if !local => {
+                return Err(ProviderError::NoKey { provider, variable });
+            }
+            (None, _) => Secret::new(NO_KEY),
+        };
+        Ok(Self {
+            name: format!("{provider}:{model}"),
+            provider,
+            model,
+            base_url,
+            key,
+            limits,
+            client: client(local)?,
+        })
+    }
+
+    /// The address and the key for one call.
+    async fn target(&self) -> Result<genai::ServiceTarget, genai::Error> {
+        let model = ModelIden::new(self.provider.adapter(), self.model.clone());
+        let mut target = self.client.resolve_service_target(model).await?;
+        if let Some(base_url) = &self.base_url {
+            target.endpoint = Endpoint::from_owned(base_url.as_str());
+        }
+        target.auth = AuthData::from_single(self.key.reveal());
+        Ok(target)
+    }
+}
+
+fn client(local: bool) -> Result<Client, ProviderError> {
+    let mut builder = reqwest::Client::builder()
+        .connect_timeout(CONNECT_WITHIN)
+        .tcp_nodelay(true)
+        // A redirect would carry the key's header to wherever it points.
+        .redirect(reqwest::redirect::Policy::none())
+        // A compressed stream could hide an answer of any size.
+        .no_gzip();
+    if local {
+        builder = builder.no_proxy();
+    }
+    let http = builder.build().map_err(ProviderError::Client)?;
+    Client::builder()
+        .with_reqwest(http)
+        .build()
+        .map_err(|error| ProviderError::BaseUrl {
+            given: String::new(),
+            reason: error.to_string(),
+        })
+}
+
+#[async_trait]
+impl LanguageModel for ProviderModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.provider.dialect()
+    }
+
+    async fn call(
+        &self,
+        call: ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        let watch = Arc::new(FrameWatch::default());
+        let mut context = FailureContext {
+            endpoint: self.name.clone(),
+            limits: self.limits,
+            key: self.key.clone(),
+        };
+        let target = match self.target().await {
+            Ok(target) => target,
+            Err(error) => return Err(failure::of(error, &context, 0)),
+        };
+        context.endpoint = target.endpoint.base_url().to_owned();
+        let (request, options) = request::of(&call, self.provider, &self.model, &self.limits);
+        let options = options.with_raw_frame_sink_arc(watch.clone());
+        // Builds the request; the connection is made when the stream is first waited for.
+        let stream = match self
+            .client
+            .exec_chat_stream(target, request, Some(&options))
+            .await
+        {
+            Ok(response) => response.stream,
+            Err(error) => return Err(failure::of(error, &context, 0)),
+        };
+        let exchange = Exchange::new(call.chunks, watch, context);
+        exchange.run(stream, scope).await
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! One exchange: reads the stream until its end, a limit, a failure or an interrupt.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use genai::chat::{ChatStream, ChatStreamEvent, StopReason, StreamEnd};
+use routing_core::model::{ChunkSink, ModelError, ModelReply, PartialReply};
+use routing_core::{Outcome, StopScope};
+use tokio::time::Instant;
+
+use super::failure::{self, FailureContext};
+use super::frames::FrameWatch;
+use super::usage;
+
+/// How an exchange ends.
+type Ending = Result<Outcome<ModelReply, PartialReply>, ModelError>;
+
+pub(crate) struct Exchange {
+    text: String,
+    chunks: Option<Arc<dyn ChunkSink>>,
+    watch: Arc<FrameWatch>,
+    context: FailureContext,
+}
+
+/// When the stream is given up on for saying nothing.
+struct Silence {
+    events_seen: u64,
+    until: Instant,
+}
+
+impl Exchange {
+    pub(crate) fn new(
+        chunks: Option<Arc<dyn ChunkSink>>,
+        watch: Arc<FrameWatch>,
+        context: FailureContext,
+    ) -> Self {
+        Self {
+            text: String::new(),
+            chunks,
+            watch,
+            context,
+        }
+    }
+
+    /// Reads the stream. Whatever the ending, the stream is dropped with it, and so is the connection.
+    pub(crate) async fn run(mut self, mut stream: ChatStream, scope: &StopScope) -> Ending {
+        let limits = self.context.limits;
+        let start = Instant::now();
+        let deadline = start + limits.whole;
+        let mut silence = Silence {
+            events_seen: 0,
+            until: start + limits.headers + limits.silence,
+        };
+        loop {
+            let event = tokio::select! {
+                biased; // An interrupt must not queue behind a chatty model.
+                reason = scope.stopped_now() => {
+                    let partial = PartialReply { text: self.text, usage: self.watch.usage() };
+                    return Ok(Outcome::Interrupted { reason, partial });
+                }
+                () = tokio::time::sleep_until(silence.until.min(deadline)) => {
+                    if let Some(limit) = self.overdue(&mut silence, deadline) {
+                        return Err(ModelError::TimedOut { limit });
+                    }
+                    continue;
+                }
+                event = stream.next() => event,
+            };
+            silence.events_seen = self.watch.events();
+            if silence.events_seen > 0 {
+                silence.until = Instant::now() + limits.silence;
+            }
+            match event {
+                Some(Ok(ChatStreamEvent::Chunk(chunk))) => self.take(&chunk.content)?,
+                Some(Ok(ChatStreamEvent::End(end))) => return self.ended(&end),
+                Some(Ok(
+                    ChatStreamEvent::Start
+                    | ChatStreamEvent::Heartbeat
+                    | ChatStreamEvent::ReasoningChunk(_)
+                    | ChatStreamEvent::ThoughtSignatureChunk(_)
+                    | ChatStreamEvent::ToolCallChunk(_),
+                )) => {}
+                Some(Err(error)) => {
+                    return Err(failure::of(error, &self.context, self.text.len()));
+                }
+                None => return Err(self.broken_off()),
+            }
+        }
+    }
+
+    /// The limit that has been reached, or `None` where events that carry nothing have arrived.
+    fn overdue(&self, silence: &mut Silence, deadline: Instant) -> Option<Duration> {
+        let now = Instant::now();
+        let limits = self.context.limits;
+        if now >= deadline {
+            return Some(limits.whole);
+        }
+        let seen = self.watch.events();
+        if seen == silence.events_seen {
+            return Some(limits.silence);
+        }
+        silence.events_seen = seen;
+        silence.until = now + limits.silence;
+        None
+    }
+
+    fn take(&mut self, piece: &str) -> Result<(), ModelError> {
+        let limit = self.context.limits.answer;
+        if self.text.len().saturating_add(piece.len()) > limit {
+            return Err(ModelError::TooLong { limit });
+        }
+        self.text.push_str(piece);
+        if let Some(sink) = &self.chunks {
+            sink.chunk(piece);
+        }
+        Ok(())
+    }
+
+    /// A whole answer has a reason for its end. The client library also makes up an end where a
+    /// stream just stops, and that one has none.
+    fn ended(self, end: &StreamEnd) -> Ending {
+        let Some(reason) = &end.captured_stop_reason else {
+            return Err(self.broken_off());
+        };
+        let cut_off = match reason {
+            StopReason::MaxTokens(_) => true,
+            StopReason::ContentFilter(said) => {
+                let detail = format!("the provider withheld the answer ({said})");
+                return Err(ModelError::Malformed { detail });
+            }
+            StopReason::Completed(_)
+            | StopReason::ToolCall(_)
+            | StopReason::StopSequence(_)
+            | StopReason::Other(_) => false,
+        };
+        let usage = usage::of_whole(end.captured_usage.as_ref());
+        Ok(Outcome::Completed(ModelReply {
+            text: self.text,
+            usage,
+            cut_off,
+        }))
+    }
+
+    fn broken_off(&self) -> ModelError {
+        if self.watch.is_no_event_stream() {
+            let detail = "the server did not answer with a stream of events".to_owned();
+            return ModelError::Malformed { detail };
+        }
+        ModelError::BrokenOff {
+            received: self.text.len(),
+        }
+    }
+}

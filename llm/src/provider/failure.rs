@@ -1,0 +1,142 @@
+//! The client library's errors as errors of the port.
+
+use std::error::Error;
+use std::time::SystemTime;
+
+use genai::webc::StreamTimeout;
+use reqwest::header::HeaderMap;
+use routing_core::model::ModelError;
+use serde_json::Value;
+
+use super::retry_after;
+use super::{CallLimits, Secret};
+
+/// The most characters of what a provider says that are passed on.
+const LONGEST_DETAIL: usize = 300;
+
+/// What is known of a call when it fails.
+#[derive(Debug, Clone)]
+pub(crate) struct FailureContext {
+    /// Where the model was looked for.
+    pub(crate) endpoint: String,
+    /// What bounds the call.
+    pub(crate) limits: CallLimits,
+    /// What must not be shown.
+    pub(crate) key: Secret,
+}
+
+/// The error of a call after `received` bytes of its answer.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the client library's other errors are all about what it could not understand"
+)]
+pub(crate) fn of(error: genai::Error, context: &FailureContext, received: usize) -> ModelError {
+    match error {
+        genai::Error::HttpError {
+            status,
+            body,
+            headers,
+            ..
+        } => refused(status.as_u16(), &context.detail(&body), &headers),
+        genai::Error::WebStream { error, .. } => of_transport(error, context, received),
+        genai::Error::StreamParse { serde_error, .. } if serde_error.is_eof() => {
+            ModelError::BrokenOff { received }
+        }
+        genai::Error::ChatResponse { body, .. } => in_stream(&body, context),
+        // What is left speaks of no key, for the key is given to it already found.
+        other => ModelError::Malformed {
+            detail: context.detail(&other.to_string()),
+        },
+    }
+}
+
+fn of_transport(
+    error: Box<dyn Error + Send + Sync>,
+    context: &FailureContext,
+    received: usize,
+) -> ModelError {
+    let error = match error.downcast::<genai::Error>() {
+        Ok(error) => return of(*error, context, received),
+        Err(error) => error,
+    };
+    if let Some(timeout) = error.downcast_ref::<StreamTimeout>() {
+        let limit = match timeout {
+            StreamTimeout::Headers => context.limits.headers,
+            StreamTimeout::Read => context.limits.silence,
+        };
+        return ModelError::TimedOut { limit };
+    }
+    match error.downcast::<reqwest::Error>() {
+        Ok(error) if error.is_connect() || (error.is_request() && received == 0) => {
+            ModelError::Unreachable {
+                endpoint: context.endpoint.clone(),
+                source: Box::new(error.without_url()),
+            }
+        }
+        Ok(error) if error.is_builder() => ModelError::Malformed {
+            detail: context.detail(&error.without_url().to_string()),
+        },
+        Ok(_) => ModelError::BrokenOff { received },
+        Err(error) => ModelError::Malformed {
+            detail: context.detail(&error.to_string()),
+        },
+    }
+}
+
+/// The error of an HTTP status.
+fn refused(status: u16, detail: &str, headers: &HeaderMap) -> ModelError {
+    let detail = detail.to_owned();
+    match status {
+        401 | 403 => ModelError::Unauthorized { status, detail },
+        429 => ModelError::RateLimited {
+            retry_after: retry_after::asked_for(headers, SystemTime::now()),
+            detail,
+        },
+        500.. => ModelError::ProviderFailed { status, detail },
+        _ => ModelError::Rejected { status, detail },
+    }
+}
+
+/// The error that a provider reports within a stream that began well.
+fn in_stream(body: &Value, context: &FailureContext) -> ModelError {
+    let error = body.get("error").unwrap_or(body);
+    let detail = context.detail(&body.to_string());
+    let said = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+    let number = ["code", "status"]
+        .iter()
+        .find_map(|name| error.get(*name).and_then(Value::as_u64))
+        .and_then(|status| u16::try_from(status).ok())
+        .filter(|status| (400..600).contains(status));
+    let named = match (said("type"), said("status"), said("code")) {
+        ("overloaded_error", _, _) => 529,
+        ("rate_limit_error", _, _)
+        | (_, "RESOURCE_EXHAUSTED", _)
+        | (_, _, "rate_limit_exceeded") => 429,
+        ("authentication_error", _, _) | (_, "UNAUTHENTICATED", _) => 401,
+        ("permission_error", _, _) | (_, "PERMISSION_DENIED", _) => 403,
+        ("invalid_request_error", _, _) | (_, "INVALID_ARGUMENT", _) => 400,
+        _ => 500,
+    };
+    refused(number.unwrap_or(named), &detail, &HeaderMap::new())
+}
+
+impl FailureContext {
+    /// What a provider said, on one line, short, and without the key.
+    fn detail(&self, said: &str) -> String {
+        let json: Option<Value> = serde_json::from_str(said).ok();
+        let message = json.as_ref().and_then(|json| {
+            // Some wrap the object in a list.
+            let json = json.get(0).unwrap_or(json);
+            ["/error/message", "/message", "/error", "/detail"]
+                .iter()
+                .find_map(|place| json.pointer(place).and_then(Value::as_str))
+        });
+        let text = self.key.hidden_in(message.unwrap_or(said));
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut short: String = line.chars().take(LONGEST_DETAIL).collect();
+        if short.len() < line.len() {
+            short.push('\u{2026}');
+        }
+        short
+    }
+}

@@ -1,0 +1,89 @@
+//! How the providers differ: where the schema goes, in which dialect, and at which path.
+
+use genai::adapter::AdapterKind;
+use routing_core::schema::Dialect;
+
+/// How a provider takes a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// Chat completions with OpenAI's strict `json_schema`.
+    OpenAi,
+    /// The Responses API with the same.
+    OpenAiResponses,
+    /// Chat completions of others: `json_schema`, not strict.
+    ChatCompletions,
+    /// Chat completions that take only `json_object`: the schema goes into the instructions.
+    JsonObject,
+    /// Anthropic's messages with `output_config.format`.
+    Anthropic,
+    /// Gemini's `responseJsonSchema`.
+    Gemini,
+    /// No structured output that the client library knows: the schema goes into the instructions.
+    Instructions,
+}
+
+impl Wire {
+    pub(crate) fn of(kind: AdapterKind) -> Self {
+        use AdapterKind as Kind;
+        match kind {
+            Kind::OpenAI => Self::OpenAi,
+            Kind::OpenAIResp => Self::OpenAiResponses,
+            Kind::Anthropic => Self::Anthropic,
+            Kind::Gemini | Kind::GeminiIx => Self::Gemini,
+            Kind::DeepSeek | Kind::Zai | Kind::BigModel | Kind::Moonshot | Kind::Kimi => {
+                Self::JsonObject
+            }
+            // Ollama is spoken to at its OpenAI-compatible address.
+            Kind::Ollama
+            | Kind::Fireworks
+            | Kind::Together
+            | Kind::Groq
+            | Kind::Aihubmix
+            | Kind::Mimo
+            | Kind::Nebius
+            | Kind::Xai
+            | Kind::Mistral
+            | Kind::Aliyun
+            | Kind::QwenCloud
+            | Kind::Omlx
+            | Kind::OpenRouter
+            | Kind::AtlasCloud
+            | Kind::Requesty
+            | Kind::ApiRoute
+            | Kind::Heabsy
+            | Kind::Runcrate
+            | Kind::CloudGpu => Self::ChatCompletions,
+            Kind::Baidu
+            | Kind::Cohere
+            | Kind::OllamaCloud
+            | Kind::Vertex
+            | Kind::GithubCopilot
+            | Kind::OpenCodeGo
+            | Kind::BedrockApi
+            | Kind::MiniMax
+            | Kind::Custom(_) => Self::Instructions,
+        }
+    }
+
+    pub(crate) fn dialect(self) -> Dialect {
+        match self {
+            Self::OpenAi | Self::OpenAiResponses => Dialect::OpenAiStrict,
+            Self::Anthropic => Dialect::Anthropic,
+            Self::Gemini => Dialect::Gemini,
+            Self::ChatCompletions | Self::JsonObject | Self::Instructions => Dialect::JsonSchema,
+        }
+    }
+
+    /// The path below which the provider's servers usually answer.
+    pub(crate) fn usual_path(self) -> &'static str {
+        match self {
+            Self::Gemini => "/v1beta/",
+            Self::OpenAi
+            | Self::OpenAiResponses
+            | Self::ChatCompletions
+            | Self::JsonObject
+            | Self::Anthropic
+            | Self::Instructions => "/v1/",
+        }
+    }
+}
