@@ -11,8 +11,9 @@ use crate::records::NonEmptyText;
 pub struct OrchestratorCollectorRequest {
     /// The workflow's goal; not empty.
     pub goal: NonEmptyText,
-    /// The phase that was just done.
-    pub phase: String,
+    /// The phase that was done last, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
 }
 
 /// Asks the discovery collector to put the findings together.

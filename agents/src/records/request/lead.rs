@@ -11,8 +11,9 @@ use crate::records::NonEmptyText;
 pub struct OrchestratorRequest {
     /// The workflow's goal; not empty.
     pub goal: NonEmptyText,
-    /// The phase to go on with.
-    pub phase: String,
+    /// The phase to go on with, where it is not the next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
     /// What to do otherwise than before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,

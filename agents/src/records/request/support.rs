@@ -13,8 +13,9 @@ use crate::records::NonEmptyText;
 pub struct ReviewRequest {
     /// What to review; not empty.
     pub content: NonEmptyText,
-    /// What to measure it by.
-    pub criteria: String,
+    /// What to measure it by, beyond its own goal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<String>,
     /// Who asks, and gets the review.
     pub return_to: ReturnTo,
 }
@@ -23,8 +24,9 @@ pub struct ReviewRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MergerRequest {
-    /// What led to the conflict.
-    pub merge_context: String,
+    /// What led to the conflict, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_context: Option<String>,
     /// What is to be merged.
     pub merge_summary: String,
     /// The files in conflict.
