@@ -20,3 +20,6 @@ pub use read::{read_narrowed, read_strictly, read_within};
 
 #[doc(hidden)]
 pub use record::{RecordSeed, deserialize_record as __deserialize_record};
+
+#[cfg(test)]
+mod tests;

@@ -62,7 +62,7 @@ impl<M: Route> JsonSchema for Narrowed<M> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let request = M::Routing::__request_schema(M::INDEX, generator);
-        let property = crate::schema::route_property(M::id(), request);
+        let property = crate::schema::route_property(M::id(), request).to_value();
         schemars::json_schema!({
             "type": "object",
             "properties": { (M::FIELD): property },

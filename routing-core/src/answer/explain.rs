@@ -10,6 +10,9 @@ use super::strict::Strict;
 use super::watch::{Note, Notes};
 use super::{AnswerError, AnswerFault};
 
+/// The most characters of a path or a reason: it is shown to people, and to the model again.
+const LONGEST_TEXT: usize = 400;
+
 /// The fault of a text that could not be read.
 #[cold]
 pub(super) fn explain<F: Form>(form: &F, text: &[u8]) -> AnswerError {
@@ -40,59 +43,66 @@ fn fault_of(error: &serde_json::Error, path: &Path, note: Option<Note>) -> Answe
     let place = format!(" at line {} column {}", error.line(), error.column());
     let bare = message.strip_suffix(&place).unwrap_or(&message);
     let mut path = path_text(path);
-    match error.classify() {
-        Category::Eof => {
-            let reason = format!("the answer is cut off: {message}");
-            AnswerError::new(AnswerFault::CutOff, path, reason)
-        }
-        Category::Syntax | Category::Io => AnswerError::new(AnswerFault::Syntax, path, message),
+    let (fault, reason) = match error.classify() {
+        Category::Eof => (
+            AnswerFault::CutOff,
+            format!("the answer is cut off: {message}"),
+        ),
+        // The text goes on where a list of known length ends; what follows the whole value is found
+        // elsewhere.
+        Category::Syntax if bare == "trailing characters" => (
+            AnswerFault::WrongShape,
+            "the list has more elements than it may".to_owned(),
+        ),
+        Category::Syntax | Category::Io => (AnswerFault::Syntax, shortened(&message)),
         Category::Data => {
-            let fault = note
-                .as_ref()
-                .map_or_else(|| fault_of_message(bare), |note| note.fault);
-            let key = match &note {
-                Some(Note { key: Some(key), .. }) => Some(key.as_str()),
-                _ => key_of_message(bare),
+            let (fault, key) = match note {
+                Some(Note { fault, key }) => (fault, key),
+                None => of_message(bare),
             };
             if let Some(key) = key {
-                push_key(&mut path, key);
+                push_key(&mut path, &key);
             }
-            AnswerError::new(fault, path, bare)
+            (fault, shortened(bare))
         }
-    }
+    };
+    AnswerError::new(fault, shortened(&path), reason)
 }
 
-/// How messages begin that are about a key which the path does not hold yet, for it was refused
-/// before its value was reached.
-const ABOUT_KEYS: [&str; 5] = [
-    "unknown field `",
-    "duplicate field `",
-    "missing field `",
-    "the route `",
-    "the field `",
-];
-
-/// The fault behind an error of serde's derived code, which has no kinds but words.
-fn fault_of_message(message: &str) -> AnswerFault {
-    if message.starts_with("unknown field `") {
-        AnswerFault::UnknownField
-    } else if message.starts_with("duplicate field `") {
-        AnswerFault::DuplicateKey
+/// The fault behind an error of serde's derived code, which has no kinds but words, and the key that
+/// it is about where the path does not hold it.
+fn of_message(message: &str) -> (AnswerFault, Option<String>) {
+    let key_after = |start: &str| {
+        let (key, _after) = message.strip_prefix(start)?.split_once('`')?;
+        Some(key.to_owned())
+    };
+    if let Some(key) = key_after("duplicate field `") {
+        (AnswerFault::DuplicateKey, Some(key))
+    } else if let Some(key) = key_after("missing field `") {
+        (AnswerFault::WrongShape, Some(key))
+    } else if message.starts_with("unknown field `") {
+        (AnswerFault::UnknownField, None)
+    } else if message.starts_with("invalid type: sequence, expected an object")
+        || message.starts_with("invalid type: sequence, expected a map")
+    {
+        (AnswerFault::ArrayForObject, None)
     } else {
-        AnswerFault::WrongShape
+        (AnswerFault::WrongShape, None)
     }
 }
 
-fn key_of_message(message: &str) -> Option<&str> {
-    let rest = ABOUT_KEYS
-        .iter()
-        .find_map(|start| message.strip_prefix(start))?;
-    rest.split_once('`').map(|(key, _after)| key)
+/// A text that may repeat what stands in the answer, which may be long.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_TEXT) {
+        Some((end, _char)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 fn path_text(path: &Path) -> String {
     let mut text = "$".to_owned();
-    for segment in path.iter() {
+    let mut segments = path.iter().peekable();
+    while let Some(segment) = segments.next() {
         match segment {
             Segment::Seq { index } => {
                 // Writing to a string cannot fail.
@@ -100,7 +110,8 @@ fn path_text(path: &Path) -> String {
             }
             Segment::Map { key } => push_key(&mut text, key),
             Segment::Enum { variant } => push_key(&mut text, variant),
-            // Inside of what serde buffers, or a key that is no text.
+            // A key that was not read to its end, which says nothing at the end of a path.
+            Segment::Unknown if segments.peek().is_none() => {}
             Segment::Unknown => text.push_str("[?]"),
         }
     }

@@ -102,15 +102,13 @@ impl<M: Route, W: Watch> Visitor<'_> for FieldSeed<'_, M, W> {
                 "the route `{field}` is not allowed here; only `{}` is",
                 M::FIELD
             );
-            self.0
-                .refuse(AnswerFault::RouteNotAllowed, Some(field), reason)
+            self.0.refuse(AnswerFault::RouteNotAllowed, None, reason)
         } else {
             let reason = format_args!(
                 "unknown field `{field}`; only `{}` may stand here",
                 M::FIELD
             );
-            self.0
-                .refuse(AnswerFault::UnknownField, Some(field), reason)
+            self.0.refuse(AnswerFault::UnknownField, None, reason)
         })
     }
 }

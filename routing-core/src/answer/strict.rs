@@ -149,8 +149,8 @@ pub(super) struct Fields(pub(super) &'static [&'static str]);
 impl std::fmt::Display for Fields {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.0.is_empty() {
-            return formatter.write_str("no field may stand here");
+            return formatter.write_str("there are no fields here");
         }
-        write!(formatter, "known are: {}", self.0.join(", "))
+        write!(formatter, "the fields here are: {}", self.0.join(", "))
     }
 }

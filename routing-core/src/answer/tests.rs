@@ -1,0 +1,5 @@
+//! Reading answers: what is taken, what is refused, and what is said of it.
+
+mod fault;
+mod form;
+mod mutation;
