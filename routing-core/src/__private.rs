@@ -12,16 +12,16 @@ pub use serde_json;
 
 pub use agent_type::{agent_type_schema, deserialize_agent_type, origin_route, parse_agent_type};
 pub use coverage::{
-    agent_type_name, assert_kind, assert_kinds, assert_routes, kind_position, origin_position,
-    position, routes_by_agent_type,
+    agent_type_name, assert_kind, assert_kinds, assert_origin, assert_routes, kind_position,
+    origin_position, position, routes_by_agent_type,
 };
 pub use interrupt::{
     Variant, deserialize_interrupt, deserialize_payload, kind_at, no_such_kind, payload_conversion,
     payload_details, payload_value, serialize_interrupt,
 };
 pub use record::{
-    boxed_request, deserialize_field, no_such_route, record_schema, request_schema, request_type,
-    serialize_field, wrap_copy,
+    AssertRequest, boxed_request, deserialize_field, no_such_route, record_schema, request_schema,
+    request_type, route_at, serialize_field, wrap_copy,
 };
 
 /// Seals the traits that the derive macros implement.
@@ -29,4 +29,4 @@ pub use record::{
     message = "the traits of `routing_core` cannot be implemented by hand for `{Self}`",
     note = "use `#[derive(AgentType)]`, `#[derive(Routing)]` or `#[derive(InterruptRequest)]`; the implementation comes with the derive"
 )]
-pub trait Sealed {}
+pub trait MadeByDerive {}

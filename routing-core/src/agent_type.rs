@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::__private::Sealed;
+use crate::__private::MadeByDerive;
 
 /// A closed enumeration of agents, made by `#[derive(AgentType)]`.
 ///
@@ -20,7 +20,7 @@ use crate::__private::Sealed;
     note = "put `#[derive(AgentType)]` on an enum without fields; this trait cannot be implemented by hand"
 )]
 pub trait AgentType:
-    Sealed
+    MadeByDerive
     + Copy
     + Eq
     + Ord

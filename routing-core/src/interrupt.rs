@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::__private::Sealed;
+use crate::__private::MadeByDerive;
 use crate::agent_type::AgentType;
 
 /// What an interrupt does.
@@ -129,6 +129,11 @@ pub struct InterruptDetails {
 ///
 /// Implement it for the payloads of a sealed interrupt request. An agent without fields of its own
 /// can use [`InterruptDetails`] itself.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the interrupt of an agent",
+    label = "not an interrupt",
+    note = "write `impl routing_core::AgentInterrupt for {Self}`, which gives the shared part, or use `routing_core::InterruptDetails`"
+)]
 pub trait AgentInterrupt:
     Serialize + DeserializeOwned + JsonSchema + Clone + Debug + Send + Sync + 'static
 {
@@ -150,7 +155,7 @@ impl AgentInterrupt for InterruptDetails {
     note = "put `#[derive(InterruptRequest)]` on an enum with one variant for each kind of agent; this trait cannot be implemented by hand"
 )]
 pub trait SealedInterrupt:
-    Sealed + Serialize + DeserializeOwned + Clone + Debug + Send + Sync + Sized + 'static
+    MadeByDerive + Serialize + DeserializeOwned + Clone + Debug + Send + Sync + Sized + 'static
 {
     /// Who may raise an interrupt.
     type Kind: AgentType;

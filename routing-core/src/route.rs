@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::__private::Sealed;
+use crate::__private::MadeByDerive;
 use crate::agent_type::AgentType;
 use crate::model::Dialect;
 use crate::routing::Routing;
@@ -18,7 +18,7 @@ use crate::schema::AnswerSchema;
 ///
 /// Implemented for every type that has the needed derives; there is nothing to write by hand.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the request of a route: it cannot be put into a JSON schema",
+    message = "`{Self}` cannot be the request of a route: it must be read, written, and put into a JSON schema",
     label = "not a request",
     note = "add `#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]` to `{Self}`"
 )]
@@ -38,7 +38,7 @@ impl<T> Request for T where
     message = "`{Self}` is not the marker of a route",
     note = "markers are made by `#[derive(Routing)]`; this trait cannot be implemented by hand"
 )]
-pub trait Route: Sealed + Copy + Default + Debug + Eq + Hash + Send + Sync + 'static {
+pub trait Route: MadeByDerive + Copy + Default + Debug + Eq + Hash + Send + Sync + 'static {
     /// The record that has this route.
     type Routing: Routing;
 

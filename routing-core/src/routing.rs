@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, Deserializer};
 
-use crate::__private::Sealed;
+use crate::__private::MadeByDerive;
 use crate::agent_type::AgentType;
 use crate::answer::AnswerError;
 use crate::route::{RouteId, RouteInfo};
@@ -29,7 +29,16 @@ pub enum RoutingKind {
     note = "put `#[derive(Routing)]` on a struct of optional fields; this trait cannot be implemented by hand"
 )]
 pub trait Routing:
-    Sealed + Serialize + DeserializeOwned + JsonSchema + Debug + Clone + Send + Sync + Sized + 'static
+    MadeByDerive
+    + Serialize
+    + DeserializeOwned
+    + JsonSchema
+    + Debug
+    + Clone
+    + Send
+    + Sync
+    + Sized
+    + 'static
 {
     /// The record's name.
     const NAME: &'static str;

@@ -1,6 +1,7 @@
 //! The options of an attribute: `#[name(flag, option = Path, option = "text")]`.
 
 use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Ident, Lit, LitStr, Path, Token};
@@ -129,7 +130,8 @@ struct Entry {
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let name = input.parse()?;
+        // A keyword is a misspelt option like any other.
+        let name = input.call(Ident::parse_any)?;
         let value = match input.parse::<Option<Token![=]>>()? {
             Some(_) => Some(input.parse()?),
             None => None,

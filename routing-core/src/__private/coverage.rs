@@ -31,16 +31,21 @@ pub const fn agent_type_name<M: AgentRoute>(discriminant: i128) -> &'static str 
     M::AgentType::NAMES[position::<M>(discriminant)]
 }
 
-/// The place of the route that has the same name as a kind of agent.
+/// The place of the route that has the same name as a kind of agent; past the end where there is
+/// none, which [`assert_origin`] reports.
+pub const fn origin_position<A: AgentType>(variant: &str) -> usize {
+    place_of::<A::Route>(variant)
+}
+
+/// Checks that a kind of agent has a route of its own name.
 ///
 /// # Panics
 ///
 /// Where there is none.
 #[track_caller]
-pub const fn origin_position<A: AgentType>(variant: &str, routes: &str) -> usize {
-    let place = place_of::<A::Route>(variant);
-    if place < A::Route::__VARIANTS.len() {
-        return place;
+pub const fn assert_origin<A: AgentType>(variant: &str, routes: &str) {
+    if origin_position::<A>(variant) < A::Route::__VARIANTS.len() {
+        return;
     }
     let message = Message::new()
         .push("the agent `")

@@ -4,15 +4,22 @@
 //! field, and not again for each use of it.
 
 use std::any::{Any, TypeId};
+use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
+use crate::agent_type::AgentType;
 use crate::answer::{AnswerError, AnswerFault};
-use crate::route::Route;
-use crate::routing::Routing;
+use crate::route::{Request, Route, RouteId};
+use crate::routing::{InterruptRoutes, Routing};
+
+/// Names a type that must be a request: a type that is none is reported at that name, with the
+/// remedy, which the bound of [`Route::Request`] does not lead to.
+#[derive(Debug)]
+pub struct AssertRequest<T: Request>(PhantomData<T>);
 
 /// Writes one field of a record, where it is set.
 pub fn serialize_field<M: Route, S: SerializeMap>(
@@ -82,4 +89,9 @@ pub fn record_schema<R: Routing + JsonSchema>(generator: &mut SchemaGenerator) -
     schema.insert("properties".to_owned(), Value::Object(properties));
     schema.insert("additionalProperties".to_owned(), Value::Bool(false));
     schema
+}
+
+/// The route at the place of an agent type in a table that [`super::assert_routes`] has proved total.
+pub fn route_at<R: InterruptRoutes>(routes: &[usize], agent_type: R::AgentType) -> RouteId<R> {
+    RouteId::__at(routes[agent_type.index()])
 }

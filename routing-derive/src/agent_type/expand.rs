@@ -11,11 +11,13 @@ use crate::type_name::type_name;
 /// Everything that the derive makes.
 pub(super) fn agent_type(checked: &Checked<'_>) -> TokenStream {
     let implementation = implementation(checked);
+    let origins = assert_origins(checked);
     let text = text(checked);
     let serde = serde(checked);
     quote! {
         const _: () = {
             #implementation
+            #origins
             #text
             #serde
         };
@@ -35,7 +37,7 @@ fn implementation(checked: &Checked<'_>) -> TokenStream {
     let origin_route = origin_route(checked);
     quote! {
         #[automatically_derived]
-        impl ::routing_core::__private::Sealed for #ident {}
+        impl ::routing_core::__private::MadeByDerive for #ident {}
 
         #[automatically_derived]
         impl ::routing_core::AgentType for #ident {
@@ -88,14 +90,29 @@ fn origin(ident: &Ident, agent: &CheckedAgent<'_>, route: &Path) -> TokenStream 
         return quote!(<#route>::#origin);
     }
     let variant = agent.ident.unraw().to_string();
-    let routes = type_name(route);
-    quote_spanned! {agent.ident.span()=>
+    quote! {
         {
-            const PLACE: usize =
-                ::routing_core::__private::origin_position::<#ident>(#variant, #routes);
+            const PLACE: usize = ::routing_core::__private::origin_position::<#ident>(#variant);
             ::routing_core::__private::origin_route::<#ident>(PLACE)
         }
     }
+}
+
+/// The checks that each agent which names no origin route has one of its own name.
+fn assert_origins(checked: &Checked<'_>) -> TokenStream {
+    let Some(route) = &checked.route else {
+        return TokenStream::new();
+    };
+    let ident = checked.ident;
+    let routes = type_name(route);
+    let unnamed = checked.agents.iter().filter(|agent| agent.origin.is_none());
+    let checks = unnamed.map(|agent| {
+        let variant = agent.ident.unraw().to_string();
+        quote_spanned! {agent.ident.span()=>
+            const _: () = ::routing_core::__private::assert_origin::<#ident>(#variant, #routes);
+        }
+    });
+    quote!(#(#checks)*)
 }
 
 fn text(checked: &Checked<'_>) -> TokenStream {

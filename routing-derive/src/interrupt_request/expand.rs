@@ -114,7 +114,7 @@ fn implementation(checked: &Checked<'_>) -> TokenStream {
         .map(variant_type);
     quote! {
         #[automatically_derived]
-        impl ::routing_core::__private::Sealed for #request {}
+        impl ::routing_core::__private::MadeByDerive for #request {}
 
         #[automatically_derived]
         impl ::routing_core::SealedInterrupt for #request {

@@ -37,7 +37,7 @@ fn stub(request: &Ident, kind: &Path) -> TokenStream {
     quote! {
         const _: () = {
             #[automatically_derived]
-            impl ::routing_core::__private::Sealed for #request {}
+            impl ::routing_core::__private::MadeByDerive for #request {}
 
             #[automatically_derived]
             impl ::routing_core::SealedInterrupt for #request {

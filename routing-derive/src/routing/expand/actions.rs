@@ -1,7 +1,7 @@
 //! The actions of a record: a trait with one method for each route, and the call of the right one.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 use crate::routing::plan::Plan;
 
@@ -22,7 +22,8 @@ pub(in crate::routing) fn actions(plan: &Plan<'_>) -> TokenStream {
             "" => format!("Takes the request of the route `{field}`."),
             description => description.to_owned(),
         };
-        quote! {
+        // At the field, for an action that is missing is reported there.
+        quote_spanned! {field.span()=>
             #[doc = #documentation]
             fn #field(
                 &self,

@@ -72,7 +72,7 @@ pub(super) fn bodies(plan: &Plan<'_>) -> CoverageBodies {
     CoverageBodies {
         route_to: quote! {
             const ROUTES: [usize; 64] = ::routing_core::__private::routes_by_agent_type(&[#positions]);
-            ::routing_core::RouteId::__at(ROUTES[::routing_core::AgentType::index(agent_type)])
+            ::routing_core::__private::route_at(&ROUTES, agent_type)
         },
         agent_type_of: quote! {
             const AGENT_TYPES: [#agent_types; #count] = [

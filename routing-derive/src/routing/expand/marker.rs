@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use crate::routing::plan::{Plan, Route};
 use crate::type_name::type_name;
@@ -59,9 +60,15 @@ pub(in crate::routing) fn marker_impl(
     let name = &route.name;
     let MarkerBodies { wrap, take } = bodies;
     let agent_route = agent_route(route);
+    let assert_request = quote_spanned! {request.span()=>
+        const _: ::core::option::Option<::routing_core::__private::AssertRequest<#request>> =
+            ::core::option::Option::None;
+    };
     quote! {
+        #assert_request
+
         #[automatically_derived]
-        impl ::routing_core::__private::Sealed for #marker {}
+        impl ::routing_core::__private::MadeByDerive for #marker {}
 
         #[automatically_derived]
         impl ::routing_core::Route for #marker {

@@ -48,7 +48,7 @@ pub(in crate::routing) fn routing_impl(plan: &Plan<'_>, bodies: &RecordBodies) -
     let functions = functions(bodies);
     quote! {
         #[automatically_derived]
-        impl ::routing_core::__private::Sealed for #record {}
+        impl ::routing_core::__private::MadeByDerive for #record {}
 
         #[automatically_derived]
         impl ::routing_core::Routing for #record {
