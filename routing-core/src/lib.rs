@@ -87,8 +87,185 @@ pub use outcome::Outcome;
 pub use route::{AgentRoute, Request, Route, RouteId, RouteInfo};
 pub use route_set::RouteSet;
 pub use routing::{Component, DispatchError, InterruptRoutes, OneRouteError, Routing, RoutingKind};
-pub use routing_derive::{AgentType, InterruptRequest, Routing};
 pub use stop::{StopMode, StopReason, StopScope, StopSource};
+
+/// Derives [`trait@AgentType`] for an enumeration of agents: a variant for each.
+///
+/// ```
+/// use routing_core::AgentType;
+///
+/// /// Where an interrupt may go.
+/// #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
+/// enum RouteType {
+///     /// Plans the work.
+///     Orchestrator,
+///     #[agent_type(rename = "TICKETS")]
+///     TicketDispatch,
+/// }
+///
+/// /// Who may raise one: the worker is no route, so it names the one that answers for it.
+/// #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
+/// #[agent_type(route = RouteType)]
+/// enum AgentKind {
+///     Orchestrator,
+///     TicketDispatch,
+///     #[agent_type(origin = TicketDispatch)]
+///     TicketAgent,
+/// }
+///
+/// assert_eq!(RouteType::NAMES, ["ORCHESTRATOR", "TICKETS"]);
+/// assert_eq!("TICKETS".parse(), Ok(RouteType::TicketDispatch));
+/// assert_eq!(AgentKind::TicketAgent.origin_route(), RouteType::TicketDispatch);
+/// ```
+///
+/// Beside the trait it makes `Display`, `FromStr`, `Serialize`, `Deserialize` and `JsonSchema`, all by
+/// the name on the wire. The other derives of the example are yours to write.
+///
+/// | option | where | what it does |
+/// | --- | --- | --- |
+/// | `route = Type` | enum | the routes are another enumeration; without it each agent is its own route |
+/// | `origin = Variant` | variant | the route of this agent's interrupts; without it the one of the same name |
+/// | `rename = "..."` | variant | the name on the wire; without it the variant's, in `SCREAMING_SNAKE_CASE` |
+///
+/// An agent without an origin route does not compile.
+pub use routing_derive::AgentType;
+
+/// Derives [`trait@SealedInterrupt`] for an enumeration of all interrupts: a variant for each kind of
+/// agent, with what that agent says when it raises one.
+///
+/// ```
+/// use routing_core::{
+///     AgentInterrupt, AgentType, InterruptDetails, InterruptRequest, InterruptType, SealedInterrupt,
+/// };
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
+/// enum AgentKind {
+///     Planner,
+///     Worker,
+/// }
+///
+/// #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+/// struct WorkerInterrupt {
+///     details: InterruptDetails,
+///     changed_files: Vec<String>,
+/// }
+///
+/// impl AgentInterrupt for WorkerInterrupt {
+///     fn details(&self) -> InterruptDetails {
+///         self.details.clone()
+///     }
+/// }
+///
+/// #[derive(Debug, Clone, InterruptRequest)]
+/// #[interrupt(kind = AgentKind)]
+/// enum Interrupt {
+///     Planner(InterruptDetails),
+///     Worker(WorkerInterrupt),
+/// }
+///
+/// let raised = Interrupt::from(InterruptDetails {
+///     r#type: InterruptType::HumanReview,
+///     reason: "two plans are equally good".to_owned(),
+///     choices: Vec::new(),
+///     confirmation_items: Vec::new(),
+///     context_for_decision: String::new(),
+/// });
+/// assert_eq!(raised.kind(), AgentKind::Planner);
+/// assert!(serde_json::to_string(&raised)?.starts_with(r#"{"kind":"PLANNER","request":{"#));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// Variants are named after the kinds. A kind without a variant does not compile, nor does a variant
+/// without a kind. A payload type that one variant alone carries is made into the enumeration by
+/// `From`; one that several carry does not say who raised it, and is not.
+pub use routing_derive::InterruptRequest;
+
+/// Derives [`trait@Routing`] for a record: a struct with an optional field for each route, 1 to 64.
+///
+/// ```
+/// use routing_core::{AgentRoute, AgentType, InterruptRoutes, Route, RouteSet, Routing};
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
+/// enum RouteType {
+///     Planner,
+///     Reviewer,
+/// }
+///
+/// #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+/// struct Goal {
+///     goal: String,
+/// }
+///
+/// /// Where an interrupted agent goes on.
+/// #[derive(Debug, Clone, Routing)]
+/// #[routing(agent_types = RouteType)]
+/// struct InterruptRouting {
+///     /// Plans again, from the goal.
+///     #[route(agent_type = Planner, marker = PlannerRoute)]
+///     planner_request: Option<Goal>,
+///     #[route(agent_type = Reviewer)]
+///     review_request: Option<Goal>,
+/// }
+///
+/// // The marker of a field is its name in the types.
+/// assert_eq!(PlannerRoute::FIELD, "plannerRequest");
+/// assert_eq!(PlannerRoute::AGENT_TYPE, RouteType::Planner);
+/// assert_eq!(InterruptRouting::route_to(RouteType::Planner), PlannerRoute::id());
+///
+/// // Sets of routes are constants.
+/// const REST: RouteSet<InterruptRouting> = RouteSet::of::<PlannerRoute>().complement();
+/// assert_eq!(REST.fields(), ["reviewRequest"]);
+///
+/// // Reading is strict: exactly one field, and nothing else.
+/// let record: InterruptRouting = serde_json::from_str(r#"{"reviewRequest": {"goal": "ship"}}"#)?;
+/// assert_eq!(record.into_one().map(|one| one.route.field()), Ok("reviewRequest"));
+/// assert!(serde_json::from_str::<InterruptRouting>("{}").is_err());
+///
+/// // One action for each route: an implementation that misses one does not compile.
+/// struct Print;
+///
+/// impl InterruptRoutingActions<()> for Print {
+///     type Output = String;
+///     type Error = std::convert::Infallible;
+///
+///     async fn planner_request(&self, request: Goal, _: &()) -> Result<String, Self::Error> {
+///         Ok(format!("plan {}", request.goal))
+///     }
+///
+///     async fn review_request(&self, request: Goal, _: &()) -> Result<String, Self::Error> {
+///         Ok(format!("review {}", request.goal))
+///     }
+/// }
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// It makes a marker type for each field, beside the record and as visible; [`Route`] for each of them
+/// and [`AgentRoute`] where it leads to an agent type; `Serialize`, `Deserialize` and `JsonSchema` of
+/// the record; the trait of its actions, and the function `dispatch` of the record, which gives the
+/// request of the one set field to its action. Doc comments become the descriptions that a model reads.
+///
+/// | option of `#[routing(...)]` | what it does |
+/// | --- | --- |
+/// | `agent_types = Type` | the record answers interrupts: each field leads to an agent type, each type has one field ([`InterruptRoutes`]) |
+/// | `rename = "..."` | the record's name in schemas |
+/// | `rename_all = "..."` | the casing of the fields in JSON; without it `camelCase` |
+/// | `actions = Name` | the name of the actions' trait; without it the record's, followed by `Actions` |
+///
+/// | option of `#[route(...)]` | what it does |
+/// | --- | --- |
+/// | `marker = Name` | the marker's name; without it the record's, the field's, and `Route` |
+/// | `agent_type = Variant` | where the route leads; a whole path on a record without `agent_types` |
+/// | `rename = "..."` | the field's name in JSON |
+/// | `returns` | the route leads back to whoever called the agent |
+///
+/// What is wrong with a record does not compile, all of it reported at once, at the token that is
+/// wrong: a field that is not optional, a marker or a name used twice, an agent type without a route or
+/// with two, a request that has no schema, an option that does not exist.
+pub use routing_derive::Routing;
 
 #[doc(hidden)]
 pub mod __private;

@@ -152,13 +152,14 @@ impl Parse for Value {
         if !input.peek(Lit) {
             return input.parse().map(Self::Path);
         }
-        match input.parse()? {
-            Lit::Str(text) => Ok(Self::Text(text)),
-            other => Err(syn::Error::new_spanned(
-                other,
-                "expected a text in quotes, or a name without them",
-            )),
+        let literal: Lit = input.parse()?;
+        if let Lit::Str(text) = literal {
+            return Ok(Self::Text(text));
         }
+        Err(syn::Error::new_spanned(
+            literal,
+            "expected a text in quotes, or a name without them",
+        ))
     }
 }
 

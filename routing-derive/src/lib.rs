@@ -18,19 +18,19 @@ mod type_name;
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
-/// Derives `AgentType`. See its documentation in `routing_core`.
+/// The macro itself is in `routing-derive`; only `routing-core` is meant to depend on it.
 #[proc_macro_derive(AgentType, attributes(agent_type))]
 pub fn agent_type(input: TokenStream) -> TokenStream {
     agent_type::derive(&parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Derives `Routing`. See its documentation in `routing_core`.
+/// The macro itself is in `routing-derive`; only `routing-core` is meant to depend on it.
 #[proc_macro_derive(Routing, attributes(routing, route))]
 pub fn routing(input: TokenStream) -> TokenStream {
     routing::derive(&parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Derives `SealedInterrupt`. See its documentation in `routing_core`.
+/// The macro itself is in `routing-derive`; only `routing-core` is meant to depend on it.
 #[proc_macro_derive(InterruptRequest, attributes(interrupt))]
 pub fn interrupt_request(input: TokenStream) -> TokenStream {
     interrupt_request::derive(&parse_macro_input!(input as DeriveInput)).into()

@@ -19,7 +19,7 @@ use crate::type_name::type_name;
 const MOST_ROUTES: usize = 64;
 
 /// Checks a record; all that is wrong with it is found at once.
-pub(super) fn check<'a>(model: &Model<'a>) -> Result<Checked<'a>, Refused<'a>> {
+pub(super) fn check<'a>(model: &Model<'a>) -> Result<Checked<'a>, Box<Refused<'a>>> {
     let mut errors = Errors::default();
     if let Some(error) = &model.errors {
         errors.add(error.clone());
@@ -42,10 +42,10 @@ pub(super) fn check<'a>(model: &Model<'a>) -> Result<Checked<'a>, Refused<'a>> {
     let plan = plan(model, &mut errors);
     match errors.into_error() {
         None => Ok(Checked(plan)),
-        Some(errors) => Err(Refused {
+        Some(errors) => Err(Box::new(Refused {
             errors,
             plan: generics.params.is_empty().then_some(plan),
-        }),
+        })),
     }
 }
 

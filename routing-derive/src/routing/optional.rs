@@ -25,18 +25,20 @@ pub(super) fn optional(written: &Type) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
         return None;
     };
-    match arguments.args.first()? {
-        GenericArgument::Type(request) if arguments.args.len() == 1 => Some(request),
-        _ => None,
+    if let Some(GenericArgument::Type(request)) = arguments.args.first()
+        && arguments.args.len() == 1
+    {
+        return Some(request);
     }
+    None
 }
 
 /// The type without the invisible brackets that a declarative macro puts around it.
 fn ungrouped(written: &Type) -> &Type {
-    match written {
-        Type::Group(group) => ungrouped(&group.elem),
-        written => written,
+    if let Type::Group(group) = written {
+        return ungrouped(&group.elem);
     }
+    written
 }
 
 #[cfg(test)]
