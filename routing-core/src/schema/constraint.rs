@@ -1,6 +1,6 @@
 //! Whether a schema demands more than reading an answer into its types enforces.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::definition::definitions;
 use super::integer::{IntegerType, is_float_format};
@@ -52,9 +52,10 @@ fn constrains_itself(schema: &Value) -> bool {
     let Value::Object(object) = schema else {
         return false;
     };
+    let is_tuple = is_tuple(object);
     if BEYOND_TYPES
         .iter()
-        .any(|keyword| object.contains_key(*keyword))
+        .any(|keyword| object.contains_key(*keyword) && !(is_tuple && keyword.ends_with("Items")))
     {
         return true;
     }
@@ -71,25 +72,33 @@ fn constrains_itself(schema: &Value) -> bool {
     format_counts || bound_counts || is_buffered_union(schema)
 }
 
-/// Whether serde reads this union from a buffer, where reading is not strict: any with an object
-/// that is not named by its one property, as those of externally tagged enums are.
+/// Whether a list has as many elements as it has types, which reading enforces.
+fn is_tuple(object: &Map<String, Value>) -> bool {
+    let types = object.get("prefixItems").and_then(Value::as_array);
+    types.is_some_and(|types| {
+        ["minItems", "maxItems"]
+            .iter()
+            .all(|bound| object.get(*bound) == Some(&types.len().into()))
+    })
+}
+
+/// Whether serde reads this union from a buffer, where reading is not strict.
+///
+/// schemars writes untagged enums as `anyOf`, and so options, whose other branch is null. Enums with
+/// tags are `oneOf`; those whose tag is the name of their one property are not buffered.
 fn is_buffered_union(schema: &Value) -> bool {
+    let mut branches = 0_usize;
     let mut is_buffered = false;
-    let mut objects = 0_usize;
-    let mut others = 0_usize;
     walk::children(schema, |keyword, _place, child| {
         if !matches!(keyword, "anyOf" | "oneOf") || is_null(child) {
             return;
         }
-        if child.get("type").and_then(Value::as_str) == Some("object") {
-            objects += 1;
-            is_buffered = is_buffered || !is_named_by_property(child);
-        } else if child.get("const").is_none() && child.get("enum").is_none() {
-            others += 1;
-        }
+        branches += 1;
+        let is_constant = child.get("const").is_some() || child.get("enum").is_some();
+        let is_read_strictly = is_constant || (keyword == "oneOf" && is_named_by_property(child));
+        is_buffered = is_buffered || !is_read_strictly;
     });
-    let branches = objects + others;
-    branches > 1 && (is_buffered || others > 0)
+    branches > 1 && is_buffered
 }
 
 fn is_null(schema: &Value) -> bool {

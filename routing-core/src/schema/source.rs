@@ -134,13 +134,19 @@ fn finish(mut root: Value, definitions: Map<String, Value>) -> Value {
     whole
 }
 
-/// The name in the letters that providers take, at most 64 of them.
+/// The name in the letters that providers take, at least 1 and at most 64 of them.
 fn provider_name(name: &str) -> String {
-    name.chars()
+    let known: String = name
+        .chars()
         .map(|char| match char {
             'A'..='Z' | 'a'..='z' | '0'..='9' | '_' | '-' => char,
             _ => '_',
         })
         .take(64)
-        .collect()
+        .collect();
+    if known.is_empty() {
+        "answer".to_owned()
+    } else {
+        known
+    }
 }

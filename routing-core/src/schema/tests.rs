@@ -1,6 +1,7 @@
 //! The shapes that types take in each dialect.
 
 mod limit;
+mod pruning;
 pub(crate) mod sample;
 mod shapes;
 mod table;

@@ -34,8 +34,18 @@ fn check(schema: &AnswerSchema, expected: Expect) {
 
 #[test]
 fn a_narrowed_schema_has_one_required_property_and_what_it_reaches() {
-    check(ReviewRoute::schema(Dialect::JsonSchema), expect![[r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"reviewRequest":{"$ref":"#/$defs/ReviewRequest","description":"Asks for a review."}},"required":["reviewRequest"],"additionalProperties":false,"$defs":{"ReviewRequest":{"type":"object","properties":{"content":{"type":"string","description":"What to look at."},"criteria":{"type":["string","null"]},"urgency":{"$ref":"#/$defs/Urgency"}},"required":["content","urgency"],"description":"What a reviewer is asked.","additionalProperties":false},"Urgency":{"oneOf":[{"type":"string","enum":["High"]},{"type":"string","const":"Low","description":"It can wait."}],"description":"How urgent it is."}}}"##]]);
-    check(ReviewRoute::schema(Dialect::OpenAiStrict), expect![[r##"{"type":"object","properties":{"reviewRequest":{"description":"Asks for a review.\nWhat a reviewer is asked.","type":"object","properties":{"content":{"type":"string","description":"What to look at."},"criteria":{"type":["string","null"]},"urgency":{"$ref":"#/$defs/Urgency"}},"required":["content","criteria","urgency"],"additionalProperties":false}},"required":["reviewRequest"],"additionalProperties":false,"$defs":{"Urgency":{"description":"How urgent it is.\nLow: It can wait.","type":"string","enum":["High","Low"]}}}"##]]);
+    check(
+        ReviewRoute::schema(Dialect::JsonSchema),
+        expect![[
+            r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"reviewRequest":{"$ref":"#/$defs/ReviewRequest","description":"Asks for a review."}},"required":["reviewRequest"],"additionalProperties":false,"$defs":{"ReviewRequest":{"type":"object","properties":{"content":{"type":"string","description":"What to look at."},"criteria":{"type":["string","null"]},"urgency":{"$ref":"#/$defs/Urgency"}},"required":["content","urgency"],"description":"What a reviewer is asked.","additionalProperties":false},"Urgency":{"oneOf":[{"type":"string","enum":["High"]},{"type":"string","const":"Low","description":"It can wait."}],"description":"How urgent it is."}}}"##
+        ]],
+    );
+    check(
+        ReviewRoute::schema(Dialect::OpenAiStrict),
+        expect![[
+            r##"{"type":"object","properties":{"reviewRequest":{"description":"Asks for a review.\nWhat a reviewer is asked.","type":"object","properties":{"content":{"type":"string","description":"What to look at."},"criteria":{"type":["string","null"]},"urgency":{"$ref":"#/$defs/Urgency"}},"required":["content","criteria","urgency"],"additionalProperties":false}},"required":["reviewRequest"],"additionalProperties":false,"$defs":{"Urgency":{"description":"How urgent it is.\nLow: It can wait.","type":"string","enum":["High","Low"]}}}"##
+        ]],
+    );
 }
 
 #[test]
@@ -119,6 +129,8 @@ fn names_are_what_providers_take() {
     );
     let odd = AnswerSchema::from_type::<ReviewRequest>(&"ä b".repeat(40), Dialect::JsonSchema);
     assert_eq!(odd.name().len(), 64);
+    let none = AnswerSchema::from_type::<ReviewRequest>("", Dialect::JsonSchema);
+    assert_eq!(none.name(), "answer");
     assert!(odd.name().starts_with("__b__b"));
 }
 
@@ -130,6 +142,7 @@ fn only_what_types_do_not_enforce_is_a_constraint() {
             .has_constraints()
     };
     assert!(!has(ReviewRoute::id()));
+    assert!(!has(TicketsRoute::id()));
     assert!(has(BoundRoute::id()));
     let bound = BoundRoute::schema(Dialect::Anthropic);
     let length = "/$defs/BoundRequest/properties/short/maxLength";
@@ -153,4 +166,48 @@ fn only_recursive_and_map_routes_break_limits() {
         .map(|violation| violation.rule)
         .collect();
     assert_eq!(rules, ["objects that take any property", "recursions"]);
+}
+
+#[test]
+fn an_unset_route_is_null_in_openai_and_left_out_elsewhere() {
+    let table = SampleRouting::schemas();
+    let openai = table.full(Dialect::OpenAiStrict).value();
+    assert_eq!(
+        openai["required"].as_array().unwrap().len(),
+        SampleRouting::ROUTES.len()
+    );
+    let either = openai["properties"]["reviewRequest"]["anyOf"]
+        .as_array()
+        .unwrap();
+    assert_eq!(either.last(), Some(&serde_json::json!({ "type": "null" })));
+    for dialect in [Dialect::Anthropic, Dialect::Gemini] {
+        let full = table.full(dialect).value();
+        assert_eq!(full.get("required"), None, "{dialect}");
+        let review = &full["properties"]["reviewRequest"];
+        assert_eq!(review["type"], "object", "{dialect}");
+        assert_eq!(
+            review["description"], "Asks for a review.\nWhat a reviewer is asked.",
+            "{dialect}"
+        );
+    }
+}
+
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+#[serde(untagged)]
+enum Either {
+    Number { number: u8 },
+    Text { text: String },
+}
+
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct WithUnion {
+    either: Option<Either>,
+}
+
+#[test]
+fn a_union_that_serde_buffers_is_checked_against_its_schema() {
+    let schema = AnswerSchema::from_type::<WithUnion>("union", Dialect::Gemini);
+    assert!(schema.has_constraints());
 }
