@@ -25,7 +25,7 @@ pub(super) fn routing(Checked(plan): &Checked<'_>) -> TokenStream {
         .routes
         .iter()
         .enumerate()
-        .map(|(index, route)| marker_impl(plan, route, index, &marker_bodies(route)));
+        .map(|(index, route)| marker_impl(plan, route, index, &marker_bodies(plan, route)));
     let empty = empty(plan);
     let routing = routing_impl(plan, &record::bodies(plan));
     let coverage = assert_coverage(plan);
@@ -51,23 +51,28 @@ pub(super) fn routing(Checked(plan): &Checked<'_>) -> TokenStream {
 }
 
 /// The record with nothing set, which every record with one field set starts from.
-fn empty(plan: &Plan<'_>) -> TokenStream {
+fn empty(plan: &Plan<'_>) -> Option<TokenStream> {
+    if plan.routes.len() == 1 {
+        return None;
+    }
     let record = plan.record;
     let fields = plan.routes.iter().map(|route| route.field);
-    quote! {
+    Some(quote! {
         const __EMPTY: #record = #record {
             #(#fields: ::core::option::Option::None,)*
         };
-    }
+    })
 }
 
-fn marker_bodies(route: &Route<'_>) -> MarkerBodies {
+fn marker_bodies(plan: &Plan<'_>, route: &Route<'_>) -> MarkerBodies {
     let field = route.field;
+    // Of a record with one field nothing is left to be taken from the empty one.
+    let others = (plan.routes.len() > 1).then(|| quote!(..__EMPTY));
     MarkerBodies {
         wrap: quote! {
             Self::Routing {
                 #field: ::core::option::Option::Some(request),
-                ..__EMPTY
+                #others
             }
         },
         take: quote!(routing.#field),

@@ -26,5 +26,9 @@ struct Record {
 
 fn main() {
     let record: Record = serde_json::from_str("{}").unwrap();
-    println!("{:?} {:?}", record.set_routes(), Record::route_to(RouteType::ReviewAgent));
+    println!(
+        "{:?} {:?}",
+        record.set_routes(),
+        Record::route_to(RouteType::ReviewAgent)
+    );
 }

@@ -16,5 +16,9 @@ fn main() {
     let record = RecordReviewRequestRoute::wrap(Request {
         goal: String::new(),
     });
-    println!("{:?} {:?}", record.set_routes(), RecordTicketRequestRoute::id());
+    println!(
+        "{:?} {:?}",
+        record.set_routes(),
+        RecordTicketRequestRoute::id()
+    );
 }

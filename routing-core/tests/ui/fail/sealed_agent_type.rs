@@ -3,7 +3,9 @@ use routing_core::AgentType;
 
 use routing_core::UnknownAgentType;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 enum RouteType {
     Orchestrator,
 }
