@@ -2,7 +2,10 @@
 
 mod agent_kind;
 pub mod catalogue;
+mod prompts;
 pub mod records;
 pub mod run;
+mod workflow;
+pub mod workspace;
 
 pub use agent_kind::{AgentKind, RouteLevel, RouteType};

@@ -1,7 +1,20 @@
 //! One execution of the workflow: what it needs, what it tells, what becomes of it.
 
+mod config;
 mod event;
+mod goal;
+mod handle;
+pub(crate) mod ledger;
+pub(crate) mod metered_model;
+pub(crate) mod nodes;
+pub(crate) mod recorder;
 mod report;
+pub(crate) mod reroute_log;
+pub(crate) mod stoppable_reviewer;
 
+pub use config::{RunConfig, RunLimits};
 pub use event::{NodeState, RunEvent, RunObserver, RunOccurrence};
+pub use goal::{Goal, GoalError, LONGEST_GOAL};
+pub use handle::{Run, execute};
+pub use nodes::{NodeDirectory, NodeView};
 pub use report::{InterruptRecord, InterruptResult, RunReport, RunStatus};

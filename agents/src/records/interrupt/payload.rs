@@ -44,6 +44,20 @@ macro_rules! payload {
                 }
             }
         }
+
+        impl ::core::convert::From<::routing_core::InterruptDetails> for $name {
+            /// The interrupt with its own fields left empty, for one that no model has raised.
+            fn from(details: ::routing_core::InterruptDetails) -> Self {
+                Self {
+                    r#type: details.r#type,
+                    reason: details.reason,
+                    choices: details.choices,
+                    confirmation_items: details.confirmation_items,
+                    context_for_decision: details.context_for_decision,
+                    $($field: ::core::default::Default::default(),)*
+                }
+            }
+        }
     };
 }
 

@@ -1,0 +1,199 @@
+//! A run: prepared, reachable while it goes on, and executed once.
+
+use std::sync::Arc;
+
+use routing_core::bus::EventBus;
+use routing_core::model::LanguageModel;
+use routing_core::reroute::PendingReroutes;
+use routing_core::{Route, RunId, StopMode, StopScope};
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+
+use super::config::RunConfig;
+use super::event::RunEvent;
+use super::nodes::NodeDirectory;
+use super::report::{RunReport, RunStatus};
+use crate::agent_kind::AgentKind;
+use crate::records::{NonEmptyText, OrchestratorRequest, OrchestratorRoute, Phase};
+use crate::workflow::dispatch::panicked;
+use crate::workflow::engine::Engine;
+use crate::workflow::failure::FlowError;
+use crate::workflow::flow::{Flow, FlowEnd, Next, Planner, Role};
+use crate::workflow::plan::planner;
+
+/// A run. While it is executed, its bus takes events and its directory knows its nodes.
+pub struct Run {
+    engine: Arc<Engine>,
+}
+
+/// Executes a run and reports what became of it.
+///
+/// # Cancel safety
+///
+/// Dropping the future ends all work of the run at once, and nothing is reported. Stop `scope` instead.
+pub async fn execute(config: RunConfig, scope: &StopScope) -> RunReport {
+    Run::new(config).execute(scope).await
+}
+
+impl Run {
+    /// Prepares a run. Nothing is done yet.
+    pub fn new(config: RunConfig) -> Self {
+        Self {
+            engine: Arc::new(Engine::new(config)),
+        }
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> RunId {
+        self.engine.run
+    }
+
+    /// Where supervisors publish events for the run's nodes.
+    pub fn bus(&self) -> Arc<dyn EventBus<AgentKind>> {
+        Arc::clone(&self.engine.bus) as Arc<_>
+    }
+
+    /// The run's nodes and what each does.
+    pub fn nodes(&self) -> Arc<NodeDirectory> {
+        Arc::clone(&self.engine.nodes)
+    }
+
+    /// What became of the events that were published.
+    pub fn reroutes(&self) -> Arc<dyn PendingReroutes<AgentKind>> {
+        Arc::clone(&self.engine.reroutes)
+    }
+
+    /// Executes the run and reports what became of it. All that it started has ended then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends all work of the run at once, and nothing is reported. Stop `scope` instead.
+    pub async fn execute(self, scope: &StopScope) -> RunReport {
+        let engine = self.engine;
+        let started = engine.clock.now();
+        engine.recorder.record(RunEvent::Started {
+            goal: engine.goal.as_str().to_owned(),
+            model: engine.model.name().to_owned(),
+            workspace: engine.workspace.name().to_owned(),
+        });
+        let end = match planner() {
+            Ok(planner) => drive(&engine, Arc::new(planner), scope).await,
+            Err(_taken) => Err(FlowError::Lost {
+                detail: "two actions take the same request",
+            }),
+        };
+        let status = status(&engine, end);
+        engine.recorder.record(last_event(&status));
+        RunReport {
+            run: engine.run,
+            status,
+            interrupts: engine.ledger.records(),
+            steps: engine.steps(),
+            usage: engine.model.usage(),
+            elapsed: engine.clock.now().duration_since(started),
+        }
+    }
+}
+
+/// Runs the main flow to its end, and tells of stops as they are asked for.
+async fn drive(
+    engine: &Arc<Engine>,
+    planner: Arc<Planner>,
+    scope: &StopScope,
+) -> Result<FlowEnd, FlowError> {
+    let flow = Flow {
+        engine: Arc::clone(engine),
+        planner,
+        scope: scope.clone(),
+        role: Role::Main,
+        path: Mutex::default(),
+    };
+    // A task of its own, so that a panic in it is an error of the run and not of the caller.
+    let mut main = JoinSet::new();
+    main.spawn(async move {
+        let end = match first_request(&flow) {
+            Ok(next) => flow.run(next).await,
+            Err(error) => Err(error),
+        };
+        flow.settle(&end).await?;
+        end
+    });
+    let mut told: Option<StopMode> = None;
+    loop {
+        let reason = tokio::select! {
+            biased;
+            ended = main.join_next() => {
+                return match ended {
+                    Some(Ok(end)) => end,
+                    Some(Err(error)) => Err(panicked(error)),
+                    None => Err(FlowError::Lost { detail: "the run's task is gone" }),
+                };
+            }
+            reason = scope.stopped_now(), if told != Some(StopMode::Immediate) => reason,
+            reason = scope.stopping(), if told.is_none() => reason,
+        };
+        told = Some(reason.mode);
+        engine.recorder.record(RunEvent::Stopping { reason });
+    }
+}
+
+/// The request with which every run begins.
+fn first_request(flow: &Flow) -> Result<Next, FlowError> {
+    Ok(Next::routing(OrchestratorRoute::wrap(
+        OrchestratorRequest {
+            goal: NonEmptyText::new(flow.engine.goal.as_str())?,
+            phase: Some(Phase::Discovery.name().to_owned()),
+            feedback: None,
+        },
+    )))
+}
+
+fn status(engine: &Engine, end: Result<FlowEnd, FlowError>) -> RunStatus {
+    let cancelled = |reason: String| RunStatus::Cancelled {
+        reason,
+        from_outside: false,
+    };
+    match end {
+        Ok(FlowEnd::Completed(summary)) => RunStatus::Completed { summary },
+        Ok(FlowEnd::Stopped(reason) | FlowEnd::Pruned(reason)) => cancelled(reason),
+        Ok(FlowEnd::Interrupted(reason)) => RunStatus::Cancelled {
+            reason: reason.message,
+            from_outside: true,
+        },
+        Ok(FlowEnd::Waiting) => RunStatus::Waiting {
+            questions: engine.ledger.questions(),
+            interrupts: engine.ledger.open(),
+        },
+        Ok(FlowEnd::WorkerDone(_) | FlowEnd::Leaves(_) | FlowEnd::Halted) => {
+            failed(&FlowError::Lost {
+                detail: "the run's own flow ended like a worker's",
+            })
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+fn failed(error: &FlowError) -> RunStatus {
+    RunStatus::Failed {
+        error: error.chain(),
+        hint: error.hint(),
+        limit_hit: matches!(error, FlowError::StepLimit { .. }),
+    }
+}
+
+fn last_event(status: &RunStatus) -> RunEvent {
+    match status {
+        RunStatus::Completed { summary } => RunEvent::Completed {
+            summary: summary.clone(),
+        },
+        RunStatus::Cancelled { reason, .. } => RunEvent::Cancelled {
+            reason: reason.clone(),
+        },
+        RunStatus::Waiting { interrupts, .. } => RunEvent::Waiting {
+            interrupts: interrupts.clone(),
+        },
+        RunStatus::Failed { error, .. } => RunEvent::Failed {
+            error: error.clone(),
+        },
+    }
+}

@@ -1,0 +1,199 @@
+//! The run's interrupts: each from its raising to its end, and what is told of it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use routing_core::handler::{InterruptMoment, InterruptObserver};
+use routing_core::review::Question;
+use routing_core::{EventId, InterruptId, NodeId};
+
+use super::event::{NodeState, RunEvent};
+use super::nodes::NodeDirectory;
+use super::recorder::Recorder;
+use super::report::{InterruptRecord, InterruptResult};
+use crate::agent_kind::AgentKind;
+
+/// Keeps the run's interrupts, and tells the observer what happens to them.
+pub(crate) struct Ledger {
+    recorder: Arc<Recorder>,
+    nodes: Arc<NodeDirectory>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    records: Vec<InterruptRecord>,
+    questions: Vec<Question>,
+    /// The interrupts that a supervisor's event asked for.
+    requested: Vec<InterruptId>,
+}
+
+impl Ledger {
+    pub(crate) fn new(recorder: Arc<Recorder>, nodes: Arc<NodeDirectory>) -> Self {
+        Self {
+            recorder,
+            nodes,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// An interrupt was raised.
+    pub(crate) fn raised(&self, record: InterruptRecord) {
+        self.lock().records.push(record);
+    }
+
+    /// It came to this end.
+    pub(crate) fn ended(&self, interrupt: InterruptId, outcome: InterruptResult) {
+        let mut kept = self.lock();
+        if let Some(record) = kept
+            .records
+            .iter_mut()
+            .find(|record| record.interrupt == interrupt)
+        {
+            record.outcome = outcome;
+        }
+    }
+
+    /// A question stays open.
+    pub(crate) fn unanswered(&self, question: Question) {
+        self.lock().questions.push(question);
+    }
+
+    /// Whether a supervisor's event asked for the interrupt.
+    pub(crate) fn was_requested(&self, interrupt: InterruptId) -> bool {
+        self.lock().requested.contains(&interrupt)
+    }
+
+    /// All interrupts, in the order in which they were raised.
+    pub(crate) fn records(&self) -> Vec<InterruptRecord> {
+        self.lock().records.clone()
+    }
+
+    /// The questions that are open.
+    pub(crate) fn questions(&self) -> Vec<Question> {
+        self.lock().questions.clone()
+    }
+
+    /// The interrupts that are open.
+    pub(crate) fn open(&self) -> Vec<InterruptId> {
+        let is_open = |record: &&InterruptRecord| record.outcome == InterruptResult::Open;
+        let kept = self.lock();
+        let open = kept.records.iter().filter(is_open);
+        open.map(|record| record.interrupt).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        // Every change is one assignment or one push, so a panic elsewhere leaves it whole.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn raiser(&self, interrupt: InterruptId) -> Option<(NodeId, AgentKind)> {
+        let kept = self.lock();
+        let record = kept
+            .records
+            .iter()
+            .find(|record| record.interrupt == interrupt)?;
+        Some((record.node.clone(), record.origin))
+    }
+
+    fn state(&self, interrupt: InterruptId, state: NodeState) {
+        let Some((node, kind)) = self.raiser(interrupt) else {
+            return;
+        };
+        if self.nodes.set_state(&node, state) {
+            self.recorder.record(RunEvent::AgentStatusChanged {
+                node,
+                kind,
+                status: state,
+            });
+        }
+    }
+
+    /// What the observer is told of a moment, where it is told.
+    fn told(&self, interrupt: InterruptId, moment: InterruptMoment<'_>) -> Option<RunEvent> {
+        let event_id = |event: &str| EventId::try_from(event.to_owned()).ok();
+        Some(match moment {
+            InterruptMoment::Bound { event, target } => RunEvent::InterruptBound {
+                interrupt,
+                event: event_id(event)?,
+                target: target.to_owned(),
+            },
+            InterruptMoment::Asked(question) => RunEvent::InterruptOpened {
+                question: Box::new(question.clone()),
+            },
+            InterruptMoment::Refused { problem } => RunEvent::AnswerRefused {
+                interrupt,
+                problem: problem.to_owned(),
+            },
+            InterruptMoment::Answered(answer) => RunEvent::InterruptAnswered {
+                interrupt,
+                answer: answer.clone(),
+            },
+            InterruptMoment::Paused(pause) => RunEvent::Paused {
+                interrupt,
+                reason: pause.reason.clone(),
+            },
+            InterruptMoment::Resumed(resume) => RunEvent::Resumed {
+                interrupt,
+                input: resume.input.clone(),
+            },
+            InterruptMoment::Reviewed {
+                confidence,
+                threshold,
+            } => RunEvent::InterruptReviewed {
+                interrupt,
+                confidence,
+                threshold,
+            },
+            InterruptMoment::Corrected { correction, error } => RunEvent::AnswerCorrected {
+                node: self.raiser(interrupt)?.0,
+                correction,
+                path: error.path().to_owned(),
+                reason: error.reason().to_owned(),
+            },
+            InterruptMoment::Resolved {
+                origin,
+                target,
+                decided_by,
+                filled_by,
+                reroute,
+            } => RunEvent::InterruptResolved {
+                interrupt,
+                origin: origin.to_owned(),
+                target: target.to_owned(),
+                decided_by,
+                filled_by,
+                reroute: reroute.and_then(event_id),
+            },
+            InterruptMoment::Pruned { reason } => RunEvent::Pruned {
+                interrupt,
+                node: self.raiser(interrupt)?.0,
+                reason: reason.to_owned(),
+            },
+            // The run's own end tells of it.
+            InterruptMoment::Stopped { .. } => return None,
+            // The list of moments may grow; what is not known here is not told.
+            _ => return None,
+        })
+    }
+}
+
+impl InterruptObserver for Ledger {
+    fn observe(&self, interrupt: InterruptId, moment: InterruptMoment<'_>) {
+        let after = match &moment {
+            InterruptMoment::Bound { .. } => {
+                self.lock().requested.push(interrupt);
+                None
+            }
+            InterruptMoment::Asked(_) => Some(NodeState::WaitingReview),
+            InterruptMoment::Paused(_) => Some(NodeState::WaitingInput),
+            InterruptMoment::Answered(_) | InterruptMoment::Resumed(_) => Some(NodeState::Running),
+            _ => None,
+        };
+        if let Some(event) = self.told(interrupt, moment) {
+            self.recorder.record(event);
+        }
+        if let Some(state) = after {
+            self.state(interrupt, state);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Tells an observer what happens, in order and without gaps.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use routing_core::model::ChunkSink;
+use routing_core::{Clock, NodeId, RunId};
+
+use super::event::{RunEvent, RunObserver, RunOccurrence};
+
+/// Gives each event its place and hands it on, one at a time.
+pub(crate) struct Recorder {
+    run: RunId,
+    clock: Arc<dyn Clock>,
+    observer: Arc<dyn RunObserver>,
+    last: Mutex<u64>,
+}
+
+impl Recorder {
+    pub(crate) fn new(run: RunId, clock: Arc<dyn Clock>, observer: Arc<dyn RunObserver>) -> Self {
+        Self {
+            run,
+            clock,
+            observer,
+            last: Mutex::new(0),
+        }
+    }
+
+    /// Records what happened. The observer is called under the lock that gives the place, so it sees
+    /// the events in their order.
+    pub(crate) fn record(&self, event: RunEvent) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last += 1;
+        self.observer.observe(&RunOccurrence {
+            run: self.run,
+            sequence: *last,
+            at: self.clock.now(),
+            event,
+        });
+    }
+}
+
+/// Records the pieces of one node's answer.
+pub(crate) struct AnswerChunks {
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) node: NodeId,
+}
+
+impl ChunkSink for AnswerChunks {
+    fn chunk(&self, text: &str) {
+        self.recorder.record(RunEvent::AnswerChunk {
+            node: self.node.clone(),
+            text: text.to_owned(),
+        });
+    }
+}

@@ -1,0 +1,318 @@
+//! Dispatch nodes and their workers.
+//!
+//! Workers run side by side, each in a flow of its own: its own node, turns, conversation and
+//! interrupts. An interrupt stops its worker alone, and the answer comes back to that worker alone.
+//! Where the answer sends it elsewhere, the worker ends; its siblings finish, their results stand, and
+//! then the run leaves the dispatch node for that target. Where several workers are sent elsewhere,
+//! the run goes to the first one's target, and to each of the others' when it would otherwise end.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use routing_core::model::Message;
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+use tokio::task::{JoinError, JoinSet};
+
+use super::failure::FlowError;
+use super::flow::{Flow, FlowEnd, Next, Role};
+use super::node::{Path, WorkDone, Worked};
+use super::receive::receive;
+use super::resume::Action;
+use super::station::Batch;
+use super::step::turn;
+use crate::prompts;
+use crate::run::NodeState;
+
+/// The action of a batch: its dispatch node starts the workers, waits for all of them, and takes its turn.
+pub(super) fn dispatch<'a, B: Batch>(batch: B, flow: &'a Flow) -> Action<'a> {
+    Box::pin(async move {
+        let mut path = flow.path.lock().await;
+        if flow.role == (Role::Worker { dispatch: B::KIND }) {
+            go_on::<B>(flow, &mut path, &batch).await?;
+            return turn::<B::WorkerRouting>(flow, &mut path).await;
+        }
+        receive(flow, &mut path, batch.clone()).await?;
+        flow.set_state(path.top()?, NodeState::Running);
+        if let Some(next) = run_workers(flow, &mut path, &batch).await? {
+            return Ok(next);
+        }
+        turn::<B::Routing>(flow, &mut path).await
+    })
+}
+
+/// The answer to a worker's interrupt, or the context that it missed, applies to this worker alone.
+async fn go_on<B: Batch>(flow: &Flow, path: &mut Path, batch: &B) -> Result<(), FlowError> {
+    flow.enter(path, B::WORKER).await?;
+    let node = path.top()?;
+    let mut given = Vec::new();
+    for work in batch.work() {
+        given.push(serde_json::to_value(work)?);
+    }
+    // The whole batch again, unchanged, means that the worker goes on with what it had.
+    let unchanged = node
+        .assignment
+        .as_ref()
+        .is_some_and(|it| given.contains(it));
+    if !unchanged && let Some(work) = given.into_iter().next() {
+        node.conversation
+            .push(Message::user(prompts::new_work(&work)));
+        node.assignment = Some(work);
+    }
+    Ok(())
+}
+
+/// A worker that is to start.
+struct Start<B: Batch> {
+    flow: Arc<Flow>,
+    work: B::Work,
+}
+
+/// How the flow of a worker ended, and where it stands in the batch.
+struct Ended {
+    at: usize,
+    end: Result<FlowEnd, FlowError>,
+}
+
+/// Runs the workers of a batch. Work that has a result already is not done again.
+///
+/// Where the run does not go on at the dispatch node, it returns where it goes instead.
+async fn run_workers<B: Batch>(
+    flow: &Flow,
+    path: &mut Path,
+    batch: &B,
+) -> Result<Option<Next>, FlowError> {
+    let node = path.top()?;
+    let mut waiting = VecDeque::new();
+    let mut started = Vec::new();
+    for work in batch.work() {
+        let value = serde_json::to_value(work)?;
+        if node.work.iter().any(|done| done.work == value) {
+            continue;
+        }
+        node.workers += 1;
+        let id = node.id.child(&format!("worker-{}", node.workers))?;
+        let worker = worker_flow::<B>(flow, &id, node.workers, value.clone()).await?;
+        waiting.push_back((
+            started.len(),
+            Start::<B> {
+                flow: worker,
+                work: work.clone(),
+            },
+        ));
+        started.push((id, value));
+    }
+    let mut ends = run_side_by_side(flow, waiting).await;
+    ends.sort_by_key(|ended| ended.at);
+    let mut settled = Settled::default();
+    for Ended { at, end } in ends {
+        let Some((worker, work)) = started.get(at).cloned() else {
+            continue;
+        };
+        if let Some(outcome) = settled.take(end) {
+            node.work.push(WorkDone {
+                worker,
+                work,
+                outcome,
+            });
+        }
+    }
+    if let Some(next) = settled.next(flow)? {
+        return Ok(Some(next));
+    }
+    node.conversation
+        .push(Message::user(results_message(&node.work)));
+    Ok(None)
+}
+
+/// The flow of a worker, with its node in it.
+async fn worker_flow<B: Batch>(
+    flow: &Flow,
+    id: &routing_core::NodeId,
+    number: usize,
+    assignment: Value,
+) -> Result<Arc<Flow>, FlowError> {
+    let worker = Flow {
+        engine: Arc::clone(&flow.engine),
+        planner: Arc::clone(&flow.planner),
+        scope: flow.scope.child(),
+        role: Role::Worker { dispatch: B::KIND },
+        path: Mutex::default(),
+    };
+    {
+        let mut path = worker.path.lock().await;
+        worker.spawn(&mut path, B::WORKER, id.clone());
+        let node = path.top()?;
+        node.home = Some(B::KIND);
+        node.number = number;
+        node.assignment = Some(assignment);
+    }
+    Ok(Arc::new(worker))
+}
+
+/// Runs the flows of workers, as many at a time as the limits allow, and waits for all of them.
+async fn run_side_by_side<B: Batch>(
+    flow: &Flow,
+    mut waiting: VecDeque<(usize, Start<B>)>,
+) -> Vec<Ended> {
+    let most = flow.engine.limits.parallel_workers.get();
+    let mut running = JoinSet::new();
+    let mut ends = Vec::new();
+    loop {
+        while running.len() < most
+            && let Some((at, start)) = waiting.pop_front()
+        {
+            running.spawn(async move {
+                let end = work(&start).await;
+                Ended { at, end }
+            });
+        }
+        match running.join_next().await {
+            None => return ends,
+            Some(Ok(ended)) => ends.push(ended),
+            Some(Err(error)) => {
+                flow.engine.halt();
+                let end = Err(panicked(error));
+                ends.push(Ended {
+                    at: usize::MAX,
+                    end,
+                });
+            }
+        }
+    }
+}
+
+pub(crate) fn panicked(error: JoinError) -> FlowError {
+    let detail = match error.try_into_panic() {
+        Ok(panic) => panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "no text".to_owned()),
+        Err(cancelled) => cancelled.to_string(),
+    };
+    FlowError::Panicked { detail }
+}
+
+/// One worker's work, from its first turn to its end. Ends the run where it cannot go on.
+async fn work<B: Batch>(start: &Start<B>) -> Result<FlowEnd, FlowError> {
+    let flow = &start.flow;
+    let first = async {
+        let mut path = flow.path.lock().await;
+        let node = path.top()?;
+        flow.engine.nodes.open(&node.id);
+        flow.set_state(node, NodeState::Ready);
+        let value = serde_json::to_value(&start.work)?;
+        flow.engine.blackboard.post(&node.id, start.work.clone());
+        node.conversation
+            .push(Message::user(prompts::work(&node.id, &value)));
+        turn::<B::WorkerRouting>(flow, &mut path).await
+    };
+    let end = match first.await {
+        Ok(next) => flow.run(next).await,
+        Err(error) => Err(error),
+    };
+    match &end {
+        Ok(
+            FlowEnd::Completed(_)
+            | FlowEnd::WorkerDone(_)
+            | FlowEnd::Pruned(_)
+            | FlowEnd::Leaves(_)
+            | FlowEnd::Halted,
+        ) => {}
+        Ok(FlowEnd::Stopped(_) | FlowEnd::Interrupted(_) | FlowEnd::Waiting) | Err(_) => {
+            flow.engine.halt();
+        }
+    }
+    flow.settle(&end).await?;
+    end
+}
+
+/// What the workers' ends mean for the run, the gravest first.
+#[derive(Default)]
+struct Settled {
+    failed: Option<FlowError>,
+    interrupted: Option<FlowEnd>,
+    stopped: Option<FlowEnd>,
+    waiting: bool,
+    halted: bool,
+    leaves: Vec<crate::records::InterruptRouting>,
+}
+
+impl Settled {
+    /// What the dispatch node is told of a worker's end, where it goes on at all.
+    fn take(&mut self, end: Result<FlowEnd, FlowError>) -> Option<Worked> {
+        match end {
+            Err(error) => {
+                self.failed.get_or_insert(error);
+                None
+            }
+            Ok(FlowEnd::WorkerDone(result)) => Some(Worked::Result(result)),
+            Ok(FlowEnd::Completed(summary)) => Some(Worked::Result(Value::String(summary))),
+            Ok(FlowEnd::Pruned(reason)) => Some(Worked::Missing(format!("cut off: {reason}"))),
+            Ok(FlowEnd::Leaves(routing)) => {
+                self.leaves.push(*routing);
+                Some(Worked::Missing(
+                    "its interrupt was sent elsewhere".to_owned(),
+                ))
+            }
+            Ok(end @ FlowEnd::Interrupted(_)) => {
+                self.interrupted.get_or_insert(end);
+                None
+            }
+            Ok(end @ FlowEnd::Stopped(_)) => {
+                self.stopped.get_or_insert(end);
+                None
+            }
+            Ok(FlowEnd::Waiting) => {
+                self.waiting = true;
+                None
+            }
+            Ok(FlowEnd::Halted) => {
+                self.halted = true;
+                None
+            }
+        }
+    }
+
+    /// Where the run goes, where it does not go on at the dispatch node.
+    fn next(self, flow: &Flow) -> Result<Option<Next>, FlowError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if let Some(end) = self.interrupted.or(self.stopped) {
+            return Ok(Some(Next::Finished(end)));
+        }
+        if self.waiting {
+            return Ok(Some(Next::Finished(FlowEnd::Waiting)));
+        }
+        if self.halted {
+            return Ok(Some(Next::Finished(FlowEnd::Halted)));
+        }
+        let mut leaves = self.leaves.into_iter();
+        let first = leaves.next().map(Next::routing);
+        for later in leaves {
+            flow.engine.go_later(later);
+        }
+        Ok(first)
+    }
+}
+
+/// What the workers brought, for their dispatch node.
+fn results_message(done: &[WorkDone]) -> String {
+    let results: Vec<Value> = done
+        .iter()
+        .map(|done| match &done.outcome {
+            Worked::Result(result) => {
+                json!({ "worker": done.worker, "work": done.work, "result": result })
+            }
+            Worked::Missing(note) => {
+                json!({ "worker": done.worker, "work": done.work, "noResult": note })
+            }
+        })
+        .collect();
+    format!(
+        "[results]\nYour workers are done. What they brought:\n{:#}",
+        Value::Array(results)
+    )
+}

@@ -1,0 +1,145 @@
+//! Why a run fails.
+
+use std::error::Error;
+
+use routing_core::ask::AskError;
+use routing_core::handler::HandleError;
+use routing_core::model::ModelError;
+use routing_core::planner::PlanError;
+use routing_core::reroute::StoreError;
+
+use crate::records::{EmptyList, EmptyText};
+
+/// Why a run fails.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FlowError {
+    /// The model gave no answer.
+    #[error("{node} got no answer from its model")]
+    Model {
+        /// The node that asked.
+        node: String,
+        /// Why.
+        #[source]
+        source: AskError,
+    },
+    /// An interrupt could not be handled.
+    #[error("{node} raised an interrupt that could not be handled")]
+    Interrupt {
+        /// The node that raised it.
+        node: String,
+        /// Why.
+        #[source]
+        source: HandleError,
+    },
+    /// The store of reroutes failed.
+    #[error("the reroute events cannot be read or written")]
+    Reroutes(#[from] StoreError),
+    /// The run took as many steps as it may.
+    #[error("the run has taken {limit} steps, which is its limit")]
+    StepLimit {
+        /// The limit.
+        limit: u32,
+    },
+    /// The ids of nodes have become too long.
+    #[error(transparent)]
+    NodeId(#[from] routing_core::ParseNodeIdError),
+    /// A record cannot be written as JSON.
+    #[error("a record cannot be written as JSON")]
+    Json(#[from] serde_json::Error),
+    /// A text of our own is empty.
+    #[error(transparent)]
+    EmptyText(#[from] EmptyText),
+    /// A list of our own is empty.
+    #[error(transparent)]
+    EmptyList(#[from] EmptyList),
+    /// The run's bookkeeping is broken.
+    #[error("the run lost track of itself: {detail}")]
+    Lost {
+        /// How.
+        detail: &'static str,
+    },
+    /// A part of the program panicked.
+    #[error("a task of the run panicked: {detail}")]
+    Panicked {
+        /// What it said.
+        detail: String,
+    },
+    /// A routing could not be dispatched.
+    #[error("the planner has nowhere to go")]
+    Plan(#[source] Box<PlanError<FlowError>>),
+}
+
+impl From<PlanError<FlowError>> for FlowError {
+    fn from(error: PlanError<FlowError>) -> Self {
+        match error {
+            // Which action it was is known from the node that failed.
+            PlanError::Action { source, .. } => source,
+            other => Self::Plan(Box::new(other)),
+        }
+    }
+}
+
+impl FlowError {
+    /// The whole chain of causes, the outermost first.
+    pub(crate) fn chain(&self) -> String {
+        let mut chain = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            let said = error.to_string();
+            // A transparent error says what its cause says.
+            if !chain.ends_with(&said) {
+                chain.push_str(": ");
+                chain.push_str(&said);
+            }
+            cause = error.source();
+        }
+        chain
+    }
+
+    /// What may help, where something is known to.
+    pub(crate) fn hint(&self) -> Option<String> {
+        if let Self::StepLimit { .. } = self {
+            let hint = "raise the limit with --max-steps, or look in the log for agents that go in circles";
+            return Some(hint.to_owned());
+        }
+        self.model_error().map(|error| model_hint(error).to_owned())
+    }
+
+    /// The model's own error, where one is the cause.
+    fn model_error(&self) -> Option<&ModelError> {
+        let mut cause: Option<&(dyn Error + 'static)> = Some(self);
+        while let Some(error) = cause {
+            if let Some(error) = error.downcast_ref::<ModelError>() {
+                return Some(error);
+            }
+            cause = error.source();
+        }
+        None
+    }
+}
+
+/// What may help against a model's error.
+fn model_hint(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Unreachable { .. } => {
+            "check --base-url, and that a server listens there; without a server, --model rehearsal needs none"
+        }
+        ModelError::Unauthorized { .. } => {
+            "check the provider's key in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, …)"
+        }
+        ModelError::Rejected { .. } => {
+            "check the model's name, and that the model can answer in JSON by a schema"
+        }
+        ModelError::RateLimited { .. } => "wait, or use a key with a higher limit",
+        ModelError::ProviderFailed { .. } => "the provider has a fault of its own; try again later",
+        ModelError::BrokenOff { .. } => "the connection broke; try again",
+        ModelError::TooLong { .. } => "the model does not come to an end; try another one",
+        ModelError::TimedOut { .. } => {
+            "the model is too slow; try a smaller one, or another provider"
+        }
+        ModelError::Malformed { .. } => {
+            "check that --base-url leads to an API of the kind that the model's provider speaks"
+        }
+        _ => "try another model",
+    }
+}

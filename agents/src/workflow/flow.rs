@@ -1,0 +1,260 @@
+//! One line of control through the workflow: the run's own, or that of one worker.
+
+use std::sync::Arc;
+
+use routing_core::model::Message;
+use routing_core::planner::BlackboardRoutingPlanner;
+use routing_core::{NodeId, StopReason, StopScope};
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use super::engine::Engine;
+use super::failure::FlowError;
+use super::kinds::{Place, place};
+use super::node::{Node, Path};
+use crate::agent_kind::AgentKind;
+use crate::records::InterruptRouting;
+use crate::run::{NodeState, RunEvent};
+
+/// The planner of the workflow.
+pub(crate) type Planner = BlackboardRoutingPlanner<Flow, FlowEnd, FlowError>;
+
+/// What an action leads to.
+pub(crate) type Next = routing_core::planner::Next<FlowEnd>;
+
+/// Whose flow it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The run's own flow.
+    Main,
+    /// A worker's, below the dispatch node of this kind.
+    Worker {
+        /// The kind of the dispatch node.
+        dispatch: AgentKind,
+    },
+}
+
+/// How a flow ended.
+#[derive(Debug)]
+pub(crate) enum FlowEnd {
+    /// The work is done.
+    Completed(String),
+    /// A worker has its result.
+    WorkerDone(Value),
+    /// The flow's first node was cut off.
+    Pruned(String),
+    /// A worker's interrupt was sent to another node than its own dispatch.
+    Leaves(Box<InterruptRouting>),
+    /// An agent's STOP, or a collector's, ended the run.
+    Stopped(String),
+    /// The run was stopped from outside.
+    Interrupted(StopReason),
+    /// A question waits for an answer that cannot come now.
+    Waiting,
+    /// Another flow has ended the run.
+    Halted,
+}
+
+/// One line of control.
+pub(crate) struct Flow {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) planner: Arc<Planner>,
+    pub(crate) scope: StopScope,
+    pub(crate) role: Role,
+    /// The living nodes of this flow. Only the action that runs holds it, so nobody ever waits.
+    pub(crate) path: Mutex<Path>,
+}
+
+impl Flow {
+    /// Follows routings until the flow ends.
+    pub(crate) async fn run(&self, first: Next) -> Result<FlowEnd, FlowError> {
+        let mut next = first;
+        loop {
+            match next {
+                Next::Routing(routing) => next = self.planner.dispatch(routing, self).await?,
+                Next::Finished(FlowEnd::Completed(summary)) => match self.engine.take_later() {
+                    Some(routing) => next = Next::routing(routing),
+                    None => return Ok(FlowEnd::Completed(summary)),
+                },
+                Next::Finished(end) => return Ok(end),
+            }
+        }
+    }
+
+    /// Gives the turn to the node of a kind: to the living one, or to a new one at its place.
+    ///
+    /// Nodes that are neither above it nor itself have done their work and end.
+    pub(crate) async fn enter(&self, path: &mut Path, kind: AgentKind) -> Result<(), FlowError> {
+        if let Some(at) = path.position(kind) {
+            self.leave_below(path, at).await?;
+        } else {
+            let (stands, name) = place(kind);
+            match stands {
+                Place::Root => {
+                    self.leave_all(path, NodeState::Completed).await?;
+                    self.spawn(path, kind, NodeId::new(self.unused(None, name)?)?);
+                }
+                Place::Below(parent) => {
+                    self.find_or_place(path, parent).await?;
+                    self.spawn_below(path, kind, name)?;
+                }
+                Place::BelowCaller => self.spawn_below(path, kind, name)?,
+            }
+        }
+        let node = path.top()?;
+        self.engine.nodes.open(&node.id);
+        self.set_state(node, NodeState::Ready);
+        Ok(())
+    }
+
+    /// Makes the node of a kind the last of the path. One that is not there yet is placed without a
+    /// turn: it has nothing to do but to be the parent.
+    async fn find_or_place(&self, path: &mut Path, kind: AgentKind) -> Result<(), FlowError> {
+        if let Some(at) = path.position(kind) {
+            return self.leave_below(path, at).await;
+        }
+        match place(kind) {
+            (Place::Below(parent), name) => {
+                Box::pin(self.find_or_place(path, parent)).await?;
+                self.spawn_below(path, kind, name)
+            }
+            (Place::Root | Place::BelowCaller, name) => {
+                self.leave_all(path, NodeState::Completed).await?;
+                self.spawn(path, kind, NodeId::new(self.unused(None, name)?)?);
+                Ok(())
+            }
+        }
+    }
+
+    fn spawn_below(&self, path: &mut Path, kind: AgentKind, name: &str) -> Result<(), FlowError> {
+        let caller = path.top()?;
+        let home = caller.kind;
+        let id = NodeId::new(self.unused(Some(&caller.id), name)?)?;
+        self.spawn(path, kind, id);
+        path.top()?.home = Some(home);
+        Ok(())
+    }
+
+    /// An id below `parent` that no node has or had.
+    fn unused(&self, parent: Option<&NodeId>, name: &str) -> Result<String, FlowError> {
+        let mut number = 1_u32;
+        loop {
+            let name = if number == 1 {
+                name.to_owned()
+            } else {
+                format!("{name}-{number}")
+            };
+            let id = match parent {
+                Some(parent) => parent.child(&name)?,
+                None => NodeId::new(name)?,
+            };
+            if !self.engine.nodes.knows(&id) {
+                return Ok(id.to_string());
+            }
+            number = number.saturating_add(1);
+        }
+    }
+
+    /// Adds a node at the end of the path.
+    pub(crate) fn spawn(&self, path: &mut Path, kind: AgentKind, id: NodeId) {
+        if self.engine.nodes.add(&id, kind) {
+            self.engine.recorder.record(RunEvent::AgentSpawned {
+                node: id.clone(),
+                parent: id.parent(),
+                kind,
+            });
+        }
+        path.push(Node::new(id, kind));
+    }
+
+    /// Ends the nodes below a place of the path.
+    async fn leave_below(&self, path: &mut Path, at: usize) -> Result<(), FlowError> {
+        while path.len() > at + 1 {
+            self.leave_top(path, NodeState::Completed).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends all nodes of the path, the lowest first.
+    pub(crate) async fn leave_all(
+        &self,
+        path: &mut Path,
+        state: NodeState,
+    ) -> Result<(), FlowError> {
+        while path.len() > 0 {
+            self.leave_top(path, state).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends the node that has the turn.
+    pub(crate) async fn leave_top(
+        &self,
+        path: &mut Path,
+        state: NodeState,
+    ) -> Result<(), FlowError> {
+        let Some(node) = path.pop() else {
+            return Ok(());
+        };
+        let engine = &self.engine;
+        if engine.nodes.end(&node.id, state) {
+            engine.recorder.record(RunEvent::AgentFinished {
+                node: node.id.clone(),
+                kind: node.kind,
+                status: state,
+            });
+        }
+        let given_up = engine.reroutes.node_ended(engine.run, &node.id).await?;
+        engine.tell_ended(given_up).await
+    }
+
+    /// Leaves all nodes as they are and closes their boxes: the run waits, and nobody works in it.
+    pub(crate) async fn close_all(&self, path: &mut Path) -> Result<(), FlowError> {
+        let engine = &self.engine;
+        while let Some(node) = path.pop() {
+            engine.nodes.close(&node.id);
+            let given_up = engine.reroutes.node_ended(engine.run, &node.id).await?;
+            engine.tell_ended(given_up).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends the flow's nodes as the flow ended.
+    pub(crate) async fn settle(&self, end: &Result<FlowEnd, FlowError>) -> Result<(), FlowError> {
+        let mut path = self.path.lock().await;
+        match end {
+            Ok(FlowEnd::Completed(_) | FlowEnd::WorkerDone(_) | FlowEnd::Leaves(_)) => {
+                self.leave_all(&mut path, NodeState::Completed).await
+            }
+            Ok(FlowEnd::Pruned(_)) => self.leave_all(&mut path, NodeState::Pruned).await,
+            Ok(FlowEnd::Stopped(_) | FlowEnd::Interrupted(_) | FlowEnd::Halted) => {
+                self.leave_all(&mut path, NodeState::Canceled).await
+            }
+            Ok(FlowEnd::Waiting) => self.close_all(&mut path).await,
+            Err(_) => {
+                self.leave_top(&mut path, NodeState::Failed).await?;
+                self.leave_all(&mut path, NodeState::Canceled).await
+            }
+        }
+    }
+
+    /// Changes what a node does, and tells of it.
+    pub(crate) fn set_state(&self, node: &Node, state: NodeState) {
+        if self.engine.nodes.set_state(&node.id, state) {
+            self.engine.recorder.record(RunEvent::AgentStatusChanged {
+                node: node.id.clone(),
+                kind: node.kind,
+                status: state,
+            });
+        }
+    }
+
+    /// Tells a node something that is no request: a decision, a note, a supervisor's words.
+    pub(crate) fn tell(&self, node: &mut Node, message: Message) {
+        self.engine.recorder.record(RunEvent::MessageAdded {
+            node: node.id.clone(),
+            text: message.text.clone(),
+        });
+        node.conversation.push(message);
+    }
+}

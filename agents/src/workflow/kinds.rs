@@ -1,0 +1,83 @@
+//! What the workflow knows of each kind of agent: where it stands, and which way leads forward.
+
+use crate::agent_kind::AgentKind;
+
+/// The field in which every agent raises an interrupt.
+pub(crate) const INTERRUPT_FIELD: &str = "interruptRequest";
+
+/// The fields that call another node which comes back to its caller.
+const CALLS: [&str; 3] = ["contextManagerRequest", "reviewRequest", "mergerRequest"];
+
+/// Whether the field calls a node that comes back, so that the caller keeps its turn.
+pub(crate) fn comes_back(field: &str) -> bool {
+    CALLS.contains(&field)
+}
+
+/// Where a node stands in the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The first node of the run.
+    Root,
+    /// Always below this kind.
+    Below(AgentKind),
+    /// Below whoever called it.
+    BelowCaller,
+}
+
+/// Where nodes of a kind stand, and the last part of their ids.
+pub(crate) fn place(kind: AgentKind) -> (Place, &'static str) {
+    use AgentKind as Kind;
+    match kind {
+        Kind::Orchestrator => (Place::Root, "orchestrator"),
+        Kind::DiscoveryOrchestrator => (Place::Below(Kind::Orchestrator), "discovery"),
+        Kind::PlanningOrchestrator => (Place::Below(Kind::Orchestrator), "planning"),
+        Kind::TicketOrchestrator => (Place::Below(Kind::Orchestrator), "tickets"),
+        Kind::OrchestratorCollector => (Place::Below(Kind::Orchestrator), "collector"),
+        Kind::DiscoveryDispatch => (Place::Below(Kind::DiscoveryOrchestrator), "dispatch"),
+        Kind::PlanningDispatch => (Place::Below(Kind::PlanningOrchestrator), "dispatch"),
+        Kind::TicketDispatch => (Place::Below(Kind::TicketOrchestrator), "dispatch"),
+        Kind::DiscoveryCollector => (Place::Below(Kind::DiscoveryOrchestrator), "collector"),
+        Kind::PlanningCollector => (Place::Below(Kind::PlanningOrchestrator), "collector"),
+        Kind::TicketCollector => (Place::Below(Kind::TicketOrchestrator), "collector"),
+        Kind::ReviewAgent => (Place::BelowCaller, "review"),
+        Kind::MergerAgent => (Place::BelowCaller, "merger"),
+        Kind::ContextManager => (Place::BelowCaller, "context"),
+        Kind::DiscoveryAgent => (Place::Below(Kind::DiscoveryDispatch), "worker"),
+        Kind::PlanningAgent => (Place::Below(Kind::PlanningDispatch), "worker"),
+        Kind::TicketAgent => (Place::Below(Kind::TicketDispatch), "worker"),
+    }
+}
+
+/// The field that leads the work forward: what a node is told to fill in place of yet another interrupt.
+pub(crate) fn forward_field(kind: AgentKind) -> &'static str {
+    use AgentKind as Kind;
+    match kind {
+        Kind::Orchestrator => "discoveryOrchestratorRequest",
+        Kind::DiscoveryOrchestrator | Kind::PlanningOrchestrator | Kind::TicketOrchestrator => {
+            "agentRequests"
+        }
+        Kind::DiscoveryDispatch => "collectorRequest",
+        Kind::PlanningDispatch => "planningCollectorRequest",
+        Kind::TicketDispatch => "ticketCollectorRequest",
+        Kind::OrchestratorCollector
+        | Kind::DiscoveryCollector
+        | Kind::PlanningCollector
+        | Kind::TicketCollector => "collectorResult",
+        Kind::DiscoveryAgent | Kind::PlanningAgent | Kind::TicketAgent => "agentResult",
+        Kind::ReviewAgent => "reviewResult",
+        Kind::MergerAgent => "mergerResult",
+        // It depends on the caller; the schema names the one way back.
+        Kind::ContextManager => "the request of the node that called you",
+    }
+}
+
+/// Whether a kind collects what a phase brought, so that reviews and merges come back to it.
+pub(crate) fn is_collector(kind: AgentKind) -> bool {
+    matches!(
+        kind,
+        AgentKind::OrchestratorCollector
+            | AgentKind::DiscoveryCollector
+            | AgentKind::PlanningCollector
+            | AgentKind::TicketCollector
+    )
+}

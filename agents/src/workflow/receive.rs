@@ -1,0 +1,53 @@
+//! A node gets its request: the draft that a model filled becomes the full record.
+
+use routing_core::model::Message;
+
+use super::failure::FlowError;
+use super::flow::{Flow, Role};
+use super::kinds::is_collector;
+use super::node::Path;
+use super::resume::Action;
+use super::station::Station;
+use super::step::turn;
+use crate::agent_kind::AgentKind;
+use crate::prompts;
+use crate::records::FullRequest;
+
+/// The action of a request: its node gets it and takes its turn.
+pub(super) fn take<'a, D: Station>(draft: D, flow: &'a Flow) -> Action<'a> {
+    Box::pin(async move {
+        let mut path = flow.path.lock().await;
+        receive(flow, &mut path, draft).await?;
+        turn::<D::Routing>(flow, &mut path).await
+    })
+}
+
+/// Gives the turn to the request's node, and the request to the node.
+pub(super) async fn receive<D: Station>(
+    flow: &Flow,
+    path: &mut Path,
+    draft: D,
+) -> Result<(), FlowError> {
+    if flow.role != Role::Main && D::KIND != AgentKind::ContextManager {
+        return Err(FlowError::Lost {
+            detail: "a worker's flow was sent to a node of the run's own flow",
+        });
+    }
+    let engine = &flow.engine;
+    flow.enter(path, D::KIND).await?;
+    let node = path.top()?;
+    // Whoever was sent here without being a collector gets no answer; the request says who does.
+    if let Some(named) = draft.return_to()
+        && !node.home.is_some_and(is_collector)
+    {
+        node.home = Some(named);
+    }
+    let caller = node.home.unwrap_or(node.kind);
+    let carried = D::carried(&engine.summaries(), caller);
+    engine.blackboard.post(&node.id, draft.clone());
+    let full = FullRequest::new(node.id.clone(), draft, carried);
+    node.conversation
+        .push(Message::user(prompts::request(&full)?));
+    engine.blackboard.post(&node.id, full);
+    Ok(())
+}
