@@ -1,2 +1,101 @@
-//! irq
-fn main() {}
+//! `irq`: runs multi-agent workflows whose interrupts can only go where they are allowed to.
+
+mod arguments;
+mod commands;
+mod exit;
+mod layout;
+mod model;
+mod nearest;
+mod palette;
+mod report;
+mod reviewer;
+mod signals;
+mod stage;
+mod visible;
+
+use std::error::Error;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::{ColorChoice, CommandFactory, FromArgMatches};
+
+use arguments::{Arguments, Command, Global};
+use exit::{Exit, Failure};
+use palette::{Palette, Tone};
+use visible::visible_lines;
+
+fn main() -> ExitCode {
+    let arguments = match parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help that nobody reads to its end is no failure.
+            let _ = error.print();
+            return match error.exit_code() {
+                0 => Exit::Success.into(),
+                _ => Exit::Usage.into(),
+            };
+        }
+    };
+    let global = arguments.global;
+    let ended = match arguments.command {
+        Command::Run(run) => commands::run(run, global),
+        Command::Schema(schema) => commands::schema(&schema),
+        Command::Routes(routes) => commands::routes(&routes, global),
+    };
+    match ended {
+        Ok(exit) => exit.into(),
+        Err(error) => fail(&error, global).into(),
+    }
+}
+
+fn parse() -> Result<Arguments, clap::Error> {
+    // Clap writes help and errors before it has told us whether colours are refused.
+    let refused = std::env::args_os().any(|argument| argument == "--no-color");
+    let colours = if refused {
+        ColorChoice::Never
+    } else {
+        ColorChoice::Auto
+    };
+    let matches = Arguments::command().color(colours).try_get_matches()?;
+    Arguments::from_arg_matches(&matches)
+}
+
+/// Says what went wrong, once, and what may help.
+fn fail(error: &anyhow::Error, global: Global) -> Exit {
+    let is_broken_pipe = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == ErrorKind::BrokenPipe);
+    if is_broken_pipe {
+        // Whoever read has read enough.
+        return Exit::Success;
+    }
+    let failure = error.downcast_ref::<Failure>();
+    let palette = Palette::for_stream(&io::stderr(), global.no_color);
+    let mut text = labelled(palette, Tone::Bad, "error", &causes(error.as_ref()));
+    if let Some(hint) = failure.and_then(Failure::advice) {
+        text.push_str(&labelled(palette, Tone::Strong, "hint", hint));
+    }
+    // Where even this cannot be written, the exit code still says it.
+    let _ = io::stderr().write_all(text.as_bytes());
+    failure.map_or(Exit::Failure, |failure| failure.exit)
+}
+
+fn labelled(palette: Palette, tone: Tone, label: &str, text: &str) -> String {
+    let text = visible_lines(text).join("\n       ");
+    format!("{} {text}\n", palette.paint(tone, &format!("{label}:")))
+}
+
+fn causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        next = cause.source();
+    }
+    text
+}

@@ -1,0 +1,208 @@
+//! The command line.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use agents::{AgentKind, RouteType};
+use clap::{ArgAction, Args, Parser, Subcommand};
+use routing_core::AgentType;
+use routing_core::model::Dialect;
+
+use crate::exit::Exit;
+use crate::nearest::nearest;
+
+/// Runs multi-agent workflows whose interrupts can only go where they are allowed to.
+#[derive(Debug, Parser)]
+#[command(name = "irq", version, max_term_width = 100, after_help = after_help(), subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub(crate) global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What holds for every command.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Global {
+    /// Show only questions, errors and the result
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Show more: each change of state, each correction, what was answered
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Without colours (as NO_COLOR does)
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the workflow on a folder until its work is done
+    Run(RunArguments),
+    /// Print a schema as a model would get it
+    Schema(SchemaArguments),
+    /// Print where each agent's interrupt may go
+    Routes(RoutesArguments),
+}
+
+/// The arguments of `irq run`.
+///
+/// Progress and questions go to standard error, the result to standard output.
+#[derive(Debug, Args)]
+#[command(after_help = run_after_help())]
+pub(crate) struct RunArguments {
+    /// What shall be done; `-`, or nothing where standard input is no terminal, reads it from there
+    pub(crate) goal: Option<String>,
+    /// The folder that the run speaks about; it is only read
+    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "The work")]
+    pub(crate) workspace: PathBuf,
+    /// `rehearsal`, which needs neither key nor network, or PROVIDER:NAME
+    #[arg(
+        long,
+        value_name = "MODEL",
+        default_value = "rehearsal",
+        help_heading = "The model"
+    )]
+    pub(crate) model: String,
+    /// Where the provider's API is, for servers of your own: http://127.0.0.1:8080/v1
+    #[arg(long, value_name = "URL", help_heading = "The model")]
+    pub(crate) base_url: Option<String>,
+    /// Who raises which interrupt when, who answers what, when a supervisor speaks: a JSON file
+    #[arg(long, value_name = "FILE", help_heading = "The rehearsal")]
+    pub(crate) script: Option<PathBuf>,
+    /// What the rehearsal's choices start from
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1,
+        help_heading = "The rehearsal"
+    )]
+    pub(crate) seed: u64,
+    /// How fast the rehearsal speaks; 0 is as fast as it goes [default: 400 on a terminal, else 0]
+    #[arg(long, value_name = "TOKENS_PER_SECOND", help_heading = "The rehearsal")]
+    pub(crate) pace: Option<u32>,
+    /// Ask nobody: a question ends the run with exit code 5 and its interrupt's id on standard output
+    #[arg(long, help_heading = "Talking")]
+    pub(crate) no_input: bool,
+    /// One CloudEvent a line on standard output, nothing else there
+    #[arg(long, help_heading = "Talking")]
+    pub(crate) json: bool,
+    /// How many steps the run may take in all
+    #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
+    pub(crate) max_steps: Option<NonZeroU32>,
+    /// How often a model may correct an answer that does not fit, before a person is asked
+    #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
+    pub(crate) corrections: Option<u32>,
+}
+
+/// The arguments of `irq schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArguments {
+    /// The routing record
+    #[arg(default_value = "InterruptRouting")]
+    pub(crate) record: String,
+    /// Narrowed for the interrupt of this agent: it leads back to where it came from
+    #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_kind)]
+    pub(crate) origin: Option<AgentKind>,
+    /// Narrowed for an interrupt that a supervisor sends here
+    #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route)]
+    pub(crate) reroute_to: Option<RouteType>,
+    /// With only the way back to this caller, for agents that go back to whoever called them
+    #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route)]
+    pub(crate) caller: Option<RouteType>,
+    /// In the form that this provider takes: json-schema, openai, anthropic or gemini
+    #[arg(long, value_name = "DIALECT", default_value = "json-schema", value_parser = parse_dialect)]
+    pub(crate) dialect: Dialect,
+    /// The names of the records, one a line
+    #[arg(long, conflicts_with_all = ["record", "origin", "reroute_to", "caller", "dialect"])]
+    pub(crate) list: bool,
+}
+
+/// The arguments of `irq routes`.
+#[derive(Debug, Args)]
+pub(crate) struct RoutesArguments {
+    /// As a Mermaid graph
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) mermaid: bool,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn parse_kind(text: &str) -> Result<AgentKind, String> {
+    parse_agent_type(text)
+}
+
+fn parse_route(text: &str) -> Result<RouteType, String> {
+    parse_agent_type(text)
+}
+
+/// Reads an agent type's name, in any case and with `-` for `_`.
+fn parse_agent_type<T: AgentType>(text: &str) -> Result<T, String> {
+    let name = text.to_uppercase().replace('-', "_");
+    name.parse().map_err(|_unknown| {
+        let mut message = format!("no agent type `{text}`");
+        if let Some(near) = nearest(&name, T::NAMES) {
+            message.push_str(&format!("; did you mean {near}?"));
+        }
+        format!("{message}\n  known are: {}", T::NAMES.join(", "))
+    })
+}
+
+fn parse_dialect(text: &str) -> Result<Dialect, String> {
+    Dialect::ALL
+        .into_iter()
+        .find(|dialect| dialect.name() == text)
+        .ok_or_else(|| {
+            let names = Dialect::ALL.map(Dialect::name);
+            let near = nearest(text, &names)
+                .map(|near| format!("did you mean {near}? "))
+                .unwrap_or_default();
+            format!("{near}known are: {}", names.join(", "))
+        })
+}
+
+fn after_help() -> String {
+    format!(
+        "Exit codes:\n{}\nStart with:\n  irq run \"Describe this project\" --workspace .\n",
+        Exit::table()
+    )
+}
+
+fn run_after_help() -> String {
+    format!(
+        "Progress and questions go to standard error, the result to standard output.\n\n\
+         Ctrl+C lets the current steps finish, a second one stops at once, a third leaves without \
+         clean-up.\n\nExit codes:\n{}",
+        Exit::table()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::{Arguments, parse_agent_type, parse_dialect};
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn an_agent_type_is_read_in_any_case_and_a_misspelt_one_is_explained() {
+        let kind = parse_agent_type::<agents::AgentKind>("discovery-agent");
+        assert_eq!(kind, Ok(agents::AgentKind::DiscoveryAgent));
+        let error = parse_agent_type::<agents::RouteType>("MERGE_AGENT").unwrap_err();
+        assert!(error.contains("did you mean MERGER_AGENT?"), "{error}");
+    }
+
+    #[test]
+    fn a_misspelt_dialect_is_explained() {
+        let error = parse_dialect("open-ai").unwrap_err();
+        assert!(error.contains("did you mean openai?"), "{error}");
+    }
+}

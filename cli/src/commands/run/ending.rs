@@ -1,0 +1,122 @@
+//! What a run's end means to the shell.
+
+use agents::run::RunStatus;
+
+use crate::exit::{Exit, Failure};
+use crate::model::ModelTrouble;
+
+/// How a run ended, and what is known beside.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ending<'e> {
+    /// How it ended.
+    pub(super) status: &'e RunStatus,
+    /// What was wrong with the model's last answer.
+    pub(super) trouble: Option<ModelTrouble>,
+    /// The signal that stopped it.
+    pub(super) signal: Option<Exit>,
+}
+
+impl Ending<'_> {
+    /// The exit code.
+    pub(super) fn exit(self) -> Exit {
+        match self.status {
+            RunStatus::Completed { .. } => Exit::Success,
+            RunStatus::Waiting { .. } => Exit::Asking,
+            RunStatus::Cancelled {
+                from_outside: false,
+                ..
+            } => Exit::Stopped,
+            RunStatus::Cancelled { .. } => self.signal.unwrap_or(Exit::Failure),
+            RunStatus::Failed {
+                limit_hit: true, ..
+            } => Exit::LimitHit,
+            RunStatus::Failed { .. } => match self.trouble {
+                Some(ModelTrouble::Unreachable) => Exit::Unreachable,
+                Some(ModelTrouble::Unauthorised) => Exit::NotAuthorised,
+                None => Exit::Failure,
+            },
+        }
+    }
+
+    /// What to say of it, where the run failed or waits; both need somebody to do something.
+    pub(super) fn failure(self) -> Option<Failure> {
+        match self.status {
+            RunStatus::Failed { error, hint, .. } => {
+                let failure = Failure::new(self.exit(), error.clone());
+                Some(match (hint, self.usual_hint()) {
+                    (Some(hint), _) => failure.hint(hint.clone()),
+                    (None, Some(hint)) => failure.hint(hint),
+                    (None, None) => failure,
+                })
+            }
+            RunStatus::Waiting { interrupts, .. } => {
+                let questions = match interrupts.len() {
+                    1 => "1 interrupt is open".to_owned(),
+                    count => format!("{count} interrupts are open"),
+                };
+                let message = format!("nobody is there to answer: {questions}");
+                let hint = "run on a terminal without --no-input, or answer in a script's `person` step";
+                Some(Failure::new(Exit::Asking, message).hint(hint))
+            }
+            RunStatus::Completed { .. } | RunStatus::Cancelled { .. } => None,
+        }
+    }
+
+    fn usual_hint(self) -> Option<&'static str> {
+        match self.exit() {
+            Exit::LimitHit => Some("allow more steps with --max-steps"),
+            Exit::Unreachable => Some("check --base-url and that the server runs"),
+            Exit::NotAuthorised => Some("check the key in the provider's environment variable"),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agents::run::RunStatus;
+
+    use super::Ending;
+    use crate::exit::Exit;
+    use crate::model::ModelTrouble;
+
+    fn exit_of(
+        status: &RunStatus,
+        trouble: Option<ModelTrouble>,
+        signal: Option<Exit>,
+    ) -> Exit {
+        Ending {
+            status,
+            trouble,
+            signal,
+        }
+        .exit()
+    }
+
+    fn failed(limit_hit: bool) -> RunStatus {
+        RunStatus::Failed {
+            error: "it failed".to_owned(),
+            hint: None,
+            limit_hit,
+        }
+    }
+
+    fn cancelled(from_outside: bool) -> RunStatus {
+        RunStatus::Cancelled {
+            reason: "enough".to_owned(),
+            from_outside,
+        }
+    }
+
+    #[test]
+    fn each_end_has_its_exit_code() {
+        let signal = Some(Exit::Terminated);
+        let unreachable = Some(ModelTrouble::Unreachable);
+        assert_eq!(exit_of(&failed(true), None, None), Exit::LimitHit);
+        assert_eq!(exit_of(&failed(false), unreachable, None), Exit::Unreachable);
+        assert_eq!(exit_of(&failed(false), None, None), Exit::Failure);
+        assert_eq!(exit_of(&cancelled(true), None, signal), Exit::Terminated);
+        assert_eq!(exit_of(&cancelled(true), None, None), Exit::Failure);
+        assert_eq!(exit_of(&cancelled(false), None, signal), Exit::Stopped);
+    }
+}

@@ -1,0 +1,136 @@
+//! How the program ends: its exit codes, and failures that carry one.
+
+use std::fmt::{self, Display, Write};
+use std::process::ExitCode;
+
+/// What the program's exit code says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The work is done.
+    Success,
+    /// It failed.
+    Failure,
+    /// The command line, the goal, the model's name or the script is wrong.
+    Usage,
+    /// The workspace or the script is not there, or cannot be read.
+    NotFound,
+    /// The run stopped to ask.
+    Asking,
+    /// An interrupt of type STOP ended the run.
+    Stopped,
+    /// The run took as many steps as it may.
+    LimitHit,
+    /// The model's server cannot be reached.
+    Unreachable,
+    /// The key is missing or refused.
+    NotAuthorised,
+    /// Ctrl+C.
+    Interrupted,
+    /// SIGTERM.
+    Terminated,
+}
+
+impl Exit {
+    const ALL: [Self; 11] = [
+        Self::Success,
+        Self::Failure,
+        Self::Usage,
+        Self::NotFound,
+        Self::Asking,
+        Self::Stopped,
+        Self::LimitHit,
+        Self::Unreachable,
+        Self::NotAuthorised,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
+    /// The number that the shell sees.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Failure => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::Asking => 5,
+            Self::Stopped => 6,
+            Self::LimitHit => 8,
+            Self::Unreachable => 69,
+            Self::NotAuthorised => 77,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+
+    const fn meaning(self) -> &'static str {
+        match self {
+            Self::Success => "done",
+            Self::Failure => "failed",
+            Self::Usage => "wrong use: an argument, the goal, the model's name, the script's content",
+            Self::NotFound => "the workspace or the script is not there or cannot be read",
+            Self::Asking => "stopped to ask: the open interrupts' ids are on standard output",
+            Self::Stopped => "cancelled by an interrupt of type STOP",
+            Self::LimitHit => "a limit was hit: --max-steps",
+            Self::Unreachable => "the model's server cannot be reached",
+            Self::NotAuthorised => "the model's key is missing or refused",
+            Self::Interrupted => "stopped by Ctrl+C",
+            Self::Terminated => "stopped by SIGTERM",
+        }
+    }
+
+    /// The list of exit codes for the help text.
+    pub(crate) fn table() -> String {
+        let mut table = String::new();
+        for exit in Self::ALL {
+            // Writing to a string cannot fail.
+            let _ = writeln!(table, "  {:>3}  {}", exit.code(), exit.meaning());
+        }
+        table
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// A failure that knows its exit code and what may help.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// How the program ends.
+    pub(crate) exit: Exit,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure in one sentence.
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Says what may help.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What may help.
+    pub(crate) fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}

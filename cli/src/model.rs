@@ -1,0 +1,155 @@
+//! Which model plays the agents.
+
+mod watched;
+
+use std::sync::Arc;
+
+use llm::{
+    CallLimits, ModelId, Pace, ParseModelIdError, Provider, ProviderConfig, ProviderError,
+    ProviderModel, RehearsalConfig, RehearsalModel, RetryPolicy, Retrying, Script,
+};
+use routing_core::model::LanguageModel;
+
+use crate::exit::{Exit, Failure};
+use crate::nearest::nearest;
+
+pub(crate) use watched::{CallEnd, CallMoment, CallPhase, ModelTrouble, Watched};
+
+/// The name of the model that needs no provider.
+const REHEARSAL: &str = "rehearsal";
+
+/// What the command line says about the model, before anything is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ModelChoice {
+    /// The rehearsal.
+    Rehearsal,
+    /// A provider's model.
+    Provider {
+        /// Which.
+        id: ModelId,
+        /// Where it is served, where that is not the provider's own address.
+        base_url: Option<String>,
+    },
+}
+
+/// What a rehearsal plays from.
+#[derive(Debug)]
+pub(crate) struct Rehearsal {
+    /// What its choices start from.
+    pub(crate) seed: u64,
+    /// How fast it speaks.
+    pub(crate) pace: Pace,
+    /// What it speaks of.
+    pub(crate) material: Vec<String>,
+    /// What steers it.
+    pub(crate) script: Option<Script>,
+}
+
+impl ModelChoice {
+    /// Reads `rehearsal` or `PROVIDER:NAME`.
+    ///
+    /// # Errors
+    ///
+    /// A usage failure that lists what is known.
+    pub(crate) fn parse(text: &str, base_url: Option<String>) -> Result<Self, Failure> {
+        if text == REHEARSAL {
+            if base_url.is_some() {
+                let message = "the rehearsal model has no server, so --base-url says nothing";
+                let hint = "name a model too: --model openai:NAME --base-url URL";
+                return Err(Failure::new(Exit::Usage, message).hint(hint));
+            }
+            return Ok(Self::Rehearsal);
+        }
+        match text.parse::<ModelId>() {
+            Ok(id) => Ok(Self::Provider { id, base_url }),
+            Err(error) => Err(unknown_model(text, &error)),
+        }
+    }
+
+    /// Prepares the model; nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// A failure where a key is missing or the base URL is none.
+    pub(crate) fn open(self, rehearsal: Rehearsal) -> Result<Arc<dyn LanguageModel>, Failure> {
+        match self {
+            Self::Rehearsal => Ok(Arc::new(RehearsalModel::new(RehearsalConfig {
+                seed: rehearsal.seed,
+                pace: rehearsal.pace,
+                material: rehearsal.material,
+                script: rehearsal.script,
+            }))),
+            Self::Provider { id, base_url } => {
+                let model = ProviderModel::new(ProviderConfig {
+                    provider: id.provider,
+                    model: id.model,
+                    base_url,
+                    key: None,
+                    limits: CallLimits::default(),
+                })
+                .map_err(|error| unusable_model(&error))?;
+                Ok(Arc::new(Retrying::new(model, RetryPolicy::default())))
+            }
+        }
+    }
+}
+
+fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {
+    let providers: Vec<String> = Provider::all().map(|known| known.to_string()).collect();
+    let mut known: Vec<&str> = providers.iter().map(String::as_str).collect();
+    known.push(REHEARSAL);
+    let provider = given.split_once(':').map_or(given, |(provider, _)| provider);
+    let message = match error {
+        ParseModelIdError::UnknownProvider { given, .. } => format!("unknown provider `{given}`"),
+        _ => format!("unknown model `{given}`; expected `{REHEARSAL}` or PROVIDER:NAME"),
+    };
+    let guess = match nearest(provider, &known) {
+        Some(REHEARSAL) => format!("did you mean {REHEARSAL}? "),
+        Some(near) => format!("did you mean {near}:NAME? "),
+        None => String::new(),
+    };
+    let hint = format!("{guess}known are {REHEARSAL} and, as PROVIDER:NAME, {}", providers.join(", "));
+    Failure::new(Exit::Usage, message).hint(hint)
+}
+
+fn unusable_model(error: &ProviderError) -> Failure {
+    match error {
+        ProviderError::NoKey { .. } => Failure::new(Exit::NotAuthorised, error.to_string())
+            .hint("or run without a key: --model rehearsal"),
+        ProviderError::BaseUrl { .. } => Failure::new(Exit::Usage, error.to_string())
+            .hint("give a whole URL, such as http://127.0.0.1:8080/v1"),
+        ProviderError::NoModel => {
+            Failure::new(Exit::Usage, error.to_string()).hint("write PROVIDER:NAME")
+        }
+        _ => Failure::new(Exit::Failure, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ModelChoice;
+    use crate::exit::Exit;
+
+    #[test]
+    fn a_misspelt_provider_is_explained_with_what_was_meant() {
+        let failure = ModelChoice::parse("opnai:gpt", None).unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        assert_eq!(failure.to_string(), "unknown provider `opnai`");
+        let hint = failure.advice().unwrap();
+        assert!(hint.starts_with("did you mean openai:NAME? known are rehearsal and"), "{hint}");
+        assert!(hint.contains("anthropic"), "{hint}");
+    }
+
+    #[test]
+    fn a_model_without_a_provider_is_explained() {
+        let failure = ModelChoice::parse("rehearsel", None).unwrap_err();
+        let hint = failure.advice().unwrap();
+        assert!(hint.starts_with("did you mean rehearsal?"), "{hint}");
+    }
+
+    #[test]
+    fn a_base_url_for_the_rehearsal_is_a_mistake() {
+        let url = Some("http://127.0.0.1:1".to_owned());
+        assert!(ModelChoice::parse("rehearsal", url).is_err());
+    }
+}

@@ -1,0 +1,172 @@
+//! A model whose calls are told, and whose trouble is remembered for the exit code.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use routing_core::model::{
+    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
+};
+use routing_core::schema::Dialect;
+use routing_core::{Outcome, StopScope};
+
+use crate::stage::Stage;
+
+/// A call to a model has begun or ended.
+#[derive(Debug, Clone)]
+pub(crate) struct CallMoment {
+    /// On whose behalf.
+    pub(crate) caller: Caller,
+    /// The model.
+    pub(crate) model: String,
+    /// The name of the schema that the answer must fit.
+    pub(crate) schema: String,
+    /// When.
+    pub(crate) at: Timestamp,
+    /// What has happened.
+    pub(crate) phase: CallPhase,
+}
+
+/// Where a call is.
+#[derive(Debug, Clone)]
+pub(crate) enum CallPhase {
+    /// It has begun.
+    Started,
+    /// It has ended.
+    Ended(CallEnd),
+}
+
+/// How a call ended.
+#[derive(Debug, Clone)]
+pub(crate) enum CallEnd {
+    /// With an answer.
+    Answered {
+        /// What it cost.
+        usage: TokenUsage,
+        /// Whether it was cut off at its length limit.
+        cut_off: bool,
+    },
+    /// By an interruption: the connection was closed.
+    Cancelled {
+        /// What is known of its cost.
+        usage: TokenUsage,
+    },
+    /// Without an answer.
+    Failed {
+        /// Why.
+        error: String,
+    },
+}
+
+/// Trouble with a model that has an exit code of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ModelTrouble {
+    /// Its server cannot be reached.
+    Unreachable,
+    /// It refuses the key.
+    Unauthorised,
+}
+
+/// Watches another model.
+pub(crate) struct Watched {
+    inner: Arc<dyn LanguageModel>,
+    stage: Stage,
+    trouble: Mutex<Option<ModelTrouble>>,
+}
+
+impl Watched {
+    /// Tells the stage of each call.
+    pub(crate) fn new(inner: Arc<dyn LanguageModel>, stage: Stage) -> Self {
+        Self {
+            inner,
+            stage,
+            trouble: Mutex::new(None),
+        }
+    }
+
+    /// The trouble of the last call that ended, where it had some.
+    pub(crate) fn trouble(&self) -> Option<ModelTrouble> {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, trouble: Option<ModelTrouble>) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    }
+}
+
+#[async_trait]
+impl LanguageModel for Watched {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    async fn call(
+        &self,
+        call: ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        let moment = CallMoment {
+            caller: call.caller.clone(),
+            model: self.inner.name().to_owned(),
+            schema: call.schema.name().to_owned(),
+            at: Timestamp::now(),
+            phase: CallPhase::Started,
+        };
+        self.stage.model_call(moment.clone());
+        let result = self.inner.call(call, scope).await;
+        let (end, trouble) = end_of(&result);
+        // An interrupted call says nothing about its model.
+        if !matches!(end, CallEnd::Cancelled { .. }) {
+            self.remember(trouble);
+        }
+        self.stage.model_call(CallMoment {
+            at: Timestamp::now(),
+            phase: CallPhase::Ended(end),
+            ..moment
+        });
+        result
+    }
+}
+
+fn end_of(
+    result: &Result<Outcome<ModelReply, PartialReply>, ModelError>,
+) -> (CallEnd, Option<ModelTrouble>) {
+    match result {
+        Ok(Outcome::Completed(reply)) => {
+            let end = CallEnd::Answered {
+                usage: reply.usage,
+                cut_off: reply.cut_off,
+            };
+            (end, None)
+        }
+        Ok(Outcome::Interrupted { partial, .. }) => {
+            let usage = partial.usage;
+            (CallEnd::Cancelled { usage }, None)
+        }
+        Err(error) => {
+            let trouble = match error {
+                ModelError::Unreachable { .. } => Some(ModelTrouble::Unreachable),
+                ModelError::Unauthorized { .. } => Some(ModelTrouble::Unauthorised),
+                _ => None,
+            };
+            let error = causes(error);
+            (CallEnd::Failed { error }, trouble)
+        }
+    }
+}
+
+fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}

@@ -1,0 +1,92 @@
+//! What people and programs see of a run: one form for a terminal, one for a log, one for programs.
+
+mod agent_tree;
+mod cloud_events;
+mod live;
+mod plain;
+mod story;
+mod summary;
+
+use std::io::{self, Write};
+
+use agents::run::{RunOccurrence, RunReport, RunStatus};
+
+use crate::layout::screen_size;
+use crate::model::CallMoment;
+use crate::palette::Palette;
+
+pub(crate) use cloud_events::CloudEvents;
+pub(crate) use live::Live;
+pub(crate) use plain::Plain;
+pub(crate) use story::answer_words;
+use summary::Summary;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Detail {
+    /// Questions, errors and the result.
+    Little,
+    /// What moves the run on.
+    Usual,
+    /// Every change.
+    Much,
+}
+
+/// The colours of the two outputs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Palettes {
+    /// Of standard output, where the result goes.
+    pub(crate) output: Palette,
+    /// Of standard error, where everything else goes.
+    pub(crate) error_output: Palette,
+}
+
+/// One form of telling what happens. Called by one thread, in order.
+pub(crate) trait Report: Send {
+    /// Whether occurrences have to wait while somebody types at a prompt.
+    fn shares_the_prompt(&self) -> bool;
+
+    /// Something happened.
+    fn occurrence(&mut self, occurrence: &RunOccurrence) -> io::Result<()>;
+
+    /// A model was called, or has answered.
+    fn model_call(&mut self, moment: &CallMoment) -> io::Result<()>;
+
+    /// Something to say to people at once, in whole lines.
+    fn notice(&mut self, text: &str) -> io::Result<()>;
+
+    /// Writes a piece of a conversation; the cursor stays behind it.
+    fn ask(&mut self, text: &str) -> io::Result<()>;
+
+    /// Time has passed.
+    fn tick(&mut self) -> io::Result<()>;
+
+    /// The run has ended.
+    fn finish(&mut self, report: &RunReport) -> io::Result<()>;
+}
+
+/// Writes how a run ended: the result of one that is done to standard output; of one that stopped to ask
+/// the ids of its open interrupts there, so that a program can take them; all else to standard error.
+fn write_result(
+    output: &mut dyn Write,
+    error_output: &mut dyn Write,
+    report: &RunReport,
+    palettes: Palettes,
+) -> io::Result<()> {
+    let (columns, _rows) = screen_size();
+    let summary = |palette| Summary { columns, palette }.text(report);
+    if let RunStatus::Completed { .. } = &report.status {
+        output.write_all(summary(palettes.output).as_bytes())?;
+        return output.flush();
+    }
+    // What nobody can read any more is no reason to fail.
+    let _ = error_output
+        .write_all(summary(palettes.error_output).as_bytes())
+        .and_then(|()| error_output.flush());
+    if let RunStatus::Waiting { interrupts, .. } = &report.status {
+        for interrupt in interrupts {
+            writeln!(output, "{interrupt}")?;
+        }
+    }
+    output.flush()
+}

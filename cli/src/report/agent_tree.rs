@@ -1,0 +1,193 @@
+//! The agents of a run as a tree: what each does, and since when.
+
+mod picture;
+mod row;
+
+use std::collections::HashMap;
+
+use agents::AgentKind;
+use agents::run::{NodeState, RunEvent, RunOccurrence};
+use jiff::Timestamp;
+use routing_core::model::TokenUsage;
+use routing_core::{AgentType, InterruptId, NodeId};
+
+use crate::visible::visible_line;
+
+pub(crate) use picture::Picture;
+pub(crate) use row::AgentRow;
+
+/// What is known of a run's agents.
+#[derive(Debug, Default)]
+pub(crate) struct AgentTree {
+    rows: HashMap<NodeId, AgentRow>,
+    /// The nodes without a parent in the tree, in the order in which they came.
+    roots: Vec<NodeId>,
+    interrupts: HashMap<InterruptId, NodeId>,
+    started: Option<Timestamp>,
+    steps: u32,
+    usage: TokenUsage,
+}
+
+impl AgentTree {
+    /// Takes in what happened.
+    pub(crate) fn apply(&mut self, occurrence: &RunOccurrence) {
+        let at = occurrence.at;
+        self.started.get_or_insert(at);
+        if let RunEvent::AgentSpawned { node, parent, kind } = &occurrence.event {
+            self.spawn(node, parent.as_ref(), *kind, at);
+            return;
+        }
+        self.apply_work(&occurrence.event, at);
+        self.apply_interrupt(&occurrence.event);
+    }
+
+    fn spawn(&mut self, node: &NodeId, parent: Option<&NodeId>, kind: AgentKind, at: Timestamp) {
+        if self.rows.contains_key(node) {
+            return;
+        }
+        let parent = parent.filter(|parent| self.rows.contains_key(parent));
+        match parent.and_then(|parent| self.rows.get_mut(parent)) {
+            Some(above) => above.children.push(node.clone()),
+            None => self.roots.push(node.clone()),
+        }
+        let parent = parent.cloned();
+        let namesakes = self
+            .rows
+            .values()
+            .filter(|row| row.kind == kind && row.parent == parent)
+            .count();
+        let row = AgentRow::new(kind, parent, namesakes + 1, at);
+        self.rows.insert(node.clone(), row);
+    }
+
+    fn apply_work(&mut self, event: &RunEvent, at: Timestamp) {
+        if let RunEvent::StepStarted { node, step, .. } = event {
+            self.steps = self.steps.max(*step);
+            self.change(node, |row| row.start_step(*step, at));
+        } else if let RunEvent::AnswerChunk { node, text } = event {
+            self.change(node, |row| row.received += text.len());
+        } else if let RunEvent::AnswerCorrected {
+            node, correction, ..
+        } = event
+        {
+            self.change(node, |row| row.correct(*correction));
+        } else if let RunEvent::StepFinished {
+            node,
+            field,
+            summary,
+            usage,
+            ..
+        } = event
+        {
+            self.usage = self.usage.plus(*usage);
+            let said = visible_line(summary);
+            self.change(node, |row| row.finish_step(field, said, *usage));
+        } else if let RunEvent::AgentStatusChanged { node, status, .. } = event {
+            self.change(node, |row| row.change(*status, at));
+        } else if let RunEvent::AgentFinished { node, status, .. } = event {
+            self.change(node, |row| row.change(*status, at));
+        }
+    }
+
+    fn apply_interrupt(&mut self, event: &RunEvent) {
+        if let RunEvent::InterruptRaised {
+            interrupt,
+            node,
+            details,
+            ..
+        } = event
+        {
+            self.interrupts.insert(*interrupt, node.clone());
+            let reason = visible_line(&details.reason);
+            let asked = format!("{}: {reason}", details.r#type.name());
+            self.change(node, |row| row.waits_for = Some(asked));
+        } else if let RunEvent::InterruptOpened { question } = event {
+            let reason = visible_line(&question.details.reason);
+            self.change(&question.node, |row| {
+                row.waits_for = Some(format!("waits for a person: {reason}"));
+            });
+        } else if let RunEvent::Paused { interrupt, reason } = event {
+            let reason = format!("paused: {}", visible_line(reason));
+            self.change_of(*interrupt, |row| row.waits_for = Some(reason));
+        } else if let RunEvent::InterruptResolved {
+            interrupt, target, ..
+        } = event
+        {
+            let target = format!("goes to {target}");
+            self.change_of(*interrupt, |row| row.resolve(target));
+        } else if let RunEvent::Resumed { interrupt, .. }
+        | RunEvent::InterruptRefused { interrupt, .. } = event
+        {
+            self.change_of(*interrupt, |row| row.waits_for = None);
+        }
+    }
+
+    fn change(&mut self, node: &NodeId, change: impl FnOnce(&mut AgentRow)) {
+        if let Some(row) = self.rows.get_mut(node) {
+            change(row);
+        }
+    }
+
+    fn change_of(&mut self, interrupt: InterruptId, change: impl FnOnce(&mut AgentRow)) {
+        if let Some(node) = self.interrupts.get(&interrupt).cloned() {
+            self.change(&node, change);
+        }
+    }
+
+    /// What people call a node: `Discovery agent 2`.
+    pub(crate) fn label(&self, node: &NodeId) -> String {
+        self.rows
+            .get(node)
+            .map_or_else(|| node.to_string(), AgentRow::label)
+    }
+
+    /// What people call the node of an interrupt.
+    pub(crate) fn label_of(&self, interrupt: InterruptId) -> String {
+        self.interrupts
+            .get(&interrupt)
+            .map_or_else(|| interrupt.to_string(), |node| self.label(node))
+    }
+
+    /// The time since the run's start.
+    pub(crate) fn elapsed(&self, now: Timestamp) -> jiff::SignedDuration {
+        self.started
+            .map_or(jiff::SignedDuration::ZERO, |started| {
+                now.duration_since(started)
+            })
+    }
+
+    /// How many agents are in each kind of state: at work, waiting, at their end.
+    fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for row in self.rows.values() {
+            match row.state {
+                NodeState::Running => counts.working += 1,
+                NodeState::WaitingReview | NodeState::WaitingInput => counts.waiting += 1,
+                NodeState::Pending | NodeState::Ready => counts.ready += 1,
+                NodeState::Completed
+                | NodeState::Failed
+                | NodeState::Canceled
+                | NodeState::Pruned => counts.ended += 1,
+            }
+        }
+        counts
+    }
+}
+
+/// How many agents do what.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Counts {
+    working: usize,
+    waiting: usize,
+    ready: usize,
+    ended: usize,
+}
+
+/// The name of a kind of agents in running text: `Discovery agent`.
+pub(crate) fn words_of(kind: AgentKind) -> String {
+    let words = kind.name().to_lowercase().replace('_', " ");
+    let mut characters = words.chars();
+    characters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(characters).collect()
+    })
+}

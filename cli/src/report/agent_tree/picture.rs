@@ -1,0 +1,228 @@
+//! The tree as lines of text that fit a screen.
+
+use agents::run::NodeState;
+use jiff::Timestamp;
+use routing_core::NodeId;
+
+use super::{AgentRow, AgentTree};
+use crate::layout::{columns_of, cut, duration, fit, quantity};
+use crate::palette::{Palette, Tone};
+
+/// The pictures of something that works, one after the other.
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// The widest first column, in columns.
+const WIDEST_LABEL: usize = 38;
+
+/// The space for `step 12` and for the time, in columns.
+const STEP_COLUMNS: usize = 8;
+const TIME_COLUMNS: usize = 8;
+
+/// How to draw the tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Picture {
+    /// The screen's width.
+    pub(crate) columns: usize,
+    /// How many lines the tree may take, the line of totals not counted.
+    pub(crate) rows: usize,
+    /// The colours.
+    pub(crate) palette: Palette,
+    /// The time now.
+    pub(crate) now: Timestamp,
+    /// How many frames were drawn before this one; `None` for a picture that does not move.
+    pub(crate) frame: Option<usize>,
+}
+
+/// One line before it is laid out.
+struct Branch<'t> {
+    lead: String,
+    row: &'t AgentRow,
+    /// How many ended agents below are not shown.
+    folded: usize,
+}
+
+impl Picture {
+    /// The tree, folded where it does not fit.
+    pub(crate) fn tree(&self, tree: &AgentTree) -> Vec<String> {
+        let mut branches = self.branches(tree, false);
+        if branches.len() > self.rows {
+            branches = self.branches(tree, true);
+        }
+        let hidden = branches.len().saturating_sub(self.rows.max(2) - 1);
+        if branches.len() > self.rows && hidden > 0 {
+            // What was started last is what moves: the oldest lines give way.
+            branches.drain(1..=hidden.min(branches.len() - 1));
+        } else {
+            return self.lines(&branches);
+        }
+        let mut lines = self.lines(&branches);
+        let more = format!("  … {hidden} more agents");
+        lines.insert(1.min(lines.len()), self.palette.paint(Tone::Faint, &more));
+        lines
+    }
+
+    /// One line of totals.
+    pub(crate) fn totals(&self, tree: &AgentTree) -> String {
+        let counts = tree.counts();
+        let mut parts = Vec::new();
+        for (count, word, tone) in [
+            (counts.working, "working", Tone::Active),
+            (counts.waiting, "waiting", Tone::Waiting),
+            (counts.ready, "ready", Tone::Plain),
+            (counts.ended, "done", Tone::Good),
+        ] {
+            if count > 0 {
+                parts.push(self.palette.paint(tone, &format!("{count} {word}")));
+            }
+        }
+        parts.push(format!("step {}", tree.steps));
+        let tokens = tree.usage.input.unwrap_or(0) + tree.usage.output.unwrap_or(0);
+        if tokens > 0 {
+            parts.push(format!("{} tokens", quantity(tokens)));
+        }
+        parts.push(duration(tree.elapsed(self.now)));
+        let line = parts.join(" · ");
+        format!("{line}   {}", self.palette.paint(Tone::Faint, "Ctrl+C stops"))
+    }
+
+    fn lines(&self, branches: &[Branch<'_>]) -> Vec<String> {
+        let label_columns = branches
+            .iter()
+            .map(|branch| columns_of(&branch.lead) + 2 + columns_of(&branch.row.label()))
+            .max()
+            .unwrap_or(0)
+            .min(WIDEST_LABEL)
+            .min(self.columns / 2);
+        branches
+            .iter()
+            .map(|branch| self.line(branch, label_columns))
+            .collect()
+    }
+
+    fn line(&self, branch: &Branch<'_>, label_columns: usize) -> String {
+        let row = branch.row;
+        let (symbol, tone) = self.symbol(row.state);
+        let lead = columns_of(&branch.lead) + 2;
+        let label = fit(&row.label(), label_columns.saturating_sub(lead).max(1));
+        let step = match row.step {
+            0 => String::new(),
+            step => format!("step {step}"),
+        };
+        let time = row.elapsed(self.now).map(duration).unwrap_or_default();
+        let used = lead + columns_of(&label) + STEP_COLUMNS + TIME_COLUMNS + 4;
+        let room = self.columns.saturating_sub(used);
+        let mut activity = row.activity();
+        if branch.folded > 0 {
+            activity = format!("(+{} done) {activity}", branch.folded);
+        }
+        let activity_tone = match row.state {
+            NodeState::WaitingReview | NodeState::WaitingInput => Tone::Waiting,
+            NodeState::Failed => Tone::Bad,
+            NodeState::Running => Tone::Plain,
+            NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Completed
+            | NodeState::Canceled
+            | NodeState::Pruned => Tone::Faint,
+        };
+        let palette = self.palette;
+        format!(
+            "{}{} {}  {}{:>time_columns$}  {}",
+            palette.paint(Tone::Faint, &branch.lead),
+            palette.paint(tone, symbol),
+            label,
+            palette.paint(Tone::Faint, &fit(&step, STEP_COLUMNS)),
+            time,
+            palette.paint(activity_tone, &cut(&activity, room)),
+            time_columns = TIME_COLUMNS,
+        )
+        .trim_end()
+        .to_owned()
+    }
+
+    fn symbol(&self, state: NodeState) -> (&'static str, Tone) {
+        match state {
+            NodeState::Pending => ("○", Tone::Faint),
+            NodeState::Ready => ("◌", Tone::Plain),
+            NodeState::Running => match self.frame {
+                Some(frame) => (SPINNER[frame % SPINNER.len()], Tone::Active),
+                None => ("●", Tone::Active),
+            },
+            NodeState::WaitingReview => ("?", Tone::Waiting),
+            NodeState::WaitingInput => ("‖", Tone::Waiting),
+            NodeState::Completed => ("✓", Tone::Good),
+            NodeState::Failed => ("✗", Tone::Bad),
+            NodeState::Canceled => ("■", Tone::Faint),
+            NodeState::Pruned => ("╳", Tone::Faint),
+        }
+    }
+
+    fn branches<'t>(&self, tree: &'t AgentTree, fold: bool) -> Vec<Branch<'t>> {
+        let mut branches = Vec::new();
+        for root in &tree.roots {
+            self.add(tree, root, Lead::root(), fold, &mut branches);
+        }
+        branches
+    }
+
+    fn add<'t>(
+        &self,
+        tree: &'t AgentTree,
+        node: &NodeId,
+        lead: Lead,
+        fold: bool,
+        branches: &mut Vec<Branch<'t>>,
+    ) {
+        let Some(row) = tree.rows.get(node) else {
+            return;
+        };
+        let below = descendants(tree, node);
+        let folded = fold && row.has_ended() && below.iter().all(|row| row.has_ended());
+        branches.push(Branch {
+            lead: lead.own,
+            row,
+            folded: if folded { below.len() } else { 0 },
+        });
+        if folded {
+            return;
+        }
+        for (index, child) in row.children.iter().enumerate() {
+            let last = index + 1 == row.children.len();
+            let lead = Lead {
+                own: format!("{}{}", lead.below, if last { "└ " } else { "├ " }),
+                below: format!("{}{}", lead.below, if last { "  " } else { "│ " }),
+            };
+            self.add(tree, child, lead, fold, branches);
+        }
+    }
+}
+
+/// What stands before a row, and before the rows below it.
+struct Lead {
+    own: String,
+    below: String,
+}
+
+impl Lead {
+    fn root() -> Self {
+        Self {
+            own: String::new(),
+            below: String::new(),
+        }
+    }
+}
+
+fn descendants<'t>(tree: &'t AgentTree, node: &NodeId) -> Vec<&'t AgentRow> {
+    let mut found = Vec::new();
+    let mut next = vec![node];
+    while let Some(node) = next.pop() {
+        let Some(row) = tree.rows.get(node) else {
+            continue;
+        };
+        for child in &row.children {
+            found.extend(tree.rows.get(child));
+            next.push(child);
+        }
+    }
+    found
+}

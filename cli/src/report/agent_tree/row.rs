@@ -1,0 +1,157 @@
+//! One agent of the tree.
+
+use agents::AgentKind;
+use agents::run::NodeState;
+use jiff::{SignedDuration, Timestamp};
+use routing_core::NodeId;
+use routing_core::model::TokenUsage;
+
+use super::words_of;
+use crate::layout::quantity;
+
+/// What is known of one agent.
+#[derive(Debug)]
+pub(crate) struct AgentRow {
+    pub(super) kind: AgentKind,
+    pub(super) parent: Option<NodeId>,
+    pub(super) children: Vec<NodeId>,
+    pub(super) state: NodeState,
+    /// Which of the agents of its kind below the same parent, from 1.
+    number: usize,
+    since: Timestamp,
+    until: Option<Timestamp>,
+    /// The number of its last step in the run; 0 before the first.
+    pub(super) step: u32,
+    correction: u32,
+    /// How much of the answer has arrived, in bytes.
+    pub(super) received: usize,
+    asking: bool,
+    said: Option<String>,
+    /// What its interrupt waits for.
+    pub(super) waits_for: Option<String>,
+    usage: TokenUsage,
+}
+
+impl AgentRow {
+    pub(super) fn new(
+        kind: AgentKind,
+        parent: Option<NodeId>,
+        number: usize,
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            kind,
+            parent,
+            children: Vec::new(),
+            state: NodeState::Pending,
+            number,
+            since: at,
+            until: None,
+            step: 0,
+            correction: 0,
+            received: 0,
+            asking: false,
+            said: None,
+            waits_for: None,
+            usage: TokenUsage::default(),
+        }
+    }
+
+    pub(super) fn label(&self) -> String {
+        let words = words_of(self.kind);
+        let is_worker = matches!(
+            self.kind,
+            AgentKind::DiscoveryAgent | AgentKind::PlanningAgent | AgentKind::TicketAgent
+        );
+        if is_worker || self.number > 1 {
+            format!("{words} {}", self.number)
+        } else {
+            words
+        }
+    }
+
+    pub(super) fn start_step(&mut self, step: u32, at: Timestamp) {
+        if self.step == 0 {
+            self.since = at;
+        }
+        self.step = step;
+        self.correction = 0;
+        self.received = 0;
+        self.asking = true;
+        self.waits_for = None;
+        self.until = None;
+    }
+
+    pub(super) fn correct(&mut self, correction: u32) {
+        self.correction = correction;
+        self.received = 0;
+    }
+
+    pub(super) fn finish_step(&mut self, field: &str, said: String, usage: TokenUsage) {
+        self.asking = false;
+        self.usage = self.usage.plus(usage);
+        self.said = Some(if said.is_empty() {
+            field.to_owned()
+        } else {
+            said
+        });
+    }
+
+    pub(super) fn resolve(&mut self, target: String) {
+        self.waits_for = None;
+        self.said = Some(target);
+    }
+
+    pub(super) fn change(&mut self, state: NodeState, at: Timestamp) {
+        self.state = state;
+        if self.has_ended() {
+            self.asking = false;
+            self.waits_for = None;
+            self.until.get_or_insert(at);
+        } else {
+            self.until = None;
+        }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(
+            self.state,
+            NodeState::Completed | NodeState::Failed | NodeState::Canceled | NodeState::Pruned
+        )
+    }
+
+    pub(super) fn elapsed(&self, now: Timestamp) -> Option<SignedDuration> {
+        (self.step > 0).then(|| self.until.unwrap_or(now).duration_since(self.since))
+    }
+
+    /// What it does or waits for, in a few words.
+    pub(super) fn activity(&self) -> String {
+        if let Some(waits_for) = &self.waits_for {
+            return waits_for.clone();
+        }
+        if self.asking && !self.has_ended() {
+            return self.asking_words();
+        }
+        match (&self.said, self.state) {
+            (Some(said), _) => said.clone(),
+            (None, NodeState::Pending) => String::new(),
+            (None, NodeState::Ready) => "waits for its turn".to_owned(),
+            (None, NodeState::WaitingReview) => "waits for a decision".to_owned(),
+            (None, NodeState::WaitingInput) => "paused".to_owned(),
+            (None, NodeState::Canceled) => "stopped".to_owned(),
+            (None, NodeState::Pruned) => "cut off".to_owned(),
+            (None, NodeState::Failed) => "failed".to_owned(),
+            (None, NodeState::Running | NodeState::Completed) => String::new(),
+        }
+    }
+
+    fn asking_words(&self) -> String {
+        let bytes = quantity(u64::try_from(self.received).unwrap_or(u64::MAX));
+        match (self.correction, self.received) {
+            (0, 0) => "asks its model".to_owned(),
+            (0, _) => format!("the model answers, {bytes} characters"),
+            (nth, 0) => format!("asks again, correction {nth}"),
+            (nth, _) => format!("correction {nth}, {bytes} characters"),
+        }
+    }
+}

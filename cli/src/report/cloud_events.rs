@@ -1,0 +1,145 @@
+//! One CloudEvent (version 1.0) a line, for programs.
+
+mod fact;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use agents::run::{RunEvent, RunOccurrence, RunReport};
+use jiff::Timestamp;
+use routing_core::{InterruptId, NodeId, RunId};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Report;
+use crate::model::CallMoment;
+use crate::visible::visible_json;
+
+use fact::{Fact, Subject, facts_of, facts_of_call};
+
+/// What stands before the name of every type of event.
+const TYPE_PREFIX: &str = "dev.irq.";
+
+#[derive(Serialize)]
+struct Envelope<'e> {
+    specversion: &'static str,
+    id: String,
+    source: String,
+    r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
+    time: Timestamp,
+    datacontenttype: &'static str,
+    sequence: &'e str,
+    data: Value,
+}
+
+/// Writes each event of a run as a CloudEvent to standard output, and words for people to standard error.
+pub(crate) struct CloudEvents {
+    output: Box<dyn Write + Send>,
+    error_output: Box<dyn Write + Send>,
+    /// How many events were written.
+    written: u64,
+    /// The nodes that raised the interrupts.
+    nodes: HashMap<InterruptId, NodeId>,
+}
+
+impl CloudEvents {
+    /// Writes to the process's own outputs.
+    pub(crate) fn new() -> Self {
+        Self::over(Box::new(io::stdout()), Box::new(io::stderr()))
+    }
+
+    fn over(output: Box<dyn Write + Send>, error_output: Box<dyn Write + Send>) -> Self {
+        Self {
+            output,
+            error_output,
+            written: 0,
+            nodes: HashMap::new(),
+        }
+    }
+
+    fn write(&mut self, run: RunId, at: Timestamp, fact: Fact) -> io::Result<()> {
+        self.written += 1;
+        let sequence = format!("{:016}", self.written);
+        let envelope = Envelope {
+            specversion: "1.0",
+            id: format!("{run}-{sequence}"),
+            source: format!("/irq/local/runs/{run}"),
+            r#type: format!("{TYPE_PREFIX}{}.v1", fact.name),
+            subject: self.subject(fact.subject),
+            time: at,
+            datacontenttype: "application/json",
+            sequence: &sequence,
+            data: fact.data,
+        };
+        let json = serde_json::to_string(&envelope).map_err(io::Error::other)?;
+        self.output.write_all(visible_json(&json).as_bytes())?;
+        self.output.write_all(b"\n")?;
+        // Each line is whole when it is read: whoever reads may answer to it.
+        self.output.flush()
+    }
+
+    fn subject(&self, subject: Subject) -> Option<String> {
+        match subject {
+            Subject::Run => None,
+            Subject::Agent(node) => Some(format!("agents/{node}")),
+            Subject::Interrupt(interrupt) => {
+                let node = self.nodes.get(&interrupt)?;
+                Some(format!("agents/{node}/interrupts/{interrupt}"))
+            }
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        // Words that nobody can read any more are no reason to end the work.
+        let _ = self
+            .error_output
+            .write_all(text.as_bytes())
+            .and_then(|()| self.error_output.flush());
+    }
+}
+
+impl Report for CloudEvents {
+    fn shares_the_prompt(&self) -> bool {
+        false
+    }
+
+    fn occurrence(&mut self, occurrence: &RunOccurrence) -> io::Result<()> {
+        if let RunEvent::InterruptRaised {
+            interrupt, node, ..
+        } = &occurrence.event
+        {
+            self.nodes.insert(*interrupt, node.clone());
+        }
+        for fact in facts_of(&occurrence.event) {
+            self.write(occurrence.run, occurrence.at, fact)?;
+        }
+        Ok(())
+    }
+
+    fn model_call(&mut self, moment: &CallMoment) -> io::Result<()> {
+        self.write(moment.caller.run, moment.at, facts_of_call(moment))
+    }
+
+    fn notice(&mut self, text: &str) -> io::Result<()> {
+        self.say(&format!("{text}\n"));
+        Ok(())
+    }
+
+    fn ask(&mut self, text: &str) -> io::Result<()> {
+        self.say(text);
+        Ok(())
+    }
+
+    fn tick(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _report: &RunReport) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests;

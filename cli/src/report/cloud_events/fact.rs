@@ -1,0 +1,274 @@
+//! What an occurrence is on the wire: the type's name, the subject, the data.
+
+use agents::run::RunEvent;
+use routing_core::{AgentType, InterruptId, NodeId};
+use serde_json::{Value, json};
+
+use crate::model::{CallEnd, CallMoment, CallPhase};
+
+/// What an event is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Subject {
+    Run,
+    Agent(NodeId),
+    Interrupt(InterruptId),
+}
+
+/// One event before it gets its envelope.
+#[derive(Debug)]
+pub(super) struct Fact {
+    /// The type without prefix and version: `run.started`.
+    pub(super) name: &'static str,
+    pub(super) subject: Subject,
+    pub(super) data: Value,
+}
+
+impl Fact {
+    fn run(name: &'static str, data: Value) -> Self {
+        Self {
+            name,
+            subject: Subject::Run,
+            data,
+        }
+    }
+
+    fn agent(name: &'static str, node: &NodeId, data: Value) -> Self {
+        Self {
+            name,
+            subject: Subject::Agent(node.clone()),
+            data,
+        }
+    }
+
+    fn interrupt(name: &'static str, interrupt: InterruptId, data: Value) -> Self {
+        let mut data = data;
+        if let Value::Object(fields) = &mut data {
+            fields.shift_insert(0, "interrupt_id".to_owned(), json!(interrupt));
+        }
+        Self {
+            name,
+            subject: Subject::Interrupt(interrupt),
+            data,
+        }
+    }
+}
+
+/// The events that an occurrence becomes: usually one, none for the pieces of an answer.
+#[expect(clippy::too_many_lines, reason = "a table with one entry for each event")]
+pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
+    let fact = match event {
+        RunEvent::Started {
+            goal,
+            model,
+            workspace,
+        } => Fact::run(
+            "run.started",
+            json!({"goal": goal, "model": model, "workspace": workspace}),
+        ),
+        RunEvent::AgentSpawned { node, parent, kind } => Fact::agent(
+            "agent.spawned",
+            node,
+            json!({"agent_id": node, "agent_type": kind, "parent_id": parent}),
+        ),
+        RunEvent::AgentStatusChanged { node, kind, status } => Fact::agent(
+            "agent.status_changed",
+            node,
+            json!({"agent_id": node, "agent_type": kind, "status": status}),
+        ),
+        RunEvent::MessageAdded { node, text } => Fact::agent(
+            "agent.message_added",
+            node,
+            json!({"agent_id": node, "text": text}),
+        ),
+        RunEvent::StepStarted {
+            node,
+            kind,
+            step,
+            turn,
+        } => Fact::agent(
+            "run.step_started",
+            node,
+            json!({"agent_id": node, "agent_type": kind, "step": step, "turn": turn}),
+        ),
+        // Pieces of an answer are for the eye.
+        RunEvent::AnswerChunk { .. } => return Vec::new(),
+        RunEvent::AnswerCorrected {
+            node,
+            correction,
+            path,
+            reason,
+        } => Fact::agent(
+            "llm.answer_refused",
+            node,
+            json!({"agent_id": node, "correction": correction, "path": path, "reason": reason}),
+        ),
+        RunEvent::StepFinished {
+            node,
+            kind,
+            step,
+            field,
+            summary,
+            usage,
+            corrections,
+        } => Fact::agent(
+            "run.step_finished",
+            node,
+            json!({
+                "agent_id": node, "agent_type": kind, "step": step, "field": field,
+                "summary": summary, "usage": usage, "corrections": corrections,
+            }),
+        ),
+        // The event's own JSON, as a supervisor would publish it.
+        RunEvent::EventPublished { event } => {
+            Fact::agent("interrupt.request_event", &event.node_id, json!(event))
+        }
+        RunEvent::EventRefused { event, reason } => Fact::run(
+            "interrupt.request_refused",
+            json!({"event_id": event, "reason": reason}),
+        ),
+        RunEvent::EventEnded { event, state } => Fact::run(
+            "interrupt.request_ended",
+            json!({"event_id": event, "state": state}),
+        ),
+        RunEvent::InterruptRaised {
+            interrupt,
+            node,
+            kind,
+            details,
+            payload,
+        } => Fact::interrupt(
+            "interrupt.requested",
+            *interrupt,
+            json!({
+                "agent_id": node, "agent_type": kind, "type": details.r#type,
+                "reason": details.reason, "request": payload,
+            }),
+        ),
+        RunEvent::InterruptBound {
+            interrupt,
+            event,
+            target,
+        } => Fact::interrupt(
+            "interrupt.acknowledged",
+            *interrupt,
+            json!({"event_id": event, "reroute_to_agent_type": target}),
+        ),
+        RunEvent::InterruptOpened { question } => Fact::interrupt(
+            "interrupt.opened",
+            question.interrupt,
+            json!({
+                "agent_id": question.node, "agent_type": question.agent_type,
+                "asked_because": question.kind, "details": question.details,
+                "target": question.target, "routes": question.routes,
+                "problem": question.problem,
+            }),
+        ),
+        RunEvent::InterruptReviewed {
+            interrupt,
+            confidence,
+            threshold,
+        } => Fact::interrupt(
+            "interrupt.reviewed",
+            *interrupt,
+            json!({"confidence": confidence, "threshold": threshold}),
+        ),
+        RunEvent::AnswerRefused { interrupt, problem } => Fact::interrupt(
+            "decision.refused",
+            *interrupt,
+            json!({"problem": problem}),
+        ),
+        RunEvent::InterruptAnswered { interrupt, answer } => {
+            Fact::interrupt("decision.recorded", *interrupt, json!({"answer": answer}))
+        }
+        RunEvent::Paused { interrupt, reason } => {
+            Fact::interrupt("run.paused", *interrupt, json!({"reason": reason}))
+        }
+        RunEvent::Resumed { interrupt, input } => {
+            Fact::interrupt("run.resumed", *interrupt, json!({"input": input}))
+        }
+        RunEvent::InterruptResolved { .. } => return resolved(event),
+        RunEvent::Pruned {
+            interrupt,
+            node,
+            reason,
+        } => Fact::interrupt(
+            "agent.pruned",
+            *interrupt,
+            json!({"agent_id": node, "reason": reason}),
+        ),
+        RunEvent::InterruptRefused { interrupt, reason } => {
+            Fact::interrupt("interrupt.refused", *interrupt, json!({"reason": reason}))
+        }
+        RunEvent::AgentFinished { node, kind, status } => Fact::agent(
+            "agent.finished",
+            node,
+            json!({"agent_id": node, "agent_type": kind, "status": status}),
+        ),
+        RunEvent::Stopping { reason } => Fact::run("run.stopping", json!(reason)),
+        RunEvent::Completed { summary } => Fact::run("run.completed", json!({"summary": summary})),
+        RunEvent::Cancelled { reason } => Fact::run("run.cancelled", json!({"reason": reason})),
+        RunEvent::Waiting { interrupts } => {
+            Fact::run("run.waiting", json!({"open_interrupts": interrupts}))
+        }
+        RunEvent::Failed { error } => Fact::run("run.failed", json!({"error": error})),
+        // Events of later versions have no form on the wire yet.
+        _ => return Vec::new(),
+    };
+    vec![fact]
+}
+
+/// A resolved interrupt, and the reroute where its answer goes elsewhere than where it came from.
+fn resolved(event: &RunEvent) -> Vec<Fact> {
+    let RunEvent::InterruptResolved {
+        interrupt,
+        origin,
+        target,
+        decided_by,
+        filled_by,
+        reroute,
+    } = event
+    else {
+        return Vec::new();
+    };
+    let way = json!({
+        "origin": origin, "target": target, "decided_by": decided_by, "filled_by": filled_by,
+        "event_id": reroute,
+    });
+    let mut facts = vec![Fact::interrupt("interrupt.resolved", *interrupt, way)];
+    let origin_route = origin
+        .parse::<agents::AgentKind>()
+        .map_or(origin.as_str(), |kind| kind.origin_route().name());
+    if origin_route != target {
+        let rerouted = json!({"from": origin_route, "to": target, "event_id": reroute});
+        facts.push(Fact::interrupt("run.rerouted", *interrupt, rerouted));
+    }
+    facts
+}
+
+/// What a call to a model is on the wire.
+pub(super) fn facts_of_call(moment: &CallMoment) -> Fact {
+    let caller = &moment.caller;
+    let mut data = json!({
+        "agent_id": caller.node, "agent_type": caller.agent_type, "purpose": caller.purpose,
+        "turn": caller.turn, "correction": caller.correction, "model": moment.model,
+        "schema": moment.schema,
+    });
+    let (name, more) = match &moment.phase {
+        CallPhase::Started => ("llm.call_started", json!({})),
+        CallPhase::Ended(CallEnd::Answered { usage, cut_off }) => (
+            "llm.call_finished",
+            json!({"usage": usage, "cut_off": cut_off}),
+        ),
+        CallPhase::Ended(CallEnd::Cancelled { usage }) => (
+            "llm.call_cancelled",
+            json!({"cancel_kind": "connection_closed", "tokens_may_be_billed": true, "usage": usage}),
+        ),
+        CallPhase::Ended(CallEnd::Failed { error }) => {
+            ("llm.call_finished", json!({"error": error}))
+        }
+    };
+    if let (Value::Object(data), Value::Object(more)) = (&mut data, more) {
+        data.extend(more);
+    }
+    Fact::agent(name, &caller.node, data)
+}

@@ -1,0 +1,143 @@
+//! A picture of the agents that moves, below the lines of what happened.
+
+use std::io::{self, Write};
+
+use agents::run::{RunOccurrence, RunReport};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use jiff::Timestamp;
+
+use super::agent_tree::Picture;
+use super::story::{Steps, Story};
+use super::{Detail, Palettes, Report, write_result};
+use crate::layout::screen_size;
+use crate::model::CallMoment;
+
+/// Lines that the tree leaves free for what happened above it, the line of totals included.
+const FREE_ROWS: usize = 8;
+
+/// The fewest lines of the tree.
+const FEWEST_ROWS: usize = 4;
+
+/// Frames a second, at most.
+const FRAMES: u8 = 20;
+
+/// Draws the tree on the terminal behind standard error.
+pub(crate) struct Live {
+    story: Story,
+    palettes: Palettes,
+    picture: Option<ProgressBar>,
+    frame: usize,
+}
+
+impl Live {
+    /// A picture in these colours.
+    pub(crate) fn new(detail: Detail, palettes: Palettes) -> Self {
+        Self {
+            story: Story::new(palettes.error_output, detail, Steps::Seen),
+            palettes,
+            picture: None,
+            frame: 0,
+        }
+    }
+
+    fn print(&mut self, text: &str) {
+        // The picture is taken away before anything else is written, and drawn again after it.
+        match &self.picture {
+            Some(picture) => picture.suspend(|| write_error(text)),
+            None => write_error(text),
+        }
+    }
+
+    fn draw(&mut self) {
+        let picture = self.picture.get_or_insert_with(new_picture);
+        let (columns, rows) = screen_size();
+        let drawing = Picture {
+            // The last column stays free: some terminals break a line that fills it.
+            columns: columns - 1,
+            rows: rows.saturating_sub(FREE_ROWS).max(FEWEST_ROWS),
+            palette: self.story.palette(),
+            now: Timestamp::now(),
+            frame: Some(self.frame),
+        };
+        let tree = self.story.tree();
+        let mut lines = vec![String::new()];
+        lines.extend(drawing.tree(tree));
+        lines.push(String::new());
+        lines.push(drawing.totals(tree));
+        picture.set_message(lines.join("\n"));
+    }
+
+    fn clear(&mut self) {
+        if let Some(picture) = self.picture.take() {
+            picture.finish_and_clear();
+        }
+    }
+}
+
+fn new_picture() -> ProgressBar {
+    let picture = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(FRAMES));
+    match ProgressStyle::with_template("{msg}") {
+        Ok(style) => picture.with_style(style),
+        // The template is fixed and fine; the default style would show the message too.
+        Err(_) => picture,
+    }
+}
+
+fn write_error(text: &str) {
+    let mut output = io::stderr().lock();
+    // Progress that nobody can read any more is no reason to end the work.
+    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+}
+
+impl Report for Live {
+    fn shares_the_prompt(&self) -> bool {
+        true
+    }
+
+    fn occurrence(&mut self, occurrence: &RunOccurrence) -> io::Result<()> {
+        let (columns, _rows) = screen_size();
+        let lines = self.story.tell(occurrence, Some(columns - 1));
+        if !lines.is_empty() {
+            self.print(&format!("{}\n", lines.join("\n")));
+        }
+        Ok(())
+    }
+
+    fn model_call(&mut self, _moment: &CallMoment) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn notice(&mut self, text: &str) -> io::Result<()> {
+        self.print(&format!("{text}\n"));
+        Ok(())
+    }
+
+    fn ask(&mut self, text: &str) -> io::Result<()> {
+        self.clear();
+        write_error(text);
+        Ok(())
+    }
+
+    fn tick(&mut self) -> io::Result<()> {
+        self.frame = self.frame.wrapping_add(1);
+        self.draw();
+        Ok(())
+    }
+
+    fn finish(&mut self, report: &RunReport) -> io::Result<()> {
+        self.clear();
+        let (columns, _rows) = screen_size();
+        let last = Picture {
+            columns: columns - 1,
+            rows: usize::MAX,
+            palette: self.story.palette(),
+            now: Timestamp::now(),
+            frame: None,
+        };
+        let tree = last.tree(self.story.tree());
+        if !tree.is_empty() {
+            write_error(&format!("\n{}\n", tree.join("\n")));
+        }
+        write_result(&mut io::stdout(), &mut io::stderr(), report, self.palettes)
+    }
+}

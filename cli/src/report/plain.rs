@@ -1,0 +1,77 @@
+//! Plain lines: for logs, pipes and terminals that can do nothing but print.
+
+use std::io::{self, Write};
+
+use agents::run::{RunOccurrence, RunReport};
+
+use super::story::{Steps, Story};
+use super::{Detail, Palettes, Report, write_result};
+use crate::model::CallMoment;
+
+/// Writes a line for each thing that happens.
+pub(crate) struct Plain {
+    story: Story,
+    palettes: Palettes,
+    error_output: Box<dyn Write + Send>,
+    output: Box<dyn Write + Send>,
+}
+
+impl Plain {
+    /// Writes progress to standard error and the result to standard output, in these colours.
+    pub(crate) fn new(detail: Detail, palettes: Palettes) -> Self {
+        Self {
+            story: Story::new(palettes.error_output, detail, Steps::Told),
+            palettes,
+            error_output: Box::new(io::stderr()),
+            output: Box::new(io::stdout()),
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        // Progress that nobody can read any more is no reason to end the work.
+        let _ = self
+            .error_output
+            .write_all(text.as_bytes())
+            .and_then(|()| self.error_output.flush());
+    }
+}
+
+impl Report for Plain {
+    fn shares_the_prompt(&self) -> bool {
+        true
+    }
+
+    fn occurrence(&mut self, occurrence: &RunOccurrence) -> io::Result<()> {
+        let mut text = String::new();
+        for line in self.story.tell(occurrence, None) {
+            text.push_str(&line);
+            text.push('\n');
+        }
+        if !text.is_empty() {
+            self.say(&text);
+        }
+        Ok(())
+    }
+
+    fn model_call(&mut self, _moment: &CallMoment) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn notice(&mut self, text: &str) -> io::Result<()> {
+        self.say(&format!("{text}\n"));
+        Ok(())
+    }
+
+    fn ask(&mut self, text: &str) -> io::Result<()> {
+        self.say(text);
+        Ok(())
+    }
+
+    fn tick(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, report: &RunReport) -> io::Result<()> {
+        write_result(&mut *self.output, &mut *self.error_output, report, self.palettes)
+    }
+}

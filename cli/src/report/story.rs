@@ -1,0 +1,109 @@
+//! What happens, in sentences for people.
+
+mod moment;
+
+use agents::run::RunOccurrence;
+
+use super::Detail;
+use super::agent_tree::AgentTree;
+use crate::layout::{columns_of, duration, wrap};
+use crate::palette::{Palette, Tone};
+
+pub(crate) use moment::answer_words;
+use moment::{Moment, moment_of};
+
+/// Whether the steps of agents are told, or seen elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Steps {
+    /// Told line by line.
+    Told,
+    /// Seen in the tree.
+    Seen,
+}
+
+/// Tells what happens, one or a few lines for each occurrence that is worth it.
+#[derive(Debug)]
+pub(crate) struct Story {
+    tree: AgentTree,
+    palette: Palette,
+    detail: Detail,
+    steps: Steps,
+}
+
+impl Story {
+    /// A story from its beginning.
+    pub(crate) fn new(palette: Palette, detail: Detail, steps: Steps) -> Self {
+        Self {
+            tree: AgentTree::default(),
+            palette,
+            detail,
+            steps,
+        }
+    }
+
+    /// The agents so far.
+    pub(crate) fn tree(&self) -> &AgentTree {
+        &self.tree
+    }
+
+    /// The colours.
+    pub(crate) fn palette(&self) -> Palette {
+        self.palette
+    }
+
+    /// Takes in what happened, and says it in lines of at most `columns`; in one line each where
+    /// `columns` is `None`.
+    pub(crate) fn tell(
+        &mut self,
+        occurrence: &RunOccurrence,
+        columns: Option<usize>,
+    ) -> Vec<String> {
+        self.tree.apply(occurrence);
+        let Some(moment) = moment_of(&occurrence.event, &self.tree) else {
+            return Vec::new();
+        };
+        let is_seen = moment.is_step && self.steps == Steps::Seen;
+        let worth = if is_seen { Detail::Much } else { moment.detail };
+        if worth > self.detail {
+            return Vec::new();
+        }
+        let time = duration(self.tree.elapsed(occurrence.at));
+        self.lines(&time, &moment, columns)
+    }
+
+    fn lines(&self, time: &str, moment: &Moment, columns: Option<usize>) -> Vec<String> {
+        let palette = self.palette;
+        let who = if moment.who.is_empty() {
+            String::new()
+        } else {
+            format!("{}  ", moment.who)
+        };
+        let plain_head = format!("{time:>7}  {} {who}", moment.symbol);
+        let indent = " ".repeat(11);
+        let text = match columns {
+            // The head's place is kept free with characters at which no line is broken.
+            Some(columns) => {
+                let filler = "x".repeat(columns_of(&plain_head).saturating_sub(indent.len()));
+                let lines = wrap(&format!("{filler}{}", moment.what), columns, &indent);
+                let mut lines = lines.into_iter();
+                let first = lines.next().unwrap_or_default();
+                let skipped = indent.len() + filler.len();
+                let mut kept = vec![first.get(skipped..).unwrap_or_default().to_owned()];
+                kept.extend(lines);
+                kept
+            }
+            None => vec![moment.what.clone()],
+        };
+        let head = format!(
+            "{}  {} {}",
+            palette.paint(Tone::Faint, &format!("{time:>7}")),
+            palette.paint(moment.tone, moment.symbol),
+            palette.paint(Tone::Strong, &who),
+        );
+        let mut text = text.into_iter();
+        let first = text.next().unwrap_or_default();
+        let mut lines = vec![format!("{head}{first}").trim_end().to_owned()];
+        lines.extend(text);
+        lines
+    }
+}

@@ -1,0 +1,283 @@
+//! One occurrence in words.
+
+use agents::AgentKind;
+use agents::run::{NodeState, RunEvent};
+use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
+use routing_core::handler::{DecidedBy, FilledBy};
+use routing_core::review::Answer;
+use routing_core::{AgentType, NodeId};
+
+use crate::palette::Tone;
+use crate::report::Detail;
+use crate::report::agent_tree::AgentTree;
+use crate::visible::visible_line;
+
+/// Something that is told.
+#[derive(Debug)]
+pub(super) struct Moment {
+    pub(super) symbol: &'static str,
+    pub(super) tone: Tone,
+    /// Whom it is about; empty where it is about the run.
+    pub(super) who: String,
+    pub(super) what: String,
+    /// From how much detail on it is told.
+    pub(super) detail: Detail,
+    /// Whether it is the plain course of work, which a tree shows too.
+    pub(super) is_step: bool,
+}
+
+impl Moment {
+    fn of_run(symbol: &'static str, tone: Tone, what: impl Into<String>) -> Option<Self> {
+        Some(Self {
+            symbol,
+            tone,
+            who: String::new(),
+            what: what.into(),
+            detail: Detail::Usual,
+            is_step: false,
+        })
+    }
+
+    fn of(who: String, symbol: &'static str, tone: Tone, what: impl Into<String>) -> Option<Self> {
+        Self::of_run(symbol, tone, what).map(|moment| Self { who, ..moment })
+    }
+
+    fn change(who: String, what: impl Into<String>) -> Option<Self> {
+        Self::of(who, "·", Tone::Faint, what).map(|moment| Self {
+            detail: Detail::Much,
+            ..moment
+        })
+    }
+}
+
+/// What to say of an event; `None` where it is not worth a line.
+#[expect(clippy::too_many_lines, reason = "a table with one line or two for each event")]
+pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
+    let line = visible_line;
+    match event {
+        RunEvent::Started {
+            goal,
+            model,
+            workspace,
+        } => {
+            let what = format!("“{}” on {} with {}", line(goal), line(workspace), line(model));
+            Moment::of_run("▶", Tone::Active, what)
+        }
+        RunEvent::AgentSpawned { node, .. } => Moment::change(tree.label(node), "is there"),
+        RunEvent::AgentStatusChanged { node, status, .. } => {
+            Moment::change(tree.label(node), state_words(*status))
+        }
+        RunEvent::MessageAdded { node, text } => told(tree, node, text),
+        RunEvent::StepStarted { node, step, .. } => {
+            Moment::change(tree.label(node), format!("step {step}, asks its model"))
+        }
+        RunEvent::AnswerChunk { .. } => None,
+        RunEvent::AnswerCorrected {
+            node,
+            correction,
+            path,
+            reason,
+        } => {
+            let what = format!(
+                "the answer does not fit, correction {correction}: {}: {}",
+                line(path),
+                line(reason)
+            );
+            Moment::of(tree.label(node), "✎", Tone::Waiting, what)
+        }
+        RunEvent::StepFinished {
+            node,
+            step,
+            field,
+            summary,
+            ..
+        } => {
+            let what = format!("step {step}, {field}: {}", line(summary));
+            Moment::of(tree.label(node), "✓", Tone::Good, what).map(|moment| Moment {
+                is_step: true,
+                ..moment
+            })
+        }
+        RunEvent::EventPublished { event } => published(tree, event),
+        RunEvent::EventRefused { event, reason } => Moment::of_run(
+            "✗",
+            Tone::Bad,
+            format!("the event {event} was refused: {}", line(reason)),
+        ),
+        RunEvent::EventEnded { event, state } => Moment::of_run(
+            "⚑",
+            Tone::Faint,
+            format!("the event {event} was not used: {}", line(state)),
+        ),
+        RunEvent::InterruptRaised { node, details, .. } => {
+            let what = format!("interrupts, {}: {}", details.r#type, line(&details.reason));
+            Moment::of(tree.label(node), "◆", Tone::Waiting, what)
+        }
+        RunEvent::InterruptBound {
+            interrupt,
+            event,
+            target,
+        } => Moment::of(
+            tree.label_of(*interrupt),
+            "⚑",
+            Tone::Route,
+            format!("its answer is to go to {target}, says the event {event}"),
+        ),
+        RunEvent::InterruptOpened { question } => {
+            Moment::of(tree.label(&question.node), "?", Tone::Waiting, "asks a person")
+        }
+        RunEvent::InterruptReviewed {
+            interrupt,
+            confidence,
+            threshold,
+        } => Moment::of(
+            tree.label_of(*interrupt),
+            "◇",
+            Tone::Plain,
+            format!("a reviewing model is {confidence} % sure, {threshold} % are needed"),
+        ),
+        RunEvent::AnswerRefused { interrupt, problem } => Moment::of(
+            tree.label_of(*interrupt),
+            "✗",
+            Tone::Bad,
+            format!("the answer does not fit: {}", line(problem)),
+        ),
+        RunEvent::InterruptAnswered { interrupt, answer } => {
+            let what = format!("is answered: {}", answer_words(answer));
+            Moment::of(tree.label_of(*interrupt), "✓", Tone::Good, what)
+        }
+        RunEvent::Paused { interrupt, reason } => Moment::of(
+            tree.label_of(*interrupt),
+            "‖",
+            Tone::Waiting,
+            format!("has paused the run: {}", line(reason)),
+        ),
+        RunEvent::Resumed { interrupt, input } => {
+            let what = match input {
+                Some(input) => format!("goes on with: {}", line(input)),
+                None => "goes on unchanged".to_owned(),
+            };
+            Moment::of(tree.label_of(*interrupt), "▶", Tone::Active, what)
+        }
+        RunEvent::InterruptResolved {
+            interrupt,
+            target,
+            decided_by,
+            filled_by,
+            reroute,
+            ..
+        } => {
+            let mut what = format!("goes to {target}: {}", decision_words(*decided_by, *filled_by));
+            if let Some(event) = reroute {
+                what.push_str(&format!(", rerouted by the event {event}"));
+            }
+            Moment::of(tree.label_of(*interrupt), "→", Tone::Route, what)
+        }
+        RunEvent::Pruned { node, reason, .. } => {
+            let what = format!("is cut off with all below it: {}", line(reason));
+            Moment::of(tree.label(node), "╳", Tone::Waiting, what)
+        }
+        RunEvent::InterruptRefused { interrupt, reason } => Moment::of(
+            tree.label_of(*interrupt),
+            "✗",
+            Tone::Bad,
+            format!("the interrupt cannot be carried out: {}", line(reason)),
+        ),
+        RunEvent::AgentFinished { node, status, .. } => {
+            Moment::change(tree.label(node), format!("has ended: {}", state_words(*status)))
+        }
+        RunEvent::Stopping { reason } => Moment::of_run(
+            "■",
+            Tone::Waiting,
+            format!("stopping: {}", line(&reason.message)),
+        ),
+        // How a run ended stands in the summary.
+        RunEvent::Completed { .. }
+        | RunEvent::Cancelled { .. }
+        | RunEvent::Waiting { .. }
+        | RunEvent::Failed { .. } => None,
+        // Events of later versions have no words yet.
+        _ => None,
+    }
+}
+
+fn told(tree: &AgentTree, node: &NodeId, text: &str) -> Option<Moment> {
+    let what = format!("is told: {}", visible_line(text));
+    let moment = Moment::of(tree.label(node), "✉", Tone::Plain, what);
+    if text.starts_with(INTERRUPT_REQUEST_MARK) {
+        // The event that asks for it was told just before.
+        return moment.map(|moment| Moment {
+            detail: Detail::Much,
+            ..moment
+        });
+    }
+    moment
+}
+
+fn published(tree: &AgentTree, event: &InterruptRequestEvent<AgentKind>) -> Option<Moment> {
+    let target = match event.reroute_to_agent_type {
+        Some(target) => format!(" and go on to {}", target.name()),
+        None => String::new(),
+    };
+    let what = format!(
+        "a supervisor asks it to interrupt itself ({}){target}: {}",
+        event.interrupt_type,
+        visible_line(&event.reason),
+    );
+    Moment::of(tree.label(&event.node_id), "⚑", Tone::Route, what)
+}
+
+fn state_words(state: NodeState) -> &'static str {
+    match state {
+        NodeState::Pending => "has nothing to do yet",
+        NodeState::Ready => "waits for its turn",
+        NodeState::Running => "works",
+        NodeState::WaitingReview => "waits for a decision",
+        NodeState::WaitingInput => "is paused",
+        NodeState::Completed => "done",
+        NodeState::Failed => "failed",
+        NodeState::Canceled => "stopped",
+        NodeState::Pruned => "cut off",
+    }
+}
+
+fn decision_words(decided_by: DecidedBy, filled_by: FilledBy) -> String {
+    let decided = match decided_by {
+        DecidedBy::Person => "a person decided".to_owned(),
+        DecidedBy::Model { confidence } => {
+            format!("a reviewing model decided, {confidence} % sure")
+        }
+    };
+    let filled = match filled_by {
+        FilledBy::Person => "and wrote the request",
+        FilledBy::Unchanged => "the request stays as it was",
+        FilledBy::Model { .. } => "a model wrote the request",
+    };
+    format!("{decided}, {filled}")
+}
+
+/// An answer on one line.
+pub(crate) fn answer_words(answer: &Answer) -> String {
+    let mut parts: Vec<String> = answer
+        .selected_choices
+        .iter()
+        .map(|choice| visible_line(choice))
+        .collect();
+    if let Some(text) = &answer.text {
+        parts.push(format!("“{}”", visible_line(text)));
+    }
+    for (item, confirmed) in &answer.confirmations {
+        let word = if *confirmed { "yes" } else { "no" };
+        parts.push(format!("{}: {word}", visible_line(item)));
+    }
+    if answer.edited_request.is_some() {
+        parts.push("an edited request".to_owned());
+    }
+    if let Some(target) = &answer.reroute_to {
+        parts.push(format!("sent to {}", visible_line(target)));
+    }
+    if parts.is_empty() {
+        return "nothing said".to_owned();
+    }
+    parts.join(", ")
+}

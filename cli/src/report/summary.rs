@@ -1,0 +1,160 @@
+//! What became of a run, for people.
+
+use agents::run::{InterruptRecord, InterruptResult, RunReport, RunStatus};
+use routing_core::AgentType;
+use routing_core::handler::DecidedBy;
+
+use super::story::answer_words;
+use crate::layout::{cut, duration, fit, quantity, wrap};
+use crate::palette::{Palette, Tone};
+use crate::visible::{visible_line, visible_lines};
+
+/// The columns of the table of interrupts.
+const ORIGIN: usize = 22;
+const TYPE: usize = 12;
+const DECIDED_BY: usize = 14;
+
+/// Writes a summary for a screen of so many columns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Summary {
+    /// The screen's width.
+    pub(crate) columns: usize,
+    /// The colours.
+    pub(crate) palette: Palette,
+}
+
+impl Summary {
+    /// The summary, in whole lines.
+    pub(crate) fn text(self, report: &RunReport) -> String {
+        let mut lines = vec![String::new(), self.status(report)];
+        let outcome = match &report.status {
+            RunStatus::Completed { summary } => Some(summary),
+            RunStatus::Cancelled { reason, .. } => Some(reason),
+            // Why it failed stands in the error message, what is asked in the questions.
+            RunStatus::Failed { .. } | RunStatus::Waiting { .. } => None,
+        };
+        for line in outcome.iter().flat_map(|text| visible_lines(text)) {
+            lines.extend(wrap(&line, self.columns, "  "));
+        }
+        if let RunStatus::Waiting { questions, .. } = &report.status {
+            for question in questions {
+                let reason = visible_line(&question.details.reason);
+                let line = format!("{} asks: {reason}", question.agent_type);
+                lines.extend(wrap(&line, self.columns, "  "));
+            }
+        }
+        lines.push(String::new());
+        lines.push(self.figures(report));
+        if !report.interrupts.is_empty() {
+            lines.push(String::new());
+            lines.extend(self.interrupts(&report.interrupts));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    fn status(self, report: &RunReport) -> String {
+        let (symbol, tone, word) = match &report.status {
+            RunStatus::Completed { .. } => ("✓", Tone::Good, "completed"),
+            RunStatus::Waiting { .. } => ("?", Tone::Waiting, "stopped to ask"),
+            RunStatus::Cancelled { .. } => ("■", Tone::Waiting, "cancelled"),
+            RunStatus::Failed { .. } => ("✗", Tone::Bad, "failed"),
+        };
+        format!(
+            "{} {}",
+            self.palette.paint(tone, &format!("{symbol} {word}")),
+            self.palette.paint(Tone::Faint, &report.run.to_string()),
+        )
+    }
+
+    fn figures(self, report: &RunReport) -> String {
+        let mut figures = vec![counted(u64::from(report.steps), "step")];
+        let usage = report.usage;
+        if usage.input.is_some() || usage.output.is_some() {
+            figures.push(format!(
+                "{} tokens read, {} written",
+                quantity(usage.input.unwrap_or(0)),
+                quantity(usage.output.unwrap_or(0)),
+            ));
+        }
+        let interrupts = u64::try_from(report.interrupts.len()).unwrap_or(u64::MAX);
+        figures.push(counted(interrupts, "interrupt"));
+        figures.push(duration(report.elapsed));
+        format!("  {}", figures.join(" · "))
+    }
+
+    fn interrupts(self, records: &[InterruptRecord]) -> Vec<String> {
+        let palette = self.palette;
+        let head = format!(
+            "   #  {}  {}  {}  WENT TO",
+            fit("INTERRUPT OF", ORIGIN),
+            fit("TYPE", TYPE),
+            fit("DECIDED BY", DECIDED_BY),
+        );
+        let mut lines = vec![palette.paint(Tone::Strong, &head)];
+        for (index, record) in records.iter().enumerate() {
+            let (decided_by, target, tone) = outcome_words(&record.outcome);
+            let columns = self.columns.saturating_sub(6 + ORIGIN + TYPE + DECIDED_BY + 6);
+            lines.push(format!(
+                "{:>4}  {}  {}  {}  {}",
+                index + 1,
+                fit(record.origin.name(), ORIGIN),
+                fit(record.interrupt_type.name(), TYPE),
+                fit(&decided_by, DECIDED_BY),
+                palette.paint(tone, &cut(&target, columns.max(8))),
+            ));
+            lines.extend(self.details(record));
+        }
+        lines
+    }
+
+    fn details(self, record: &InterruptRecord) -> Vec<String> {
+        let mut details = vec![("asked", visible_line(&record.reason))];
+        match &record.outcome {
+            InterruptResult::Routed {
+                answer, reroute, ..
+            } => {
+                details.push(("answer", answer_words(answer)));
+                if let Some(event) = reroute {
+                    details.push(("event", visible_line(event.as_str())));
+                }
+            }
+            InterruptResult::Refused { reason } => {
+                details.push(("refused", visible_line(reason)));
+            }
+            InterruptResult::Stopped | InterruptResult::Pruned => {}
+            InterruptResult::Open => details.push(("open", record.interrupt.to_string())),
+        }
+        details
+            .into_iter()
+            .map(|(name, text)| {
+                let room = self.columns.saturating_sub(15);
+                let line = format!("      {name:<7}  {}", cut(&text, room));
+                self.palette.paint(Tone::Faint, &line)
+            })
+            .collect()
+    }
+}
+
+fn outcome_words(outcome: &InterruptResult) -> (String, String, Tone) {
+    match outcome {
+        InterruptResult::Routed {
+            target, decided_by, ..
+        } => {
+            let decided_by = match decided_by {
+                DecidedBy::Person => "a person".to_owned(),
+                DecidedBy::Model { confidence } => format!("a model, {confidence}%"),
+            };
+            (decided_by, visible_line(target), Tone::Route)
+        }
+        InterruptResult::Stopped => (String::new(), "the run's end".to_owned(), Tone::Waiting),
+        InterruptResult::Pruned => (String::new(), "its node's end".to_owned(), Tone::Waiting),
+        InterruptResult::Refused { .. } => (String::new(), "its node, refused".to_owned(), Tone::Bad),
+        InterruptResult::Open => (String::new(), "nowhere yet".to_owned(), Tone::Waiting),
+    }
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}

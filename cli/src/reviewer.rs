@@ -1,0 +1,15 @@
+//! Who answers questions: the script, a person at the terminal, or nobody.
+
+mod counted;
+mod dialogue;
+mod editor;
+mod lines;
+mod nobody;
+mod scripted;
+mod terminal;
+
+pub(crate) use counted::InterruptCount;
+pub(crate) use lines::Lines;
+pub(crate) use nobody::Nobody;
+pub(crate) use scripted::Scripted;
+pub(crate) use terminal::Terminal;

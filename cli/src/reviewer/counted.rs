@@ -1,0 +1,45 @@
+//! Which interrupt of its kind of agent an interrupt is.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use agents::AgentKind;
+use agents::run::{RunEvent, RunObserver, RunOccurrence};
+use routing_core::InterruptId;
+
+/// Counts the interrupts of each kind of agent, in the order in which they are raised.
+#[derive(Debug, Default)]
+pub(crate) struct InterruptCount {
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    of_kind: HashMap<AgentKind, u32>,
+    number: HashMap<InterruptId, u32>,
+}
+
+impl InterruptCount {
+    /// The interrupt's number among those of its kind of agent, from 1; `None` for one that was not
+    /// raised yet.
+    pub(crate) fn number(&self, interrupt: InterruptId) -> Option<u32> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.number.get(&interrupt).copied()
+    }
+}
+
+impl RunObserver for InterruptCount {
+    fn observe(&self, occurrence: &RunOccurrence) {
+        let RunEvent::InterruptRaised {
+            interrupt, kind, ..
+        } = &occurrence.event
+        else {
+            return;
+        };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = seen.of_kind.entry(*kind).or_default();
+        *count += 1;
+        let number = *count;
+        seen.number.insert(*interrupt, number);
+    }
+}

@@ -1,0 +1,251 @@
+//! The conversation of one question: lines in, what to show next out. Knows no terminal.
+
+mod page;
+
+use routing_core::review::{Answer, Question};
+use serde_json::Value;
+
+use crate::nearest::nearest;
+use crate::palette::Palette;
+use crate::visible::visible_line;
+
+use page::Page;
+
+/// What comes next.
+#[derive(Debug, PartialEq)]
+pub(super) enum Step {
+    /// Show this and wait for a line.
+    Ask(String),
+    /// Let the person edit the request, then call [`Dialogue::edited`].
+    Edit,
+    /// The answer is whole.
+    Done(Answer),
+}
+
+/// What the next line is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Topic {
+    Answer,
+    Route,
+    Confirmation(usize),
+}
+
+/// One question on its way to an answer.
+#[derive(Debug)]
+pub(super) struct Dialogue<'q> {
+    question: &'q Question,
+    page: Page<'q>,
+    topic: Topic,
+    answer: Answer,
+}
+
+impl<'q> Dialogue<'q> {
+    /// A question that was not shown yet, for a screen of so many columns.
+    pub(super) fn new(question: &'q Question, columns: usize, palette: Palette) -> Self {
+        Self {
+            question,
+            page: Page {
+                question,
+                columns,
+                palette,
+            },
+            topic: Topic::Answer,
+            answer: Answer::default(),
+        }
+    }
+
+    /// What to show first.
+    pub(super) fn opening(&self) -> String {
+        format!("{}{}", self.page.opening(), self.page.prompt())
+    }
+
+    /// Takes what was typed.
+    pub(super) fn line(&mut self, line: &str) -> Step {
+        let line = line.trim();
+        match self.topic {
+            Topic::Answer => self.answer_line(line),
+            Topic::Route => self.route_line(line),
+            Topic::Confirmation(index) => self.confirmation_line(index, line),
+        }
+    }
+
+    /// Takes the request as it was edited; `None` where it was left as it was.
+    pub(super) fn edited(&mut self, request: Option<Value>) -> Step {
+        match request {
+            Some(request) => {
+                self.answer.edited_request = Some(request);
+                self.confirm_from(0)
+            }
+            None => self.again("Nothing was edited."),
+        }
+    }
+
+    /// Says what is wrong, and asks again.
+    pub(super) fn again(&self, problem: &str) -> Step {
+        let prompt = match self.topic {
+            Topic::Answer => self.page.prompt(),
+            Topic::Route => self.page.route_prompt(),
+            Topic::Confirmation(index) => self.page.confirmation(index),
+        };
+        Step::Ask(format!("{}{prompt}", self.page.problem(problem)))
+    }
+
+    fn answer_line(&mut self, line: &str) -> Step {
+        match line {
+            "" => self.nothing_said(),
+            "?" | "h" | "help" => Step::Ask(format!("{}{}", self.page.help(), self.page.prompt())),
+            "r" | "reroute" => {
+                self.topic = Topic::Route;
+                Step::Ask(format!("{}{}", self.page.routes(), self.page.route_prompt()))
+            }
+            "e" | "edit" => Step::Edit,
+            _ => match (line.strip_prefix('='), line.strip_prefix("r "), line.strip_prefix("e ")) {
+                (Some(text), _, _) => self.said(text.trim()),
+                (_, Some(route), _) if self.route(route.trim()).is_some() => {
+                    self.route_line(route.trim())
+                }
+                (_, _, Some(json)) if json.trim_start().starts_with('{') => self.inline_edit(json),
+                _ => self.choice_or_text(line),
+            },
+        }
+    }
+
+    fn nothing_said(&mut self) -> Step {
+        let details = &self.question.details;
+        if details.choices.is_empty() && !details.confirmation_items.is_empty() {
+            return self.confirm_from(0);
+        }
+        self.again("Nothing was typed.")
+    }
+
+    fn inline_edit(&mut self, json: &str) -> Step {
+        match serde_json::from_str(json) {
+            Ok(request) => self.edited(Some(request)),
+            Err(error) => self.again(&format!("That is no JSON: {error}.")),
+        }
+    }
+
+    fn choice_or_text(&mut self, line: &str) -> Step {
+        let (list, note) = match line.split_once(':') {
+            Some((list, note)) => (list, Some(note.trim())),
+            None => (line, None),
+        };
+        match self.choices(list) {
+            Some(Ok(chosen)) => {
+                self.answer.selected_choices = chosen;
+                self.answer.text = note.filter(|note| !note.is_empty()).map(str::to_owned);
+                self.confirm_from(0)
+            }
+            Some(Err(number)) => {
+                let count = self.question.details.choices.len();
+                self.again(&format!("There is no choice {number}; there are 1 to {count}."))
+            }
+            None => self.said(line),
+        }
+    }
+
+    fn said(&mut self, text: &str) -> Step {
+        if text.is_empty() {
+            return self.again("Nothing was typed.");
+        }
+        self.answer.text = Some(text.to_owned());
+        self.confirm_from(0)
+    }
+
+    /// The values of the choices that a list of numbers, or a choice's own value, names; `None` where it
+    /// is no list of choices at all, the number where there is no such choice.
+    fn choices(&self, list: &str) -> Option<Result<Vec<String>, String>> {
+        let choices = &self.question.details.choices;
+        if choices.is_empty() {
+            return None;
+        }
+        if let Some(choice) = choices.iter().find(|choice| choice.value == list.trim()) {
+            return Some(Ok(vec![choice.value.clone()]));
+        }
+        let parts: Vec<&str> = list
+            .split([',', ' '])
+            .filter(|part| !part.is_empty())
+            .collect();
+        let is_list = !parts.is_empty()
+            && parts
+                .iter()
+                .all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+        if !is_list {
+            return None;
+        }
+        let mut chosen: Vec<String> = Vec::new();
+        for part in parts {
+            let choice = part
+                .parse::<usize>()
+                .ok()
+                .and_then(|number| number.checked_sub(1))
+                .and_then(|index| choices.get(index));
+            match choice {
+                Some(choice) if chosen.contains(&choice.value) => {}
+                Some(choice) => chosen.push(choice.value.clone()),
+                None => return Some(Err(part.to_owned())),
+            }
+        }
+        Some(Ok(chosen))
+    }
+
+    fn route_line(&mut self, line: &str) -> Step {
+        if line.is_empty() {
+            self.topic = Topic::Answer;
+            return Step::Ask(self.page.prompt());
+        }
+        match self.route(line) {
+            Some(route) => {
+                self.answer.reroute_to = Some(route.to_owned());
+                self.confirm_from(0)
+            }
+            None => {
+                let near = nearest(&line.to_uppercase(), &self.question.routes)
+                    .map(|near| format!(" Did you mean {near}?"))
+                    .unwrap_or_default();
+                let given = visible_line(line);
+                self.again(&format!("The answer cannot go to `{given}`.{near}"))
+            }
+        }
+    }
+
+    fn route(&self, text: &str) -> Option<&'static str> {
+        let routes = &self.question.routes;
+        if let Ok(number) = text.parse::<usize>() {
+            return number.checked_sub(1).and_then(|index| routes.get(index)).copied();
+        }
+        let name = text.to_uppercase().replace('-', "_");
+        routes.iter().copied().find(|route| *route == name)
+    }
+
+    /// Asks for the confirmations from `index` on; the answer is whole when none is left.
+    fn confirm_from(&mut self, index: usize) -> Step {
+        if index < self.question.details.confirmation_items.len() {
+            self.topic = Topic::Confirmation(index);
+            return Step::Ask(self.page.confirmation(index));
+        }
+        Step::Done(std::mem::take(&mut self.answer))
+    }
+
+    fn confirmation_line(&mut self, index: usize, line: &str) -> Step {
+        let Some(item) = self.question.details.confirmation_items.get(index) else {
+            return self.confirm_from(index);
+        };
+        let confirmed = match line.to_lowercase().as_str() {
+            "y" | "yes" => Some(true),
+            "n" | "no" => Some(false),
+            "" => item.default_value,
+            _ => None,
+        };
+        match confirmed {
+            Some(confirmed) => {
+                self.answer.confirmations.insert(item.id.clone(), confirmed);
+                self.confirm_from(index + 1)
+            }
+            None => self.again("Type y for yes or n for no."),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,235 @@
+//! What a question looks like.
+
+use routing_core::review::{Question, QuestionKind};
+
+use crate::layout::{columns_of, fit, wrap};
+use crate::palette::{Palette, Tone};
+use crate::visible::{visible_line, visible_lines};
+
+/// The widest column of labels.
+const WIDEST_LABEL: usize = 28;
+
+/// Lays a question out.
+#[derive(Debug)]
+pub(super) struct Page<'q> {
+    pub(super) question: &'q Question,
+    pub(super) columns: usize,
+    pub(super) palette: Palette,
+}
+
+impl Page<'_> {
+    /// The whole question, without the prompt.
+    pub(super) fn opening(&self) -> String {
+        let question = self.question;
+        let mut lines = vec![String::new(), self.title()];
+        if let Some(problem) = &question.problem {
+            lines.push(String::new());
+            let text = format!("That answer does not fit. {}", visible_line(problem));
+            lines.extend(self.painted(Tone::Bad, &text));
+        }
+        lines.push(String::new());
+        lines.extend(self.painted(Tone::Strong, &visible_line(&question.details.reason)));
+        lines.extend(self.why());
+        let context = question.details.context_for_decision.trim();
+        if !context.is_empty() {
+            lines.push(String::new());
+            for line in visible_lines(context) {
+                lines.extend(wrap(&line, self.columns, "    "));
+            }
+        }
+        if !question.details.choices.is_empty() {
+            lines.push(String::new());
+            lines.extend(self.choices());
+        }
+        lines.push(String::new());
+        lines.push(self.way());
+        lines.join("\n") + "\n"
+    }
+
+    /// The line of what can be typed, and the prompt.
+    pub(super) fn prompt(&self) -> String {
+        let mut parts = Vec::new();
+        match self.question.details.choices.len() {
+            0 => parts.push("write an answer".to_owned()),
+            1 => parts.push("1 choose, or write an answer".to_owned()),
+            count => parts.push(format!("1-{count} choose, or write an answer")),
+        }
+        if !self.question.routes.is_empty() {
+            parts.push("r reroute".to_owned());
+        }
+        parts.push("e edit".to_owned());
+        parts.push("? help".to_owned());
+        self.prompt_line(&parts.join(" · "))
+    }
+
+    /// The prompt for where the answer shall go.
+    pub(super) fn route_prompt(&self) -> String {
+        self.prompt_line("a number or a name · Enter goes back")
+    }
+
+    /// The routes that the answer may take.
+    pub(super) fn routes(&self) -> String {
+        let mut lines = vec![String::new()];
+        for (index, route) in self.question.routes.iter().enumerate() {
+            let mark = if *route == self.question.target {
+                self.palette.paint(Tone::Faint, "  where it goes anyway")
+            } else {
+                String::new()
+            };
+            lines.push(format!("    {:>2}  {route}{mark}", index + 1));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// The confirmation at `index`, with its prompt.
+    pub(super) fn confirmation(&self, index: usize) -> String {
+        let Some(item) = self.question.details.confirmation_items.get(index) else {
+            return String::new();
+        };
+        let mut lines = vec![String::new()];
+        lines.extend(self.painted(Tone::Strong, &visible_line(&item.prompt)));
+        if let Some(impact) = &item.impact_if_no {
+            let text = format!("if not: {}", visible_line(impact));
+            lines.extend(self.painted(Tone::Faint, &text));
+        }
+        let choice = match item.default_value {
+            Some(true) => "Y/n",
+            Some(false) => "y/N",
+            None => "y/n",
+        };
+        format!("{}\n{}", lines.join("\n"), self.prompt_line(choice))
+    }
+
+    /// What was wrong with a line.
+    pub(super) fn problem(&self, problem: &str) -> String {
+        self.painted(Tone::Bad, problem).join("\n") + "\n"
+    }
+
+    /// Everything that can be typed, and everything that the agent said.
+    pub(super) fn help(&self) -> String {
+        let mut lines = vec![String::new()];
+        for (typed, meaning) in [
+            ("1   2,3", "choose by number, or by the value in brackets"),
+            ("1: words", "choose, and add words"),
+            ("words", "answer in your own words"),
+            ("= words", "the same, also where the words look like a number or a command"),
+            ("r", "send the answer to another agent type"),
+            ("r NAME", "the same at once"),
+            ("e", "write the next request yourself, in $VISUAL or $EDITOR"),
+            ("e {…}", "the same at once, as JSON"),
+            ("Ctrl+D", "leave the question open: the run ends and waits for an answer"),
+            ("Ctrl+C", "stop the run"),
+        ] {
+            lines.push(format!("    {}{meaning}", fit(typed, 10)));
+        }
+        let values: Vec<String> = self
+            .question
+            .details
+            .choices
+            .iter()
+            .enumerate()
+            .map(|(index, choice)| format!("{} [{}]", index + 1, visible_line(&choice.value)))
+            .collect();
+        if !values.is_empty() {
+            lines.push(String::new());
+            lines.extend(wrap(&format!("Values: {}", values.join(", ")), self.columns, "    "));
+        }
+        lines.push(String::new());
+        lines.push("    What the agent sent:".to_owned());
+        let payload = serde_json::to_string_pretty(&self.question.payload).unwrap_or_default();
+        for line in visible_lines(&payload) {
+            lines.extend(wrap(&line, self.columns, "      "));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    fn title(&self) -> String {
+        let question = self.question;
+        let left = format!("  ? {} asks", question.agent_type);
+        let right = format!("{} · {}", question.details.r#type, question.node);
+        let gap = self
+            .columns
+            .saturating_sub(columns_of(&left) + columns_of(&right) + 1);
+        let (left, right) = (
+            self.palette.paint(Tone::Waiting, &left),
+            self.palette.paint(Tone::Faint, &right),
+        );
+        if gap < 2 {
+            return format!("{left}\n    {right}");
+        }
+        format!("{left}{}{right}", " ".repeat(gap))
+    }
+
+    /// Why a person is asked, where the agent did not ask for one.
+    fn why(&self) -> Vec<String> {
+        let text = match &self.question.kind {
+            QuestionKind::HumanReview => return Vec::new(),
+            QuestionKind::UnsureReview {
+                suggestion,
+                confidence,
+                threshold,
+            } => format!(
+                "A reviewing model is {confidence} % sure where {threshold} % are needed. It would \
+                 say: {}",
+                visible_line(suggestion)
+            ),
+            QuestionKind::UnfilledRequest { problem } => format!(
+                "No model could write the request of {}: {}. Type e to write it, or r to send the \
+                 answer elsewhere.",
+                self.question.target,
+                visible_line(problem)
+            ),
+        };
+        let mut lines = vec![String::new()];
+        lines.extend(self.painted(Tone::Plain, &text));
+        lines
+    }
+
+    fn choices(&self) -> Vec<String> {
+        let choices = &self.question.details.choices;
+        let label_columns = choices
+            .iter()
+            .map(|choice| columns_of(&visible_line(&choice.label)))
+            .max()
+            .unwrap_or(0)
+            .min(WIDEST_LABEL);
+        let indent = " ".repeat(8 + label_columns + 2);
+        let mut lines = Vec::new();
+        for (index, choice) in choices.iter().enumerate() {
+            let label = visible_line(&choice.label);
+            let number = self.palette.paint(Tone::Waiting, &format!("{:>6}", index + 1));
+            let description = visible_line(&choice.description);
+            let mut wrapped = wrap(&description, self.columns, &indent).into_iter();
+            if columns_of(&label) > label_columns {
+                // A label that is too long for its column has a line of its own.
+                lines.push(format!("{number}  {label}"));
+                lines.extend(wrapped);
+                continue;
+            }
+            let first = wrapped.next().unwrap_or_default();
+            let first = first.trim_start();
+            let label = fit(&label, label_columns);
+            lines.push(format!("{number}  {label}  {first}").trim_end().to_owned());
+            lines.extend(wrapped);
+        }
+        lines
+    }
+
+    fn way(&self) -> String {
+        let text = format!("    The answer goes to {}.", self.question.target);
+        self.palette.paint(Tone::Faint, &text)
+    }
+
+    fn painted(&self, tone: Tone, text: &str) -> Vec<String> {
+        wrap(text, self.columns, "    ")
+            .into_iter()
+            .map(|line| self.palette.paint(tone, &line))
+            .collect()
+    }
+
+    fn prompt_line(&self, what: &str) -> String {
+        let what = self.palette.paint(Tone::Faint, &format!("  {what}"));
+        let mark = self.palette.paint(Tone::Waiting, "  >");
+        format!("\n{what}\n{mark} ")
+    }
+}

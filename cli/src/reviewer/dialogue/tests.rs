@@ -1,0 +1,167 @@
+//! Each test types lines and reads the answer that comes of them.
+
+use routing_core::review::{Answer, Question, QuestionKind};
+use routing_core::{
+    Choice, ConfirmationItem, InterruptDetails, InterruptId, InterruptType, NodeId, RunId,
+};
+use serde_json::json;
+
+use super::{Dialogue, Step};
+use crate::palette::Palette;
+
+fn choice(label: &str, value: &str) -> Choice {
+    Choice {
+        label: label.to_owned(),
+        value: value.to_owned(),
+        description: format!("what {label} means"),
+    }
+}
+
+fn question() -> Question {
+    Question {
+        interrupt: InterruptId::generate(),
+        run: RunId::generate(),
+        node: NodeId::new("root/discovery").unwrap(),
+        agent_type: "DISCOVERY_ORCHESTRATOR",
+        kind: QuestionKind::HumanReview,
+        details: InterruptDetails {
+            r#type: InterruptType::HumanReview,
+            reason: "two ways to split the work".to_owned(),
+            choices: vec![choice("By folder", "by-folder"), choice("By layer", "by-layer")],
+            confirmation_items: Vec::new(),
+            context_for_decision: "there are 7 folders".to_owned(),
+        },
+        payload: json!({"reason": "two ways"}),
+        target: "DISCOVERY_ORCHESTRATOR",
+        target_field: "discoveryOrchestratorRequest",
+        routes: vec!["ORCHESTRATOR", "DISCOVERY_ORCHESTRATOR", "TICKET_ORCHESTRATOR"],
+        request_schema: json!({"type": "object"}),
+        problem: None,
+    }
+}
+
+fn confirmation(id: &str, default_value: Option<bool>) -> ConfirmationItem {
+    ConfirmationItem {
+        id: id.to_owned(),
+        prompt: format!("really {id}?"),
+        default_value,
+        impact_if_no: Some("it takes longer".to_owned()),
+    }
+}
+
+/// Types the lines; the answer, or the last thing that was asked.
+fn type_lines(question: &Question, lines: &[&str]) -> Result<Answer, String> {
+    let mut dialogue = Dialogue::new(question, 80, Palette::PLAIN);
+    let mut shown = dialogue.opening();
+    for (index, line) in lines.iter().enumerate() {
+        match dialogue.line(line) {
+            Step::Ask(text) => shown = text,
+            Step::Done(answer) => {
+                assert_eq!(index + 1, lines.len(), "answered before the last line");
+                return Ok(answer);
+            }
+            Step::Edit => return Err("edit".to_owned()),
+        }
+    }
+    Err(shown)
+}
+
+#[test]
+fn a_choice_is_taken_by_number_by_value_and_with_words() {
+    let question = question();
+    for (typed, values, text) in [
+        ("1", vec!["by-folder"], None),
+        ("by-layer", vec!["by-layer"], None),
+        ("1,2", vec!["by-folder", "by-layer"], None),
+        (" 2: only src ", vec!["by-layer"], Some("only src")),
+    ] {
+        let answer = type_lines(&question, &[typed]).unwrap();
+        assert_eq!(answer.selected_choices, values, "{typed}");
+        assert_eq!(answer.text.as_deref(), text, "{typed}");
+        assert!(answer.check(&question).is_ok());
+    }
+}
+
+#[test]
+fn words_are_an_answer_and_may_look_like_a_number() {
+    let answer = type_lines(&question(), &["2 workers are enough"]).unwrap();
+    assert_eq!(answer.text.as_deref(), Some("2 workers are enough"));
+    let answer = type_lines(&question(), &["= 2"]).unwrap();
+    assert_eq!(answer.text.as_deref(), Some("2"));
+    assert!(answer.selected_choices.is_empty());
+}
+
+#[test]
+fn what_does_not_fit_is_asked_again() {
+    let shown = type_lines(&question(), &["7"]).unwrap_err();
+    assert!(shown.contains("There is no choice 7; there are 1 to 2."), "{shown}");
+    let shown = type_lines(&question(), &[""]).unwrap_err();
+    assert!(shown.contains("Nothing was typed."), "{shown}");
+    assert!(type_lines(&question(), &["7", "", "1"]).is_ok());
+}
+
+#[test]
+fn a_reroute_goes_only_to_an_allowed_route() {
+    let question = question();
+    for typed in [&["r", "3"][..], &["r", "ticket-orchestrator"], &["r TICKET_ORCHESTRATOR"]] {
+        let answer = type_lines(&question, typed).unwrap();
+        assert_eq!(answer.reroute_to.as_deref(), Some("TICKET_ORCHESTRATOR"));
+        assert!(answer.check(&question).is_ok());
+    }
+    let shown = type_lines(&question, &["r", "TICKET_ORCHESTRATORS"]).unwrap_err();
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    assert!(words.join(" ").contains("Did you mean TICKET_ORCHESTRATOR?"), "{shown}");
+    let shown = type_lines(&question, &["r", "REVIEW_AGENT"]).unwrap_err();
+    assert!(shown.contains("The answer cannot go to `REVIEW_AGENT`."), "{shown}");
+}
+
+#[test]
+fn confirmations_follow_with_their_defaults() {
+    let mut question = question();
+    question.details.confirmation_items =
+        vec![confirmation("deep", Some(false)), confirmation("slow", None)];
+    let shown = type_lines(&question, &["1"]).unwrap_err();
+    assert!(shown.contains("really deep?") && shown.contains("y/N"), "{shown}");
+    assert!(shown.contains("if not: it takes longer"), "{shown}");
+    let shown = type_lines(&question, &["1", "", ""]).unwrap_err();
+    assert!(shown.contains("Type y for yes or n for no."), "{shown}");
+    let answer = type_lines(&question, &["1", "", "maybe", "Y"]).unwrap();
+    assert_eq!(answer.confirmations.get("deep"), Some(&false));
+    assert_eq!(answer.confirmations.get("slow"), Some(&true));
+}
+
+#[test]
+fn a_request_can_be_written_in_one_line_or_in_an_editor() {
+    let answer = type_lines(&question(), &[r#"e {"goal":"x"}"#]).unwrap();
+    assert_eq!(answer.edited_request, Some(json!({"goal": "x"})));
+    let shown = type_lines(&question(), &["e {oops"]).unwrap_err();
+    assert!(shown.contains("That is no JSON"), "{shown}");
+    assert_eq!(type_lines(&question(), &["e"]).unwrap_err(), "edit");
+}
+
+#[test]
+fn the_question_shows_all_there_is_and_nothing_that_acts() {
+    let mut question = question();
+    question.problem = Some("selectedChoices: not offered".to_owned());
+    question.details.reason = "clear \u{1b}[2J the screen".to_owned();
+    let shown = Dialogue::new(&question, 80, Palette::PLAIN).opening();
+    for part in [
+        "DISCOVERY_ORCHESTRATOR asks",
+        "That answer does not fit. selectedChoices: not offered",
+        "clear \\u{1b}[2J the screen",
+        "there are 7 folders",
+        "1  By folder  what By folder means",
+        "The answer goes to DISCOVERY_ORCHESTRATOR.",
+    ] {
+        assert!(shown.contains(part), "{part} is missing in {shown}");
+    }
+    assert!(!shown.contains('\u{1b}'));
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+}
+
+#[test]
+fn help_explains_the_keys_and_shows_what_the_agent_sent() {
+    let shown = type_lines(&question(), &["?"]).unwrap_err();
+    assert!(shown.contains("send the answer to another agent type"), "{shown}");
+    assert!(shown.contains("\"reason\": \"two ways\""), "{shown}");
+}

@@ -1,0 +1,154 @@
+//! Lines that a person types, or a program sends.
+
+use std::io::{self, BufRead, Read};
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// The longest line, in bytes.
+const LONGEST_LINE: u64 = 1_000_000;
+
+/// Why there is no line.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoLine {
+    /// The input has ended.
+    #[error("the input has ended")]
+    End,
+    /// The input cannot be read.
+    #[error("cannot read the input")]
+    Unreadable(#[source] io::Error),
+    /// The line is too long or no UTF-8; the next one may be fine.
+    #[error("{0}")]
+    Unusable(&'static str),
+}
+
+/// Reads one line when one is asked for and never ahead, so that an editor can have the terminal in
+/// between.
+///
+/// Reading blocks a thread of its own: a read of a terminal cannot be taken back. A line that was asked
+/// for by somebody who has gone is given to the next who asks.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    channel: Mutex<Channel>,
+}
+
+#[derive(Debug)]
+struct Channel {
+    wishes: Sender<()>,
+    lines: UnboundedReceiver<Result<String, NoLine>>,
+    wished: bool,
+}
+
+impl Lines {
+    /// The lines of standard input.
+    ///
+    /// # Errors
+    ///
+    /// Where the system gives no thread.
+    pub(crate) fn of_standard_input() -> io::Result<Self> {
+        let (wishes, wished) = mpsc::channel();
+        let (send, lines) = unbounded_channel();
+        // The thread ends with the process: it may be blocked in a read.
+        std::thread::Builder::new()
+            .name("lines".to_owned())
+            .spawn(move || read_wished(&wished, &send))?;
+        Ok(Self {
+            channel: Mutex::new(Channel {
+                wishes,
+                lines,
+                wished: false,
+            }),
+        })
+    }
+
+    /// The next line, without its end.
+    ///
+    /// # Errors
+    ///
+    /// [`NoLine`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: a line that comes after the future was dropped is the next one.
+    pub(crate) async fn next(&self) -> Result<String, NoLine> {
+        let mut channel = self.channel.lock().await;
+        if !channel.wished {
+            channel.wished = true;
+            if channel.wishes.send(()).is_err() {
+                return Err(NoLine::End);
+            }
+        }
+        let line = channel.lines.recv().await;
+        channel.wished = false;
+        line.unwrap_or(Err(NoLine::End))
+    }
+}
+
+fn read_wished(wishes: &Receiver<()>, lines: &UnboundedSender<Result<String, NoLine>>) {
+    while wishes.recv().is_ok() {
+        if lines.send(read_line(&mut io::stdin().lock())).is_err() {
+            return;
+        }
+    }
+}
+
+fn read_line(input: &mut impl BufRead) -> Result<String, NoLine> {
+    let mut bytes = Vec::new();
+    let read = input
+        .by_ref()
+        .take(LONGEST_LINE + 1)
+        .read_until(b'\n', &mut bytes)
+        .map_err(NoLine::Unreadable)?;
+    if read == 0 {
+        return Err(NoLine::End);
+    }
+    if bytes.last() != Some(&b'\n') && bytes.len() as u64 > LONGEST_LINE {
+        skip_line(input)?;
+        return Err(NoLine::Unusable("that line is too long"));
+    }
+    let line = String::from_utf8(bytes)
+        .map_err(|_invalid| NoLine::Unusable("that line is no UTF-8 text"))?;
+    Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+fn skip_line(input: &mut impl BufRead) -> Result<(), NoLine> {
+    loop {
+        let available = input.fill_buf().map_err(NoLine::Unreadable)?;
+        if available.is_empty() {
+            return Ok(());
+        }
+        let end = available.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(available.len(), |end| end + 1);
+        input.consume(used);
+        if end.is_some() {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::{NoLine, read_line};
+
+    #[test]
+    fn lines_come_one_by_one_until_the_end() {
+        let mut input = Cursor::new("one\r\n\nlast");
+        assert_eq!(read_line(&mut input).unwrap(), "one");
+        assert_eq!(read_line(&mut input).unwrap(), "");
+        assert_eq!(read_line(&mut input).unwrap(), "last");
+        assert!(matches!(read_line(&mut input), Err(NoLine::End)));
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_used_does_not_hurt_the_next_one() {
+        let mut bytes = vec![b'x'; 1_500_000];
+        bytes.extend(b"\n\xff\xfe\nfine\n");
+        let mut input = Cursor::new(bytes);
+        assert!(matches!(read_line(&mut input), Err(NoLine::Unusable(_))));
+        assert!(matches!(read_line(&mut input), Err(NoLine::Unusable(_))));
+        assert_eq!(read_line(&mut input).unwrap(), "fine");
+    }
+}

@@ -1,0 +1,98 @@
+//! A script answers what it names, somebody else the rest.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use llm::{PersonAnswer, ScriptedAnswer};
+use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use routing_core::{InterruptId, Outcome, StopScope};
+
+use super::InterruptCount;
+use crate::report::answer_words;
+use crate::stage::Stage;
+
+/// Answers from a script, and says so.
+pub(crate) struct Scripted {
+    answers: Mutex<Vec<PersonAnswer>>,
+    count: Arc<InterruptCount>,
+    stage: Stage,
+    others: Arc<dyn Reviewer>,
+}
+
+impl Scripted {
+    /// Answers what `answers` names; `others` are asked the rest.
+    pub(crate) fn new(
+        answers: Vec<PersonAnswer>,
+        count: Arc<InterruptCount>,
+        stage: Stage,
+        others: Arc<dyn Reviewer>,
+    ) -> Self {
+        Self {
+            answers: Mutex::new(answers),
+            count,
+            stage,
+            others,
+        }
+    }
+
+    /// Takes the answer out: an answer that did not fit is not given again.
+    fn take(&self, interrupt: InterruptId, agent_type: &str) -> Option<ScriptedAnswer> {
+        let number = self.count.number(interrupt)?;
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = answers
+            .iter()
+            .position(|step| step.agent == agent_type && step.nth == number)?;
+        Some(answers.remove(index).answer)
+    }
+}
+
+#[async_trait]
+impl Reviewer for Scripted {
+    async fn answer(
+        &self,
+        question: &Question,
+        scope: &StopScope,
+    ) -> Result<Outcome<Answer>, ReviewError> {
+        match self.take(question.interrupt, question.agent_type) {
+            Some(scripted) => {
+                let answer = answer_of(scripted);
+                let words = answer_words(&answer);
+                self.stage.notice(format!(
+                    "         ✎ the script answers {}: {words}",
+                    question.agent_type
+                ));
+                Ok(Outcome::Completed(answer))
+            }
+            None => self.others.answer(question, scope).await,
+        }
+    }
+
+    async fn resume(
+        &self,
+        pause: &Pause,
+        scope: &StopScope,
+    ) -> Result<Outcome<Resume>, ReviewError> {
+        match self.take(pause.interrupt, pause.agent_type) {
+            Some(scripted) => {
+                let input = scripted.text;
+                let how = if input.is_some() { "with new input" } else { "unchanged" };
+                self.stage.notice(format!(
+                    "         ✎ the script resumes {} {how}",
+                    pause.agent_type
+                ));
+                Ok(Outcome::Completed(Resume { input }))
+            }
+            None => self.others.resume(pause, scope).await,
+        }
+    }
+}
+
+fn answer_of(scripted: ScriptedAnswer) -> Answer {
+    Answer {
+        selected_choices: scripted.selected_choices,
+        text: scripted.text,
+        confirmations: scripted.confirmations,
+        edited_request: scripted.edited_request,
+        reroute_to: scripted.reroute_to,
+    }
+}

@@ -1,0 +1,204 @@
+//! A person at the terminal, or a program at the other end of a pipe.
+
+use std::collections::HashMap;
+use std::io::IsTerminal;
+
+use async_trait::async_trait;
+use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use routing_core::{InterruptId, Outcome, StopReason, StopScope};
+use tokio::sync::Mutex;
+
+use super::dialogue::{Dialogue, Step};
+use super::editor;
+use super::lines::{Lines, NoLine};
+use crate::layout::{screen_size, wrap};
+use crate::palette::{Palette, Tone};
+use crate::stage::{Conversation, Stage};
+use crate::visible::visible_line;
+
+/// Asks one question after the other, in the order in which they come.
+pub(crate) struct Terminal {
+    stage: Stage,
+    lines: Lines,
+    palette: Palette,
+    /// Who has the screen; the drafts of requests that were edited, for a question that is asked again.
+    turn: Mutex<HashMap<InterruptId, String>>,
+}
+
+/// Why no line came.
+enum Silence {
+    Stopped(StopReason),
+    NobodyThere,
+    Broken(String),
+}
+
+impl From<Silence> for ReviewError {
+    fn from(silence: Silence) -> Self {
+        match silence {
+            Silence::Broken(detail) => Self::Unavailable { detail },
+            Silence::NobodyThere | Silence::Stopped(_) => Self::NobodyThere,
+        }
+    }
+}
+
+impl Terminal {
+    /// Asks on the stage and reads these lines.
+    pub(crate) fn new(stage: Stage, lines: Lines, palette: Palette) -> Self {
+        Self {
+            stage,
+            lines,
+            palette,
+            turn: Mutex::new(HashMap::new()),
+        }
+    }
+
+    async fn ask(
+        &self,
+        conversation: &Conversation,
+        text: String,
+        scope: &StopScope,
+    ) -> Result<String, Silence> {
+        let mut shown = text;
+        loop {
+            conversation.ask(shown).await;
+            let line = tokio::select! {
+                biased; // Who stops the run wants no more answers.
+                reason = scope.stopping() => return Err(Silence::Stopped(reason)),
+                line = self.lines.next() => line,
+            };
+            match line {
+                Ok(line) => {
+                    let is_shown = std::io::stdin().is_terminal();
+                    conversation.typed((!is_shown).then(|| visible_line(&line)));
+                    return Ok(line);
+                }
+                Err(NoLine::Unusable(problem)) => {
+                    conversation.typed(None);
+                    shown = format!("  {problem}; try again\n  > ");
+                }
+                Err(NoLine::End) => return Err(Silence::NobodyThere),
+                Err(error @ NoLine::Unreadable(_)) => {
+                    return Err(Silence::Broken(error.to_string()));
+                }
+            }
+        }
+    }
+
+    async fn converse(
+        &self,
+        question: &Question,
+        drafts: &mut HashMap<InterruptId, String>,
+        scope: &StopScope,
+    ) -> Result<Answer, Silence> {
+        let (columns, _rows) = screen_size();
+        let conversation = self.stage.converse();
+        let mut dialogue = Dialogue::new(question, columns - 1, self.palette);
+        let mut text = dialogue.opening();
+        loop {
+            let line = self.ask(&conversation, text, scope).await?;
+            let mut step = dialogue.line(&line);
+            if step == Step::Edit {
+                step = self.edit(question, &mut dialogue, drafts).await;
+            }
+            match step {
+                Step::Ask(next) => text = next,
+                Step::Done(answer) => return Ok(answer),
+                Step::Edit => text = dialogue.opening(),
+            }
+        }
+    }
+
+    /// Lets the person edit the request, as long as it is no JSON.
+    async fn edit(
+        &self,
+        question: &Question,
+        dialogue: &mut Dialogue<'_>,
+        drafts: &mut HashMap<InterruptId, String>,
+    ) -> Step {
+        if !std::io::stdin().is_terminal() {
+            return dialogue.again("An editor needs a terminal; type e {…} with the JSON.");
+        }
+        let begun = drafts.get(&question.interrupt).map(String::as_str);
+        let draft = editor::draft(question.target, &question.request_schema, begun);
+        let before = draft.clone();
+        let edited = tokio::task::spawn_blocking(move || editor::edit(&draft)).await;
+        let text = match edited {
+            Ok(Ok(text)) => text,
+            Ok(Err(error)) => return dialogue.again(&format!("Not edited: {error}.")),
+            Err(_ended) => return dialogue.again("Not edited."),
+        };
+        if text == before && !drafts.contains_key(&question.interrupt) {
+            return dialogue.edited(None);
+        }
+        let read = editor::read_draft(&text);
+        drafts.insert(question.interrupt, text);
+        match read {
+            Ok(request) => dialogue.edited(request),
+            Err(error) => {
+                let problem = format!("That is no JSON: {error}. Type e to go on editing.");
+                dialogue.again(&problem)
+            }
+        }
+    }
+
+    fn pause_text(&self, pause: &Pause) -> String {
+        let (columns, _rows) = screen_size();
+        let title = format!("  ‖ {} has paused the run", pause.agent_type);
+        let mut lines = vec![String::new(), self.palette.paint(Tone::Waiting, &title)];
+        lines.push(String::new());
+        lines.extend(wrap(&visible_line(&pause.reason), columns - 1, "    "));
+        lines.push(String::new());
+        let how = "  Enter resumes it unchanged · or write new input for it";
+        lines.push(self.palette.paint(Tone::Faint, how));
+        lines.push(format!("{} ", self.palette.paint(Tone::Waiting, "  >")));
+        lines.join("\n")
+    }
+}
+
+#[async_trait]
+impl Reviewer for Terminal {
+    async fn answer(
+        &self,
+        question: &Question,
+        scope: &StopScope,
+    ) -> Result<Outcome<Answer>, ReviewError> {
+        let mut drafts = tokio::select! {
+            biased;
+            reason = scope.stopping() => return Ok(interrupted(reason)),
+            turn = self.turn.lock() => turn,
+        };
+        match self.converse(question, &mut drafts, scope).await {
+            Ok(answer) => Ok(Outcome::Completed(answer)),
+            Err(Silence::Stopped(reason)) => Ok(interrupted(reason)),
+            Err(silence) => Err(silence.into()),
+        }
+    }
+
+    async fn resume(
+        &self,
+        pause: &Pause,
+        scope: &StopScope,
+    ) -> Result<Outcome<Resume>, ReviewError> {
+        let _turn = tokio::select! {
+            biased;
+            reason = scope.stopping() => return Ok(interrupted(reason)),
+            turn = self.turn.lock() => turn,
+        };
+        let conversation = self.stage.converse();
+        match self.ask(&conversation, self.pause_text(pause), scope).await {
+            Ok(line) => {
+                let input = Some(line.trim().to_owned()).filter(|input| !input.is_empty());
+                Ok(Outcome::Completed(Resume { input }))
+            }
+            Err(Silence::Stopped(reason)) => Ok(interrupted(reason)),
+            Err(silence) => Err(silence.into()),
+        }
+    }
+}
+
+fn interrupted<T>(reason: StopReason) -> Outcome<T> {
+    Outcome::Interrupted {
+        reason,
+        partial: (),
+    }
+}

@@ -1,0 +1,246 @@
+//! The one place that writes: a thread that owns the outputs, so that nothing is torn and nobody who
+//! works waits for a slow reader.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use agents::run::{RunObserver, RunOccurrence, RunReport};
+use tokio::sync::oneshot;
+
+use crate::model::CallMoment;
+use crate::report::Report;
+
+/// How often a picture that moves is drawn.
+const FRAME: Duration = Duration::from_millis(100);
+
+enum Cue {
+    Occurrence(Box<RunOccurrence>),
+    ModelCall(Box<CallMoment>),
+    Notice(String),
+    Ask {
+        text: String,
+        shown: oneshot::Sender<()>,
+    },
+    /// A line was typed; it has to be shown where no terminal has done so.
+    Typed(Option<String>),
+    Released,
+    Finish(Box<RunReport>),
+}
+
+/// Tells the stage what to show. Clones speak to the same stage.
+#[derive(Clone)]
+pub(crate) struct Stage {
+    cues: Sender<Cue>,
+}
+
+/// The thread behind a stage.
+pub(crate) struct StageThread {
+    stage: Stage,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+impl Stage {
+    /// Starts the thread. `when_broken` is called once, when standard output cannot be written any more.
+    ///
+    /// # Errors
+    ///
+    /// Where the system gives no thread.
+    pub(crate) fn open(
+        report: Box<dyn Report>,
+        when_broken: impl FnOnce() + Send + 'static,
+    ) -> io::Result<StageThread> {
+        let (cues, receiver) = mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("stage".to_owned())
+            .spawn(move || {
+                let mut play = Play {
+                    report,
+                    waiting: VecDeque::new(),
+                    prompting: false,
+                    at_prompt: false,
+                };
+                let played = play.run(&receiver);
+                if played.is_err() {
+                    when_broken();
+                }
+                played
+            })?;
+        Ok(StageThread {
+            stage: Self { cues },
+            thread,
+        })
+    }
+
+    /// A model was called, or has answered.
+    pub(crate) fn model_call(&self, moment: CallMoment) {
+        self.tell(Cue::ModelCall(Box::new(moment)));
+    }
+
+    /// Says something to people at once.
+    pub(crate) fn notice(&self, text: impl Into<String>) {
+        self.tell(Cue::Notice(text.into()));
+    }
+
+    /// Takes the screen for a conversation. What happens meanwhile is shown when the guard is dropped.
+    pub(crate) fn converse(&self) -> Conversation {
+        Conversation {
+            stage: self.clone(),
+        }
+    }
+
+    fn tell(&self, cue: Cue) {
+        // A stage that has closed shows nothing more; whoever tells it something goes on regardless.
+        let _ = self.cues.send(cue);
+    }
+}
+
+impl RunObserver for Stage {
+    fn observe(&self, occurrence: &RunOccurrence) {
+        self.tell(Cue::Occurrence(Box::new(occurrence.clone())));
+    }
+}
+
+/// A conversation with whoever types. Dropping it gives the screen back.
+pub(crate) struct Conversation {
+    stage: Stage,
+}
+
+impl Conversation {
+    /// Puts a question on the screen, after all that was told before; the cursor stays behind it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: the question stands on the screen, and the conversation can be dropped.
+    pub(crate) async fn ask(&self, text: String) {
+        let (shown, seen) = oneshot::channel();
+        self.stage.tell(Cue::Ask { text, shown });
+        // An error says that the stage has closed; then there is nothing to wait for.
+        let _ = seen.await;
+    }
+
+    /// A line was typed. `echo` is the line where no terminal has shown it.
+    pub(crate) fn typed(&self, echo: Option<String>) {
+        self.stage.tell(Cue::Typed(echo));
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        self.stage.tell(Cue::Released);
+    }
+}
+
+impl StageThread {
+    /// For telling it what to show.
+    pub(crate) fn stage(&self) -> Stage {
+        self.stage.clone()
+    }
+
+    /// Shows how the run ended, and waits until all is written.
+    ///
+    /// # Errors
+    ///
+    /// Where standard output could not be written.
+    pub(crate) fn finish(self, report: RunReport) -> io::Result<()> {
+        self.stage.tell(Cue::Finish(Box::new(report)));
+        self.thread
+            .join()
+            .unwrap_or_else(|_panic| Err(io::Error::other("the output has stopped")))
+    }
+}
+
+struct Play {
+    report: Box<dyn Report>,
+    /// What happened while somebody was typing.
+    waiting: VecDeque<Cue>,
+    prompting: bool,
+    /// Whether the cursor stands behind a question.
+    at_prompt: bool,
+}
+
+impl Play {
+    fn run(&mut self, cues: &Receiver<Cue>) -> io::Result<()> {
+        let mut next_frame = Instant::now() + FRAME;
+        loop {
+            let now = Instant::now();
+            if now >= next_frame {
+                next_frame = now + FRAME;
+                if !self.prompting {
+                    self.report.tick()?;
+                }
+            }
+            match cues.recv_timeout(next_frame.saturating_duration_since(now)) {
+                Ok(Cue::Finish(report)) => {
+                    self.release()?;
+                    return self.report.finish(&report);
+                }
+                Ok(cue) => self.cue(cue)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+
+    fn cue(&mut self, cue: Cue) -> io::Result<()> {
+        match cue {
+            Cue::Notice(text) => {
+                self.leave_prompt()?;
+                self.report.notice(&text)
+            }
+            Cue::Ask { text, shown } => {
+                self.leave_prompt()?;
+                self.prompting = true;
+                self.at_prompt = true;
+                self.report.ask(&text)?;
+                // Whoever asked may have gone.
+                let _ = shown.send(());
+                Ok(())
+            }
+            Cue::Typed(echo) => {
+                self.at_prompt = false;
+                match echo {
+                    Some(line) => self.report.ask(&format!("{line}\n")),
+                    None => Ok(()),
+                }
+            }
+            Cue::Released => self.release(),
+            cue if self.prompting && self.report.shares_the_prompt() => {
+                self.waiting.push_back(cue);
+                Ok(())
+            }
+            cue => self.show(&cue),
+        }
+    }
+
+    fn show(&mut self, cue: &Cue) -> io::Result<()> {
+        match cue {
+            Cue::Occurrence(occurrence) => self.report.occurrence(occurrence),
+            Cue::ModelCall(moment) => self.report.model_call(moment),
+            Cue::Notice(_)
+            | Cue::Ask { .. }
+            | Cue::Typed(_)
+            | Cue::Released
+            | Cue::Finish(_) => Ok(()),
+        }
+    }
+
+    /// Ends the line of a question that nothing was typed behind.
+    fn leave_prompt(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.at_prompt) {
+            self.report.ask("\n")?;
+        }
+        Ok(())
+    }
+
+    fn release(&mut self) -> io::Result<()> {
+        self.leave_prompt()?;
+        self.prompting = false;
+        while let Some(cue) = self.waiting.pop_front() {
+            self.show(&cue)?;
+        }
+        Ok(())
+    }
+}
