@@ -1,6 +1,6 @@
 //! The places in a schema where other schemas stand.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Keywords whose value is a schema.
 const ONE: [&str; 10] = [
@@ -26,45 +26,67 @@ const MAP: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 /// Calls `visit` with each schema directly inside, the keyword it stands under, and its name or
 /// place there.
 pub(super) fn children<'a>(schema: &'a Value, mut visit: impl FnMut(&'a str, String, &'a Value)) {
-    let Value::Object(object) = schema else {
-        return;
-    };
-    for (keyword, value) in object {
-        match value {
-            Value::Array(list) if LIST.contains(&keyword.as_str()) => {
-                for (place, child) in list.iter().enumerate() {
+    for (keyword, value) in schema.as_object().into_iter().flatten() {
+        match Kind::of(keyword, value) {
+            Kind::List => {
+                for (place, child) in value.as_array().into_iter().flatten().enumerate() {
                     visit(keyword, format!("{keyword}/{place}"), child);
                 }
             }
-            Value::Object(map) if MAP.contains(&keyword.as_str()) => {
-                for (name, child) in map {
+            Kind::Map => {
+                for (name, child) in value.as_object().into_iter().flatten() {
                     visit(keyword, format!("{keyword}/{name}"), child);
                 }
             }
-            // `true` and `false` say whether there may be more, not what it looks like.
-            Value::Bool(_) if keyword.ends_with("Properties") => {}
-            _ if ONE.contains(&keyword.as_str()) => visit(keyword, keyword.clone(), value),
-            _ => {}
+            Kind::One => visit(keyword, keyword.clone(), value),
+            Kind::Nothing => {}
         }
     }
 }
 
 /// Calls `visit` with each schema directly inside, to be changed.
 pub(super) fn children_mut(schema: &mut Value, mut visit: impl FnMut(&mut Value)) {
-    let Value::Object(object) = schema else {
-        return;
-    };
-    for (keyword, value) in object.iter_mut() {
-        match value {
-            Value::Array(list) if LIST.contains(&keyword.as_str()) => {
-                list.iter_mut().for_each(&mut visit);
+    for (keyword, value) in schema.as_object_mut().into_iter().flatten() {
+        match Kind::of(keyword, value) {
+            Kind::List => value
+                .as_array_mut()
+                .into_iter()
+                .flatten()
+                .for_each(&mut visit),
+            Kind::Map => value
+                .as_object_mut()
+                .into_iter()
+                .flat_map(Map::values_mut)
+                .for_each(&mut visit),
+            Kind::One => visit(value),
+            Kind::Nothing => {}
+        }
+    }
+}
+
+/// How schemas stand under a keyword.
+enum Kind {
+    One,
+    List,
+    Map,
+    Nothing,
+}
+
+impl Kind {
+    fn of(keyword: &str, value: &Value) -> Self {
+        if ONE.contains(&keyword) {
+            // `true` and `false` say whether there may be more, not what it looks like.
+            if value.is_boolean() && keyword.ends_with("Properties") {
+                Self::Nothing
+            } else {
+                Self::One
             }
-            Value::Object(map) if MAP.contains(&keyword.as_str()) => {
-                map.values_mut().for_each(&mut visit);
-            }
-            Value::Bool(_) if keyword.ends_with("Properties") => {}
-            value if ONE.contains(&keyword.as_str()) => visit(value),
-            _ => {}
+        } else if LIST.contains(&keyword) {
+            Self::List
+        } else if MAP.contains(&keyword) {
+            Self::Map
+        } else {
+            Self::Nothing
         }
     }
 }

@@ -48,8 +48,8 @@ pub(super) fn check(schema: &Value, report: &mut Report) {
 }
 
 fn length(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.chars().count(),
-        other => other.to_string().chars().count(),
-    }
+    value.as_str().map_or_else(
+        || value.to_string().chars().count(),
+        |text| text.chars().count(),
+    )
 }
