@@ -170,12 +170,23 @@ impl<'a> Composer<'a> {
             .copied()
             .filter(|variant| variant.get("type") != Some(&json!("null")))
             .collect();
-        let variant = if place.depth >= DEEP || telling.is_empty() {
+        // An enumeration whose values are described is written as a choice of constants.
+        let constants: Option<Vec<Value>> = telling
+            .iter()
+            .map(|variant| variant.get("const").cloned())
+            .collect();
+        let forward = constants.as_deref().and_then(route_choice::forward_value);
+        let variant = if let Some(forward) = forward {
+            telling
+                .iter()
+                .copied()
+                .find(|variant| variant.get("const") == Some(forward))
+        } else if place.depth >= DEEP || telling.is_empty() {
             possible
                 .into_iter()
                 .min_by_key(|variant| self.view.least_depth(variant).unwrap_or(usize::MAX))
         } else {
-            self.random.pick(&telling).copied()
+            forward_variant(&telling).or_else(|| self.random.pick(&telling).copied())
         };
         let variant = variant.map(|variant| self.view.demands(variant));
         Some(joint(rest, variant.unwrap_or_default()))
@@ -407,6 +418,19 @@ fn kind(demands: &Demands) -> Kind {
     } else {
         Kind::Text
     }
+}
+
+/// Of variants that are constants, an enumeration in another form, the one that lets the work go on.
+fn forward_variant<'v>(variants: &[&'v Value]) -> Option<&'v Value> {
+    let constants: Vec<Value> = variants
+        .iter()
+        .filter_map(|variant| variant.get("const").cloned())
+        .collect();
+    let forward = route_choice::forward_value(&constants)?;
+    variants
+        .iter()
+        .copied()
+        .find(|variant| variant.get("const") == Some(forward))
 }
 
 fn type_name(value: &Value) -> &'static str {

@@ -190,6 +190,19 @@ fn one_route_forward_is_set_in_every_dialect() {
 }
 
 #[test]
+fn the_value_that_goes_on_is_taken_in_both_forms_of_an_enumeration() {
+    let names = ["STOP", "ROUTE_BACK", "ADVANCE_PHASE"];
+    let constants = names.map(|name| json!({"const": name, "description": "a decision"}));
+    for decision in [json!({"enum": names}), json!({"oneOf": constants})] {
+        let schema = json!({"type": "object", "properties": {"decision": decision}});
+        for seed in 0..20 {
+            let answer = compose(&schema, seed, &caller("ORCHESTRATOR", Purpose::Step), None);
+            assert_eq!(answer["decision"], "ADVANCE_PHASE", "{schema}");
+        }
+    }
+}
+
+#[test]
 fn an_interrupt_that_is_asked_for_has_the_given_fields() {
     let mut fields = Map::new();
     fields.insert("goal".to_owned(), json!("ask first"));
