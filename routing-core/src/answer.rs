@@ -14,6 +14,7 @@ mod strict_visitor;
 pub(crate) mod watch;
 
 pub use body::LONGEST_ANSWER;
+pub(crate) use body::body;
 pub use constraint::{ConstraintCheck, TypesOnly};
 pub use error::{AnswerError, AnswerFault};
 pub use read::{read_narrowed, read_strictly, read_within};

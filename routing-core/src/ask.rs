@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::answer::{AnswerError, ConstraintCheck, read_within};
+use crate::answer::{AnswerError, ConstraintCheck, body, read_within};
 use crate::context::LlmCallContext;
 use crate::model::{
     Dialect, LanguageModel, Message, ModelError, ModelReply, PartialReply, TokenUsage,
@@ -147,7 +147,8 @@ impl Asker {
         })?;
         let schema = context.selection.schema(Dialect::JsonSchema);
         if schema.has_constraints() {
-            self.constraints.check(schema, answer)?;
+            // The check reads plain JSON: a fence that was tolerated above is not its business.
+            self.constraints.check(schema, body(answer)?)?;
         }
         Ok(routing)
     }

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod ask;
 mod bus;
 mod context;
 mod domain;
