@@ -4,9 +4,11 @@
 
 mod graph;
 mod schema;
+mod vocabulary;
 
 pub use graph::{Edge, Place, edges, mermaid};
 pub use schema::{SchemaError, SchemaQuery, schema};
+pub use vocabulary::script_vocabulary;
 
 use routing_core::schema::AnswerSchema;
 use routing_core::{InterruptRoutes, RouteId, RouteInfo, Routing};
