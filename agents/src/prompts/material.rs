@@ -75,23 +75,36 @@ fn discovery(workspace: &Workspace, node: &Node) -> String {
     )
 }
 
-/// The part that the worker's assignment names, the most precisely named one where there are several;
-/// else the one whose turn it is.
+/// The part that the worker's focus names, the most precisely named one where there are several; else
+/// the one whose turn it is.
 fn part_of<'p, 'w>(parts: &'p [WorkspacePart<'w>], node: &Node) -> Option<&'p WorkspacePart<'w>> {
-    let assignment = node
+    let focus = node
         .assignment
         .as_ref()
-        .map(|work| work.to_string().to_lowercase())
+        .and_then(|work| work.get("subdomainFocus")?.as_str())
         .unwrap_or_default();
-    let names = |part: &&WorkspacePart<'_>| {
-        part.name != "." && assignment.contains(&part.name.to_lowercase())
-    };
     let turn = node.number.saturating_sub(1).checked_rem(parts.len())?;
     parts
         .iter()
-        .filter(names)
+        .filter(|part| names(focus, &part.name))
         .max_by_key(|part| part.name.len())
         .or_else(|| parts.get(turn))
+}
+
+/// Whether a text names a folder, or a path in it, as words of its own.
+fn names(text: &str, folder: &str) -> bool {
+    let within = format!("{folder}/");
+    let is_path =
+        |character: char| character.is_alphanumeric() || matches!(character, '/' | '.' | '-' | '_');
+    let mut words = text
+        .split(|character| !is_path(character))
+        .map(|word| word.trim_end_matches(['.', '/']));
+    // A name with a space or a bracket in it is no word: then it must stand there as it is.
+    if folder.chars().all(is_path) {
+        words.any(|word| word == folder || word.starts_with(&within))
+    } else {
+        text.contains(folder)
+    }
 }
 
 /// The files that the worker's assignment names.
@@ -157,7 +170,7 @@ mod tests {
     use routing_core::event::INTERRUPT_REQUEST_MARK;
     use serde_json::json;
 
-    use super::{facts, fenced};
+    use super::{facts, fenced, names};
     use crate::agent_kind::AgentKind;
     use crate::workflow::node::Node;
     use crate::workspace::Workspace;
@@ -167,6 +180,15 @@ mod tests {
         node.assignment = Some(json!({ "goal": "look", "subdomainFocus": focus }));
         node.number = number;
         node
+    }
+
+    #[test]
+    fn a_folder_is_named_by_whole_words_alone() {
+        assert!(names("the folder src/run, and its edges", "src/run"));
+        assert!(names("look at src/run/goal.rs.", "src/run"));
+        assert!(!names("the arrangement", "run"));
+        assert!(!names("src/runner", "src/run"));
+        assert!(names("what is at the (top level) here", "(top level)"));
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub(super) fn heading(text: &str) -> Option<String> {
                 .trim_end_matches("*/")
                 .trim_end_matches("-->")
                 .trim_end_matches("\"\"\"")
-                .trim();
+                .trim()
+                .trim_end_matches('.');
             let tells = said.chars().any(char::is_alphabetic);
             tells.then(|| printable(said).chars().take(LONGEST_HEADING).collect())
         })

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::file::WorkspaceFile;
 
 /// The name of the part that has the files beside the folders.
-const BESIDE: &str = ".";
+const BESIDE: &str = "(top level)";
 
 /// A folder of the workspace, or the files beside its folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspacePart<'w> {
-    /// The folder's path within the workspace; `.` for the files beside the folders.
+    /// The folder's path within the workspace; `(top level)` for the files beside the folders.
     pub name: String,
     /// Its files, those of the folders below it included.
     pub files: Vec<&'w WorkspaceFile>,

@@ -38,11 +38,11 @@ fn files_are_read_in_the_order_of_their_paths_with_their_facts() {
         .iter()
         .map(|file| file.heading.as_deref().unwrap())
         .collect();
-    assert_eq!(headings, ["Title", "First.", "Second."]);
+    assert_eq!(headings, ["Title", "First", "Second"]);
     let rust = &workspace.files()[2];
     assert_eq!((rust.language, rust.lines, rust.bytes), ("Rust", 2, 22));
     let parts: Vec<_> = workspace.parts().into_iter().map(|it| it.name).collect();
-    assert_eq!(parts, [".", "src"]);
+    assert_eq!(parts, ["(top level)", "src"]);
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub(crate) struct Facts {
     pub(crate) files: Vec<String>,
     /// Headings, folders and other names.
     pub(crate) headings: Vec<String>,
+    /// Folders that were listed as such, in lines of the form `- folder name (…)`.
+    pub(crate) folders: Vec<String>,
     /// What lines of the form `label: text` say, by label in small letters; the last one stands.
     labelled: BTreeMap<String, String>,
     /// The values of offered choices.
@@ -80,6 +82,12 @@ impl Facts {
 
     fn read_line(&mut self, line: &str) {
         let line = line.trim();
+        if let Some((folder, _count)) = line
+            .strip_prefix("- folder ")
+            .and_then(|rest| rest.rsplit_once(" ("))
+        {
+            push_new(&mut self.folders, folder);
+        }
         if let Some(heading) = line.strip_prefix('#') {
             push_new(&mut self.headings, heading.trim_start_matches('#').trim());
         } else if let Some((label, text)) = line.split_once(": ") {
@@ -216,6 +224,15 @@ mod tests {
         assert_eq!(facts.goal, "tidy the parser");
         assert_eq!(facts.files, ["src/parse.rs", "docs/guide.md", "Cargo.toml"]);
         assert_eq!(facts.headings, ["Errors", "Usage"]);
+    }
+
+    #[test]
+    fn folders_are_found_where_they_are_listed() {
+        let messages = [Message::user(
+            "- folder src/run (3 files)\n- folder (top level) (1 files)\nfolder none (2 files)",
+        )];
+        let facts = Facts::gather(&messages, &[]);
+        assert_eq!(facts.folders, ["src/run", "(top level)"]);
     }
 
     #[test]

@@ -178,6 +178,13 @@ impl Prose {
         {
             return self.goal(listed, facts);
         }
+        if listed
+            && words.last().is_some_and(|word| word == "focus")
+            && let Some(folder) = at(&facts.folders, index)
+        {
+            // Each worker gets a folder of its own, as far as there are enough of them.
+            return format!("the folder {folder} and what it relies on");
+        }
         let templates = SENTENCES
             .iter()
             .find(|(endings, _)| {

@@ -1,0 +1,73 @@
+//! Models that play a part: each does one thing otherwise than the rehearsal model.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use llm::RehearsalModel;
+use routing_core::model::{
+    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
+};
+use routing_core::{Outcome, StopScope};
+
+pub(crate) type Reply = Result<Outcome<ModelReply, PartialReply>, ModelError>;
+
+/// What a model that is not the rehearsal's does with a call; `None` leaves it to the rehearsal model.
+#[async_trait]
+pub(crate) trait Part: Send + Sync {
+    async fn play(&self, call: &mut ModelCall, scope: &StopScope) -> Option<Reply>;
+}
+
+/// The rehearsal model, with a part that comes first, and a list of all calls.
+pub(crate) struct Playing<P> {
+    pub(crate) part: P,
+    pub(crate) rehearsal: RehearsalModel,
+    pub(crate) calls: Arc<Mutex<Vec<ModelCall>>>,
+}
+
+impl<P> Playing<P> {
+    pub(crate) fn new(part: P, rehearsal: RehearsalModel) -> Self {
+        Self {
+            part,
+            rehearsal,
+            calls: Arc::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl<P: Part> LanguageModel for Playing<P> {
+    fn name(&self) -> &str {
+        "playing"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::JsonSchema
+    }
+
+    async fn call(&self, mut call: ModelCall, scope: &StopScope) -> Reply {
+        self.calls.lock().unwrap().push(call.clone());
+        match self.part.play(&mut call, scope).await {
+            Some(reply) => reply,
+            None => self.rehearsal.call(call, scope).await,
+        }
+    }
+}
+
+/// Plays nothing: the calls are watched.
+pub(crate) struct Watched;
+
+#[async_trait]
+impl Part for Watched {
+    async fn play(&self, _call: &mut ModelCall, _scope: &StopScope) -> Option<Reply> {
+        None
+    }
+}
+
+/// A whole answer.
+pub(crate) fn reply(text: impl Into<String>) -> Reply {
+    Ok(Outcome::Completed(ModelReply {
+        text: text.into(),
+        usage: TokenUsage::default(),
+        cut_off: false,
+    }))
+}

@@ -1,0 +1,236 @@
+//! Workers: side by side, each interrupted alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agents::AgentKind;
+use agents::run::{InterruptResult, NodeState, RunEvent, RunObserver, RunOccurrence};
+use async_trait::async_trait;
+use routing_core::model::ModelCall;
+use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use routing_core::{Outcome, StopScope};
+use serde_json::json;
+use tokio::sync::{Barrier, Semaphore};
+
+use crate::models::{Part, Playing, Reply, Watched};
+use crate::stage::{Stage, assert_completed, target};
+
+const DISPATCH: &str = "orchestrator/discovery/dispatch";
+
+fn times(stage: &Stage, node: &str) -> usize {
+    stage.log.steps().iter().filter(|it| *it == node).count()
+}
+
+/// The work of three workers, as an answer of the discovery orchestrator.
+fn three() -> serde_json::Value {
+    let work = |focus: &str| json!({ "goal": format!("read {focus}"), "subdomainFocus": focus });
+    json!({ "agent": "DISCOVERY_ORCHESTRATOR", "turn": 1, "answer": { "agentRequests": {
+        "requests": [work("engine"), work("pages"), work("(top level)")],
+        "goal": "read all", "delegationRationale": "by folder",
+    } } })
+}
+
+/// Answers once so many workers have finished.
+struct AfterTheSiblings {
+    siblings: u32,
+    finished: Semaphore,
+}
+
+#[async_trait]
+impl Reviewer for AfterTheSiblings {
+    async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
+        let _all = self.finished.acquire_many(self.siblings).await.unwrap();
+        Ok(Outcome::Completed(Answer {
+            text: Some("now you".to_owned()),
+            ..Answer::default()
+        }))
+    }
+
+    async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
+        Err(ReviewError::NobodyThere)
+    }
+}
+
+impl RunObserver for AfterTheSiblings {
+    fn observe(&self, occurrence: &RunOccurrence) {
+        if let RunEvent::AgentFinished {
+            kind: AgentKind::DiscoveryAgent,
+            ..
+        } = occurrence.event
+        {
+            self.finished.add_permits(1);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_workers_interrupt_stops_that_worker_alone() {
+    let mut stage = Stage::new().scripted(three()).scripted(json!({
+        "agent": "DISCOVERY_AGENT", "turn": 1, "node": "worker-2",
+        "interrupt": { "type": "HUMAN_REVIEW", "reason": "which page?" },
+    }));
+    let siblings = Arc::new(AfterTheSiblings {
+        siblings: 2,
+        finished: Semaphore::new(0),
+    });
+    stage.reviewer = Some(Arc::clone(&siblings) as Arc<_>);
+    stage.observers.push(siblings);
+    // If the question stopped the siblings, the answer would never come.
+    let report = tokio::time::timeout(Duration::from_secs(60), stage.execute())
+        .await
+        .unwrap();
+    assert_completed(&report);
+    assert_eq!(report.interrupts.len(), 1);
+    assert_eq!(target(&report, 0), "DISCOVERY_DISPATCH");
+    for (worker, steps) in [
+        ("worker-1", 1),
+        ("worker-2", 2),
+        ("worker-3", 1),
+        ("worker-4", 0),
+    ] {
+        assert_eq!(
+            times(&stage, &format!("{DISPATCH}/{worker}")),
+            steps,
+            "{worker}"
+        );
+    }
+    assert_eq!(times(&stage, DISPATCH), 1);
+}
+
+#[tokio::test]
+async fn a_worker_that_is_sent_elsewhere_takes_the_run_along_when_its_siblings_are_done() {
+    let stage = Stage::new()
+        .scripted(three())
+        .scripted(json!({
+            "agent": "DISCOVERY_AGENT", "turn": 1, "node": "worker-1",
+            "interrupt": { "type": "HUMAN_REVIEW", "reason": "all is known" },
+        }))
+        .answered(Answer {
+            reroute_to: Some("PLANNING_ORCHESTRATOR".to_owned()),
+            ..Answer::default()
+        });
+    let report = stage.execute().await;
+    assert_completed(&report);
+    assert_eq!(target(&report, 0), "PLANNING_ORCHESTRATOR");
+    assert_eq!(
+        times(&stage, DISPATCH),
+        0,
+        "its dispatch node takes no turn"
+    );
+    let steps = stage.log.steps();
+    assert!(steps[..5].contains(&format!("{DISPATCH}/worker-3")));
+    assert_eq!(steps[5], "orchestrator/planning");
+}
+
+#[tokio::test]
+async fn where_two_workers_are_sent_elsewhere_the_run_goes_to_both() {
+    let away = |worker: &str| {
+        json!({ "agent": "DISCOVERY_AGENT", "turn": 1, "node": worker,
+            "interrupt": { "type": "HUMAN_REVIEW", "reason": "elsewhere" } })
+    };
+    let to = |target: &str| Answer {
+        reroute_to: Some(target.to_owned()),
+        ..Answer::default()
+    };
+    let stage = Stage::new()
+        .scripted(three())
+        .scripted(away("worker-1"))
+        .scripted(away("worker-3"))
+        .answered(to("ORCHESTRATOR_COLLECTOR"))
+        .answered(to("TICKET_ORCHESTRATOR"));
+    let report = stage.execute().await;
+    assert_completed(&report);
+    assert_eq!(times(&stage, "orchestrator/tickets"), 1);
+    let ends = stage
+        .log
+        .steps()
+        .iter()
+        .filter(|node| node.starts_with("orchestrator/collector"))
+        .count();
+    assert_eq!(ends, 2, "one for each way");
+}
+
+#[tokio::test]
+async fn a_workers_missing_context_comes_back_to_it_alone() {
+    let asks = json!({ "contextManagerRequest": {
+        "reason": "no docs", "missingContextDescription": "who calls count()?",
+        "type": "INTROSPECT_AGENT_CONTEXT", "suggestedSources": [],
+    } });
+    let stage = Stage::new().scripted(three()).scripted(
+        json!({ "agent": "DISCOVERY_AGENT", "turn": 1, "node": "worker-2", "answer": asks }),
+    );
+    let model = Playing::new(Watched, stage.rehearsal());
+    let calls = Arc::clone(&model.calls);
+    let stage = stage.played_by(model);
+    assert_completed(&stage.execute().await);
+    assert_eq!(times(&stage, &format!("{DISPATCH}/worker-2/context")), 1);
+    assert_eq!(times(&stage, &format!("{DISPATCH}/worker-2")), 2);
+    assert_eq!(times(&stage, &format!("{DISPATCH}/worker-1")), 1);
+    let calls = calls.lock().unwrap();
+    let context = calls
+        .iter()
+        .find(|call| call.caller.agent_type == "CONTEXT_MANAGER")
+        .unwrap();
+    let schema = context.schema.text();
+    assert!(schema.contains("discoveryAgentRequests"), "{schema}");
+    assert!(!schema.contains("planningCollectorRequest"), "{schema}");
+}
+
+/// Lets no discovery worker's model answer before so many of them are asked.
+struct Together(Barrier);
+
+#[async_trait]
+impl Part for Together {
+    async fn play(&self, call: &mut ModelCall, _scope: &StopScope) -> Option<Reply> {
+        if call.caller.agent_type == "DISCOVERY_AGENT" {
+            self.0.wait().await;
+        }
+        None
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn workers_work_side_by_side_as_many_as_allowed() {
+    let mut stage = Stage::new().scripted(three());
+    stage.limits.parallel_workers = 3.try_into().unwrap();
+    let stage = {
+        let model = Playing::new(Together(Barrier::new(3)), stage.rehearsal());
+        stage.played_by(model)
+    };
+    let report = tokio::time::timeout(Duration::from_secs(60), stage.execute()).await;
+    assert_completed(&report.unwrap());
+
+    // With two at a time the third never comes, and the two wait for it for ever.
+    let mut stage = Stage::new().scripted(three());
+    stage.limits.parallel_workers = 2.try_into().unwrap();
+    let stage = {
+        let model = Playing::new(Together(Barrier::new(3)), stage.rehearsal());
+        stage.played_by(model)
+    };
+    let report = tokio::time::timeout(Duration::from_secs(60), stage.execute()).await;
+    assert!(report.is_err());
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_lets_the_siblings_finish_their_step() {
+    let stage = Stage::new().scripted(three()).scripted(json!({
+        "agent": "DISCOVERY_AGENT", "turn": 1, "node": "worker-1",
+        "interrupt": { "type": "HUMAN_REVIEW", "reason": "which page?" },
+    }));
+    let report = stage.execute().await;
+    assert_eq!(report.interrupts[0].outcome, InterruptResult::Open);
+    let finished: Vec<_> = stage
+        .log
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            RunEvent::AgentFinished { node, status, .. } => Some((node.to_string(), status)),
+            _ => None,
+        })
+        .collect();
+    for worker in ["worker-2", "worker-3"] {
+        let expected = (format!("{DISPATCH}/{worker}"), NodeState::Completed);
+        assert!(finished.contains(&expected), "{finished:?}");
+    }
+    assert_eq!(times(&stage, DISPATCH), 0);
+}
