@@ -5,13 +5,15 @@
 //!
 //! The schema goes out as the call has it, byte for byte, in the field in which the provider takes
 //! it. What bounds an answer: its length by [`CallLimits::answer`], the time by the other limits. The
-//! client library buffers one line of the stream until it ends, so a line without an end is bounded
-//! by [`CallLimits::silence`]: no whole event within it ends the call.
+//! client library buffers a line of the stream until the line ends, and the body of a refusal until
+//! the body ends; both are bounded by time alone: no whole event within [`CallLimits::silence`] ends
+//! the call.
 
 mod endpoint;
 mod exchange;
 mod failure;
 mod frames;
+mod io_thread;
 mod limits;
 mod model_id;
 mod request;
@@ -35,6 +37,7 @@ use endpoint::BaseUrl;
 use exchange::Exchange;
 use failure::FailureContext;
 use frames::FrameWatch;
+use io_thread::IoThread;
 
 pub use limits::CallLimits;
 pub use model_id::{ModelId, ParseModelIdError, Provider};
@@ -87,7 +90,10 @@ pub enum ProviderError {
     NoModel,
     /// The HTTP client cannot be built.
     #[error("the HTTP client cannot be built")]
-    Client(#[source] reqwest::Error),
+    Client(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The thread that serves the connections cannot be started.
+    #[error("no thread can be started for the model's connections")]
+    Thread(#[source] std::io::Error),
 }
 
 /// A model that a provider serves.
@@ -100,6 +106,7 @@ pub struct ProviderModel {
     key: Secret,
     limits: CallLimits,
     client: Client,
+    io_thread: IoThread,
 }
 
 impl ProviderModel {
@@ -153,6 +160,7 @@ impl ProviderModel {
             key,
             limits,
             client: client(local)?,
+            io_thread: IoThread::start().map_err(ProviderError::Thread)?,
         })
     }
 
@@ -179,14 +187,13 @@ fn client(local: bool) -> Result<Client, ProviderError> {
     if local {
         builder = builder.no_proxy();
     }
-    let http = builder.build().map_err(ProviderError::Client)?;
+    let http = builder
+        .build()
+        .map_err(|error| ProviderError::Client(Box::new(error)))?;
     Client::builder()
         .with_reqwest(http)
         .build()
-        .map_err(|error| ProviderError::BaseUrl {
-            given: String::new(),
-            reason: error.to_string(),
-        })
+        .map_err(|error| ProviderError::Client(Box::new(error)))
 }
 
 #[async_trait]
@@ -217,17 +224,11 @@ impl LanguageModel for ProviderModel {
         context.endpoint = target.endpoint.base_url().to_owned();
         let (request, options) = request::of(&call, self.provider, &self.model, &self.limits);
         let options = options.with_raw_frame_sink_arc(watch.clone());
-        // Builds the request; the connection is made when the stream is first waited for.
-        let stream = match self
-            .client
-            .exec_chat_stream(target, request, Some(&options))
-            .await
-        {
-            Ok(response) => response.stream,
-            Err(error) => return Err(failure::of(error, &context, 0)),
-        };
+        let events = self
+            .io_thread
+            .stream(self.client.clone(), target, request, options);
         let exchange = Exchange::new(call.chunks, watch, context);
-        exchange.run(stream, scope).await
+        exchange.run(events, scope).await
     }
 }
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use genai::chat::{ChatStream, ChatStreamEvent, StopReason, StreamEnd};
+use genai::chat::{ChatStreamEvent, StopReason, StreamEnd};
 use routing_core::model::{ChunkSink, ModelError, ModelReply, PartialReply};
 use routing_core::{Outcome, StopScope};
 use tokio::time::Instant;
 
 use super::failure::{self, FailureContext};
 use super::frames::FrameWatch;
+use super::io_thread::Events;
 use super::usage;
 
 /// How an exchange ends.
@@ -43,8 +43,8 @@ impl Exchange {
         }
     }
 
-    /// Reads the stream. Whatever the ending, the stream is dropped with it, and so is the connection.
-    pub(crate) async fn run(mut self, mut stream: ChatStream, scope: &StopScope) -> Ending {
+    /// Reads the events. Whatever the ending, they are dropped with it, and that closes the connection.
+    pub(crate) async fn run(mut self, mut events: Events, scope: &StopScope) -> Ending {
         let limits = self.context.limits;
         let start = Instant::now();
         let deadline = start + limits.whole;
@@ -65,7 +65,7 @@ impl Exchange {
                     }
                     continue;
                 }
-                event = stream.next() => event,
+                event = events.recv() => event,
             };
             silence.events_seen = self.watch.events();
             if silence.events_seen > 0 {

@@ -59,7 +59,11 @@ pub(super) fn script(text: &str, vocabulary: &ScriptVocabulary) -> Result<Script
     let raw: RawScript = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
         ScriptError::new(
-            if path == "." { "script" } else { &path },
+            if matches!(path.as_str(), "." | "?") {
+                "script"
+            } else {
+                &path
+            },
             error.inner().to_string(),
         )
     })?;

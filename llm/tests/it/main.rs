@@ -1,0 +1,13 @@
+//! The model adapters against servers that play the providers, and the rehearsal model by itself.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod calls;
+mod constraints;
+mod failures;
+mod interrupts;
+mod limits;
+mod rehearsal;
+mod requests;
+mod retries;
+mod script;

@@ -1,0 +1,101 @@
+//! What is sent, and what a whole answer becomes.
+
+use llm::{Provider, ProviderConfig, ProviderModel};
+use routing_core::model::{LanguageModel, ModelReply, TokenUsage};
+use routing_core::{Outcome, StopScope};
+use serde_json::{Value, json};
+use tests::providers::{Behaviour, WireForm};
+
+use crate::calls::{ANSWER, Pieces, call, double, ending, limits, model};
+
+#[tokio::test]
+async fn a_whole_answer_arrives_in_pieces_and_with_its_cost() {
+    for form in WireForm::ALL {
+        let double = double(form, [Behaviour::Answers]).await;
+        let model = model(&double, form);
+        let pieces = Pieces::new();
+        let mut call = call(model.dialect());
+        call.chunks = Some(pieces.clone());
+        let outcome = model.call(call, &StopScope::new()).await.unwrap();
+        let usage = TokenUsage {
+            input: Some(11),
+            output: Some(7),
+        };
+        let reply = ModelReply {
+            text: ANSWER.to_owned(),
+            usage,
+            cut_off: false,
+        };
+        assert_eq!(outcome, Outcome::Completed(reply), "{form:?}");
+        assert_eq!(pieces.text(), ANSWER);
+        pieces.reached(4).await;
+    }
+}
+
+#[tokio::test]
+async fn the_schema_arrives_as_it_was_given_and_the_provider_takes_it() {
+    for form in WireForm::ALL {
+        let double = double(form, [Behaviour::Answers]).await;
+        let model = model(&double, form);
+        let call = call(model.dialect());
+        let sent = call.schema.text().to_owned();
+        model.call(call, &StopScope::new()).await.unwrap();
+        let received = double.received();
+        let body = &received[0].body;
+        assert_eq!(
+            form.schema(body).map(Value::to_string),
+            Some(sent.clone()),
+            "{form:?}"
+        );
+        // Not only the same tree: the same bytes.
+        assert!(received[0].text.contains(&sent), "{form:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_conversation_arrives_in_order() {
+    let double = double(WireForm::OpenAi, [Behaviour::Answers]).await;
+    let model = model(&double, WireForm::OpenAi);
+    model
+        .call(call(model.dialect()), &StopScope::new())
+        .await
+        .unwrap();
+    let expected = json!([
+        {"role": "system", "content": "You look for things."},
+        {"role": "user", "content": "Goal: find the answer"},
+        {"role": "assistant", "content": "{}"},
+        {"role": "user", "content": "That was empty."},
+    ]);
+    let body = &double.received()[0].body;
+    assert_eq!(body["messages"], expected);
+    assert_eq!(body["stream"], true);
+    assert_eq!(body["response_format"]["json_schema"]["strict"], true);
+}
+
+#[tokio::test]
+async fn an_answer_at_the_length_limit_says_so() {
+    for form in WireForm::ALL {
+        let outcome = ending(form, Behaviour::ReachesLengthLimit).await.unwrap();
+        assert!(outcome.completed().unwrap().cut_off, "{form:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_models_name_that_ends_like_an_effort_is_sent_whole() {
+    let double = double(WireForm::OpenAi, [Behaviour::Answers]).await;
+    let model = ProviderModel::new(ProviderConfig {
+        provider: Provider::OPENAI,
+        model: "qwen-max".to_owned(),
+        base_url: Some(double.address().to_owned()),
+        key: Some(llm::Secret::new(tests::providers::RIGHT_KEY)),
+        limits: limits(),
+    })
+    .unwrap();
+    model
+        .call(call(model.dialect()), &StopScope::new())
+        .await
+        .unwrap();
+    let body = &double.received()[0].body;
+    assert_eq!(body["model"], "qwen-max");
+    assert_eq!(body.get("reasoning_effort"), None);
+}

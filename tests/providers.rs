@@ -1,0 +1,108 @@
+//! Local servers that speak the providers' wire forms, and refuse what those providers refuse.
+//!
+//! A double answers each request with the next of its [`Behaviour`]s (the last one stays), keeps what
+//! it received, and tells when a client hung up before it had the whole answer.
+
+mod anthropic;
+mod behaviour;
+mod gemini;
+mod hang_up;
+mod openai;
+mod refusal;
+mod schema_rules;
+mod server;
+
+pub use behaviour::Behaviour;
+pub use hang_up::HangUps;
+pub use refusal::Refusal;
+pub use server::{ProviderDouble, Received};
+
+/// The key that a double takes; any other is refused.
+pub const RIGHT_KEY: &str = "test-key-0123456789";
+
+/// Which provider's form is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WireForm {
+    /// OpenAI's chat completions.
+    OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Gemini's `streamGenerateContent`.
+    Gemini,
+}
+
+impl WireForm {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Gemini];
+
+    /// Refuses a request that the provider refuses.
+    fn check(self, received: &Received) -> Result<(), Refusal> {
+        match self {
+            Self::OpenAi => openai::check(received),
+            Self::Anthropic => anthropic::check(received),
+            Self::Gemini => gemini::check(received),
+        }
+    }
+
+    /// The body of a refusal, in the provider's shape.
+    fn error_body(self, status: u16, message: &str) -> String {
+        match self {
+            Self::OpenAi => openai::error_body(status, message),
+            Self::Anthropic => anthropic::error_body(status, message),
+            Self::Gemini => gemini::error_body(status, message),
+        }
+    }
+
+    /// The events before the text, with the cost of reading.
+    fn opening(self) -> Vec<String> {
+        match self {
+            Self::OpenAi => openai::opening(),
+            Self::Anthropic => anthropic::opening(),
+            Self::Gemini => Vec::new(),
+        }
+    }
+
+    /// One piece of the text.
+    fn piece(self, text: &str) -> String {
+        match self {
+            Self::OpenAi => openai::piece(text),
+            Self::Anthropic => anthropic::piece(text),
+            Self::Gemini => gemini::piece(text),
+        }
+    }
+
+    /// The events after the text: the whole answer was given, or the length limit was reached.
+    fn closing(self, cut_off: bool) -> Vec<String> {
+        match self {
+            Self::OpenAi => openai::closing(cut_off),
+            Self::Anthropic => anthropic::closing(cut_off),
+            Self::Gemini => gemini::closing(cut_off),
+        }
+    }
+
+    /// An error in the midst of the stream: the provider is overloaded.
+    fn error_event(self) -> String {
+        match self {
+            Self::OpenAi => openai::error_event(),
+            Self::Anthropic => anthropic::error_event(),
+            Self::Gemini => gemini::error_event(),
+        }
+    }
+
+    /// The structured-output schema of a request, where it has one.
+    pub fn schema(self, body: &serde_json::Value) -> Option<&serde_json::Value> {
+        body.pointer(match self {
+            Self::OpenAi => "/response_format/json_schema/schema",
+            Self::Anthropic => "/output_config/format/schema",
+            Self::Gemini => "/generationConfig/responseJsonSchema",
+        })
+    }
+}
+
+/// One event of a stream, named where it has a name.
+fn event(name: Option<&str>, data: &str) -> String {
+    match name {
+        Some(name) => format!("event: {name}\ndata: {data}\n\n"),
+        None => format!("data: {data}\n\n"),
+    }
+}

@@ -1,0 +1,100 @@
+//! Anthropic's messages.
+
+use serde_json::{Value, json};
+
+use super::refusal::{Refusal, check_roles, header};
+use super::server::Received;
+use super::{RIGHT_KEY, event, schema_rules};
+
+pub(super) fn check(received: &Received) -> Result<(), Refusal> {
+    if received.path != "/v1/messages" {
+        return Err(Refusal::new(404, "Not found"));
+    }
+    match header(&received.headers, "x-api-key") {
+        "" => return Err(Refusal::new(401, "x-api-key header is required")),
+        RIGHT_KEY => {}
+        key => return Err(Refusal::new(401, format!("invalid x-api-key {key}"))),
+    }
+    if header(&received.headers, "anthropic-version") != "2023-06-01" {
+        return Err(Refusal::bad_request(
+            "anthropic-version: header is required",
+        ));
+    }
+    let body = &received.body;
+    if body
+        .get("model")
+        .and_then(Value::as_str)
+        .is_none_or(str::is_empty)
+    {
+        return Err(Refusal::bad_request("model: Field required"));
+    }
+    if body.get("max_tokens").and_then(Value::as_u64).unwrap_or(0) == 0 {
+        return Err(Refusal::bad_request("max_tokens: Field required"));
+    }
+    check_roles(body.get("messages"), "messages", &["user", "assistant"])?;
+    if let Some(schema) = body.pointer("/output_config/format/schema") {
+        schema_rules::anthropic(schema).map_err(|fault| {
+            Refusal::bad_request(format!("output_config.format.schema: {fault}"))
+        })?;
+    }
+    Ok(())
+}
+
+pub(super) fn error_body(status: u16, message: &str) -> String {
+    let kind = match status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        429 => "rate_limit_error",
+        529 => "overloaded_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    };
+    json!({"type": "error", "error": {"type": kind, "message": message}}).to_string()
+}
+
+fn named(name: &str, mut data: Value) -> String {
+    data["type"] = json!(name);
+    event(Some(name), &data.to_string())
+}
+
+pub(super) fn opening() -> Vec<String> {
+    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [],
+        "model": "double", "stop_reason": null, "stop_sequence": null,
+        "usage": {"input_tokens": 11, "output_tokens": 1}});
+    vec![
+        named("message_start", json!({ "message": message })),
+        named(
+            "content_block_start",
+            json!({"index": 0, "content_block": {"type": "text", "text": ""}}),
+        ),
+        named("ping", json!({})),
+    ]
+}
+
+pub(super) fn piece(text: &str) -> String {
+    named(
+        "content_block_delta",
+        json!({"index": 0, "delta": {"type": "text_delta", "text": text}}),
+    )
+}
+
+pub(super) fn closing(cut_off: bool) -> Vec<String> {
+    let reason = if cut_off { "max_tokens" } else { "end_turn" };
+    vec![
+        named("content_block_stop", json!({"index": 0})),
+        named(
+            "message_delta",
+            json!({"delta": {"stop_reason": reason, "stop_sequence": null},
+            "usage": {"output_tokens": 7}}),
+        ),
+        named("message_stop", json!({})),
+    ]
+}
+
+pub(super) fn error_event() -> String {
+    named(
+        "error",
+        json!({"error": {"type": "overloaded_error", "message": "Overloaded"}}),
+    )
+}

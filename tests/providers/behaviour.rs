@@ -1,0 +1,59 @@
+//! What a double does with a request that it does not refuse.
+
+/// What a double does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Behaviour {
+    /// Answers whole.
+    Answers,
+    /// Answers, and says that the length limit was reached.
+    ReachesLengthLimit,
+    /// Answers with an error status and these headers.
+    Refuses {
+        /// The status.
+        status: u16,
+        /// Headers beside the usual ones, such as `retry-after`.
+        headers: Vec<(&'static str, String)>,
+    },
+    /// Breaks the connection after so many events.
+    BreaksAfter(usize),
+    /// Ends the body orderly after so many events, without the provider's end mark.
+    EndsAfter(usize),
+    /// Ends the body orderly in the midst of the event after so many.
+    EndsWithin(usize),
+    /// Says nothing more after so many events.
+    StallsAfter(usize),
+    /// Never sends headers.
+    StallsBeforeHeaders,
+    /// Sends comments that keep the connection open, and nothing else, for ever.
+    KeepsAlive,
+    /// Sends pieces of text for ever.
+    Endless,
+    /// Sends one line without an end.
+    EndlessLine,
+    /// Sends a whole answer in one line of so many bytes.
+    OneLine(usize),
+    /// Reports an error after so many events of the stream.
+    FailsAfter(usize),
+    /// Answers with a page that is no stream of events.
+    Page,
+    /// Answers with events that are no JSON.
+    Garbage,
+}
+
+impl Behaviour {
+    /// An error status without further headers.
+    pub fn refuses(status: u16) -> Self {
+        Self::Refuses {
+            status,
+            headers: Vec::new(),
+        }
+    }
+
+    /// A 429 that asks to wait.
+    pub fn asks_to_wait(retry_after: impl Into<String>) -> Self {
+        Self::Refuses {
+            status: 429,
+            headers: vec![("retry-after", retry_after.into())],
+        }
+    }
+}
