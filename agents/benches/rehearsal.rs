@@ -1,0 +1,107 @@
+//! A whole run of the workflow with the rehearsal model at full speed, on a folder made for it.
+//!
+//! `cargo bench -p agents --bench rehearsal`. The unit of throughput, `item/s`, is steps; the rows `alloc`
+//! are for the whole run, whose steps are printed first.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
+
+use agents::run::{Goal, RunConfig, RunLimits, RunObserver, RunOccurrence, RunReport, execute};
+use agents::workspace::Workspace;
+use async_trait::async_trait;
+use divan::counter::ItemsCount;
+use divan::{AllocProfiler, Bencher};
+use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
+use routing_core::handler::HandlerPolicy;
+use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use routing_core::{Outcome, RunId, StopScope, SystemClock};
+use tokio::runtime::Runtime;
+
+#[global_allocator]
+static ALLOCATIONS: AllocProfiler = AllocProfiler::system();
+
+/// Nobody asks anything without a script.
+struct Nobody;
+
+#[async_trait]
+impl Reviewer for Nobody {
+    async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
+        Err(ReviewError::NobodyThere)
+    }
+
+    async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
+        Err(ReviewError::NobodyThere)
+    }
+}
+
+struct Unwatched;
+
+impl RunObserver for Unwatched {
+    fn observe(&self, _occurrence: &RunOccurrence) {}
+}
+
+/// Three folders of four small files.
+fn make_folder(root: &Path) -> io::Result<()> {
+    for folder in ["store", "server", "docs"] {
+        fs::create_dir_all(root.join(folder))?;
+        for file in 0..4 {
+            let text = format!("//! The {folder}'s part {file}.\n\nfn part_{file}() {{}}\n");
+            fs::write(root.join(folder).join(format!("part_{file}.rs")), text)?;
+        }
+    }
+    Ok(())
+}
+
+fn run(runtime: &Runtime, workspace: &Workspace, goal: &Goal) -> RunReport {
+    let model = RehearsalModel::new(RehearsalConfig {
+        seed: 1,
+        pace: Pace::Unlimited,
+        material: workspace.material(),
+        script: None,
+    });
+    let config = RunConfig {
+        run: RunId::generate(),
+        goal: goal.clone(),
+        workspace: workspace.clone(),
+        model: Arc::new(model),
+        constraints: Arc::new(JsonSchemaConstraints::new()),
+        reviewer: Arc::new(Nobody),
+        observer: Arc::new(Unwatched),
+        supervisor_steps: Vec::new(),
+        limits: RunLimits::default(),
+        policy: HandlerPolicy::default(),
+        clock: Arc::new(SystemClock),
+    };
+    runtime.block_on(execute(config, &StopScope::new()))
+}
+
+#[divan::bench(sample_count = 50, sample_size = 1)]
+fn whole_run(bencher: Bencher) {
+    let prepared = tempfile::tempdir().and_then(|folder| {
+        make_folder(folder.path())?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()?;
+        Ok((folder, runtime))
+    });
+    let Ok((folder, runtime)) = prepared else {
+        panic!("no folder to run on")
+    };
+    let (Ok(workspace), Ok(goal)) = (
+        Workspace::open(folder.path()),
+        Goal::new("Describe this project"),
+    ) else {
+        panic!("the folder or the goal was refused")
+    };
+    let report = run(&runtime, &workspace, &goal);
+    println!("{} steps, ended as {:?}", report.steps, report.status);
+    bencher
+        .counter(ItemsCount::new(report.steps))
+        .bench_local(|| run(&runtime, &workspace, &goal));
+}
+
+fn main() {
+    divan::main();
+}
