@@ -74,13 +74,17 @@ impl<K: AgentType> InterruptRequestEvent<K> {
         for choice in &self.choices {
             lines.push(format!(
                 "choice: {} | {} | {}",
-                choice.value,
-                choice.label,
+                one_line(&choice.value),
+                one_line(&choice.label),
                 one_line(&choice.description)
             ));
         }
         for item in &self.confirmation_items {
-            lines.push(format!("confirm: {} | {}", item.id, one_line(&item.prompt)));
+            lines.push(format!(
+                "confirm: {} | {}",
+                one_line(&item.id),
+                one_line(&item.prompt)
+            ));
         }
         lines.push(
             "Answer with `interruptRequest`, built from the lines above and from what you know."

@@ -222,11 +222,15 @@ impl<K: AgentType> Admission<K> for RerouteDesk<K> {
             .await
             == Err(NodeEnded)
         {
-            self.reroutes.node_ended(run, &event.node_id).await?;
-            return Err(PublishRefusal::NotRunning {
-                node: event.node_id.clone(),
-                status: "ended",
-            });
+            let given_up = self.reroutes.node_ended(run, &event.node_id).await?;
+            // An interrupt that the node raised before it ended may have taken the event already: then
+            // it was accepted, and what follows from it stands.
+            if given_up.contains(&event.event_id) {
+                return Err(PublishRefusal::NotRunning {
+                    node: event.node_id.clone(),
+                    status: "ended",
+                });
+            }
         }
         Ok(superseded
             .into_iter()
