@@ -186,7 +186,7 @@ impl<'a> Composer<'a> {
                 .into_iter()
                 .min_by_key(|variant| self.view.least_depth(variant).unwrap_or(usize::MAX))
         } else {
-            forward_variant(&telling).or_else(|| self.random.pick(&telling).copied())
+            self.random.pick(&telling).copied()
         };
         let variant = variant.map(|variant| self.view.demands(variant));
         Some(joint(rest, variant.unwrap_or_default()))
@@ -418,19 +418,6 @@ fn kind(demands: &Demands) -> Kind {
     } else {
         Kind::Text
     }
-}
-
-/// Of variants that are constants, an enumeration in another form, the one that lets the work go on.
-fn forward_variant<'v>(variants: &[&'v Value]) -> Option<&'v Value> {
-    let constants: Vec<Value> = variants
-        .iter()
-        .filter_map(|variant| variant.get("const").cloned())
-        .collect();
-    let forward = route_choice::forward_value(&constants)?;
-    variants
-        .iter()
-        .copied()
-        .find(|variant| variant.get("const") == Some(forward))
 }
 
 fn type_name(value: &Value) -> &'static str {

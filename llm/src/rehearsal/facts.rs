@@ -1,6 +1,6 @@
 //! What a conversation and a workspace give to speak about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use routing_core::model::{Message, Role};
 use serde::Deserialize;
@@ -14,6 +14,9 @@ const LONGEST_FACT: usize = 240;
 /// The most files and headings that are kept of each.
 const MOST_NAMES: usize = 64;
 
+/// The longest heading that is quoted, in bytes: longer ones are sentences.
+const LONGEST_HEADING: usize = 60;
+
 /// What there is to speak about.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
@@ -21,8 +24,10 @@ pub(crate) struct Facts {
     pub(crate) goal: String,
     /// Names of files: the ones that the conversation speaks of first.
     pub(crate) files: Vec<String>,
-    /// Headings, folders and other names.
-    pub(crate) headings: Vec<String>,
+    /// The parts that there are: the agent's own, else the folders, else headings.
+    pub(crate) parts: Vec<String>,
+    /// Headings in the conversation.
+    headings: Vec<String>,
     /// Folders that were listed as such, in lines of the form `- folder name (…)`.
     pub(crate) folders: Vec<String>,
     /// What lines of the form `label: text` say, by label in small letters; the last one stands.
@@ -45,15 +50,42 @@ impl Facts {
         {
             facts.read(message);
         }
-        for name in material {
-            if looks_like_file(name) {
-                push_new(&mut facts.files, name);
-            } else {
-                push_new(&mut facts.headings, name);
-            }
-        }
+        facts.settle(material);
         facts.goal = facts.find_goal(messages);
         facts
+    }
+
+    /// Keeps of what was mentioned what the workspace has, and adds the workspace's own where that is
+    /// little: prompts have headings and file names of their own.
+    fn settle(&mut self, material: &[String]) {
+        let known: HashSet<&str> = material.iter().map(String::as_str).collect();
+        if !known.is_empty() {
+            self.files.retain(|name| known.contains(name.as_str()));
+            self.headings.retain(|name| known.contains(name.as_str()));
+        }
+        let (files, headings): (Vec<&String>, Vec<&String>) =
+            material.iter().partition(|name| looks_like_file(name));
+        if self.files.len() < 2 {
+            for name in files {
+                push_new(&mut self.files, name);
+            }
+        }
+        if let Some(own) = self.labelled("your part") {
+            let name = own.rsplit_once(" (").map_or(own, |(name, _count)| name);
+            self.parts.push(name.to_owned());
+        } else {
+            self.parts.clone_from(&self.folders);
+        }
+        // Such as `(top level)`: no name of a folder.
+        self.parts.retain(|name| !name.starts_with('('));
+        if self.parts.is_empty() {
+            self.parts.append(&mut self.headings);
+            for name in headings {
+                if name.len() <= LONGEST_HEADING {
+                    push_new(&mut self.parts, name);
+                }
+            }
+        }
     }
 
     fn read(&mut self, message: &Message) {
@@ -89,7 +121,10 @@ impl Facts {
             push_new(&mut self.folders, folder);
         }
         if let Some(heading) = line.strip_prefix('#') {
-            push_new(&mut self.headings, heading.trim_start_matches('#').trim());
+            let heading = heading.trim_start_matches('#').trim();
+            if heading.len() <= LONGEST_HEADING {
+                push_new(&mut self.headings, heading);
+            }
         } else if let Some((label, text)) = line.split_once(": ") {
             let label = label.trim_matches(|edge| matches!(edge, '-' | '*' | ' ' | '"'));
             if (1..=3).contains(&label.split_whitespace().count()) && !text.trim().is_empty() {
@@ -161,7 +196,7 @@ fn looks_like_file(word: &str) -> bool {
     let Some((stem, ending)) = word.rsplit_once('.') else {
         return false;
     };
-    let ending_fits = (1..=5).contains(&ending.len())
+    let ending_fits = (1..=8).contains(&ending.len())
         && ending.starts_with(|first: char| first.is_ascii_alphabetic())
         && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let stem_fits = stem.contains(|character: char| character.is_alphabetic())
@@ -220,10 +255,35 @@ mod tests {
             ),
             Message::assistant("Goal: nor from here"),
         ];
-        let facts = Facts::gather(&messages, &["Cargo.toml".to_owned(), "Usage".to_owned()]);
+        let material = [
+            "Cargo.toml",
+            "src/parse.rs",
+            "docs/guide.md",
+            "Usage",
+            "Errors",
+        ];
+        let facts = Facts::gather(&messages, &material.map(str::to_owned));
         assert_eq!(facts.goal, "tidy the parser");
-        assert_eq!(facts.files, ["src/parse.rs", "docs/guide.md", "Cargo.toml"]);
-        assert_eq!(facts.headings, ["Errors", "Usage"]);
+        assert_eq!(facts.files, ["src/parse.rs", "docs/guide.md"]);
+        assert_eq!(facts.parts, ["Errors", "Usage"]);
+    }
+
+    #[test]
+    fn what_the_workspace_does_not_have_is_not_spoken_of() {
+        let messages = [Message::user("See old.rs and new.rs.\n# Your task\n")];
+        let facts = Facts::gather(&messages, &["new.rs".to_owned(), "lib.rs".to_owned()]);
+        assert_eq!(facts.files, ["new.rs", "lib.rs"]);
+        assert!(facts.parts.is_empty());
+    }
+
+    #[test]
+    fn the_parts_are_the_folders_or_the_agents_own() {
+        let listed = "- folder src (3 files)\n- folder docs/guide (1 files)\n# Usage\n";
+        let facts = Facts::gather(&[Message::user(listed)], &[]);
+        assert_eq!(facts.parts, ["src", "docs/guide"]);
+        let own = format!("Your part: docs/guide (1 files)\n{listed}");
+        let facts = Facts::gather(&[Message::user(own)], &[]);
+        assert_eq!(facts.parts, ["docs/guide"]);
     }
 
     #[test]

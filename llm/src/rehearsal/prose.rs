@@ -154,12 +154,13 @@ const ANYTHING: &[&str] = &[
 /// Writes sentences; counts on through the material so that two of them seldom speak of one file.
 #[derive(Debug)]
 pub(crate) struct Prose {
+    start: usize,
     next: usize,
 }
 
 impl Prose {
-    pub(crate) fn starting_at(next: usize) -> Self {
-        Self { next }
+    pub(crate) fn starting_at(start: usize) -> Self {
+        Self { start, next: start }
     }
 
     /// A sentence for the field of this name; `index` counts through a list.
@@ -204,7 +205,7 @@ impl Prose {
             random.pick(templates)
         };
         let template = template.copied().unwrap_or("{goal}");
-        self.filled(template, &words.join(" "), index, facts)
+        self.filled(template, &words.join(" "), index, listed, facts)
     }
 
     /// The goal itself, or in a list of goals the part of it that one file stands for.
@@ -216,10 +217,23 @@ impl Prose {
         format!("{} \u{2014} the part in {file}", facts.goal_stem())
     }
 
-    fn filled(&mut self, template: &str, name: &str, index: usize, facts: &Facts) -> String {
+    fn filled(
+        &mut self,
+        template: &str,
+        name: &str,
+        index: usize,
+        listed: bool,
+        facts: &Facts,
+    ) -> String {
+        // The elements of a list share the parts among them.
+        let which = if listed {
+            self.start + index
+        } else {
+            self.next
+        };
+        let part = at(&facts.parts, which).map_or_else(|| "the workspace".to_owned(), quoted);
         let file = self.file(facts);
         let other = self.file(facts);
-        let part = at(&facts.headings, self.next).unwrap_or("the workspace");
         let said = ["answer", "decision", "chosen", "feedback", "reason"]
             .iter()
             .find_map(|label| facts.labelled(label))
@@ -229,7 +243,7 @@ impl Prose {
         let values = [
             ("{file}", file.as_str()),
             ("{other}", other.as_str()),
-            ("{part}", part),
+            ("{part}", part.as_str()),
             ("{number}", number.as_str()),
             ("{name}", name),
             ("{goal}", facts.goal_stem()),
@@ -263,6 +277,15 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     }
     filled.push_str(rest);
     filled
+}
+
+/// A name as it stands in a sentence: what has spaces is quoted.
+fn quoted(name: &str) -> String {
+    if name.contains(' ') {
+        format!("\u{201c}{name}\u{201d}")
+    } else {
+        name.to_owned()
+    }
 }
 
 fn at(names: &[String], index: usize) -> Option<&str> {
