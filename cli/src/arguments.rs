@@ -57,7 +57,12 @@ pub(crate) struct RunArguments {
     /// What shall be done; `-`, or nothing where standard input is no terminal, reads it from there
     pub(crate) goal: Option<String>,
     /// The folder that the run speaks about; it is only read
-    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "The work")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".",
+        help_heading = "The work"
+    )]
     pub(crate) workspace: PathBuf,
     /// `rehearsal`, which needs neither key nor network, or PROVIDER:NAME
     #[arg(

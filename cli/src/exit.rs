@@ -16,7 +16,7 @@ pub(crate) enum Exit {
     NotFound,
     /// The run stopped to ask.
     Asking,
-    /// An interrupt of type STOP ended the run.
+    /// The run was ended from within: by a STOP interrupt, or by a collector's decision.
     Stopped,
     /// The run took as many steps as it may.
     LimitHit,
@@ -66,10 +66,12 @@ impl Exit {
         match self {
             Self::Success => "done",
             Self::Failure => "failed",
-            Self::Usage => "wrong use: an argument, the goal, the model's name, the script's content",
+            Self::Usage => {
+                "wrong use: an argument, the goal, the model's name, the script's content"
+            }
             Self::NotFound => "the workspace or the script is not there or cannot be read",
             Self::Asking => "stopped to ask: the open interrupts' ids are on standard output",
-            Self::Stopped => "cancelled by an interrupt of type STOP",
+            Self::Stopped => "cancelled from within: a STOP interrupt, or a collector's decision",
             Self::LimitHit => "a limit was hit: --max-steps",
             Self::Unreachable => "the model's server cannot be reached",
             Self::NotAuthorised => "the model's key is missing or refused",

@@ -1,5 +1,6 @@
 //! Text in columns: widths as a terminal counts them.
 
+use textwrap::WordSplitter;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The narrowest screen that is laid out for.
@@ -11,9 +12,10 @@ const WIDEST_TEXT: usize = 100;
 /// The size of the terminal behind standard error, in columns and rows; 80 by 24 where there is none.
 pub(crate) fn screen_size() -> (usize, usize) {
     match terminal_size::terminal_size_of(std::io::stderr()) {
-        Some((terminal_size::Width(columns), terminal_size::Height(rows))) => {
-            (usize::from(columns).max(NARROWEST), usize::from(rows).max(1))
-        }
+        Some((terminal_size::Width(columns), terminal_size::Height(rows))) => (
+            usize::from(columns).max(NARROWEST),
+            usize::from(rows).max(1),
+        ),
         None => (80, 24),
     }
 }
@@ -58,7 +60,9 @@ pub(crate) fn wrap(text: &str, columns: usize, indent: &str) -> Vec<String> {
         .min(WIDEST_TEXT)
         .saturating_sub(columns_of(indent))
         .max(NARROWEST / 2);
-    textwrap::wrap(text, width)
+    // Paths are full of hyphens, and must not be torn there.
+    let options = textwrap::Options::new(width).word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options)
         .into_iter()
         .map(|line| format!("{indent}{line}").trim_end().to_owned())
         .collect()

@@ -98,7 +98,9 @@ fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {
     let providers: Vec<String> = Provider::all().map(|known| known.to_string()).collect();
     let mut known: Vec<&str> = providers.iter().map(String::as_str).collect();
     known.push(REHEARSAL);
-    let provider = given.split_once(':').map_or(given, |(provider, _)| provider);
+    let provider = given
+        .split_once(':')
+        .map_or(given, |(provider, _)| provider);
     let message = match error {
         ParseModelIdError::UnknownProvider { given, .. } => format!("unknown provider `{given}`"),
         _ => format!("unknown model `{given}`; expected `{REHEARSAL}` or PROVIDER:NAME"),
@@ -108,7 +110,10 @@ fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {
         Some(near) => format!("did you mean {near}:NAME? "),
         None => String::new(),
     };
-    let hint = format!("{guess}known are {REHEARSAL} and, as PROVIDER:NAME, {}", providers.join(", "));
+    let hint = format!(
+        "{guess}known are {REHEARSAL} and, as PROVIDER:NAME, {}",
+        providers.join(", ")
+    );
     Failure::new(Exit::Usage, message).hint(hint)
 }
 
@@ -136,7 +141,10 @@ mod tests {
         assert_eq!(failure.exit, Exit::Usage);
         assert_eq!(failure.to_string(), "unknown provider `opnai`");
         let hint = failure.advice().unwrap();
-        assert!(hint.starts_with("did you mean openai:NAME? known are rehearsal and"), "{hint}");
+        assert!(
+            hint.starts_with("did you mean openai:NAME? known are rehearsal and"),
+            "{hint}"
+        );
         assert!(hint.contains("anthropic"), "{hint}");
     }
 

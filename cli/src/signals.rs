@@ -1,8 +1,9 @@
 //! Ctrl+C and SIGTERM: ask first, then insist, then leave.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use routing_core::{StopMode, StopReason, StopScope, StopSource};
@@ -12,13 +13,21 @@ use crate::exit::Exit;
 use crate::stage::Stage;
 
 /// What the first Ctrl+C says.
-const FIRST: &str = "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
+const FIRST: &str =
+    "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
 
 /// What the second one says.
 const SECOND: &str = "Stopping now. (press Ctrl+C again to leave without clean-up)";
 
 /// What a first SIGTERM says.
 const TERMINATED: &str = "Received SIGTERM. Finishing the current steps...";
+
+/// What the third one says.
+const SKIPPED: &str =
+    "Left at once. Skipped: waiting for the steps under way, the agents' last states, the summary.";
+
+/// How long the last words may take.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// The signals of a run.
 pub(crate) struct Signals {
@@ -101,8 +110,12 @@ impl Signals {
 
 /// Ends the process, whatever it is doing.
 fn leave(exit: Exit) -> ! {
-    eprintln!(
-        "Left at once. Skipped: waiting for the steps under way, the agents' last states, the summary."
-    );
+    let (written, is_written) = mpsc::channel();
+    // Written beside: an output that nobody reads may be what hangs.
+    std::thread::spawn(move || {
+        eprintln!("{SKIPPED}");
+        let _ = written.send(());
+    });
+    let _ = is_written.recv_timeout(LAST_WORDS);
     std::process::exit(i32::from(exit.code()))
 }

@@ -219,11 +219,9 @@ impl Play {
         match cue {
             Cue::Occurrence(occurrence) => self.report.occurrence(occurrence),
             Cue::ModelCall(moment) => self.report.model_call(moment),
-            Cue::Notice(_)
-            | Cue::Ask { .. }
-            | Cue::Typed(_)
-            | Cue::Released
-            | Cue::Finish(_) => Ok(()),
+            Cue::Notice(_) | Cue::Ask { .. } | Cue::Typed(_) | Cue::Released | Cue::Finish(_) => {
+                Ok(())
+            }
         }
     }
 

@@ -8,7 +8,10 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 /// written out as `\u{…}`.
 pub(crate) fn visible_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
-    for word in text.split([' ', '\n', '\r', '\t']).filter(|word| !word.is_empty()) {
+    for word in text
+        .split([' ', '\n', '\r', '\t'])
+        .filter(|word| !word.is_empty())
+    {
         if !line.is_empty() {
             line.push(' ');
         }

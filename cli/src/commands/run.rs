@@ -65,8 +65,7 @@ fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
     let source = GoalSource::of(arguments.goal.as_deref());
     let input_is_free = !source.takes_input();
     let goal = source.read()?;
-    let workspace =
-        Workspace::open(&arguments.workspace).map_err(|error| no_workspace(&error))?;
+    let workspace = Workspace::open(&arguments.workspace).map_err(|error| no_workspace(&error))?;
     let is_watched = io::stdout().is_terminal() && io::stderr().is_terminal();
     let default_pace = if is_watched { WATCHED_PACE } else { 0 };
     let model = choice.open(Rehearsal {
@@ -105,14 +104,15 @@ async fn perform(
     let stage = stage_thread.stage();
     let mut tasks = tokio::task::JoinSet::new();
     tasks.spawn(signals.stop_on_signal(scope.clone(), stage.clone()));
-    let model = Arc::new(Watched::new(
-        Arc::clone(&prepared.model),
-        stage.clone(),
-    ));
+    let model = Arc::new(Watched::new(Arc::clone(&prepared.model), stage.clone()));
     let config = configure(arguments, global, prepared, &model, &stage)?;
     let report = Run::new(config).execute(&scope).await;
+    // The signals are heard until all is written: whoever reads may have stopped to.
+    let last = report.clone();
+    let written = tokio::task::spawn_blocking(move || stage_thread.finish(last))
+        .await
+        .unwrap_or_else(|error| Err(io::Error::other(error)));
     tasks.shutdown().await;
-    let written = stage_thread.finish(report.clone());
     conclude(&report, &model, &seen, written)
 }
 
@@ -207,7 +207,12 @@ fn reviewer(
         return Ok(people);
     }
     let count = Arc::clone(count);
-    Ok(Arc::new(Scripted::new(answers, count, stage.clone(), people)))
+    Ok(Arc::new(Scripted::new(
+        answers,
+        count,
+        stage.clone(),
+        people,
+    )))
 }
 
 fn report(arguments: &RunArguments, global: Global) -> Box<dyn Report> {

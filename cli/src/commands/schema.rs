@@ -14,7 +14,10 @@ use crate::nearest::nearest;
 /// Where there is no such record, the situation means nothing to it, or nobody reads the output.
 pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
     if arguments.list {
-        let names: Vec<&str> = catalogue::records().iter().map(|record| record.name).collect();
+        let names: Vec<&str> = catalogue::records()
+            .iter()
+            .map(|record| record.name)
+            .collect();
         print(&format!("{}\n", names.join("\n")))?;
         return Ok(Exit::Success);
     }
@@ -24,8 +27,7 @@ pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
         caller: arguments.caller,
         dialect: arguments.dialect,
     };
-    let schema =
-        catalogue::schema(&arguments.record, &query).map_err(|error| explained(&error))?;
+    let schema = catalogue::schema(&arguments.record, &query).map_err(|error| explained(&error))?;
     let pretty = serde_json::to_string_pretty(schema.value())?;
     print(&format!("{pretty}\n"))?;
     Ok(Exit::Success)

@@ -150,10 +150,9 @@ impl AgentTree {
 
     /// The time since the run's start.
     pub(crate) fn elapsed(&self, now: Timestamp) -> jiff::SignedDuration {
-        self.started
-            .map_or(jiff::SignedDuration::ZERO, |started| {
-                now.duration_since(started)
-            })
+        self.started.map_or(jiff::SignedDuration::ZERO, |started| {
+            now.duration_since(started)
+        })
     }
 
     /// How many agents are in each kind of state: at work, waiting, at their end.

@@ -86,7 +86,9 @@ fn new_picture() -> ProgressBar {
 fn write_error(text: &str) {
     let mut output = io::stderr().lock();
     // Progress that nobody can read any more is no reason to end the work.
-    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    let _ = output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush());
 }
 
 impl Report for Live {

@@ -72,6 +72,11 @@ impl Report for Plain {
     }
 
     fn finish(&mut self, report: &RunReport) -> io::Result<()> {
-        write_result(&mut *self.output, &mut *self.error_output, report, self.palettes)
+        write_result(
+            &mut *self.output,
+            &mut *self.error_output,
+            report,
+            self.palettes,
+        )
     }
 }

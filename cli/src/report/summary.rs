@@ -12,7 +12,7 @@ use crate::visible::{visible_line, visible_lines};
 /// The columns of the table of interrupts.
 const ORIGIN: usize = 22;
 const TYPE: usize = 12;
-const DECIDED_BY: usize = 14;
+const DECIDED_BY: usize = 12;
 
 /// Writes a summary for a screen of so many columns.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +86,7 @@ impl Summary {
     fn interrupts(self, records: &[InterruptRecord]) -> Vec<String> {
         let palette = self.palette;
         let head = format!(
-            "   #  {}  {}  {}  WENT TO",
+            "  #  {}  {}  {}  WENT TO",
             fit("INTERRUPT OF", ORIGIN),
             fit("TYPE", TYPE),
             fit("DECIDED BY", DECIDED_BY),
@@ -94,9 +94,11 @@ impl Summary {
         let mut lines = vec![palette.paint(Tone::Strong, &head)];
         for (index, record) in records.iter().enumerate() {
             let (decided_by, target, tone) = outcome_words(&record.outcome);
-            let columns = self.columns.saturating_sub(6 + ORIGIN + TYPE + DECIDED_BY + 6);
+            let columns = self
+                .columns
+                .saturating_sub(5 + ORIGIN + TYPE + DECIDED_BY + 6);
             lines.push(format!(
-                "{:>4}  {}  {}  {}  {}",
+                "{:>3}  {}  {}  {}  {}",
                 index + 1,
                 fit(record.origin.name(), ORIGIN),
                 fit(record.interrupt_type.name(), TYPE),
@@ -128,8 +130,8 @@ impl Summary {
         details
             .into_iter()
             .map(|(name, text)| {
-                let room = self.columns.saturating_sub(15);
-                let line = format!("      {name:<7}  {}", cut(&text, room));
+                let room = self.columns.saturating_sub(14);
+                let line = format!("     {name:<7}  {}", cut(&text, room));
                 self.palette.paint(Tone::Faint, &line)
             })
             .collect()
@@ -149,7 +151,9 @@ fn outcome_words(outcome: &InterruptResult) -> (String, String, Tone) {
         }
         InterruptResult::Stopped => (String::new(), "the run's end".to_owned(), Tone::Waiting),
         InterruptResult::Pruned => (String::new(), "its node's end".to_owned(), Tone::Waiting),
-        InterruptResult::Refused { .. } => (String::new(), "its node, refused".to_owned(), Tone::Bad),
+        InterruptResult::Refused { .. } => {
+            (String::new(), "its node, refused".to_owned(), Tone::Bad)
+        }
         InterruptResult::Open => (String::new(), "nowhere yet".to_owned(), Tone::Waiting),
     }
 }

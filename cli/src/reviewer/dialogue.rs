@@ -96,10 +96,18 @@ impl<'q> Dialogue<'q> {
             "?" | "h" | "help" => Step::Ask(format!("{}{}", self.page.help(), self.page.prompt())),
             "r" | "reroute" => {
                 self.topic = Topic::Route;
-                Step::Ask(format!("{}{}", self.page.routes(), self.page.route_prompt()))
+                Step::Ask(format!(
+                    "{}{}",
+                    self.page.routes(),
+                    self.page.route_prompt()
+                ))
             }
             "e" | "edit" => Step::Edit,
-            _ => match (line.strip_prefix('='), line.strip_prefix("r "), line.strip_prefix("e ")) {
+            _ => match (
+                line.strip_prefix('='),
+                line.strip_prefix("r "),
+                line.strip_prefix("e "),
+            ) {
                 (Some(text), _, _) => self.said(text.trim()),
                 (_, Some(route), _) if self.route(route.trim()).is_some() => {
                     self.route_line(route.trim())
@@ -138,7 +146,9 @@ impl<'q> Dialogue<'q> {
             }
             Some(Err(number)) => {
                 let count = self.question.details.choices.len();
-                self.again(&format!("There is no choice {number}; there are 1 to {count}."))
+                self.again(&format!(
+                    "There is no choice {number}; there are 1 to {count}."
+                ))
             }
             None => self.said(line),
         }
@@ -212,7 +222,10 @@ impl<'q> Dialogue<'q> {
     fn route(&self, text: &str) -> Option<&'static str> {
         let routes = &self.question.routes;
         if let Ok(number) = text.parse::<usize>() {
-            return number.checked_sub(1).and_then(|index| routes.get(index)).copied();
+            return number
+                .checked_sub(1)
+                .and_then(|index| routes.get(index))
+                .copied();
         }
         let name = text.to_uppercase().replace('-', "_");
         routes.iter().copied().find(|route| *route == name)

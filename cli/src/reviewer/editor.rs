@@ -29,7 +29,10 @@ pub(super) fn draft(target: &str, schema: &Value, begun: Option<&str>) -> String
         for (name, property) in properties {
             let property = resolve(property, schema);
             if let Some(Value::String(description)) = property.get("description") {
-                text.push_str(&format!("{COMMENT}   {name}: {}\n", visible_line(description)));
+                text.push_str(&format!(
+                    "{COMMENT}   {name}: {}\n",
+                    visible_line(description)
+                ));
             }
         }
     }
@@ -45,7 +48,13 @@ pub(super) fn read_draft(text: &str) -> Result<Option<Value>, serde_json::Error>
     let json: Vec<&str> = text
         .lines()
         // An empty line in a comment's place keeps the line numbers of errors right.
-        .map(|line| if line.trim_start().starts_with(COMMENT) { "" } else { line })
+        .map(|line| {
+            if line.trim_start().starts_with(COMMENT) {
+                ""
+            } else {
+                line
+            }
+        })
         .collect();
     let json = json.join("\n");
     if json.trim().is_empty() {
@@ -108,7 +117,9 @@ fn skeleton(schema: &Value, root: &Value, depth: usize) -> Value {
     }
     for union in ["anyOf", "oneOf"] {
         if let Some(variants) = schema.get(union).and_then(Value::as_array) {
-            let variant = variants.iter().find(|variant| kind_of(variant) != Some("null"));
+            let variant = variants
+                .iter()
+                .find(|variant| kind_of(variant) != Some("null"));
             return variant.map_or(Value::Null, |variant| skeleton(variant, root, depth - 1));
         }
     }

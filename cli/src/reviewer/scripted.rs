@@ -75,7 +75,11 @@ impl Reviewer for Scripted {
         match self.take(pause.interrupt, pause.agent_type) {
             Some(scripted) => {
                 let input = scripted.text;
-                let how = if input.is_some() { "with new input" } else { "unchanged" };
+                let how = if input.is_some() {
+                    "with new input"
+                } else {
+                    "unchanged"
+                };
                 self.stage.notice(format!(
                     "         ✎ the script resumes {} {how}",
                     pause.agent_type

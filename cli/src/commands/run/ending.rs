@@ -55,7 +55,8 @@ impl Ending<'_> {
                     count => format!("{count} interrupts are open"),
                 };
                 let message = format!("nobody is there to answer: {questions}");
-                let hint = "run on a terminal without --no-input, or answer in a script's `person` step";
+                let hint =
+                    "run on a terminal without --no-input, or answer in a script's `person` step";
                 Some(Failure::new(Exit::Asking, message).hint(hint))
             }
             RunStatus::Completed { .. } | RunStatus::Cancelled { .. } => None,
@@ -80,11 +81,7 @@ mod tests {
     use crate::exit::Exit;
     use crate::model::ModelTrouble;
 
-    fn exit_of(
-        status: &RunStatus,
-        trouble: Option<ModelTrouble>,
-        signal: Option<Exit>,
-    ) -> Exit {
+    fn exit_of(status: &RunStatus, trouble: Option<ModelTrouble>, signal: Option<Exit>) -> Exit {
         Ending {
             status,
             trouble,
@@ -113,7 +110,10 @@ mod tests {
         let signal = Some(Exit::Terminated);
         let unreachable = Some(ModelTrouble::Unreachable);
         assert_eq!(exit_of(&failed(true), None, None), Exit::LimitHit);
-        assert_eq!(exit_of(&failed(false), unreachable, None), Exit::Unreachable);
+        assert_eq!(
+            exit_of(&failed(false), unreachable, None),
+            Exit::Unreachable
+        );
         assert_eq!(exit_of(&failed(false), None, None), Exit::Failure);
         assert_eq!(exit_of(&cancelled(true), None, signal), Exit::Terminated);
         assert_eq!(exit_of(&cancelled(true), None, None), Exit::Failure);

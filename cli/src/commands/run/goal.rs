@@ -88,7 +88,10 @@ mod tests {
     #[test]
     fn an_endless_goal_is_refused_after_a_bounded_read() {
         let failure = read_input(&mut std::io::repeat(b'x')).unwrap_err();
-        assert!(failure.to_string().contains("more than 1000000 bytes"), "{failure}");
+        assert!(
+            failure.to_string().contains("more than 1000000 bytes"),
+            "{failure}"
+        );
     }
 
     #[test]

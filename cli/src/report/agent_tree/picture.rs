@@ -82,7 +82,10 @@ impl Picture {
         }
         parts.push(duration(tree.elapsed(self.now)));
         let line = parts.join(" · ");
-        format!("{line}   {}", self.palette.paint(Tone::Faint, "Ctrl+C stops"))
+        format!(
+            "{line}   {}",
+            self.palette.paint(Tone::Faint, "Ctrl+C stops")
+        )
     }
 
     fn lines(&self, branches: &[Branch<'_>]) -> Vec<String> {

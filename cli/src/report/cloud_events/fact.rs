@@ -54,7 +54,10 @@ impl Fact {
 }
 
 /// The events that an occurrence becomes: usually one, none for the pieces of an answer.
-#[expect(clippy::too_many_lines, reason = "a table with one entry for each event")]
+#[expect(
+    clippy::too_many_lines,
+    reason = "a table with one entry for each event"
+)]
 pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
     let fact = match event {
         RunEvent::Started {
@@ -172,11 +175,9 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
             *interrupt,
             json!({"confidence": confidence, "threshold": threshold}),
         ),
-        RunEvent::AnswerRefused { interrupt, problem } => Fact::interrupt(
-            "decision.refused",
-            *interrupt,
-            json!({"problem": problem}),
-        ),
+        RunEvent::AnswerRefused { interrupt, problem } => {
+            Fact::interrupt("decision.refused", *interrupt, json!({"problem": problem}))
+        }
         RunEvent::InterruptAnswered { interrupt, answer } => {
             Fact::interrupt("decision.recorded", *interrupt, json!({"answer": answer}))
         }

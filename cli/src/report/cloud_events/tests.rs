@@ -100,7 +100,10 @@ fn events_are_cloud_events_in_an_order_without_gaps() {
     };
     let (events, _text) = write_all(run, vec![started, chunk, raised(interrupt)]);
     let types: Vec<&str> = events.iter().map(|event| event.ty()).collect();
-    assert_eq!(types, ["dev.irq.run.started.v1", "dev.irq.interrupt.requested.v1"]);
+    assert_eq!(
+        types,
+        ["dev.irq.run.started.v1", "dev.irq.interrupt.requested.v1"]
+    );
     let source = format!("/irq/local/runs/{run}");
     assert!(events.iter().all(|event| event.source() == &source));
     let subject = format!("agents/root/discovery/interrupts/{interrupt}");
@@ -154,6 +157,11 @@ fn nothing_that_acts_on_a_terminal_is_written_as_it_is() {
         text: "a\u{9b}2J\u{1b}[2J\u{202e}b\nc".to_owned(),
     };
     let (events, text) = write_all(RunId::generate(), vec![message]);
-    assert!(text.trim_end().bytes().all(|byte| (0x20..0x7f).contains(&byte)), "{text}");
+    assert!(
+        text.trim_end()
+            .bytes()
+            .all(|byte| (0x20..0x7f).contains(&byte)),
+        "{text}"
+    );
     assert_eq!(data(&events[0])["text"], "a\u{9b}2J\u{1b}[2J\u{202e}b\nc");
 }

@@ -12,6 +12,12 @@ use crate::report::Detail;
 use crate::report::agent_tree::AgentTree;
 use crate::visible::visible_line;
 
+/// The first line of a message that tells an agent how its interrupt was decided.
+const DECISION_MARK: &str = "[decision]";
+
+/// The field of every agent's record in which its interrupts stand.
+const INTERRUPT_FIELD: &str = "interruptRequest";
+
 /// Something that is told.
 #[derive(Debug)]
 pub(super) struct Moment {
@@ -51,7 +57,10 @@ impl Moment {
 }
 
 /// What to say of an event; `None` where it is not worth a line.
-#[expect(clippy::too_many_lines, reason = "a table with one line or two for each event")]
+#[expect(
+    clippy::too_many_lines,
+    reason = "a table with one line or two for each event"
+)]
 pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
     let line = visible_line;
     match event {
@@ -60,7 +69,12 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             model,
             workspace,
         } => {
-            let what = format!("“{}” on {} with {}", line(goal), line(workspace), line(model));
+            let what = format!(
+                "“{}” on {} with {}",
+                line(goal),
+                line(workspace),
+                line(model)
+            );
             Moment::of_run("▶", Tone::Active, what)
         }
         RunEvent::AgentSpawned { node, .. } => Moment::change(tree.label(node), "is there"),
@@ -93,8 +107,14 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             ..
         } => {
             let what = format!("step {step}, {field}: {}", line(summary));
+            // An interrupt is told as such right after.
+            let detail = match *field {
+                INTERRUPT_FIELD => Detail::Much,
+                _ => Detail::Usual,
+            };
             Moment::of(tree.label(node), "✓", Tone::Good, what).map(|moment| Moment {
                 is_step: true,
+                detail,
                 ..moment
             })
         }
@@ -124,7 +144,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             format!("its answer is to go to {target}, says the event {event}"),
         ),
         RunEvent::InterruptOpened { question } => {
-            Moment::of(tree.label(&question.node), "?", Tone::Waiting, "asks a person")
+            Moment::change(tree.label(&question.node), "asks a person")
         }
         RunEvent::InterruptReviewed {
             interrupt,
@@ -167,7 +187,10 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             reroute,
             ..
         } => {
-            let mut what = format!("goes to {target}: {}", decision_words(*decided_by, *filled_by));
+            let mut what = format!(
+                "goes to {target}: {}",
+                decision_words(*decided_by, *filled_by)
+            );
             if let Some(event) = reroute {
                 what.push_str(&format!(", rerouted by the event {event}"));
             }
@@ -183,9 +206,10 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             Tone::Bad,
             format!("the interrupt cannot be carried out: {}", line(reason)),
         ),
-        RunEvent::AgentFinished { node, status, .. } => {
-            Moment::change(tree.label(node), format!("has ended: {}", state_words(*status)))
-        }
+        RunEvent::AgentFinished { node, status, .. } => Moment::change(
+            tree.label(node),
+            format!("has ended: {}", state_words(*status)),
+        ),
         RunEvent::Stopping { reason } => Moment::of_run(
             "■",
             Tone::Waiting,
@@ -204,8 +228,11 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
 fn told(tree: &AgentTree, node: &NodeId, text: &str) -> Option<Moment> {
     let what = format!("is told: {}", visible_line(text));
     let moment = Moment::of(tree.label(node), "✉", Tone::Plain, what);
-    if text.starts_with(INTERRUPT_REQUEST_MARK) {
-        // The event that asks for it was told just before.
+    let is_known = [INTERRUPT_REQUEST_MARK, DECISION_MARK]
+        .iter()
+        .any(|mark| text.starts_with(mark));
+    if is_known {
+        // The event or the decision that it speaks of was told just before.
         return moment.map(|moment| Moment {
             detail: Detail::Much,
             ..moment

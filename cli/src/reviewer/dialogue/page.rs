@@ -112,12 +112,21 @@ impl Page<'_> {
             ("1   2,3", "choose by number, or by the value in brackets"),
             ("1: words", "choose, and add words"),
             ("words", "answer in your own words"),
-            ("= words", "the same, also where the words look like a number or a command"),
+            (
+                "= words",
+                "the same, also where the words look like a number or a command",
+            ),
             ("r", "send the answer to another agent type"),
             ("r NAME", "the same at once"),
-            ("e", "write the next request yourself, in $VISUAL or $EDITOR"),
+            (
+                "e",
+                "write the next request yourself, in $VISUAL or $EDITOR",
+            ),
             ("e {…}", "the same at once, as JSON"),
-            ("Ctrl+D", "leave the question open: the run ends and waits for an answer"),
+            (
+                "Ctrl+D",
+                "leave the question open: the run ends and waits for an answer",
+            ),
             ("Ctrl+C", "stop the run"),
         ] {
             lines.push(format!("    {}{meaning}", fit(typed, 10)));
@@ -132,7 +141,11 @@ impl Page<'_> {
             .collect();
         if !values.is_empty() {
             lines.push(String::new());
-            lines.extend(wrap(&format!("Values: {}", values.join(", ")), self.columns, "    "));
+            lines.extend(wrap(
+                &format!("Values: {}", values.join(", ")),
+                self.columns,
+                "    ",
+            ));
         }
         lines.push(String::new());
         lines.push("    What the agent sent:".to_owned());
@@ -197,7 +210,9 @@ impl Page<'_> {
         let mut lines = Vec::new();
         for (index, choice) in choices.iter().enumerate() {
             let label = visible_line(&choice.label);
-            let number = self.palette.paint(Tone::Waiting, &format!("{:>6}", index + 1));
+            let number = self
+                .palette
+                .paint(Tone::Waiting, &format!("{:>6}", index + 1));
             let description = visible_line(&choice.description);
             let mut wrapped = wrap(&description, self.columns, &indent).into_iter();
             if columns_of(&label) > label_columns {

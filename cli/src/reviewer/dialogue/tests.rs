@@ -27,14 +27,21 @@ fn question() -> Question {
         details: InterruptDetails {
             r#type: InterruptType::HumanReview,
             reason: "two ways to split the work".to_owned(),
-            choices: vec![choice("By folder", "by-folder"), choice("By layer", "by-layer")],
+            choices: vec![
+                choice("By folder", "by-folder"),
+                choice("By layer", "by-layer"),
+            ],
             confirmation_items: Vec::new(),
             context_for_decision: "there are 7 folders".to_owned(),
         },
         payload: json!({"reason": "two ways"}),
         target: "DISCOVERY_ORCHESTRATOR",
         target_field: "discoveryOrchestratorRequest",
-        routes: vec!["ORCHESTRATOR", "DISCOVERY_ORCHESTRATOR", "TICKET_ORCHESTRATOR"],
+        routes: vec![
+            "ORCHESTRATOR",
+            "DISCOVERY_ORCHESTRATOR",
+            "TICKET_ORCHESTRATOR",
+        ],
         request_schema: json!({"type": "object"}),
         problem: None,
     }
@@ -94,7 +101,10 @@ fn words_are_an_answer_and_may_look_like_a_number() {
 #[test]
 fn what_does_not_fit_is_asked_again() {
     let shown = type_lines(&question(), &["7"]).unwrap_err();
-    assert!(shown.contains("There is no choice 7; there are 1 to 2."), "{shown}");
+    assert!(
+        shown.contains("There is no choice 7; there are 1 to 2."),
+        "{shown}"
+    );
     let shown = type_lines(&question(), &[""]).unwrap_err();
     assert!(shown.contains("Nothing was typed."), "{shown}");
     assert!(type_lines(&question(), &["7", "", "1"]).is_ok());
@@ -103,25 +113,42 @@ fn what_does_not_fit_is_asked_again() {
 #[test]
 fn a_reroute_goes_only_to_an_allowed_route() {
     let question = question();
-    for typed in [&["r", "3"][..], &["r", "ticket-orchestrator"], &["r TICKET_ORCHESTRATOR"]] {
+    for typed in [
+        &["r", "3"][..],
+        &["r", "ticket-orchestrator"],
+        &["r TICKET_ORCHESTRATOR"],
+    ] {
         let answer = type_lines(&question, typed).unwrap();
         assert_eq!(answer.reroute_to.as_deref(), Some("TICKET_ORCHESTRATOR"));
         assert!(answer.check(&question).is_ok());
     }
     let shown = type_lines(&question, &["r", "TICKET_ORCHESTRATORS"]).unwrap_err();
     let words: Vec<&str> = shown.split_whitespace().collect();
-    assert!(words.join(" ").contains("Did you mean TICKET_ORCHESTRATOR?"), "{shown}");
+    assert!(
+        words
+            .join(" ")
+            .contains("Did you mean TICKET_ORCHESTRATOR?"),
+        "{shown}"
+    );
     let shown = type_lines(&question, &["r", "REVIEW_AGENT"]).unwrap_err();
-    assert!(shown.contains("The answer cannot go to `REVIEW_AGENT`."), "{shown}");
+    assert!(
+        shown.contains("The answer cannot go to `REVIEW_AGENT`."),
+        "{shown}"
+    );
 }
 
 #[test]
 fn confirmations_follow_with_their_defaults() {
     let mut question = question();
-    question.details.confirmation_items =
-        vec![confirmation("deep", Some(false)), confirmation("slow", None)];
+    question.details.confirmation_items = vec![
+        confirmation("deep", Some(false)),
+        confirmation("slow", None),
+    ];
     let shown = type_lines(&question, &["1"]).unwrap_err();
-    assert!(shown.contains("really deep?") && shown.contains("y/N"), "{shown}");
+    assert!(
+        shown.contains("really deep?") && shown.contains("y/N"),
+        "{shown}"
+    );
     assert!(shown.contains("if not: it takes longer"), "{shown}");
     let shown = type_lines(&question, &["1", "", ""]).unwrap_err();
     assert!(shown.contains("Type y for yes or n for no."), "{shown}");
@@ -156,12 +183,18 @@ fn the_question_shows_all_there_is_and_nothing_that_acts() {
         assert!(shown.contains(part), "{part} is missing in {shown}");
     }
     assert!(!shown.contains('\u{1b}'));
-    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 80),
+        "{shown}"
+    );
 }
 
 #[test]
 fn help_explains_the_keys_and_shows_what_the_agent_sent() {
     let shown = type_lines(&question(), &["?"]).unwrap_err();
-    assert!(shown.contains("send the answer to another agent type"), "{shown}");
+    assert!(
+        shown.contains("send the answer to another agent type"),
+        "{shown}"
+    );
     assert!(shown.contains("\"reason\": \"two ways\""), "{shown}");
 }

@@ -1,0 +1,18 @@
+//! The real binary, from its command line to its exit code.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails where what it stands on fails"
+)]
+
+mod bad_input;
+mod colours;
+mod events;
+mod help;
+mod program;
+mod questions;
+mod schema;
+mod server;
+mod signals;
+mod terminal;
+mod tour;

@@ -1,0 +1,147 @@
+//! Running `irq` and looking at what it leaves.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// The binary under test, away from everything in the environment that could change what it does.
+pub(crate) fn irq() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_irq"));
+    for variable in [
+        "NO_COLOR",
+        "VISUAL",
+        "EDITOR",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+    ] {
+        command.env_remove(variable);
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+/// What a finished program has left.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) output: String,
+    pub(crate) error_output: String,
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            output: String::from_utf8(output.stdout).unwrap(),
+            error_output: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Ended {
+    /// Asserts the exit code, and shows everything where it is another.
+    #[track_caller]
+    pub(crate) fn exits_with(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// Asserts that the error is one clear message, without a trace of the program's inside.
+    #[track_caller]
+    pub(crate) fn says(self, text: &str) -> Self {
+        let errors = self
+            .error_output
+            .lines()
+            .filter(|line| line.starts_with("error:"))
+            .count();
+        assert_eq!(errors, 1, "{self:#?}");
+        assert!(self.error_output.contains(text), "no `{text}` in {self:#?}");
+        for inside in ["panicked", "backtrace", ".rs:"] {
+            assert!(!self.error_output.contains(inside), "{self:#?}");
+        }
+        self
+    }
+
+    /// The CloudEvents of `--json`.
+    pub(crate) fn events(&self) -> Vec<Value> {
+        self.output
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+/// Runs a command to its end.
+pub(crate) fn end(command: &mut Command) -> Ended {
+    command.output().unwrap().into()
+}
+
+/// Runs a command to its end, with this on its standard input.
+pub(crate) fn end_with_input(command: &mut Command, input: &[u8]) -> Ended {
+    let mut child = spawn(command.stdin(Stdio::piped()));
+    let mut pipe = child.stdin.take().unwrap();
+    // A program that has read enough closes the pipe; its exit code tells whether that was right.
+    let _ = pipe.write_all(input);
+    drop(pipe);
+    child.wait_with_output().unwrap().into()
+}
+
+/// Starts a command whose outputs are pipes.
+pub(crate) fn spawn(command: &mut Command) -> Child {
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// A folder with two small files.
+pub(crate) fn workspace() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("README.md"),
+        "# Bakery\n\nBread and cakes.\n",
+    )
+    .unwrap();
+    std::fs::create_dir(folder.path().join("src")).unwrap();
+    std::fs::write(folder.path().join("src/oven.rs"), "pub fn bake() {}\n").unwrap();
+    folder
+}
+
+/// A run on a small folder.
+pub(crate) fn run_in(folder: &Path) -> Command {
+    let mut command = irq();
+    command
+        .args(["run", "Describe the bakery", "--workspace"])
+        .arg(folder);
+    command
+}
+
+/// One of the scripts that come with the project.
+pub(crate) fn example_script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../examples/scripts")
+        .join(name)
+}
+
+/// Writes a script of these steps into a folder.
+pub(crate) fn script(folder: &Path, steps: &Value) -> PathBuf {
+    let path = folder.join("script.json");
+    let script = serde_json::json!({"version": 1, "steps": steps});
+    std::fs::write(&path, script.to_string()).unwrap();
+    path
+}
+
+/// A step in which the orchestrator raises an interrupt of this type.
+pub(crate) fn interrupt(interrupt_type: &str) -> Value {
+    serde_json::json!({
+        "agent": "ORCHESTRATOR", "turn": 1,
+        "interrupt": {
+            "type": interrupt_type, "reason": "which way?",
+            "choices": [{"label": "Left", "value": "left", "description": "the short way"}],
+            "confirmationItems": [], "contextForDecision": "both lead there",
+        },
+    })
+}

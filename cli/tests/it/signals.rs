@@ -1,0 +1,143 @@
+//! Ctrl+C and SIGTERM, sent by process id.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::program::{interrupt, irq, run_in, script, spawn, workspace};
+
+const FIRST: &str =
+    "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
+
+struct Running {
+    child: Child,
+    errors: BufReader<ChildStderr>,
+    seen: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Running {
+    /// A run so slow that it is at work for minutes.
+    fn slow() -> Self {
+        let folder = workspace();
+        let child = spawn(run_in(folder.path()).args(["--pace", "1", "-v"]));
+        Self::of(child, folder)
+    }
+
+    fn of(mut child: Child, folder: tempfile::TempDir) -> Self {
+        let errors = BufReader::new(child.stderr.take().unwrap());
+        Self {
+            child,
+            errors,
+            seen: String::new(),
+            _folder: folder,
+        }
+    }
+
+    /// Reads until a line has this text.
+    fn wait_for(&mut self, text: &str) {
+        loop {
+            let mut line = String::new();
+            let read = self.errors.read_line(&mut line).unwrap();
+            assert!(read > 0, "no `{text}` in {}", self.seen);
+            self.seen.push_str(&line);
+            if line.contains(text) {
+                return;
+            }
+        }
+    }
+
+    fn send(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
+        self.errors.read_to_string(&mut self.seen).unwrap();
+        (self.child.wait().unwrap().code(), self.seen)
+    }
+}
+
+#[test]
+fn the_first_lets_the_step_finish_and_the_second_stops_at_once() {
+    let mut run = Running::slow();
+    run.wait_for("asks its model");
+    run.send(Signal::INT);
+    run.wait_for(FIRST);
+    run.send(Signal::INT);
+    run.wait_for("Stopping now.");
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(130), "{seen}");
+    assert!(seen.contains("cancelled"), "{seen}");
+}
+
+#[test]
+fn one_alone_ends_the_run_after_its_step() {
+    let folder = workspace();
+    // Fast enough that a step ends soon, slow enough that the run does not.
+    let child = spawn(run_in(folder.path()).args(["--pace", "200", "-v"]));
+    let mut run = Running::of(child, folder);
+    run.wait_for("asks its model");
+    run.send(Signal::INT);
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(130), "{seen}");
+    assert!(seen.contains(FIRST), "{seen}");
+    assert!(!seen.contains("Stopping now."), "{seen}");
+}
+
+#[test]
+fn a_termination_is_graceful_and_has_its_own_code() {
+    let mut run = Running::slow();
+    run.wait_for("asks its model");
+    run.send(Signal::TERM);
+    run.wait_for("Received SIGTERM.");
+    run.send(Signal::TERM);
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(143), "{seen}");
+}
+
+#[test]
+fn an_open_question_is_left_at_once() {
+    let folder = workspace();
+    let script = script(folder.path(), &json!([interrupt("HUMAN_REVIEW")]));
+    let mut command = run_in(folder.path());
+    command.arg("--script").arg(script);
+    let child = spawn(command.stdin(std::process::Stdio::piped()));
+    let mut run = Running::of(child, folder);
+    run.wait_for("1 choose, or write an answer");
+    run.send(Signal::INT);
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(130), "{seen}");
+}
+
+#[test]
+fn a_third_one_leaves_although_the_output_hangs() {
+    let folder = workspace();
+    let mut command = irq();
+    // An event that is larger than a pipe, which nobody reads: the program hangs in writing it.
+    command.args([
+        "run",
+        &"bake ".repeat(20_000),
+        "--json",
+        "--no-input",
+        "--workspace",
+    ]);
+    let child = spawn(command.arg(folder.path()));
+    let mut run = Running::of(child, folder);
+    let mut first = [0; 1];
+    run.child
+        .stdout
+        .as_mut()
+        .unwrap()
+        .read_exact(&mut first)
+        .unwrap();
+    while run.child.try_wait().unwrap().is_none() {
+        run.send(Signal::INT);
+        std::thread::yield_now();
+    }
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(130), "{seen}");
+    assert!(seen.contains("Left at once. Skipped:"), "{seen}");
+}

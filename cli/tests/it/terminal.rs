@@ -1,0 +1,102 @@
+//! A real terminal: a pseudo-terminal with a person who types.
+
+use std::process::{Command, Stdio};
+
+use rexpect::session::{PtySession, spawn_command};
+
+use crate::program::{example_script, irq, run_in, workspace};
+
+/// How long the screen may take, in milliseconds.
+const PATIENCE: u64 = 30_000;
+
+fn start(mut command: Command) -> PtySession {
+    command
+        .env("TERM", "xterm-256color")
+        .stdin(Stdio::inherit());
+    spawn_command(command, Some(PATIENCE)).unwrap()
+}
+
+#[test]
+fn a_person_answers_the_tour() {
+    let folder = workspace();
+    let mut command = run_in(folder.path());
+    command
+        .args(["--pace", "0", "--no-color", "--script"])
+        .arg(example_script("tour.json"));
+    let mut screen = start(command);
+    screen.exp_string("DISCOVERY_ORCHESTRATOR asks").unwrap();
+    screen.exp_string("1-2 choose").unwrap();
+    screen.send_line("1: the code first").unwrap();
+    screen.exp_string("Shall the tests be read too?").unwrap();
+    screen.send_line("n").unwrap();
+    screen.exp_string("PLANNING_ORCHESTRATOR asks").unwrap();
+    screen.exp_string("> ").unwrap();
+    screen.send_line("1").unwrap();
+    screen.exp_string("Leave planning out?").unwrap();
+    screen.send_line("y").unwrap();
+    screen.exp_string("TICKET_AGENT asks").unwrap();
+    screen.exp_string("> ").unwrap();
+    screen.send_line("wait").unwrap();
+    let rest = screen.exp_eof().unwrap();
+    assert!(rest.contains("completed"), "{rest}");
+    assert!(rest.contains("read-tests: no"), "{rest}");
+}
+
+#[test]
+fn ctrl_c_works_at_the_prompt() {
+    let folder = workspace();
+    let mut command = run_in(folder.path());
+    command
+        .args(["--pace", "0", "--script"])
+        .arg(example_script("tour.json"));
+    let mut screen = start(command);
+    screen.exp_string("1-2 choose").unwrap();
+    screen.send_control('c').unwrap();
+    screen.exp_string("Received interrupt.").unwrap();
+    screen.exp_eof().unwrap();
+    let status = screen.process().wait().unwrap();
+    assert!(format!("{status:?}").contains("130"), "{status:?}");
+}
+
+#[test]
+fn a_request_is_edited_in_the_persons_editor() {
+    let folder = workspace();
+    let editor = folder.path().join("editor");
+    std::fs::write(
+        &editor,
+        "#!/bin/sh\nsed -i 's/\"goal\": \"\"/\"goal\": \"written by hand\"/' \"$1\"\n",
+    )
+    .unwrap();
+    let mut command = run_in(folder.path());
+    command
+        .env("VISUAL", format!("sh {}", editor.display()))
+        .args(["--pace", "0", "--no-color", "--script"])
+        .arg(example_script("tour.json"));
+    let mut screen = start(command);
+    screen.exp_string("1-2 choose").unwrap();
+    screen.send_line("e").unwrap();
+    screen.exp_string("Shall the tests be read too?").unwrap();
+    screen.send_line("y").unwrap();
+    screen.exp_string("read-tests: yes, an edited").unwrap();
+    screen.send_control('c').unwrap();
+    screen.send_control('c').unwrap();
+    screen.exp_eof().unwrap();
+}
+
+#[test]
+fn a_terminal_gets_colours_unless_they_are_refused() {
+    let mut screen = start({
+        let mut command = irq();
+        command.arg("routes");
+        command
+    });
+    assert!(screen.exp_eof().unwrap().contains("\u{1b}["));
+    for (flag, no_color) in [(Some("--no-color"), None), (None, Some("1"))] {
+        let mut command = irq();
+        command.arg("routes").args(flag);
+        command.envs(no_color.map(|value| ("NO_COLOR", value)));
+        let mut screen = start(command);
+        let shown = screen.exp_eof().unwrap();
+        assert!(!shown.contains('\u{1b}'), "{shown}");
+    }
+}
