@@ -95,29 +95,39 @@ impl Run {
     }
 }
 
-/// Runs the main flow to its end, and tells of stops as they are asked for.
+/// Runs the main flow to its end.
 async fn drive(
     engine: &Arc<Engine>,
     planner: Arc<Planner>,
     scope: &StopScope,
 ) -> Result<FlowEnd, FlowError> {
-    let flow = Flow {
+    let flow = Arc::new(Flow {
         engine: Arc::clone(engine),
         planner,
         scope: scope.clone(),
         role: Role::Main,
         path: Mutex::default(),
-    };
+    });
     // A task of its own, so that a panic in it is an error of the run and not of the caller.
     let mut main = JoinSet::new();
+    let running = Arc::clone(&flow);
     main.spawn(async move {
-        let end = match first_request(&flow) {
-            Ok(next) => flow.run(next).await,
+        match first_request(&running) {
+            Ok(next) => running.run(next).await,
             Err(error) => Err(error),
-        };
-        flow.settle(&end).await?;
-        end
+        }
     });
+    let end = joined(engine, &mut main, scope).await;
+    flow.settle(&end).await?;
+    end
+}
+
+/// Waits for the main flow, and tells of stops meanwhile.
+async fn joined(
+    engine: &Engine,
+    main: &mut JoinSet<Result<FlowEnd, FlowError>>,
+    scope: &StopScope,
+) -> Result<FlowEnd, FlowError> {
     let mut told: Option<StopMode> = None;
     loop {
         let reason = tokio::select! {

@@ -109,8 +109,11 @@ impl Ledger {
     }
 
     /// What the observer is told of a moment, where it is told.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other moments are told of by the function that is called for them"
+    )]
     fn told(&self, interrupt: InterruptId, moment: InterruptMoment<'_>) -> Option<RunEvent> {
-        let event_id = |event: &str| EventId::try_from(event.to_owned()).ok();
         Some(match moment {
             InterruptMoment::Bound { event, target } => RunEvent::InterruptBound {
                 interrupt,
@@ -136,6 +139,21 @@ impl Ledger {
                 interrupt,
                 input: resume.input.clone(),
             },
+            other => return self.told_of_decisions(interrupt, other),
+        })
+    }
+
+    /// What the observer is told of the moments that no person is part of.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the list of moments may grow; what is not known here is not told"
+    )]
+    fn told_of_decisions(
+        &self,
+        interrupt: InterruptId,
+        moment: InterruptMoment<'_>,
+    ) -> Option<RunEvent> {
+        Some(match moment {
             InterruptMoment::Reviewed {
                 confidence,
                 threshold,
@@ -169,14 +187,20 @@ impl Ledger {
                 node: self.raiser(interrupt)?.0,
                 reason: reason.to_owned(),
             },
-            // The run's own end tells of it.
-            InterruptMoment::Stopped { .. } => return None,
-            // The list of moments may grow; what is not known here is not told.
+            // The run's own end tells of a stop; moments that are not known here are not told.
             _ => return None,
         })
     }
 }
 
+fn event_id(event: &str) -> Option<EventId> {
+    EventId::try_from(event.to_owned()).ok()
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the list of moments may grow, and only a few change what a node does"
+)]
 impl InterruptObserver for Ledger {
     fn observe(&self, interrupt: InterruptId, moment: InterruptMoment<'_>) {
         let after = match &moment {

@@ -65,6 +65,25 @@ impl RerouteLog {
             .map(|stored| stored.event))
     }
 
+    /// Tells what became of an older event that was replaced by one which then came too late.
+    async fn tell_if_ended(
+        &self,
+        older: Option<InterruptRequestEvent<AgentKind>>,
+    ) -> Result<(), StoreError> {
+        let Some(older) = older else {
+            return Ok(());
+        };
+        if let Some(stored) = self.reroutes.fate(&older.event_id).await?
+            && stored.state.is_final()
+        {
+            self.recorder.record(RunEvent::EventEnded {
+                event: older.event_id,
+                state: words(&stored.state),
+            });
+        }
+        Ok(())
+    }
+
     fn accepted(&self, event: &InterruptRequestEvent<AgentKind>) {
         self.latest
             .lock()
@@ -84,6 +103,7 @@ impl Admission<AgentKind> for RerouteLog {
     ) -> Result<Vec<BusEvent<AgentKind>>, PublishRefusal> {
         let _held = self.gate.lock().await;
         let known = self.reroutes.fate(&event.event_id).await?.is_some();
+        let older = self.pending(&event.node_id).await?;
         match self.desk.admit(event).await {
             Ok(changes) => {
                 for change in &changes {
@@ -104,6 +124,7 @@ impl Admission<AgentKind> for RerouteLog {
                     event: event.event_id.clone(),
                     reason: refusal.to_string(),
                 });
+                self.tell_if_ended(older).await?;
                 Err(refusal)
             }
         }

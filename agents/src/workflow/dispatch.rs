@@ -68,6 +68,13 @@ struct Start<B: Batch> {
     work: B::Work,
 }
 
+/// A worker that has its node.
+struct Started {
+    id: routing_core::NodeId,
+    work: Value,
+    flow: Arc<Flow>,
+}
+
 /// How the flow of a worker ended, and where it stands in the batch.
 struct Ended {
     at: usize,
@@ -92,30 +99,38 @@ async fn run_workers<B: Batch>(
         }
         node.workers += 1;
         let id = node.id.child(&format!("worker-{}", node.workers))?;
-        let worker = worker_flow::<B>(flow, &id, node.workers, value.clone()).await?;
+        let flow = worker_flow::<B>(flow, &id, node.workers, value.clone()).await?;
         waiting.push_back((
             started.len(),
             Start::<B> {
-                flow: worker,
+                flow: Arc::clone(&flow),
                 work: work.clone(),
             },
         ));
-        started.push((id, value));
+        started.push(Started {
+            id,
+            work: value,
+            flow,
+        });
     }
     let mut ends = run_side_by_side(flow, waiting).await;
     ends.sort_by_key(|ended| ended.at);
     let mut settled = Settled::default();
     for Ended { at, end } in ends {
-        let Some((worker, work)) = started.get(at).cloned() else {
-            continue;
-        };
-        if let Some(outcome) = settled.take(end) {
+        if let Some(outcome) = settled.take(end)
+            && let Some(worker) = started.get(at)
+        {
             node.work.push(WorkDone {
-                worker,
-                work,
+                worker: worker.id.clone(),
+                work: worker.work.clone(),
                 outcome,
             });
         }
+    }
+    for worker in started {
+        // Only a worker that panicked has left its nodes behind.
+        let mut path = worker.flow.path.lock().await;
+        worker.flow.leave_all(&mut path, NodeState::Failed).await?;
     }
     if let Some(next) = settled.next(flow)? {
         return Ok(Some(next));

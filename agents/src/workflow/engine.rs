@@ -52,6 +52,37 @@ pub(crate) struct Engine {
     halting: AtomicBool,
 }
 
+/// The way of supervisors' events into the run.
+struct Bus {
+    bus: Arc<InProcessBus<AgentKind>>,
+    reroutes: Arc<dyn PendingReroutes<AgentKind>>,
+    reroute_log: Arc<RerouteLog>,
+}
+
+impl Bus {
+    fn over(nodes: &Arc<NodeDirectory>, recorder: &Arc<Recorder>, clock: &Arc<dyn Clock>) -> Self {
+        let reroutes: Arc<dyn PendingReroutes<AgentKind>> =
+            Arc::new(InMemoryReroutes::<AgentKind>::default());
+        let desk = RerouteDesk::new(
+            Arc::clone(nodes) as Arc<_>,
+            Arc::clone(&reroutes),
+            Arc::clone(nodes) as Arc<_>,
+            Arc::clone(clock),
+        );
+        let reroute_log = Arc::new(RerouteLog::new(
+            desk,
+            Arc::clone(&reroutes),
+            Arc::clone(recorder),
+        ));
+        let admission = Arc::clone(&reroute_log) as Arc<_>;
+        Self {
+            bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
+            reroutes,
+            reroute_log,
+        }
+    }
+}
+
 impl Engine {
     pub(crate) fn new(config: RunConfig) -> Self {
         let RunConfig {
@@ -69,23 +100,11 @@ impl Engine {
         } = config;
         let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
         let nodes = Arc::new(NodeDirectory::new(run));
-        let reroutes: Arc<dyn PendingReroutes<AgentKind>> =
-            Arc::new(InMemoryReroutes::<AgentKind>::default());
-        let desk = RerouteDesk::new(
-            Arc::clone(&nodes) as Arc<_>,
-            Arc::clone(&reroutes),
-            Arc::clone(&nodes) as Arc<_>,
-            Arc::clone(&clock),
-        );
-        let reroute_log = Arc::new(RerouteLog::new(
-            desk,
-            Arc::clone(&reroutes),
-            Arc::clone(&recorder),
-        ));
-        let bus = Arc::new(InProcessBus::new(
-            Arc::clone(&reroute_log) as Arc<_>,
-            DEFAULT_BACKLOG,
-        ));
+        let Bus {
+            bus,
+            reroutes,
+            reroute_log,
+        } = Bus::over(&nodes, &recorder, &clock);
         let model = Arc::new(MeteredModel::new(model));
         let asker = Asker {
             model: Arc::clone(&model) as Arc<_>,

@@ -70,6 +70,10 @@ pub(crate) enum FlowError {
 }
 
 impl From<PlanError<FlowError>> for FlowError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "whatever else goes wrong in the planner is the planner's fault"
+    )]
     fn from(error: PlanError<FlowError>) -> Self {
         match error {
             // Which action it was is known from the node that failed.

@@ -4,9 +4,17 @@
     clippy::panic,
     reason = "a test that cannot go on has failed, also in a function that tests share"
 )]
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a test looks at the events and ends that it is about"
+)]
 
+mod calls;
+mod events;
 mod interrupts;
 mod models;
 mod stage;
+mod stops;
 mod walk;
 mod workers;
+mod wrong_routes;
