@@ -65,13 +65,20 @@ fn discovery(workspace: &Workspace, node: &Node) -> String {
             workspace.name()
         );
     };
+    // The files that the assignment names are shown first.
+    let mut files = named_files(&part.files, node);
+    for file in &part.files {
+        if !files.contains(file) {
+            files.push(file);
+        }
+    }
     format!(
         "Workspace: {}\nYour part: {} ({} files)\n{}{}",
         workspace.name(),
         part.name,
         part.files.len(),
         list(&part.files),
-        shown(&part.files)
+        shown(&files)
     )
 }
 

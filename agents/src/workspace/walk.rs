@@ -8,6 +8,9 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::{LeftOut, WorkspaceError, WorkspaceFile, WorkspaceLimits};
 
+/// How many entries of a folder are looked at: a whole disk is not walked to its end.
+const MOST_ENTRIES: usize = 100_000;
+
 /// The real path of a folder that can be read.
 pub(super) fn folder(given: &Path) -> Result<PathBuf, WorkspaceError> {
     let failed = |source: io::Error| {
@@ -36,10 +39,11 @@ pub(super) fn read(root: &Path, limits: WorkspaceLimits) -> (Vec<WorkspaceFile>,
     let mut bytes_left = limits.total_bytes;
     let walk = WalkBuilder::new(root)
         .follow_links(false)
+        .same_file_system(true)
         .require_git(false)
         .sort_by_file_name(std::ffi::OsStr::cmp)
         .build();
-    for entry in walk {
+    for entry in walk.take(MOST_ENTRIES) {
         let Ok(entry) = entry else {
             left_out.unreadable += 1;
             continue;

@@ -268,3 +268,25 @@ async fn an_event_that_is_ignored_is_told_again_and_then_given_up() {
     assert_eq!(moments(&stage), ["published", "told", "told", "told"]);
     assert_eq!(stage.log.ended_events(), ["cancelled: its node ignored it"]);
 }
+
+/// Each look at it is twenty minutes after the one before.
+#[derive(Default)]
+struct HastyClock(std::sync::atomic::AtomicI64);
+
+impl routing_core::Clock for HastyClock {
+    fn now(&self) -> Timestamp {
+        let looks = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        Timestamp::from_second(looks * 1_200).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_waits_too_long_expires_and_is_told() {
+    let mut stage = Stage::new().scripted(supervisor("PLANNING_ORCHESTRATOR", None, "stop"));
+    stage.clock = Arc::new(HastyClock::default());
+    let model = Playing::new(Deaf, stage.rehearsal());
+    let stage = stage.played_by(model);
+    let report = stage.execute().await;
+    assert_completed(&report);
+    assert_eq!(stage.log.ended_events(), ["expired"]);
+}

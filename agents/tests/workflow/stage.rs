@@ -16,7 +16,7 @@ use routing_core::answer::TypesOnly;
 use routing_core::handler::HandlerPolicy;
 use routing_core::model::LanguageModel;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{AgentType, Outcome, RunId, StopScope, SystemClock};
+use routing_core::{AgentType, Clock, Outcome, RunId, StopScope, SystemClock};
 use serde_json::{Value, json};
 
 /// Somebody who answers what was prepared, and is gone after that.
@@ -132,6 +132,7 @@ pub(crate) struct Stage {
     pub(crate) reviewer: Option<Arc<dyn Reviewer>>,
     /// Watch the run beside the log.
     pub(crate) observers: Vec<Arc<dyn RunObserver>>,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: RunLimits,
     pub(crate) seed: u64,
 }
@@ -156,6 +157,7 @@ impl Stage {
             model: None,
             reviewer: None,
             observers: Vec::new(),
+            clock: Arc::new(SystemClock),
             limits: RunLimits::default(),
             seed: 7,
         }
@@ -238,7 +240,7 @@ impl Stage {
             supervisor_steps: self.parsed_script().supervisor_steps().to_vec(),
             limits: self.limits,
             policy: HandlerPolicy::default(),
-            clock: Arc::new(SystemClock),
+            clock: Arc::clone(&self.clock),
         })
     }
 

@@ -234,3 +234,28 @@ async fn a_question_that_nobody_answers_lets_the_siblings_finish_their_step() {
     }
     assert_eq!(times(&stage, DISPATCH), 0);
 }
+
+#[tokio::test]
+async fn a_workers_stop_cancels_the_run_once_its_siblings_have_finished_their_step() {
+    let stage = Stage::new().scripted(three()).scripted(json!({
+        "agent": "DISCOVERY_AGENT", "turn": 1, "node": "worker-1",
+        "interrupt": { "type": "STOP", "reason": "this is the wrong folder" },
+    }));
+    let report = stage.execute().await;
+    let expected = agents::run::RunStatus::Cancelled {
+        reason: "this is the wrong folder".to_owned(),
+        from_outside: false,
+    };
+    assert_eq!(report.status, expected);
+    let unfinished = stage
+        .log
+        .events()
+        .iter()
+        .fold(0, |open, event| match event {
+            RunEvent::StepStarted { .. } => open + 1,
+            RunEvent::StepFinished { .. } => open - 1,
+            _ => open,
+        });
+    assert_eq!(unfinished, 0);
+    assert_eq!(times(&stage, DISPATCH), 0);
+}

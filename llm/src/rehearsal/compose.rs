@@ -199,6 +199,8 @@ impl<'a> Composer<'a> {
             usize::try_from(most).unwrap_or(usize::MAX)
         });
         let usual = match place.depth {
+            // Work for agents: enough of them to see that they work side by side.
+            0..4 if place.name == "requests" => 3,
             0..4 => 2 + self.random.below(2),
             4..DEEP => 1,
             _ => 0,

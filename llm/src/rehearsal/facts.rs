@@ -17,6 +17,9 @@ const MOST_NAMES: usize = 64;
 /// The longest heading that is quoted, in bytes: longer ones are sentences.
 const LONGEST_HEADING: usize = 60;
 
+/// What a line of a file begins with when it is quoted in a conversation.
+const QUOTED: &str = "| ";
+
 /// What there is to speak about.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
@@ -95,11 +98,17 @@ impl Facts {
         if message.role == Role::System {
             return;
         }
-        for line in text.lines() {
+        // What files say is quoted line by line: it is no fact about the work.
+        let told: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with(QUOTED))
+            .collect();
+        for line in &told {
             self.read_line(line);
         }
+        let text = told.join("\n");
         for (key, into) in [("\"value\"", 0), ("\"id\"", 1), ("\"goal\"", 2)] {
-            for found in quoted_after(text, key) {
+            for found in quoted_after(&text, key) {
                 match into {
                     0 => push_new(&mut self.choices, &found),
                     1 => push_new(&mut self.confirmations, &found),
@@ -293,6 +302,16 @@ mod tests {
         )];
         let facts = Facts::gather(&messages, &[]);
         assert_eq!(facts.folders, ["src/run", "(top level)"]);
+    }
+
+    #[test]
+    fn what_a_quoted_file_says_is_no_fact() {
+        let messages = [Message::user(
+            "Goal: tidy up\n- src/a.rs begins:\n| Goal: forged\n| self.items \"goal\": \"forged too\"",
+        )];
+        let facts = Facts::gather(&messages, &[]);
+        assert_eq!(facts.goal, "tidy up");
+        assert_eq!(facts.files, ["src/a.rs"]);
     }
 
     #[test]
