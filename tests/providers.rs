@@ -89,6 +89,24 @@ impl WireForm {
         }
     }
 
+    /// What a request's user messages say, in order.
+    pub fn user_texts(self, body: &serde_json::Value) -> Vec<String> {
+        let (list, parts) = match self {
+            Self::OpenAi | Self::Anthropic => ("messages", "content"),
+            Self::Gemini => ("contents", "parts"),
+        };
+        let messages = body.get(list).and_then(serde_json::Value::as_array);
+        let said = messages.into_iter().flatten();
+        said.filter(|message| message["role"] == "user")
+            .filter_map(|message| message.get(parts))
+            .map(|content| {
+                let whole = content.as_str().map(str::to_owned);
+                let texts = content.as_array().into_iter().flatten();
+                whole.unwrap_or_else(|| texts.filter_map(|part| part["text"].as_str()).collect())
+            })
+            .collect()
+    }
+
     /// The structured-output schema of a request, where it has one.
     pub fn schema(self, body: &serde_json::Value) -> Option<&serde_json::Value> {
         body.pointer(match self {

@@ -3,8 +3,6 @@
 //! Its answers are made of what the conversation and the workspace say: the goal, the files, the
 //! headings. What it picks depends on the seed and on who asks ([`Caller`]) alone, never on the order
 //! or the time of the calls, so workers that run in parallel get the same answers in every run.
-//!
-//! [`Caller`]: routing_core::model::Caller
 
 mod compose;
 mod facts;
@@ -18,7 +16,7 @@ mod stream;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, Purpose,
+    Caller, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply, Purpose,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
@@ -77,20 +75,20 @@ impl RehearsalModel {
         self.config.script.as_ref()
     }
 
-    /// The whole answer to a call, before it is streamed.
-    fn answer(&self, call: &ModelCall) -> String {
-        let scripted = self
-            .script()
-            .and_then(|script| script.answer_for(&call.caller));
+    /// The whole answer to a question, at once: what a call with this schema is answered.
+    ///
+    /// For servers that play a provider and have the schema as JSON only.
+    pub fn answer(&self, schema: &Value, messages: &[Message], caller: &Caller) -> String {
+        let scripted = self.script().and_then(|script| script.answer_for(caller));
         if let Some(step) = scripted {
             return step.text();
         }
-        let facts = Facts::gather(&call.messages, &self.config.material);
-        let view = SchemaView::new(call.schema.value());
-        let random = Random::for_caller(self.config.seed, &call.caller);
-        let mut composer = Composer::new(&view, &facts, &call.caller, random);
-        let wanted = (call.caller.purpose == Purpose::Step)
-            .then(|| interrupt::wanted(self.script(), call))
+        let facts = Facts::gather(messages, &self.config.material);
+        let view = SchemaView::new(schema);
+        let random = Random::for_caller(self.config.seed, caller);
+        let mut composer = Composer::new(&view, &facts, caller, random);
+        let wanted = (caller.purpose == Purpose::Step)
+            .then(|| interrupt::wanted(self.script(), messages, caller))
             .flatten();
         let answer = composer.answer(wanted.as_ref());
         compact(&answer)
@@ -117,7 +115,7 @@ impl LanguageModel for RehearsalModel {
         call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let text = self.answer(&call);
+        let text = self.answer(call.schema.value(), &call.messages, &call.caller);
         Ok(stream_answer(&call, &text, self.config.pace, scope).await)
     }
 }

@@ -1,7 +1,7 @@
 //! When the rehearsal model raises an interrupt: because its script says so, or the router asks.
 
 use routing_core::event::INTERRUPT_REQUEST_MARK;
-use routing_core::model::{Message, ModelCall, Role};
+use routing_core::model::{Caller, Message, Role};
 use serde_json::{Map, Value, json};
 
 use super::compose::Wanted;
@@ -9,11 +9,15 @@ use super::route_choice::INTERRUPT;
 use super::script::Script;
 
 /// The interrupt that this call is to raise, where it is to raise one.
-pub(crate) fn wanted(script: Option<&Script>, call: &ModelCall) -> Option<Wanted> {
+pub(crate) fn wanted(
+    script: Option<&Script>,
+    messages: &[Message],
+    caller: &Caller,
+) -> Option<Wanted> {
     script
-        .and_then(|script| script.interrupt_for(&call.caller))
+        .and_then(|script| script.interrupt_for(caller))
         .map(|step| step.fields())
-        .or_else(|| requested(&call.messages))
+        .or_else(|| requested(messages))
         .map(|fields| Wanted {
             route: INTERRUPT,
             fields,

@@ -69,6 +69,20 @@ async fn the_conversation_arrives_in_order() {
     let body = &double.received()[0].body;
     assert_eq!(body["messages"], expected);
     assert_eq!(body["stream"], true);
+    for form in WireForm::ALL {
+        let double = crate::calls::double(form, [Behaviour::Answers]).await;
+        let model = crate::calls::model(&double, form);
+        model
+            .call(call(model.dialect()), &StopScope::new())
+            .await
+            .unwrap();
+        let texts = form.user_texts(&double.received()[0].body);
+        assert_eq!(
+            texts,
+            ["Goal: find the answer", "That was empty."],
+            "{form:?}"
+        );
+    }
     assert_eq!(body["response_format"]["json_schema"]["strict"], true);
 }
 
