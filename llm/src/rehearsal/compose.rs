@@ -1,8 +1,11 @@
 //! Values that satisfy a schema, made of what there is to speak about.
 
+mod kind;
 mod number;
+mod object;
 mod text;
 
+use kind::{Kind, kind, type_name};
 use routing_core::model::Caller;
 use serde_json::{Map, Value, json};
 
@@ -10,7 +13,7 @@ use super::facts::Facts;
 use super::prose::Prose;
 use super::random::Random;
 use super::route_choice::{self, Routes};
-use super::schema_view::{Demands, SchemaView, joint, names_type, property, required, variants};
+use super::schema_view::{Demands, SchemaView, joint, names_type, required, variants};
 
 /// Below this depth only what must be there is made, so that recursive schemas come to an end.
 const DEEP: usize = 6;
@@ -244,115 +247,6 @@ impl<'a> Composer<'a> {
             .then(|| self.facts.choices.iter().take(1).cloned().collect())
     }
 
-    fn object(
-        &mut self,
-        demands: &Demands,
-        place: Place<'_>,
-        given: Option<&Map<String, Value>>,
-    ) -> Value {
-        let mut object = Map::new();
-        let names: Vec<String> = demands
-            .get("properties")
-            .and_then(Value::as_object)
-            .map(|properties| properties.keys().cloned().collect())
-            .unwrap_or_default();
-        let home = route_choice::return_field(names.iter().map(String::as_str), self.caller);
-        for name in &names {
-            let Some(schema) = property(demands, name) else {
-                continue;
-            };
-            if let Some(given) = given.and_then(|given| given.get(name)) {
-                object.insert(name.clone(), given.clone());
-                continue;
-            }
-            let must = required(demands).any(|other| other == name);
-            let away = name.starts_with("returnTo") && home != Some(name);
-            if let Some(value) = self.member(schema, name, must, away, place) {
-                object.insert(name.clone(), value);
-            }
-        }
-        // What was given and the schema does not have is written all the same: whoever asked for it
-        // learns from the refusal, not from silence.
-        for (name, value) in given.into_iter().flatten() {
-            object.entry(name.clone()).or_insert_with(|| value.clone());
-        }
-        self.fill_up(demands, &mut object, place);
-        Value::Object(object)
-    }
-
-    /// The value of one field, or `None` where it is better left out.
-    fn member(
-        &mut self,
-        schema: &Value,
-        name: &str,
-        must: bool,
-        away: bool,
-        around: Place<'_>,
-    ) -> Option<Value> {
-        let demands = self.view.demands(schema);
-        let deep = around.depth >= DEEP;
-        if (away || deep) && self.view.takes_null(&demands) {
-            return must.then_some(Value::Null);
-        }
-        let optional = away || deep || SchemaView::is_impossible(schema);
-        if !must && (optional || self.view.least_depth(schema).is_none()) {
-            return None;
-        }
-        let place = Place {
-            name,
-            index: if around.listed { around.index } else { 0 },
-            listed: around.listed,
-            depth: around.depth + 1,
-        };
-        Some(self.value(schema, place))
-    }
-
-    /// Keys beyond the named ones: in maps, and where the schema demands more of them.
-    fn fill_up(&mut self, demands: &Demands, object: &mut Map<String, Value>, place: Place<'_>) {
-        for name in required(demands) {
-            if !object.contains_key(name) {
-                let schema = demands.get("additionalProperties").cloned();
-                let value = self.value(&schema.unwrap_or(json!({})), Place { name, ..place });
-                object.insert(name.to_owned(), value);
-            }
-        }
-        let Some(schema) = demands
-            .get("additionalProperties")
-            .filter(|schema| !SchemaView::is_impossible(schema))
-            .cloned()
-        else {
-            return;
-        };
-        let bound = |keyword| demands.get(keyword).and_then(Value::as_u64);
-        let fewest = usize::try_from(bound("minProperties").unwrap_or(0)).unwrap_or(0);
-        let most = bound("maxProperties").map_or(usize::MAX, |most| {
-            usize::try_from(most).unwrap_or(usize::MAX)
-        });
-        let is_map = object.is_empty() && schema.is_object() && place.depth < DEEP;
-        let offered = if place.name == "confirmations" {
-            self.facts.confirmations.clone()
-        } else {
-            vec!["source".to_owned()]
-        };
-        let wanted = if is_map { offered.len() } else { 0 };
-        let mut index = 0;
-        while object.len() < wanted.max(fewest).min(most) {
-            let name = offered
-                .get(index)
-                .cloned()
-                .unwrap_or_else(|| format!("note{index}"));
-            index += 1;
-            let place = Place {
-                name: &name,
-                index,
-                listed: place.listed,
-                depth: place.depth + 1,
-            };
-            let value = self.value(&schema, place);
-            object.insert(name.clone(), value);
-        }
-    }
-
     fn sentence(&mut self, place: Place<'_>) -> String {
         self.prose.sentence(
             place.name,
@@ -361,76 +255,6 @@ impl<'a> Composer<'a> {
             self.facts,
             &mut self.random,
         )
-    }
-}
-
-/// What kind of value satisfies demands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Null,
-    Boolean,
-    Integer,
-    Number,
-    Text,
-    List,
-    Object,
-}
-
-/// The kind that the `type` names first, null last; else the one that the other keywords speak of.
-fn kind(demands: &Demands) -> Kind {
-    let kinds = [
-        ("object", Kind::Object),
-        ("array", Kind::List),
-        ("string", Kind::Text),
-        ("integer", Kind::Integer),
-        ("number", Kind::Number),
-        ("boolean", Kind::Boolean),
-        ("null", Kind::Null),
-    ];
-    if let Some(types) = demands.get("type") {
-        return kinds
-            .into_iter()
-            .find(|(name, _)| names_type(types, name))
-            .map_or(Kind::Null, |(_, kind)| kind);
-    }
-    let speaks_of = |keywords: &[&str]| keywords.iter().any(|word| demands.contains_key(*word));
-    if speaks_of(&[
-        "properties",
-        "required",
-        "additionalProperties",
-        "minProperties",
-    ]) {
-        Kind::Object
-    } else if speaks_of(&[
-        "items",
-        "prefixItems",
-        "minItems",
-        "maxItems",
-        "uniqueItems",
-    ]) {
-        Kind::List
-    } else if speaks_of(&[
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-    ]) {
-        Kind::Number
-    } else {
-        Kind::Text
-    }
-}
-
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 

@@ -1,0 +1,118 @@
+//! Objects: the fields that a schema names, and the keys of maps.
+
+use serde_json::{Map, Value, json};
+
+use super::{Composer, DEEP, Place};
+use crate::rehearsal::route_choice;
+use crate::rehearsal::schema_view::{Demands, SchemaView, property, required};
+
+impl Composer<'_> {
+    pub(super) fn object(
+        &mut self,
+        demands: &Demands,
+        place: Place<'_>,
+        given: Option<&Map<String, Value>>,
+    ) -> Value {
+        let mut object = Map::new();
+        let names: Vec<String> = demands
+            .get("properties")
+            .and_then(Value::as_object)
+            .map(|properties| properties.keys().cloned().collect())
+            .unwrap_or_default();
+        let home = route_choice::return_field(names.iter().map(String::as_str), self.caller);
+        for name in &names {
+            let Some(schema) = property(demands, name) else {
+                continue;
+            };
+            if let Some(given) = given.and_then(|given| given.get(name)) {
+                object.insert(name.clone(), given.clone());
+                continue;
+            }
+            let must = required(demands).any(|other| other == name);
+            let away = name.starts_with("returnTo") && home != Some(name);
+            if let Some(value) = self.member(schema, name, must, away, place) {
+                object.insert(name.clone(), value);
+            }
+        }
+        // What was given and the schema does not have is written all the same: whoever asked for it
+        // learns from the refusal, not from silence.
+        for (name, value) in given.into_iter().flatten() {
+            object.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        self.fill_up(demands, &mut object, place);
+        Value::Object(object)
+    }
+
+    /// The value of one field, or `None` where it is better left out.
+    fn member(
+        &mut self,
+        schema: &Value,
+        name: &str,
+        must: bool,
+        away: bool,
+        around: Place<'_>,
+    ) -> Option<Value> {
+        let demands = self.view.demands(schema);
+        let deep = around.depth >= DEEP;
+        if (away || deep) && self.view.takes_null(&demands) {
+            return must.then_some(Value::Null);
+        }
+        let optional = away || deep || SchemaView::is_impossible(schema);
+        if !must && (optional || self.view.least_depth(schema).is_none()) {
+            return None;
+        }
+        let place = Place {
+            name,
+            index: if around.listed { around.index } else { 0 },
+            listed: around.listed,
+            depth: around.depth + 1,
+        };
+        Some(self.value(schema, place))
+    }
+
+    /// Keys beyond the named ones: in maps, and where the schema demands more of them.
+    fn fill_up(&mut self, demands: &Demands, object: &mut Map<String, Value>, place: Place<'_>) {
+        for name in required(demands) {
+            if !object.contains_key(name) {
+                let schema = demands.get("additionalProperties").cloned();
+                let value = self.value(&schema.unwrap_or(json!({})), Place { name, ..place });
+                object.insert(name.to_owned(), value);
+            }
+        }
+        let Some(schema) = demands
+            .get("additionalProperties")
+            .filter(|schema| !SchemaView::is_impossible(schema))
+            .cloned()
+        else {
+            return;
+        };
+        let bound = |keyword| demands.get(keyword).and_then(Value::as_u64);
+        let fewest = usize::try_from(bound("minProperties").unwrap_or(0)).unwrap_or(0);
+        let most = bound("maxProperties").map_or(usize::MAX, |most| {
+            usize::try_from(most).unwrap_or(usize::MAX)
+        });
+        let is_map = object.is_empty() && schema.is_object() && place.depth < DEEP;
+        let offered = if place.name == "confirmations" {
+            self.facts.confirmations.clone()
+        } else {
+            vec!["source".to_owned()]
+        };
+        let wanted = if is_map { offered.len() } else { 0 };
+        let mut index = 0;
+        while object.len() < wanted.max(fewest).min(most) {
+            let name = offered
+                .get(index)
+                .cloned()
+                .unwrap_or_else(|| format!("note{index}"));
+            index += 1;
+            let place = Place {
+                name: &name,
+                index,
+                listed: place.listed,
+                depth: place.depth + 1,
+            };
+            let value = self.value(&schema, place);
+            object.insert(name.clone(), value);
+        }
+    }
+}
