@@ -1,7 +1,8 @@
 //! A whole run of the workflow with the rehearsal model at full speed, on a folder made for it.
 //!
-//! `cargo bench -p agents --bench rehearsal`. The unit of throughput, `item/s`, is steps; the rows `alloc`
-//! are for the whole run, whose steps are printed first.
+//! `cargo bench -p agents --bench rehearsal`. One thread, for allocations are counted by thread. The
+//! unit of throughput, `item/s`, is steps; the rows `alloc` are for the whole run, whose steps are
+//! printed first.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -80,8 +81,7 @@ fn run(runtime: &Runtime, workspace: &Workspace, goal: &Goal) -> RunReport {
 fn whole_run(bencher: Bencher) {
     let prepared = tempfile::tempdir().and_then(|folder| {
         make_folder(folder.path())?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
+        let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         Ok((folder, runtime))
