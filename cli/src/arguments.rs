@@ -64,7 +64,8 @@ pub(crate) struct RunArguments {
         help_heading = "The work"
     )]
     pub(crate) workspace: PathBuf,
-    /// `rehearsal`, which needs neither key nor network, or PROVIDER:NAME
+    /// `rehearsal`, which needs neither key nor network, or PROVIDER:NAME, whose key is read from
+    /// the provider's usual environment variable
     #[arg(
         long,
         value_name = "MODEL",

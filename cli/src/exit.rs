@@ -1,5 +1,6 @@
 //! How the program ends: its exit codes, and failures that carry one.
 
+use std::error::Error;
 use std::fmt::{self, Display, Write};
 use std::process::ExitCode;
 
@@ -135,4 +136,19 @@ impl Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl Error for Failure {}
+
+/// An error with its causes, from the outermost to the innermost; what was said already is left out.
+pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        next = cause.source();
+    }
+    text
+}

@@ -13,14 +13,13 @@ mod signals;
 mod stage;
 mod visible;
 
-use std::error::Error;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
 use arguments::{Arguments, Command, Global};
-use exit::{Exit, Failure};
+use exit::{Exit, Failure, causes};
 use palette::{Palette, Tone};
 use visible::visible_lines;
 
@@ -72,7 +71,12 @@ fn fail(error: &anyhow::Error, global: Global) -> Exit {
     }
     let failure = error.downcast_ref::<Failure>();
     let palette = Palette::for_stream(&io::stderr(), global.no_color);
-    let mut text = labelled(palette, Tone::Bad, "error", &causes(error.as_ref()));
+    // A run that stopped to ask has not failed.
+    let (tone, label) = match failure.map(|failure| failure.exit) {
+        Some(Exit::Asking) => (Tone::Waiting, "waiting"),
+        Some(_) | None => (Tone::Bad, "error"),
+    };
+    let mut text = labelled(palette, tone, label, &causes(error.as_ref()));
     if let Some(hint) = failure.and_then(Failure::advice) {
         text.push_str(&labelled(palette, Tone::Strong, "hint", hint));
     }
@@ -84,18 +88,4 @@ fn fail(error: &anyhow::Error, global: Global) -> Exit {
 fn labelled(palette: Palette, tone: Tone, label: &str, text: &str) -> String {
     let text = visible_lines(text).join("\n       ");
     format!("{} {text}\n", palette.paint(tone, &format!("{label}:")))
-}
-
-fn causes(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        next = cause.source();
-    }
-    text
 }

@@ -10,7 +10,7 @@ use llm::{
 };
 use routing_core::model::LanguageModel;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, causes};
 use crate::nearest::nearest;
 
 pub(crate) use watched::{CallEnd, CallMoment, CallPhase, ModelTrouble, Watched};
@@ -101,9 +101,10 @@ fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {
     let provider = given
         .split_once(':')
         .map_or(given, |(provider, _)| provider);
-    let message = match error {
-        ParseModelIdError::UnknownProvider { given, .. } => format!("unknown provider `{given}`"),
-        _ => format!("unknown model `{given}`; expected `{REHEARSAL}` or PROVIDER:NAME"),
+    let message = if let ParseModelIdError::UnknownProvider { given, .. } = error {
+        format!("unknown provider `{given}`")
+    } else {
+        format!("unknown model `{given}`; expected `{REHEARSAL}` or PROVIDER:NAME")
     };
     let guess = match nearest(provider, &known) {
         Some(REHEARSAL) => format!("did you mean {REHEARSAL}? "),
@@ -118,15 +119,16 @@ fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {
 }
 
 fn unusable_model(error: &ProviderError) -> Failure {
-    match error {
-        ProviderError::NoKey { .. } => Failure::new(Exit::NotAuthorised, error.to_string())
-            .hint("or run without a key: --model rehearsal"),
-        ProviderError::BaseUrl { .. } => Failure::new(Exit::Usage, error.to_string())
-            .hint("give a whole URL, such as http://127.0.0.1:8080/v1"),
-        ProviderError::NoModel => {
-            Failure::new(Exit::Usage, error.to_string()).hint("write PROVIDER:NAME")
-        }
-        _ => Failure::new(Exit::Failure, error.to_string()),
+    let failure = |exit| Failure::new(exit, causes(error));
+    if let ProviderError::NoKey { .. } = error {
+        failure(Exit::NotAuthorised).hint("or run without a key: --model rehearsal")
+    } else if let ProviderError::BaseUrl { .. } = error {
+        failure(Exit::Usage).hint("give a whole URL, such as http://127.0.0.1:8080/v1")
+    } else if let ProviderError::NoModel = error {
+        failure(Exit::Usage).hint("write PROVIDER:NAME")
+    } else {
+        // The machine refuses something.
+        failure(Exit::Failure)
     }
 }
 

@@ -88,20 +88,18 @@ impl Signals {
                 _ = self.terminations.recv() => Exit::Terminated,
             };
             self.seen.remember(exit);
-            let (mode, words) = match (count, exit) {
-                (1, Exit::Terminated) => (StopMode::Graceful, TERMINATED),
-                (1, _) => (StopMode::Graceful, FIRST),
-                (2, _) => (StopMode::Immediate, SECOND),
-                (_, exit) => leave(exit),
+            let is_term = exit == Exit::Terminated;
+            let (mode, words) = match count {
+                1 if is_term => (StopMode::Graceful, TERMINATED),
+                1 => (StopMode::Graceful, FIRST),
+                2 => (StopMode::Immediate, SECOND),
+                _ => leave(exit),
             };
             stage.notice(words);
             scope.stop(StopReason {
                 source: StopSource::User,
                 mode,
-                message: match exit {
-                    Exit::Terminated => "SIGTERM".to_owned(),
-                    _ => "Ctrl+C".to_owned(),
-                },
+                message: if is_term { "SIGTERM" } else { "Ctrl+C" }.to_owned(),
                 timestamp: Timestamp::now(),
             });
         }

@@ -207,11 +207,13 @@ impl Play {
                 }
             }
             Cue::Released => self.release(),
-            cue if self.prompting && self.report.shares_the_prompt() => {
-                self.waiting.push_back(cue);
-                Ok(())
+            cue @ (Cue::Occurrence(_) | Cue::ModelCall(_) | Cue::Finish(_)) => {
+                if self.prompting && self.report.shares_the_prompt() {
+                    self.waiting.push_back(cue);
+                    return Ok(());
+                }
+                self.show(&cue)
             }
-            cue => self.show(&cue),
         }
     }
 

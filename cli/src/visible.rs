@@ -72,16 +72,17 @@ fn acts_unseen(character: char) -> bool {
     if character.is_ascii_graphic() || character == ' ' {
         return false;
     }
-    match get_general_category(character) {
+    let acts = matches!(
+        get_general_category(character),
         GeneralCategory::Control
-        | GeneralCategory::Format
-        | GeneralCategory::LineSeparator
-        | GeneralCategory::ParagraphSeparator
-        | GeneralCategory::Surrogate
-        | GeneralCategory::PrivateUse
-        | GeneralCategory::Unassigned => true,
-        _ => is_blank_letter(character),
-    }
+            | GeneralCategory::Format
+            | GeneralCategory::LineSeparator
+            | GeneralCategory::ParagraphSeparator
+            | GeneralCategory::Surrogate
+            | GeneralCategory::PrivateUse
+            | GeneralCategory::Unassigned
+    );
+    acts || is_blank_letter(character)
 }
 
 /// Characters that are letters or marks by their category and yet are never seen.

@@ -17,7 +17,7 @@ use routing_core::review::Reviewer;
 use routing_core::{RunId, StopMode, StopReason, StopScope, StopSource, SystemClock};
 
 use crate::arguments::{Global, RunArguments};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, causes};
 use crate::model::{ModelChoice, Rehearsal, Watched};
 use crate::palette::{self, Palette};
 use crate::report::{CloudEvents, Detail, Live, Palettes, Plain, Report};
@@ -31,12 +31,18 @@ use goal::GoalSource;
 /// How fast the rehearsal speaks where somebody watches, in tokens a second.
 const WATCHED_PACE: u32 = 400;
 
+/// What is said where a script has steps that the chosen model does not follow.
+const DEAF_MODEL: &str = "note: the script's `interrupt` and `answer` steps steer the rehearsal alone; \
+    this model answers for itself";
+
 /// Everything that was checked before the run starts.
 struct Prepared {
     goal: Goal,
     workspace: Workspace,
     model: Arc<dyn LanguageModel>,
     script: Option<Script>,
+    /// What should be known before the run starts.
+    warning: Option<&'static str>,
     /// Whether standard input is still there for answers.
     input_is_free: bool,
 }
@@ -68,6 +74,8 @@ fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
     let workspace = Workspace::open(&arguments.workspace).map_err(|error| no_workspace(&error))?;
     let is_watched = io::stdout().is_terminal() && io::stderr().is_terminal();
     let default_pace = if is_watched { WATCHED_PACE } else { 0 };
+    let steers = |script: &Script| !script.interrupts().is_empty() || !script.answers().is_empty();
+    let is_deaf = choice != ModelChoice::Rehearsal && script.as_ref().is_some_and(steers);
     let model = choice.open(Rehearsal {
         seed: arguments.seed,
         pace: Pace::from_tokens_per_second(arguments.pace.unwrap_or(default_pace)),
@@ -79,16 +87,13 @@ fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
         workspace,
         model,
         script,
+        warning: is_deaf.then_some(DEAF_MODEL),
         input_is_free,
     })
 }
 
 fn no_workspace(error: &WorkspaceError) -> Failure {
-    let message = match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    };
-    Failure::new(Exit::NotFound, message).hint(error.hint())
+    Failure::new(Exit::NotFound, causes(error)).hint(error.hint())
 }
 
 async fn perform(
@@ -105,6 +110,9 @@ async fn perform(
     let mut tasks = tokio::task::JoinSet::new();
     tasks.spawn(signals.stop_on_signal(scope.clone(), stage.clone()));
     let model = Arc::new(Watched::new(Arc::clone(&prepared.model), stage.clone()));
+    if let Some(warning) = prepared.warning {
+        stage.notice(warning);
+    }
     let config = configure(arguments, global, prepared, &model, &stage)?;
     let report = Run::new(config).execute(&scope).await;
     // The signals are heard until all is written: whoever reads may have stopped to.
@@ -123,7 +131,7 @@ fn conclude(
     written: io::Result<()>,
 ) -> anyhow::Result<Exit> {
     if let Err(error) = written {
-        let message = format!("the output could not be written, so the run was stopped: {error}");
+        let message = format!("the output could not be written to its end: {error}");
         return Err(Failure::new(Exit::Failure, message).into());
     }
     let ending = Ending {
@@ -191,7 +199,10 @@ fn reviewer(
     count: &Arc<InterruptCount>,
     stage: &Stage,
 ) -> io::Result<Arc<dyn Reviewer>> {
-    let people: Arc<dyn Reviewer> = if arguments.no_input || !prepared.input_is_free {
+    // Who types has to see the question; a program at the other end of a pipe may know it.
+    let is_blind = io::stdin().is_terminal() && !io::stderr().is_terminal();
+    let nobody = arguments.no_input || !prepared.input_is_free || is_blind;
+    let people: Arc<dyn Reviewer> = if nobody {
         Arc::new(Nobody)
     } else {
         let palette = Palette::for_stream(&io::stderr(), global.no_color);

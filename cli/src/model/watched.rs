@@ -1,6 +1,5 @@
 //! A model whose calls are told, and whose trouble is remembered for the exit code.
 
-use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -11,6 +10,7 @@ use routing_core::model::{
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 
+use crate::exit::causes;
 use crate::stage::Stage;
 
 /// A call to a model has begun or ended.
@@ -149,24 +149,15 @@ fn end_of(
             (CallEnd::Cancelled { usage }, None)
         }
         Err(error) => {
-            let trouble = match error {
-                ModelError::Unreachable { .. } => Some(ModelTrouble::Unreachable),
-                ModelError::Unauthorized { .. } => Some(ModelTrouble::Unauthorised),
-                _ => None,
+            let trouble = if let ModelError::Unreachable { .. } = error {
+                Some(ModelTrouble::Unreachable)
+            } else if let ModelError::Unauthorized { .. } = error {
+                Some(ModelTrouble::Unauthorised)
+            } else {
+                None
             };
             let error = causes(error);
             (CallEnd::Failed { error }, trouble)
         }
     }
-}
-
-fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    text
 }

@@ -190,3 +190,6 @@ pub(crate) fn words_of(kind: AgentKind) -> String {
         first.to_uppercase().chain(characters).collect()
     })
 }
+
+#[cfg(test)]
+mod tests;

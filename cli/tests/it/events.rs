@@ -147,7 +147,7 @@ fn a_run_whose_events_nobody_reads_ends_by_itself() {
         .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert!(
-        error_output.contains("the output could not be written"),
+        error_output.contains("the output could not be written to its end"),
         "{error_output}"
     );
 }

@@ -13,8 +13,12 @@ fn without_input_the_open_interrupts_id_stands_alone_on_standard_output() {
     let ended = end(run_in(folder.path())
         .args(["--no-input", "--script"])
         .arg(script))
-    .exits_with(5)
-    .says("nobody is there to answer: 1 interrupt is open");
+    .exits_with(5);
+    let told = "
+waiting: nobody is there to answer: 1 interrupt is open
+";
+    assert!(ended.error_output.contains(told), "{ended:#?}");
+    assert!(!ended.error_output.contains("error:"), "{ended:#?}");
     let lines: Vec<&str> = ended.output.lines().collect();
     assert_eq!(lines.len(), 1, "{ended:#?}");
     let id: routing_core::InterruptId = lines[0].parse().unwrap();
@@ -200,4 +204,26 @@ fn escape_codes_of_a_model_never_reach_the_screen() {
         "{ended:#?}"
     );
     assert!(ended.error_output.contains("\\u{9b}31mLeft"), "{ended:#?}");
+}
+
+#[test]
+fn a_question_beside_events_is_asked_on_standard_error() {
+    let folder = workspace();
+    let script = script(folder.path(), &json!([interrupt("HUMAN_REVIEW")]));
+    let mut command = run_in(folder.path());
+    let ended = end_with_input(command.args(["--json", "--script"]).arg(script), b"1\n");
+    let ended = ended.exits_with(0);
+    assert!(
+        ended.error_output.contains("ORCHESTRATOR asks"),
+        "{ended:#?}"
+    );
+    let events = ended.events();
+    let answered = events
+        .iter()
+        .find(|event| event["type"] == "dev.irq.decision.recorded.v1")
+        .unwrap();
+    assert_eq!(
+        answered["data"]["answer"]["selectedChoices"],
+        json!(["left"])
+    );
 }

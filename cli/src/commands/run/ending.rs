@@ -64,12 +64,21 @@ impl Ending<'_> {
     }
 
     fn usual_hint(self) -> Option<&'static str> {
-        match self.exit() {
-            Exit::LimitHit => Some("allow more steps with --max-steps"),
-            Exit::Unreachable => Some("check --base-url and that the server runs"),
-            Exit::NotAuthorised => Some("check the key in the provider's environment variable"),
-            _ => None,
-        }
+        let hints = [
+            (Exit::LimitHit, "allow more steps with --max-steps"),
+            (
+                Exit::Unreachable,
+                "check --base-url and that the server runs",
+            ),
+            (
+                Exit::NotAuthorised,
+                "check the key in the provider's environment variable",
+            ),
+        ];
+        let exit = self.exit();
+        hints
+            .into_iter()
+            .find_map(|(of, hint)| (of == exit).then_some(hint))
     }
 }
 

@@ -27,9 +27,10 @@ pub(super) fn read(path: &Path) -> Result<Script, Failure> {
 
 fn read_text(path: &Path) -> Result<String, Failure> {
     let unreadable = |error: &std::io::Error| {
-        let message = match error.kind() {
-            ErrorKind::NotFound => format!("there is no script {}", path.display()),
-            _ => format!("the script {} cannot be read: {error}", path.display()),
+        let message = if error.kind() == ErrorKind::NotFound {
+            format!("there is no script {}", path.display())
+        } else {
+            format!("the script {} cannot be read: {error}", path.display())
         };
         Failure::new(Exit::NotFound, message)
     };

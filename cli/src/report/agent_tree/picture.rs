@@ -18,6 +18,9 @@ const WIDEST_LABEL: usize = 38;
 const STEP_COLUMNS: usize = 8;
 const TIME_COLUMNS: usize = 8;
 
+/// The fewest lines of a tree: its first agent, how many are hidden, and one of the others.
+const FEWEST_BRANCHES: usize = 3;
+
 /// How to draw the tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Picture {
@@ -48,16 +51,17 @@ impl Picture {
         if branches.len() > self.rows {
             branches = self.branches(tree, true);
         }
-        let hidden = branches.len().saturating_sub(self.rows.max(2) - 1);
-        if branches.len() > self.rows && hidden > 0 {
-            // What was started last is what moves: the oldest lines give way.
-            branches.drain(1..=hidden.min(branches.len() - 1));
-        } else {
+        let room = self.rows.max(FEWEST_BRANCHES);
+        if branches.len() <= room {
             return self.lines(&branches);
         }
+        // One more line gives way to the line that says how many there are.
+        let hidden = branches.len() + 1 - room;
+        let first_hidden = hide(&mut branches, hidden);
         let mut lines = self.lines(&branches);
         let more = format!("  … {hidden} more agents");
-        lines.insert(1.min(lines.len()), self.palette.paint(Tone::Faint, &more));
+        let place = first_hidden.min(lines.len());
+        lines.insert(place, self.palette.paint(Tone::Faint, &more));
         lines
     }
 
@@ -197,6 +201,29 @@ impl Picture {
             };
             self.add(tree, child, lead, fold, branches);
         }
+    }
+}
+
+/// Takes out `count` lines, never the first one: of agents that have ended, then of those that have not
+/// begun, then of those at work; whoever waits for somebody stays longest. The place of the first one
+/// that was taken out.
+fn hide(branches: &mut Vec<Branch<'_>>, count: usize) -> usize {
+    let mut places: Vec<usize> = (1..branches.len()).collect();
+    places.sort_by_key(|place| branches.get(*place).map(|branch| weight(branch.row.state)));
+    places.truncate(count);
+    places.sort_unstable();
+    for place in places.iter().rev() {
+        branches.remove(*place);
+    }
+    places.first().copied().unwrap_or(branches.len())
+}
+
+fn weight(state: NodeState) -> u8 {
+    match state {
+        NodeState::Completed | NodeState::Failed | NodeState::Canceled | NodeState::Pruned => 0,
+        NodeState::Pending | NodeState::Ready => 1,
+        NodeState::Running => 2,
+        NodeState::WaitingReview | NodeState::WaitingInput => 3,
     }
 }
 

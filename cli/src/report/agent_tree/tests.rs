@@ -1,0 +1,209 @@
+//! Each test tells what happened and compares the picture.
+
+use agents::AgentKind;
+use agents::run::{NodeState, RunEvent, RunOccurrence};
+use expect_test::{Expect, expect};
+use jiff::Timestamp;
+use routing_core::model::TokenUsage;
+use routing_core::{InterruptDetails, InterruptId, InterruptType, NodeId, RunId};
+
+use super::{AgentTree, Picture};
+use crate::layout::columns_of;
+use crate::palette::Palette;
+
+struct Tale {
+    tree: AgentTree,
+    run: RunId,
+    sequence: u64,
+    second: i64,
+}
+
+impl Tale {
+    fn new() -> Self {
+        Self {
+            tree: AgentTree::default(),
+            run: RunId::generate(),
+            sequence: 0,
+            second: 0,
+        }
+    }
+
+    fn tell(&mut self, event: RunEvent) {
+        self.sequence += 1;
+        self.tree.apply(&RunOccurrence {
+            run: self.run,
+            sequence: self.sequence,
+            at: Timestamp::from_second(self.second).unwrap(),
+            event,
+        });
+    }
+
+    fn agent(&mut self, path: &str, kind: AgentKind) -> NodeId {
+        let node = NodeId::new(path).unwrap();
+        let parent = node.parent();
+        self.tell(RunEvent::AgentSpawned {
+            node: node.clone(),
+            parent,
+            kind,
+        });
+        node
+    }
+
+    fn step(&mut self, node: &NodeId, kind: AgentKind, step: u32) {
+        self.status(node, kind, NodeState::Running);
+        self.tell(RunEvent::StepStarted {
+            node: node.clone(),
+            kind,
+            step,
+            turn: 1,
+        });
+    }
+
+    fn work(&mut self, node: &NodeId, kind: AgentKind, step: u32, summary: &str) {
+        self.step(node, kind, step);
+        self.second += 1;
+        self.tell(RunEvent::StepFinished {
+            node: node.clone(),
+            kind,
+            step,
+            field: "agentResult",
+            summary: summary.to_owned(),
+            usage: TokenUsage {
+                input: Some(900),
+                output: Some(100),
+            },
+            corrections: 0,
+        });
+        self.status(node, kind, NodeState::Completed);
+    }
+
+    fn status(&mut self, node: &NodeId, kind: AgentKind, status: NodeState) {
+        self.tell(RunEvent::AgentStatusChanged {
+            node: node.clone(),
+            kind,
+            status,
+        });
+    }
+
+    fn picture(&self, columns: usize, rows: usize) -> String {
+        let picture = Picture {
+            columns,
+            rows,
+            palette: Palette::PLAIN,
+            now: Timestamp::from_second(self.second + 2).unwrap(),
+            frame: Some(0),
+        };
+        let mut lines = picture.tree(&self.tree);
+        for line in &lines {
+            assert!(columns_of(line) <= columns, "{line}");
+        }
+        lines.push(picture.totals(&self.tree));
+        lines.join("\n")
+    }
+
+    #[track_caller]
+    fn check(&self, columns: usize, rows: usize, expected: &Expect) {
+        expected.assert_eq(&self.picture(columns, rows));
+    }
+}
+
+/// An orchestrator, a discovery with three workers, of which the second asks and the third works.
+fn discovery() -> Tale {
+    let mut tale = Tale::new();
+    let root = tale.agent("root", AgentKind::Orchestrator);
+    tale.step(&root, AgentKind::Orchestrator, 1);
+    let dispatch = tale.agent("root/dispatch", AgentKind::DiscoveryDispatch);
+    tale.status(&dispatch, AgentKind::DiscoveryDispatch, NodeState::Running);
+    let workers: Vec<NodeId> = (1..=3)
+        .map(|number| {
+            let path = format!("root/dispatch/worker-{number}");
+            tale.agent(&path, AgentKind::DiscoveryAgent)
+        })
+        .collect();
+    tale.work(
+        &workers[0],
+        AgentKind::DiscoveryAgent,
+        2,
+        "all is \u{1b}[2J well",
+    );
+    tale.step(&workers[1], AgentKind::DiscoveryAgent, 3);
+    tale.tell(RunEvent::InterruptRaised {
+        interrupt: InterruptId::generate(),
+        node: workers[1].clone(),
+        kind: AgentKind::DiscoveryAgent,
+        details: InterruptDetails {
+            r#type: InterruptType::HumanReview,
+            reason: "which way?".to_owned(),
+            choices: Vec::new(),
+            confirmation_items: Vec::new(),
+            context_for_decision: String::new(),
+        },
+        payload: serde_json::Value::Null,
+    });
+    tale.status(
+        &workers[1],
+        AgentKind::DiscoveryAgent,
+        NodeState::WaitingReview,
+    );
+    tale.step(&workers[2], AgentKind::DiscoveryAgent, 4);
+    tale.tell(RunEvent::AnswerChunk {
+        node: workers[2].clone(),
+        text: "x".repeat(1_234),
+    });
+    tale
+}
+
+#[test]
+fn the_tree_shows_who_works_who_waits_and_for_what() {
+    discovery().check(
+        80,
+        20,
+        &expect![[r#"
+        ⠋ Orchestrator           step 1      3.0s  asks its model
+        └ ⠋ Discovery dispatch
+          ├ ✓ Discovery agent 1  step 2      1.0s  all is \u{1b}[2J well
+          ├ ? Discovery agent 2  step 3      2.0s  HUMAN_REVIEW: which way?
+          └ ⠋ Discovery agent 3  step 4      2.0s  the model answers, 1.2k characters
+        3 working · 1 waiting · 1 done · step 4 · 1.0k tokens · 3.0s   Ctrl+C stops"#]],
+    );
+}
+
+#[test]
+fn what_has_ended_is_folded_where_there_is_no_room() {
+    let mut tale = discovery();
+    let dispatch = NodeId::new("root/dispatch").unwrap();
+    for number in 2..=3 {
+        let worker = dispatch.child(&format!("worker-{number}")).unwrap();
+        tale.work(&worker, AgentKind::DiscoveryAgent, number + 1, "done");
+    }
+    tale.work(&dispatch, AgentKind::DiscoveryDispatch, 5, "gathered");
+    tale.check(
+        60,
+        3,
+        &expect![[r#"
+        ⠋ Orchestrator          step 1      6.0s  asks its model
+        └ ✓ Discovery dispatch  step 5      1.0s  (+3 done) gathered
+        1 working · 4 done · step 5 · 4.0k tokens · 6.0s   Ctrl+C stops"#]],
+    );
+}
+
+#[test]
+fn whoever_waits_stays_longest_where_even_that_is_too_much() {
+    discovery().check(
+        80,
+        3,
+        &expect![[r#"
+            ⠋ Orchestrator           step 1      3.0s  asks its model
+              … 3 more agents
+              ├ ? Discovery agent 2  step 3      2.0s  HUMAN_REVIEW: which way?
+            3 working · 1 waiting · 1 done · step 4 · 1.0k tokens · 3.0s   Ctrl+C stops"#]],
+    );
+}
+
+#[test]
+fn no_line_is_wider_than_the_screen() {
+    let tale = discovery();
+    for columns in 40..130 {
+        tale.picture(columns, 20);
+    }
+}
