@@ -113,6 +113,9 @@ async fn run_workers<B: Batch>(
             flow,
         });
     }
+    if started.is_empty() {
+        return Ok(None);
+    }
     let mut ends = run_side_by_side(flow, waiting).await;
     ends.sort_by_key(|ended| ended.at);
     let mut settled = Settled::default();

@@ -259,3 +259,79 @@ async fn a_workers_stop_cancels_the_run_once_its_siblings_have_finished_their_st
     assert_eq!(unfinished, 0);
     assert_eq!(times(&stage, DISPATCH), 0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn on_many_threads_every_worker_gets_its_own_answer() {
+    for seed in 0..25 {
+        let mut stage = Stage::new()
+            .interrupts("DISCOVERY_AGENT", 1, "HUMAN_REVIEW")
+            .interrupts("PLANNING_AGENT", 1, "PRUNE")
+            .interrupts("TICKET_AGENT", 1, "AGENT_REVIEW");
+        for answer in 0..6 {
+            stage = stage.said(&format!("answer {answer}"));
+        }
+        stage.seed = seed;
+        let report = stage.execute().await;
+        assert_completed(&report);
+        assert_eq!(report.interrupts.len(), 9);
+        for worker in ["worker-1", "worker-2", "worker-3"] {
+            assert_eq!(times(&stage, &format!("{DISPATCH}/{worker}")), 2);
+            let planning = format!("orchestrator/planning/dispatch/{worker}");
+            assert_eq!(times(&stage, &planning), 1);
+        }
+        let told = stage.log.messages();
+        for answer in 0..6 {
+            let answer = format!("\"answer {answer}\"");
+            let heard = told.iter().filter(|(_, text)| text.contains(&answer));
+            assert_eq!(heard.count(), 1, "{answer}");
+        }
+    }
+}
+
+/// What the second worker's model is told in its second turn, after an interrupt of this type.
+async fn second_turn(interrupt_type: &str, stage: Stage) -> String {
+    let stage = stage.scripted(three()).scripted(json!({
+        "agent": "DISCOVERY_AGENT", "turn": 1, "node": "worker-2",
+        "interrupt": { "type": interrupt_type, "reason": "a moment" },
+    }));
+    let model = Playing::new(Watched, stage.rehearsal());
+    let calls = Arc::clone(&model.calls);
+    let stage = stage.played_by(model);
+    assert_completed(&stage.execute().await);
+    let calls = calls.lock().unwrap();
+    let call = calls
+        .iter()
+        .find(|call| call.caller.node.as_str().ends_with("worker-2") && call.caller.turn == 2)
+        .unwrap();
+    let texts = call.messages.iter().map(|message| message.text.as_str());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn a_paused_worker_goes_on_with_its_own_work() {
+    let stage = Stage::new();
+    stage
+        .person
+        .resumes
+        .lock()
+        .unwrap()
+        .push_back(Resume::default());
+    let told = second_turn("PAUSE", stage).await;
+    assert!(told.contains("read pages"), "{told}");
+    assert!(!told.contains("Your work now"), "{told}");
+    assert!(!told.contains("read engine"), "{told}");
+}
+
+#[tokio::test]
+async fn a_person_gives_a_worker_other_work() {
+    let stage = Stage::new().answered(Answer {
+        edited_request: Some(json!({
+            "requests": [{ "goal": "read the style sheets", "subdomainFocus": "pages" }],
+            "goal": "read all", "delegationRationale": "a person said so",
+        })),
+        ..Answer::default()
+    });
+    let told = second_turn("HUMAN_REVIEW", stage).await;
+    assert!(told.contains("Your work now"), "{told}");
+    assert!(told.contains("read the style sheets"), "{told}");
+}
