@@ -6,6 +6,7 @@
 
 mod events;
 mod graph;
+mod handler;
 mod limits;
 mod narrowing;
 mod origins;
