@@ -6,11 +6,17 @@ use agents::run::RunOccurrence;
 
 use super::Detail;
 use super::agent_tree::AgentTree;
-use crate::layout::{columns_of, duration, wrap};
+use crate::layout::{columns_of, cut, duration, wrap};
 use crate::palette::{Palette, Tone};
 
 pub(crate) use moment::answer_words;
 use moment::{Moment, moment_of};
+
+/// How many lines of a screen one thing that happens may take, about; `-v` shows all of it.
+const MOST_LINES: usize = 3;
+
+/// The longest line where there is no screen, in columns.
+const LONGEST_LINE: usize = 1_000;
 
 /// Whether the steps of agents are told, or seen elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +79,7 @@ impl Story {
 
     fn lines(&self, time: &str, moment: &Moment, columns: Option<usize>) -> Vec<String> {
         let palette = self.palette;
+        let what = self.bounded(&moment.what, columns);
         let who = if moment.who.is_empty() {
             String::new()
         } else {
@@ -84,7 +91,7 @@ impl Story {
             // The head's place is kept free with characters at which no line is broken.
             Some(columns) => {
                 let filler = "x".repeat(columns_of(&plain_head).saturating_sub(indent.len()));
-                let lines = wrap(&format!("{filler}{}", moment.what), columns, &indent);
+                let lines = wrap(&format!("{filler}{what}"), columns, &indent);
                 let mut lines = lines.into_iter();
                 let first = lines.next().unwrap_or_default();
                 let skipped = indent.len() + filler.len();
@@ -92,7 +99,7 @@ impl Story {
                 kept.extend(lines);
                 kept
             }
-            None => vec![moment.what.clone()],
+            None => vec![what],
         };
         let head = format!(
             "{}  {} {}",
@@ -106,4 +113,16 @@ impl Story {
         lines.extend(text);
         lines
     }
+
+    /// What is said, cut where it would push everything else off the screen.
+    fn bounded(&self, what: &str, columns: Option<usize>) -> String {
+        if self.detail == Detail::Much {
+            return what.to_owned();
+        }
+        let room = columns.map_or(LONGEST_LINE, |columns| columns * MOST_LINES);
+        cut(what, room)
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,6 +103,7 @@ impl<'q> Dialogue<'q> {
                 ))
             }
             "e" | "edit" => Step::Edit,
+            "s" | "show" => Step::Ask(format!("{}{}", self.page.payload(), self.page.prompt())),
             _ => match (
                 line.strip_prefix('='),
                 line.strip_prefix("r "),

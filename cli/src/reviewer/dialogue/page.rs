@@ -105,7 +105,7 @@ impl Page<'_> {
         self.painted(Tone::Bad, problem).join("\n") + "\n"
     }
 
-    /// Everything that can be typed, and everything that the agent said.
+    /// Everything that can be typed.
     pub(super) fn help(&self) -> String {
         let mut lines = vec![String::new()];
         for (typed, meaning) in [
@@ -123,6 +123,7 @@ impl Page<'_> {
                 "write the next request yourself, in $VISUAL or $EDITOR",
             ),
             ("e {…}", "the same at once, as JSON"),
+            ("s", "show all that the agent sent"),
             (
                 "Ctrl+D",
                 "leave the question open: the run ends and waits for an answer",
@@ -147,11 +148,17 @@ impl Page<'_> {
                 "    ",
             ));
         }
-        lines.push(String::new());
-        lines.push("    What the agent sent:".to_owned());
+        lines.join("\n") + "\n"
+    }
+
+    /// Everything that the agent sent.
+    pub(super) fn payload(&self) -> String {
         let payload = serde_json::to_string_pretty(&self.question.payload).unwrap_or_default();
+        let mut lines = vec![String::new()];
         for line in visible_lines(&payload) {
-            lines.extend(wrap(&line, self.columns, "      "));
+            let text = line.trim_start();
+            let indent = " ".repeat(4 + line.len() - text.len());
+            lines.extend(wrap(text, self.columns, &indent));
         }
         lines.join("\n") + "\n"
     }

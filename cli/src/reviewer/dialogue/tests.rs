@@ -190,11 +190,12 @@ fn the_question_shows_all_there_is_and_nothing_that_acts() {
 }
 
 #[test]
-fn help_explains_the_keys_and_shows_what_the_agent_sent() {
+fn help_explains_the_keys_and_show_shows_what_the_agent_sent() {
     let shown = type_lines(&question(), &["?"]).unwrap_err();
     assert!(
         shown.contains("send the answer to another agent type"),
         "{shown}"
     );
+    let shown = type_lines(&question(), &["s"]).unwrap_err();
     assert!(shown.contains("\"reason\": \"two ways\""), "{shown}");
 }
