@@ -79,6 +79,7 @@ fn sent(schema: &Value, dialect: Dialect) -> (&'static str, &'static AnswerSchem
             ..SchemaQuery::new(dialect)
         });
     }
+    let text = schema.to_string();
     let known = catalogue::records().iter().flat_map(|record| {
         queries
             .iter()
@@ -86,7 +87,7 @@ fn sent(schema: &Value, dialect: Dialect) -> (&'static str, &'static AnswerSchem
     });
     let found = known
         .filter_map(|(record, known)| Some((record, known.ok()?)))
-        .find(|(_record, known)| known.text() == schema.to_string());
+        .find(|(_record, known)| known.text() == text);
     found.unwrap_or_else(|| panic!("a schema that is none of ours arrived: {schema:#}"))
 }
 
