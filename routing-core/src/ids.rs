@@ -89,6 +89,13 @@ ids! {
 #[serde(try_from = "String")]
 pub struct EventId(String);
 
+/// A text that is too short or too long for the id of an event.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("an event id has 1 to {LONGEST_GIVEN_ID} characters, and this one has {length}")]
+pub struct EventIdLengthError {
+    length: usize,
+}
+
 /// The most characters that an id given from outside may have.
 const LONGEST_GIVEN_ID: usize = 200;
 
@@ -105,17 +112,13 @@ impl EventId {
 }
 
 impl TryFrom<String> for EventId {
-    type Error = ParseIdError;
+    type Error = EventIdLengthError;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        if text.is_empty() || text.chars().count() > LONGEST_GIVEN_ID {
-            return Err(ParseIdError {
-                given: text,
-                kind: "event",
-                prefix: "any",
-            });
+        match text.chars().count() {
+            1..=LONGEST_GIVEN_ID => Ok(Self(text)),
+            length => Err(EventIdLengthError { length }),
         }
-        Ok(Self(text))
     }
 }
 
@@ -215,7 +218,7 @@ impl Display for NodeId {
 
 #[cfg(test)]
 mod tests {
-    use super::{InterruptId, NodeId, RunId};
+    use super::{EventId, InterruptId, NodeId, RunId};
 
     #[test]
     fn an_id_of_another_kind_does_not_parse() {
@@ -244,6 +247,20 @@ mod tests {
     fn a_node_id_with_other_characters_is_refused() {
         for text in ["", "a//b", "a b", "a.b", "ä", "/a", "a/"] {
             assert!(NodeId::new(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ids_that_are_given_have_a_length_that_is_bounded() {
+        let long = "x".repeat(201);
+        assert!(NodeId::new(&long[1..]).is_ok() && NodeId::new(&*long).is_err());
+        assert!(EventId::try_from("ä".repeat(200)).is_ok());
+        for (text, length) in [(String::new(), 0), (long, 201)] {
+            let error = EventId::try_from(text).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("an event id has 1 to 200 characters, and this one has {length}")
+            );
         }
     }
 }

@@ -78,7 +78,10 @@ mod stop;
 pub use agent_type::{AgentType, UnknownAgentType};
 pub use blackboard::{Blackboard, Entry};
 pub use clock::{Clock, SystemClock};
-pub use ids::{DecisionId, EventId, InterruptId, NodeId, ParseIdError, ParseNodeIdError, RunId};
+pub use ids::{
+    DecisionId, EventId, EventIdLengthError, InterruptId, NodeId, ParseIdError, ParseNodeIdError,
+    RunId,
+};
 pub use interrupt::{
     AgentInterrupt, Choice, ConfirmationItem, InterruptDetails, InterruptType, SealedInterrupt,
 };
