@@ -76,7 +76,11 @@ impl<T: Routing> Selection<T> {
         match self {
             Self::All => RouteSet::ALL,
             Self::Only(route) => RouteSet::only(route),
-            Self::Returning(caller) => RouteSet::RETURNS.complement().union(RouteSet::only(caller)),
+            Self::Returning(caller) if RouteSet::RETURNS.contains(caller) => {
+                RouteSet::RETURNS.complement().union(RouteSet::only(caller))
+            }
+            // A route that leads back to nobody narrows nothing, in the schema neither.
+            Self::Returning(_) => RouteSet::ALL,
         }
     }
 

@@ -6,7 +6,7 @@ use routing_core::model::{Caller, Dialect, Message, Purpose};
 use routing_core::{InterruptRoutes, Route, RouteSet, Routing, RunId};
 
 use crate::domain::{
-    AfterInterrupt, BackToPublisher, BackToWriter, Desk, EditorRoute, EditorRouting,
+    AfterInterrupt, BackToPublisher, BackToWriter, Desk, EditorAsks, EditorRoute, EditorRouting,
     PublisherRoute, WriterRoute, node,
 };
 
@@ -109,6 +109,22 @@ fn return_routes_are_narrowed_to_the_caller() {
     let error =
         read_within(br#"{"draft":{"topic":"law"}}"#, context.selection.routes()).unwrap_err();
     assert_eq!(error.path(), "$.draft");
+}
+
+#[test]
+fn a_caller_that_nothing_returns_to_narrows_nothing() {
+    let snapshot = RouteSnapshot {
+        caller: Some(EditorAsks::id()),
+        ..RouteSnapshot::default()
+    };
+    let context = context::<EditorRouting>(snapshot);
+    assert!(matches!(context.selection, Selection::All));
+
+    // Chosen by hand, what is shown is what is read.
+    let returning = Selection::Returning(EditorAsks::id());
+    let full = EditorRouting::schemas().full(Dialect::JsonSchema);
+    assert_eq!(returning.schema(Dialect::JsonSchema), full);
+    assert_eq!(returning.routes(), RouteSet::ALL);
 }
 
 #[test]
