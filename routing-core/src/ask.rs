@@ -120,7 +120,7 @@ impl Asker {
                 }
                 Err(error) => {
                     observer.corrected(correction + 1, &error);
-                    call.messages.push(Message::assistant(reply.text.clone()));
+                    call.messages.extend(said(&reply.text));
                     call.messages.push(explanation(context, &error));
                     attempts.push(WrongAnswer {
                         text: reply.text,
@@ -152,6 +152,11 @@ impl Asker {
         }
         Ok(routing)
     }
+}
+
+/// What the model said, where it said anything: providers refuse conversations with empty messages.
+pub(crate) fn said(text: &str) -> Option<Message> {
+    (!text.trim().is_empty()).then(|| Message::assistant(text))
 }
 
 fn explanation<T: Routing>(context: &LlmCallContext<T>, error: &AnswerError) -> Message {

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use routing_core::answer::{AnswerError, AnswerFault, ConstraintCheck, TypesOnly};
-use routing_core::ask::{AskError, Asker};
+use routing_core::ask::{AskError, Asker, CorrectionObserver};
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
 use routing_core::model::{
-    Caller, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, Purpose,
+    Caller, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, Purpose, Role,
     TokenUsage,
 };
 use routing_core::schema::AnswerSchema;
@@ -99,6 +99,41 @@ async fn a_constraint_that_types_do_not_express_is_checked_and_corrected() {
     assert_eq!(constraints.0.lock().unwrap().len(), 2);
 }
 
+/// Counts the corrections that it is told of.
+#[derive(Default)]
+struct Counted(Mutex<Vec<u32>>);
+
+impl CorrectionObserver for Counted {
+    fn corrected(&self, correction: u32, _error: &AnswerError) {
+        self.0.lock().unwrap().push(correction);
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_answer_stands_in_the_conversation_and_an_empty_one_does_not() {
+    let (wrong, right) = (r#"{"paint":{}}"#, r#"{"paint":{"colour":"red"}}"#);
+    let model = ScriptedModel::saying(&[wrong, " \n", right]);
+    let asker = Asker {
+        model: Arc::clone(&model) as _,
+        constraints: Arc::new(TypesOnly),
+        corrections: 2,
+    };
+    let observer = Counted::default();
+    let asked = asker
+        .ask(&context(), &observer, &StopScope::new())
+        .await
+        .unwrap();
+    assert_eq!(asked.completed().unwrap().corrections, 2);
+    assert_eq!(*observer.0.lock().unwrap(), [1, 2]);
+    let calls = model.calls.lock().unwrap();
+    let corrections: Vec<_> = calls.iter().map(|call| call.caller.correction).collect();
+    assert_eq!(corrections, [0, 1, 2]);
+    let roles: Vec<_> = calls[2].messages.iter().map(|said| said.role).collect();
+    // Providers refuse a conversation with an empty message.
+    assert_eq!(roles, [Role::Assistant, Role::User, Role::User]);
+    assert_eq!(calls[2].messages[0].text, wrong);
+}
+
 /// Says that its answer was cut off, though what there is can be read.
 struct CutOff;
 
@@ -153,4 +188,61 @@ async fn an_answer_that_was_cut_off_is_told_as_that_and_asked_for_again() {
             attempt.error
         );
     }
+}
+
+/// Says what costs three tokens to read and two to write: first nonsense, then what fits.
+struct Costly(Mutex<u32>);
+
+#[async_trait]
+impl LanguageModel for Costly {
+    fn name(&self) -> &'static str {
+        "costly"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::JsonSchema
+    }
+
+    async fn call(
+        &self,
+        _call: ModelCall,
+        _scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        let mut calls = self.0.lock().unwrap();
+        *calls += 1;
+        let text = if *calls == 1 {
+            "nonsense"
+        } else {
+            r#"{"paint":{"colour":"red"}}"#
+        };
+        let usage = TokenUsage {
+            input: Some(3),
+            output: Some(2),
+        };
+        Ok(Outcome::Completed(ModelReply {
+            text: text.to_owned(),
+            usage,
+            cut_off: false,
+        }))
+    }
+}
+
+#[tokio::test]
+async fn what_all_tries_cost_is_summed() {
+    let asker = Asker {
+        model: Arc::new(Costly(Mutex::default())),
+        constraints: Arc::new(TypesOnly),
+        corrections: 1,
+    };
+    let asked = asker
+        .ask(&context(), &(), &StopScope::new())
+        .await
+        .unwrap()
+        .completed()
+        .unwrap();
+    let expected = TokenUsage {
+        input: Some(6),
+        output: Some(4),
+    };
+    assert_eq!(asked.usage, expected);
 }
