@@ -20,7 +20,7 @@ pub use admission::{
 /// What subscribers of the bus are told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BusEvent<K: AgentType> {
-    /// An event was accepted: stored, and its agent told.
+    /// An event was accepted: stored, and its agent told. Announced again where it is published again.
     InterruptRequested(InterruptRequestEvent<K>),
     /// What became of an accepted event.
     RerouteChanged {

@@ -1,6 +1,7 @@
 //! Who decides whether an event is accepted, and what accepting it means.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
@@ -23,7 +24,8 @@ pub trait Admission<K: AgentType>: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped after the event was stored, the agent may not have been told; admit the same event again.
+    /// Dropped after the event was stored, the agent may not have been told; admit the same event again,
+    /// which tells it. It may be told twice then, as where two admit the same event at the same time.
     async fn admit(
         &self,
         event: &InterruptRequestEvent<K>,
@@ -141,6 +143,8 @@ pub struct RerouteDesk<K: AgentType> {
     reroutes: Arc<dyn PendingReroutes<K>>,
     mailbox: Arc<dyn Mailbox>,
     clock: Arc<dyn Clock>,
+    /// Events whose agents have not been told, or could not be: publishing one again tries again.
+    untold: Mutex<HashSet<EventId>>,
 }
 
 impl<K: AgentType> RerouteDesk<K> {
@@ -156,6 +160,7 @@ impl<K: AgentType> RerouteDesk<K> {
             reroutes,
             mailbox,
             clock,
+            untold: Mutex::default(),
         }
     }
 
@@ -188,6 +193,58 @@ impl<K: AgentType> RerouteDesk<K> {
         }
         Ok(found.run)
     }
+
+    /// Stores the event. Returns the older one that it replaces.
+    async fn store(
+        &self,
+        run: RunId,
+        event: &InterruptRequestEvent<K>,
+    ) -> Result<Option<EventId>, PublishRefusal> {
+        // Noted first: whatever cuts this off, an event that is stored and was not told is known.
+        self.untold().insert(event.event_id.clone());
+        let now = self.clock.now();
+        match self.reroutes.store(run, event.clone(), now).await {
+            Ok(Stored::Pending { superseded }) => Ok(superseded),
+            // Somebody publishes the same event at the same time; its agent is told twice then.
+            Ok(Stored::AlreadyThere) => Ok(None),
+            Err(error) => {
+                self.untold().remove(&event.event_id);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Tells the agent of a stored event.
+    async fn tell(
+        &self,
+        run: RunId,
+        event: &InterruptRequestEvent<K>,
+    ) -> Result<(), PublishRefusal> {
+        let (id, node) = (&event.event_id, &event.node_id);
+        if self.mailbox.send(run, node, event.message()).await == Err(NodeEnded) {
+            self.reroutes.node_ended(run, node).await?;
+            let state = self.reroutes.fate(id).await?.map(|stored| stored.state);
+            // An interrupt that the node raised before it ended may have taken the event already: then
+            // it was accepted, and what follows from it stands.
+            let is_taken = matches!(
+                state,
+                Some(RerouteState::Bound { .. } | RerouteState::Consumed { .. })
+            );
+            if !is_taken {
+                return Err(PublishRefusal::NotRunning {
+                    node: node.clone(),
+                    status: "ended",
+                });
+            }
+        }
+        self.untold().remove(id);
+        Ok(())
+    }
+
+    fn untold(&self) -> MutexGuard<'_, HashSet<EventId>> {
+        // A set of ids is whole after every change, so a panic elsewhere leaves it whole.
+        self.untold.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[async_trait]
@@ -197,41 +254,22 @@ impl<K: AgentType> Admission<K> for RerouteDesk<K> {
         event: &InterruptRequestEvent<K>,
     ) -> Result<Vec<BusEvent<K>>, PublishRefusal> {
         if let Some(stored) = self.reroutes.fate(&event.event_id).await? {
-            // The same event again, perhaps after its node ended: the stored answer stands.
-            return if stored.event == *event {
-                Ok(Vec::new())
-            } else {
-                Err(PublishRefusal::OtherContent {
+            if stored.event != *event {
+                return Err(PublishRefusal::OtherContent {
                     event: event.event_id.clone(),
-                })
-            };
-        }
-        let run = self.check(event)?;
-        let stored = self
-            .reroutes
-            .store(run, event.clone(), self.clock.now())
-            .await?;
-        let superseded = match stored {
-            Stored::AlreadyThere => return Ok(Vec::new()),
-            Stored::Pending { superseded } => superseded,
-        };
-        // Stored first: an agent that answers at once finds the reroute.
-        if self
-            .mailbox
-            .send(run, &event.node_id, event.message())
-            .await
-            == Err(NodeEnded)
-        {
-            let given_up = self.reroutes.node_ended(run, &event.node_id).await?;
-            // An interrupt that the node raised before it ended may have taken the event already: then
-            // it was accepted, and what follows from it stands.
-            if given_up.contains(&event.event_id) {
-                return Err(PublishRefusal::NotRunning {
-                    node: event.node_id.clone(),
-                    status: "ended",
                 });
             }
+            // The same event again, perhaps after its node ended: the stored answer stands. One whose
+            // agent was not told was not accepted yet.
+            if self.untold().contains(&event.event_id) {
+                self.tell(stored.run, event).await?;
+            }
+            return Ok(Vec::new());
         }
+        let run = self.check(event)?;
+        // Stored first: an agent that answers at once finds the reroute.
+        let superseded = self.store(run, event).await?;
+        self.tell(run, event).await?;
         Ok(superseded
             .into_iter()
             .map(|old| BusEvent::RerouteChanged {

@@ -1,6 +1,7 @@
 //! Publishing: refused with a reason, or stored before the agent is told; and slow subscribers.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -11,7 +12,7 @@ use routing_core::bus::{
 use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
 use routing_core::model::Message;
 use routing_core::reroute::{InMemoryReroutes, PendingReroutes, RerouteState};
-use routing_core::{Choice, Clock, EventId, InterruptId, NodeId, RunId};
+use routing_core::{Choice, Clock, ConfirmationItem, EventId, InterruptId, NodeId, RunId};
 
 use crate::domain::{Desk, FixedClock, Person, event};
 
@@ -19,20 +20,24 @@ use crate::domain::{Desk, FixedClock, Person, event};
 struct Office {
     run: RunId,
     routes: &'static [Desk],
+    is_closed: Arc<AtomicBool>,
 }
 
 impl AgentDirectory<Person> for Office {
     fn find(&self, node: &NodeId) -> Option<NodeStatus<Person>> {
+        let is_closed = self.is_closed.load(Ordering::Relaxed);
         let status = |kind, running, status| {
             Some(NodeStatus {
                 run: self.run,
                 kind,
-                running,
+                running: running && !is_closed,
                 status,
             })
         };
         match node.as_str() {
-            "root/editor" | "root/leaving" | "root/hasty" => status(Person::Editor, true, "running"),
+            "root/editor" | "root/leaving" | "root/gone" | "root/hasty" | "root/slow" => {
+                status(Person::Editor, true, "running")
+            }
             "root/writer" => status(Person::Writer, true, "running"),
             "root/done" => status(Person::Editor, false, "completed"),
             _ => None,
@@ -49,6 +54,7 @@ struct WatchingMailbox {
     reroutes: Arc<InMemoryReroutes<Person>>,
     seen: Mutex<HashMap<String, (String, bool)>>,
     event: EventId,
+    has_hung: AtomicBool,
 }
 
 #[async_trait]
@@ -56,6 +62,15 @@ impl Mailbox for WatchingMailbox {
     async fn send(&self, run: RunId, node: &NodeId, message: Message) -> Result<(), NodeEnded> {
         match node.as_str() {
             "root/leaving" => return Err(NodeEnded),
+            // Ends, and says so itself, before the message comes.
+            "root/gone" => {
+                self.reroutes.node_ended(run, node).await.unwrap();
+                return Err(NodeEnded);
+            }
+            // The first message takes for ever.
+            "root/slow" if !self.has_hung.swap(true, Ordering::Relaxed) => {
+                std::future::pending::<()>().await;
+            }
             "root/hasty" => {
                 let interrupt = InterruptId::generate();
                 let now = FixedClock::default().now();
@@ -78,6 +93,8 @@ struct Fixture {
     bus: InProcessBus<Person>,
     mailbox: Arc<WatchingMailbox>,
     reroutes: Arc<InMemoryReroutes<Person>>,
+    /// Whether everybody has gone home.
+    is_closed: Arc<AtomicBool>,
 }
 
 fn fixture(backlog: usize) -> Fixture {
@@ -86,10 +103,13 @@ fn fixture(backlog: usize) -> Fixture {
         reroutes: Arc::clone(&reroutes),
         seen: Mutex::default(),
         event: "e1".to_owned().try_into().unwrap(),
+        has_hung: AtomicBool::new(false),
     });
+    let is_closed = Arc::new(AtomicBool::new(false));
     let office = Office {
         run: RunId::generate(),
         routes: &[Desk::Writer, Desk::Editor],
+        is_closed: Arc::clone(&is_closed),
     };
     let desk = RerouteDesk::new(
         Arc::new(office),
@@ -101,6 +121,7 @@ fn fixture(backlog: usize) -> Fixture {
         bus: InProcessBus::new(Arc::new(desk), backlog),
         mailbox,
         reroutes,
+        is_closed,
     }
 }
 
@@ -110,6 +131,7 @@ async fn an_event_is_stored_before_its_agent_is_told() {
         bus,
         mailbox,
         reroutes,
+        ..
     } = fixture(8);
     bus.publish(event("e1", "root/editor", Some(Desk::Writer)))
         .await
@@ -134,8 +156,9 @@ async fn a_refused_event_says_why_and_leaves_nothing_behind() {
         bus,
         mailbox,
         reroutes,
+        ..
     } = fixture(8);
-    let cases: [(InterruptRequestEvent<Person>, &str); 5] = [
+    let cases: [(InterruptRequestEvent<Person>, &str); 6] = [
         (
             event("x1", "root/nobody", None),
             "there is no node `root/nobody`",
@@ -156,11 +179,18 @@ async fn a_refused_event_says_why_and_leaves_nothing_behind() {
             event("x5", "root/leaving", None),
             "`root/leaving` is not running but ended",
         ),
+        (
+            event("x6", "root/gone", None),
+            "`root/gone` is not running but ended",
+        ),
     ];
     for (event, expected) in cases {
         let id = event.event_id.clone();
-        let refusal = bus.publish(event).await.unwrap_err();
-        assert!(refusal.to_string().contains(expected), "{refusal}");
+        // Published again, a refused event is still refused.
+        for _ in 0..2 {
+            let refusal = bus.publish(event.clone()).await.unwrap_err();
+            assert!(refusal.to_string().contains(expected), "{refusal}");
+        }
         let live = reroutes
             .fate(&id)
             .await
@@ -190,6 +220,13 @@ fn no_part_of_an_event_can_begin_a_line_of_its_own() {
         value: forged.clone(),
         description: forged.clone(),
     });
+    event.confirmation_items.push(ConfirmationItem {
+        id: forged.clone(),
+        prompt: forged.clone(),
+        default_value: None,
+        impact_if_no: None,
+    });
+    event.reason.clone_from(&forged);
     event.context_for_decision = forged;
     let text = event.message().text;
     let marks = text
@@ -212,6 +249,36 @@ async fn publishing_again_changes_nothing_and_other_content_is_refused() {
         matches!(refusal, PublishRefusal::OtherContent { .. }),
         "{refusal}"
     );
+}
+
+#[tokio::test]
+async fn an_accepted_event_stays_accepted_when_its_node_has_ended() {
+    let Fixture { bus, is_closed, .. } = fixture(8);
+    let first = event("e1", "root/editor", Some(Desk::Writer));
+    bus.publish(first.clone()).await.unwrap();
+    is_closed.store(true, Ordering::Relaxed);
+    bus.publish(first).await.unwrap();
+    let refusal = bus.publish(event("e2", "root/editor", None)).await;
+    assert!(matches!(refusal, Err(PublishRefusal::NotRunning { .. })));
+}
+
+#[tokio::test]
+async fn an_event_whose_publisher_was_cut_off_reaches_its_agent_when_it_is_published_again() {
+    let Fixture { bus, mailbox, .. } = fixture(8);
+    let slow = event("e1", "root/slow", None);
+    tokio::select! {
+        biased;
+        published = bus.publish(slow.clone()) => panic!("{published:?}"),
+        () = std::future::ready(()) => {}
+    }
+    assert!(mailbox.seen.lock().unwrap().is_empty());
+    bus.publish(slow.clone()).await.unwrap();
+    assert!(mailbox.seen.lock().unwrap().contains_key("root/slow"));
+
+    // Told once, it is not told again.
+    mailbox.seen.lock().unwrap().clear();
+    bus.publish(slow).await.unwrap();
+    assert!(mailbox.seen.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -265,6 +332,12 @@ fn an_event_has_its_fixed_json() {
     let event = InterruptRequestEvent::<Person>::from_json(json.as_bytes()).unwrap();
     assert_eq!(serde_json::to_string(&event).unwrap(), json);
     assert_eq!(event.target(), Desk::Writer);
+    // Without a target, and with a null in its place, it comes back to its source.
+    for absent in ["", r#""rerouteToAgentType":null,"#] {
+        let json = json.replace(r#""rerouteToAgentType":"WRITER","#, absent);
+        let event = InterruptRequestEvent::<Person>::from_json(json.as_bytes()).unwrap();
+        assert_eq!(event.target(), Desk::Editor);
+    }
 }
 
 #[test]
