@@ -6,11 +6,9 @@ mod observer;
 mod prompt;
 mod resolution;
 mod resolve;
+mod slot;
 
 use std::sync::Arc;
-
-use dashmap::DashMap;
-use tokio::sync::OnceCell;
 
 use crate::agent_type::AgentType;
 use crate::ask::Asker;
@@ -25,6 +23,9 @@ use crate::reroute::PendingReroutes;
 use crate::review::Reviewer;
 use crate::routing::InterruptRoutes;
 use crate::stop::{StopReason, StopScope};
+use dashmap::DashMap;
+
+use slot::Slot;
 
 pub use ask_reviewer::ReviewDecision;
 pub use observer::{InterruptMoment, InterruptObserver, Unobserved};
@@ -89,9 +90,12 @@ pub struct OperationContext<'a> {
 }
 
 /// Handles the interrupts of all kinds of agents.
+///
+/// It keeps what was decided about each interrupt until it is told to
+/// [forget](UnifiedInterruptHandler::forget) it.
 pub struct UnifiedInterruptHandler<I: SealedInterrupt, R: InterruptRoutes> {
     config: HandlerConfig<I, R>,
-    resolutions: DashMap<InterruptId, Arc<OnceCell<Resolution<R>>>>,
+    slots: DashMap<InterruptId, Arc<Slot<R>>>,
 }
 
 /// Why a computation ended without a resolution.
@@ -116,7 +120,7 @@ where
     pub fn new(config: HandlerConfig<I, R>) -> Self {
         Self {
             config,
-            resolutions: DashMap::new(),
+            slots: DashMap::new(),
         }
     }
 
@@ -127,22 +131,28 @@ where
     /// determine it. Running the handler again for the same interrupt returns the same resolution and
     /// asks nobody.
     ///
+    /// An interrupted outcome leaves the reroute bound, as an error does. Where the interrupt is not
+    /// handled again, [release](PendingReroutes::release) it.
+    ///
     /// # Errors
     ///
     /// [`HandleError`]. The interrupt stays open, its reroute stays bound, and it can be handled again.
+    /// An answer that somebody has given is kept and not asked for again.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before the resolution is made, nothing is decided. Handle the interrupt again.
+    /// Dropped before an answer came, nothing is decided; dropped later, the answer is kept. Handle the
+    /// interrupt again.
     pub async fn handle_unified_interrupt(
         &self,
         request: I,
         context: OperationContext<'_>,
     ) -> Result<Outcome<Resolution<R>>, HandleError> {
-        let cell = Arc::clone(&self.resolutions.entry(context.interrupt).or_default());
+        let slot = Arc::clone(&self.slots.entry(context.interrupt).or_default());
         // One caller works, the others wait for its result: two callers never decide twice.
-        let resolved = cell
-            .get_or_try_init(|| self.resolve(&request, &context))
+        let resolved = slot
+            .resolution
+            .get_or_try_init(|| self.resolve(&request, &context, &slot))
             .await;
         match resolved {
             Ok(resolution) => Ok(Outcome::Completed(resolution.clone())),
@@ -152,5 +162,13 @@ where
             }),
             Err(Unresolved::Failed(error)) => Err(error),
         }
+    }
+
+    /// Forgets an interrupt, for one whose run has ended or keeps its resolution itself.
+    ///
+    /// Handled again after that, it is asked about again; a reroute that it has consumed stays consumed,
+    /// so its resolution is then refused.
+    pub fn forget(&self, interrupt: InterruptId) {
+        self.slots.remove(&interrupt);
     }
 }

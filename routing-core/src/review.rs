@@ -123,7 +123,8 @@ pub enum ReviewError {
 /// Whoever answers questions: a terminal, a page, a policy, a test.
 #[async_trait]
 pub trait Reviewer: Send + Sync {
-    /// Asks, and waits for the answer as long as it takes.
+    /// Asks, and waits for the answer as long as it takes, or until any stop of `scope` is asked for:
+    /// waiting for a person is no step that a graceful stop lets finish.
     ///
     /// # Errors
     ///
@@ -138,7 +139,7 @@ pub trait Reviewer: Send + Sync {
         scope: &StopScope,
     ) -> Result<Outcome<Answer>, ReviewError>;
 
-    /// Waits until somebody resumes a paused run.
+    /// Waits until somebody resumes a paused run, or until any stop of `scope` is asked for.
     ///
     /// # Errors
     ///

@@ -6,6 +6,7 @@ use super::observer::InterruptMoment;
 use super::resolution::HandleError;
 use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
+use crate::answer::AnswerError;
 use crate::interrupt::{InterruptDetails, SealedInterrupt};
 use crate::model::Dialect;
 use crate::outcome::Outcome;
@@ -76,7 +77,7 @@ where
                     return Err(HandleError::Unanswered { question, source }.into());
                 }
             };
-            let problem = match Self::fit(&answer, &question, target) {
+            let problem = match self.fit(&answer, &question, target) {
                 Ok((target, filled)) => {
                     observer.observe(context.interrupt, InterruptMoment::Answered(&answer));
                     return Ok(Answered {
@@ -108,6 +109,7 @@ where
 
     /// Where the answer goes, and the record that it determines, where it does.
     fn fit(
+        &self,
         answer: &Answer,
         question: &Question,
         target: RouteId<R>,
@@ -134,8 +136,20 @@ where
         } else {
             serde_json::json!({ target.field(): edited })
         };
-        let filled = R::__parse_narrowed(target.index(), record.to_string().as_bytes())
+        let filled = self
+            .read_edited(target, &record.to_string())
             .map_err(InvalidAnswer::EditedRequest)?;
         Ok((target, Some(filled)))
+    }
+
+    /// Reads the record that a person has filled in, as strictly as a model's.
+    fn read_edited(&self, target: RouteId<R>, record: &str) -> Result<R, AnswerError> {
+        let filled = R::__parse_narrowed(target.index(), record.as_bytes())?;
+        let schema = R::schemas().narrowed(target, Dialect::JsonSchema);
+        if schema.has_constraints() {
+            let constraints = &self.config.asker.constraints;
+            constraints.check(schema, record.as_bytes())?;
+        }
+        Ok(filled)
     }
 }

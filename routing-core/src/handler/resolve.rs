@@ -6,11 +6,12 @@ use super::ask_person::Answered;
 use super::observer::InterruptMoment;
 use super::prompt::ResolutionPrompt;
 use super::resolution::{DecidedBy, FilledBy, HandleError, Resolution, Routed};
+use super::slot::{Decided, Slot};
 use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
 use crate::answer::AnswerError;
 use crate::ask::{AskError, CorrectionObserver};
-use crate::context::{LlmCallContext, RouteSnapshot};
+use crate::context::{LlmCallContext, RouteSnapshot, Selection};
 use crate::event::InterruptRequestEvent;
 use crate::ids::DecisionId;
 use crate::interrupt::{InterruptDetails, InterruptType, SealedInterrupt};
@@ -37,15 +38,6 @@ impl<R: Routing> Raised<'_, R> {
     }
 }
 
-/// A decision: the target is fixed, its request may be still to fill.
-struct Decided<R: Routing> {
-    answer: Answer,
-    decided_by: DecidedBy,
-    /// The target that the person chose, where they chose one.
-    chosen: Option<RouteId<R>>,
-    filled: Option<(R, FilledBy)>,
-}
-
 impl<I, R> UnifiedInterruptHandler<I, R>
 where
     I: SealedInterrupt,
@@ -56,6 +48,7 @@ where
         &self,
         request: &I,
         context: &OperationContext<'_>,
+        slot: &Slot<R>,
     ) -> Result<Resolution<R>, Unresolved> {
         let details = request.details();
         if details.r#type == InterruptType::Branch {
@@ -64,23 +57,7 @@ where
             }
             .into());
         }
-        let bound = self
-            .config
-            .reroutes
-            .bind(
-                context.run,
-                context.node,
-                context.interrupt,
-                self.config.clock.now(),
-            )
-            .await
-            .map_err(HandleError::Reroutes)?;
-        if let Some(event) = &bound {
-            let (event, target) = (event.event_id.as_str(), event.target().name());
-            self.config
-                .observer
-                .observe(context.interrupt, InterruptMoment::Bound { event, target });
-        }
+        let bound = self.bind(context).await?;
         let raised = Raised {
             agent_type: request.kind().name(),
             payload: request.payload().map_err(HandleError::Unshowable)?,
@@ -89,19 +66,45 @@ where
             reroute: bound.as_ref().map(|event| R::route_to(event.target())),
             context,
         };
-        let decided = match raised.details.r#type {
-            InterruptType::HumanReview => self.ask(&raised, QuestionKind::HumanReview).await?,
-            InterruptType::AgentReview => self.review(&raised).await?,
-            InterruptType::Pause => self.pause(&raised).await?,
-            InterruptType::Stop | InterruptType::Prune => return self.end(&raised).await,
-            InterruptType::Branch => {
+        let decided = match (slot.decided(raised.reroute), raised.details.r#type) {
+            (Some(decided), _) => decided,
+            (None, InterruptType::HumanReview) => {
+                self.ask(&raised, QuestionKind::HumanReview).await?
+            }
+            (None, InterruptType::AgentReview) => self.review(&raised).await?,
+            (None, InterruptType::Pause) => self.pause(&raised).await?,
+            (None, InterruptType::Stop | InterruptType::Prune) => {
+                return self.end(&raised, slot.decision).await;
+            }
+            (None, InterruptType::Branch) => {
                 return Err(HandleError::NeedsCheckpoints {
                     interrupt_type: InterruptType::Branch,
                 }
                 .into());
             }
         };
-        self.route(&raised, decided, bound).await
+        slot.keep(raised.reroute, &decided);
+        self.route(&raised, decided, bound, slot.decision).await
+    }
+
+    /// The reroute that is bound to the interrupt, where its node has one.
+    async fn bind(
+        &self,
+        context: &OperationContext<'_>,
+    ) -> Result<Option<InterruptRequestEvent<I::Kind>>, HandleError> {
+        let now = self.config.clock.now();
+        let bound = self
+            .config
+            .reroutes
+            .bind(context.run, context.node, context.interrupt, now)
+            .await?;
+        if let Some(event) = &bound {
+            let (event, target) = (event.event_id.as_str(), event.target().name());
+            self.config
+                .observer
+                .observe(context.interrupt, InterruptMoment::Bound { event, target });
+        }
+        Ok(bound)
     }
 
     /// HUMAN_REVIEW: a person answers.
@@ -237,9 +240,12 @@ where
     }
 
     /// STOP and PRUNE: nothing goes on from here, so a bound reroute has nowhere to lead.
-    async fn end(&self, raised: &Raised<'_, R>) -> Result<Resolution<R>, Unresolved> {
+    async fn end(
+        &self,
+        raised: &Raised<'_, R>,
+        decision: DecisionId,
+    ) -> Result<Resolution<R>, Unresolved> {
         let context = raised.context;
-        let decision = DecisionId::generate();
         let reason = raised.details.reason.clone();
         if raised.reroute.is_some() {
             // The event asked for this interrupt; carrying it out is what uses it up.
@@ -273,6 +279,7 @@ where
         raised: &Raised<'_, R>,
         decided: Decided<R>,
         bound: Option<InterruptRequestEvent<I::Kind>>,
+        decision: DecisionId,
     ) -> Result<Resolution<R>, Unresolved> {
         let interrupt = raised.context.interrupt;
         let Decided {
@@ -300,7 +307,6 @@ where
                 }
             },
         };
-        let decision = DecisionId::generate();
         let reroute = match bound {
             Some(event) => {
                 self.config
@@ -405,7 +411,10 @@ where
             caller: None,
         };
         let undecorated = LlmCallContext::new(caller, prompt.messages(), snapshot);
-        Ok(self.config.decorators.decorate(undecorated))
+        let mut decorated = self.config.decorators.decorate(undecorated);
+        // Whatever the chain does or leaves out: the decision fixes the route.
+        decorated.selection = Selection::Only(target);
+        Ok(decorated)
     }
 
     /// The corrections are spent: a person fills in the request. The decision stands.

@@ -316,6 +316,15 @@ pub(crate) struct Desks {
 impl Desks {
     /// A handler whose model and reviewer say these things, in order.
     pub(crate) fn new(model: &[&str], answers: Vec<Answer>) -> Self {
+        Self::changed(model, answers, |_config| {})
+    }
+
+    /// The same, with a change to the handler's ports or policy.
+    pub(crate) fn changed(
+        model: &[&str],
+        answers: Vec<Answer>,
+        change: impl FnOnce(&mut HandlerConfig<Interrupt, AfterInterrupt>),
+    ) -> Self {
         let model = ScriptedModel::saying(model);
         let reviewer = Arc::new(ScriptedReviewer {
             answers: Mutex::new(answers.into()),
@@ -328,7 +337,7 @@ impl Desks {
             constraints: Arc::new(TypesOnly),
             corrections: 2,
         };
-        let handler = Handler::new(HandlerConfig {
+        let mut config = HandlerConfig {
             asker: asker.clone(),
             reviewing_model: asker,
             reviewer: Arc::clone(&reviewer) as _,
@@ -337,7 +346,9 @@ impl Desks {
             observer: Arc::clone(&journal) as _,
             clock: Arc::new(FixedClock::default()),
             policy: HandlerPolicy::default(),
-        });
+        };
+        change(&mut config);
+        let handler = Handler::new(config);
         Self {
             handler,
             model,

@@ -2,83 +2,20 @@
 
 use expect_test::expect;
 use jiff::Timestamp;
-use routing_core::handler::{
-    DecidedBy, FilledBy, HandleError, OperationContext, Resolution, Routed,
-};
-use routing_core::model::{Message, Purpose};
+use routing_core::handler::{DecidedBy, FilledBy, HandleError, Resolution};
+use routing_core::model::Purpose;
 use routing_core::reroute::{PendingReroutes, RerouteState};
 use routing_core::review::{Answer, QuestionKind, Resume};
-use routing_core::{
-    Blackboard, InterruptId, InterruptType, Outcome, RunId, StopMode, StopReason, StopScope,
-    StopSource,
-};
+use routing_core::{InterruptType, Outcome, StopMode, StopReason, StopSource};
 
 use crate::domain::{
-    AfterInterrupt, Desk, Desks, Draft, Edit, Interrupt, ProofreaderInterrupt, details, event,
-    from_editor, node,
+    Desk, Desks, Draft, Edit, Interrupt, ProofreaderInterrupt, details, event, from_editor, node,
 };
+use crate::scene::{Scene, chose};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 const EDIT: &str = r#"{"edit":{"text":"The newer figure.","notes":[]}}"#;
 const DRAFT: &str = r#"{"draft":{"topic":"the new law"}}"#;
-
-/// One interrupt of the editor, and where it was raised.
-struct Scene {
-    run: RunId,
-    interrupt: InterruptId,
-    board: Blackboard,
-    scope: StopScope,
-}
-
-impl Scene {
-    fn new() -> Self {
-        let (run, interrupt) = (RunId::generate(), InterruptId::generate());
-        Self {
-            run,
-            interrupt,
-            board: Blackboard::new(),
-            scope: StopScope::new(),
-        }
-    }
-
-    async fn handle(
-        &self,
-        desks: &Desks,
-        request: Interrupt,
-    ) -> Result<Outcome<Resolution<AfterInterrupt>>, HandleError> {
-        let context = OperationContext {
-            interrupt: self.interrupt,
-            run: self.run,
-            node: &node("root/editor"),
-            turn: 1,
-            blackboard: &self.board,
-            conversation: &[
-                Message::system("You edit."),
-                Message::user("Edit the article on figures."),
-            ],
-            scope: &self.scope,
-        };
-        desks
-            .handler
-            .handle_unified_interrupt(request, context)
-            .await
-    }
-
-    async fn routed(&self, desks: &Desks, request: Interrupt) -> Routed<AfterInterrupt> {
-        match self.handle(desks, request).await.unwrap() {
-            Outcome::Completed(Resolution::Routed(routed)) => *routed,
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
-fn chose(value: &str) -> Answer {
-    Answer {
-        selected_choices: vec![value.to_owned()],
-        text: Some("check it twice".to_owned()),
-        ..Answer::default()
-    }
-}
 
 #[tokio::test]
 async fn human_review_goes_back_to_the_origin_and_the_answer_is_in_the_prompt() {

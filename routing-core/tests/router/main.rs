@@ -6,10 +6,16 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod again;
 mod ask;
+mod blackboard;
 mod bus;
 mod context;
 mod domain;
 mod handler;
+mod person;
 mod planner;
+mod prompt;
 mod reroute;
+mod review;
+mod scene;

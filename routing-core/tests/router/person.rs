@@ -1,0 +1,218 @@
+//! A person's answers: which are refused, and what can still be changed when.
+
+use std::sync::Arc;
+
+use routing_core::InterruptType;
+use routing_core::answer::{AnswerError, AnswerFault, ConstraintCheck};
+use routing_core::ask::Asker;
+use routing_core::context::DecoratorChain;
+use routing_core::handler::{
+    HandleError, HandlerConfig, HandlerPolicy, OperationContext, UnifiedInterruptHandler,
+    Unobserved,
+};
+use routing_core::reroute::InMemoryReroutes;
+use routing_core::review::Answer;
+use routing_core::schema::AnswerSchema;
+use routing_core::{AgentType, InterruptDetails, InterruptRequest, Routing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{
+    Desks, FixedClock, ScriptedModel, ScriptedReviewer, details, from_editor, node,
+};
+use crate::scene::{Scene, chose};
+
+const EDIT: &str = r#"{"edit":{"text":"The newer figure.","notes":[]}}"#;
+
+fn filled_in(text: &str) -> Answer {
+    let request = serde_json::json!({ "text": text, "notes": [] });
+    Answer {
+        edited_request: Some(request),
+        ..Answer::default()
+    }
+}
+
+fn sent_to(agent_type: &str) -> Answer {
+    Answer {
+        reroute_to: Some(agent_type.to_owned()),
+        ..filled_in("Elsewhere.")
+    }
+}
+
+#[tokio::test]
+async fn a_confirmation_of_what_was_not_asked_is_refused() {
+    let mut wrong = chose("first");
+    wrong.confirmations.insert("print".to_owned(), true);
+    let (scene, desks) = (
+        Scene::new(),
+        Desks::new(&[EDIT], vec![wrong, chose("first")]),
+    );
+    scene
+        .routed(&desks, from_editor(InterruptType::HumanReview))
+        .await;
+    let questions = desks.reviewer.questions.lock().unwrap();
+    let problem = questions[1].problem.as_deref().unwrap();
+    assert!(
+        problem.contains("there is no item `print`; items are: cite"),
+        "{problem}"
+    );
+}
+
+#[tokio::test]
+async fn answers_that_do_not_fit_are_taken_as_often_as_the_policy_says() {
+    let wrong = vec![chose("third"), chose("fourth"), chose("fifth")];
+    let desks = Desks::changed(&[EDIT], wrong, |config| {
+        config.policy = HandlerPolicy {
+            invalid_answers: 2,
+            ..HandlerPolicy::default()
+        };
+    });
+    let error = Scene::new()
+        .handle(&desks, from_editor(InterruptType::HumanReview))
+        .await
+        .unwrap_err();
+    let HandleError::InvalidAnswers { count: 2, last, .. } = error else {
+        panic!("{error}")
+    };
+    assert!(last.to_string().contains("fourth"), "{last}");
+    assert_eq!(desks.reviewer.questions.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn whoever_fills_in_a_request_must_do_so_and_cannot_change_where_it_goes() {
+    let wrong = r#"{"publish":{"text":"now"}}"#;
+    let answers = vec![
+        chose("second"),
+        chose("first"),
+        sent_to("WRITER"),
+        filled_in("By hand."),
+    ];
+    let (scene, desks) = (Scene::new(), Desks::new(&[wrong, wrong, wrong], answers));
+    let routed = scene
+        .routed(&desks, from_editor(InterruptType::HumanReview))
+        .await;
+    assert_eq!(routed.routing.edit.unwrap().text, "By hand.");
+    assert_eq!(
+        routed.answer.selected_choices,
+        ["second"],
+        "the decision is another one now"
+    );
+    let questions = desks.reviewer.questions.lock().unwrap();
+    assert_eq!(questions[1].routes, ["EDITOR"]);
+    let problem = |at: usize| questions[at].problem.clone().unwrap();
+    assert!(
+        problem(2).contains("fill in the request of `EDITOR`"),
+        "{}",
+        problem(2)
+    );
+    assert!(
+        problem(3).contains("`WRITER` is no route; routes are: EDITOR"),
+        "{}",
+        problem(3)
+    );
+}
+
+#[tokio::test]
+async fn a_handler_without_decorators_still_goes_nowhere_else() {
+    let other = r#"{"publish":{"text":"now"}}"#;
+    let desks = Desks::changed(&[other, EDIT], vec![chose("first")], |config| {
+        config.decorators = DecoratorChain::empty();
+    });
+    let routed = Scene::new()
+        .routed(&desks, from_editor(InterruptType::HumanReview))
+        .await;
+    assert!(routed.routing.edit.is_some() && routed.routing.publish.is_none());
+    let calls = desks.model.calls.lock().unwrap();
+    assert!(!calls[0].schema.text().contains("\"publish\""));
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
+enum Painter {
+    Painter,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Paint {
+    #[schemars(length(max = 7))]
+    colour: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Routing)]
+#[routing(agent_types = Painter)]
+struct AfterPainting {
+    #[route(marker = PaintRoute, agent_type = Painter)]
+    paint: Option<Paint>,
+}
+
+#[derive(Debug, Clone, PartialEq, InterruptRequest)]
+#[interrupt(kind = Painter)]
+enum PainterInterrupt {
+    Painter(InterruptDetails),
+}
+
+/// Knows the one length.
+struct AtMostSeven;
+
+impl ConstraintCheck for AtMostSeven {
+    fn check(&self, _schema: &AnswerSchema, answer: &[u8]) -> Result<(), AnswerError> {
+        let given: serde_json::Value = serde_json::from_slice(answer).unwrap();
+        match given["paint"]["colour"].as_str() {
+            Some(colour) if colour.len() > 7 => {
+                let (path, reason) = ("$.paint.colour", "longer than 7 characters");
+                Err(AnswerError::new(AnswerFault::Constraint, path, reason))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_fills_in_keeps_the_constraints_of_the_schema() {
+    let painted = |colour: &str| Answer {
+        edited_request: Some(serde_json::json!({ "colour": colour })),
+        ..Answer::default()
+    };
+    let reviewer = Arc::new(ScriptedReviewer::default());
+    let answers = [painted("vermilion"), painted("#ff0000")];
+    reviewer.answers.lock().unwrap().extend(answers);
+    let asker = Asker {
+        model: ScriptedModel::saying(&[]),
+        constraints: Arc::new(AtMostSeven),
+        corrections: 0,
+    };
+    let handler = UnifiedInterruptHandler::<PainterInterrupt, AfterPainting>::new(HandlerConfig {
+        asker: asker.clone(),
+        reviewing_model: asker,
+        reviewer: Arc::clone(&reviewer) as _,
+        reroutes: Arc::new(InMemoryReroutes::default()),
+        decorators: DecoratorChain::default(),
+        observer: Arc::new(Unobserved),
+        clock: Arc::new(FixedClock::default()),
+        policy: HandlerPolicy::default(),
+    });
+    let scene = Scene::new();
+    let context = OperationContext {
+        interrupt: scene.interrupt,
+        run: scene.run,
+        node: &node("painter"),
+        turn: 1,
+        blackboard: &scene.board,
+        conversation: &[],
+        scope: &scene.scope,
+    };
+    let request = PainterInterrupt::Painter(InterruptDetails {
+        choices: Vec::new(),
+        ..details(InterruptType::HumanReview)
+    });
+    handler
+        .handle_unified_interrupt(request, context)
+        .await
+        .unwrap();
+    let questions = reviewer.questions.lock().unwrap();
+    assert_eq!(questions.len(), 2);
+    let problem = questions[1].problem.as_deref().unwrap();
+    assert!(
+        problem.contains("$.paint.colour: longer than 7 characters"),
+        "{problem}"
+    );
+}

@@ -1,0 +1,82 @@
+//! AGENT_REVIEW: what a reviewing model may say, how often it is asked, and when it is believed.
+
+use routing_core::InterruptType;
+use routing_core::handler::DecidedBy;
+use routing_core::model::Role;
+
+use crate::domain::{Desks, from_editor};
+use crate::scene::{Scene, chose};
+
+const EDIT: &str = r#"{"edit":{"text":"The newer figure.","notes":[]}}"#;
+
+fn review(confirmation: &str, confidence: u32) -> String {
+    format!(
+        r#"{{"selectedChoices":["second"],"text":"newer","confirmations":[{{"id":"{confirmation}","confirmed":true}}],"confidence":{confidence}}}"#
+    )
+}
+
+#[tokio::test]
+async fn a_model_that_is_as_sure_as_it_must_be_is_believed() {
+    let (enough, less) = (review("cite", 80), review("cite", 79));
+    let desks = Desks::new(&[&enough, EDIT], Vec::new());
+    let routed = Scene::new()
+        .routed(&desks, from_editor(InterruptType::AgentReview))
+        .await;
+    assert_eq!(routed.decided_by, DecidedBy::Model { confidence: 80 });
+
+    let desks = Desks::new(&[&less, EDIT], vec![chose("first")]);
+    let routed = Scene::new()
+        .routed(&desks, from_editor(InterruptType::AgentReview))
+        .await;
+    assert_eq!(routed.decided_by, DecidedBy::Person);
+}
+
+#[tokio::test]
+async fn a_review_that_is_wrong_is_explained_with_its_place_and_asked_for_again() {
+    for (wrong, path) in [
+        (review("print", 99), "path: $.confirmations[0].id\nreason: "),
+        (review("cite", 101), "path: $.confidence\nreason: "),
+        (
+            review("cite", 99).replace("second", "third"),
+            "path: $.selectedChoices[0]\nreason: `third` was not offered",
+        ),
+    ] {
+        let right = review("cite", 99);
+        let desks = Desks::new(&[&wrong, &wrong, &right, EDIT], Vec::new());
+        let routed = Scene::new()
+            .routed(&desks, from_editor(InterruptType::AgentReview))
+            .await;
+        assert_eq!(
+            routed.decided_by,
+            DecidedBy::Model { confidence: 99 },
+            "two corrections are not one too many"
+        );
+        let calls = desks.model.calls.lock().unwrap();
+        let [.., said, told] = &calls[1].messages[..] else {
+            panic!("{:?}", calls[1].messages)
+        };
+        assert_eq!(
+            (said.role, said.text.as_str()),
+            (Role::Assistant, wrong.as_str())
+        );
+        assert!(told.text.contains(path), "{}", told.text);
+        assert_eq!(calls[2].caller.correction, 2);
+    }
+}
+
+#[tokio::test]
+async fn a_stop_while_a_model_reviews_asks_nobody() {
+    let (scene, desks) = (Scene::new(), Desks::new(&[], vec![chose("first")]));
+    scene.scope.stop(routing_core::StopReason {
+        source: routing_core::StopSource::User,
+        mode: routing_core::StopMode::Immediate,
+        message: "enough".to_owned(),
+        timestamp: jiff::Timestamp::UNIX_EPOCH,
+    });
+    let outcome = scene
+        .handle(&desks, from_editor(InterruptType::AgentReview))
+        .await
+        .unwrap();
+    assert!(outcome.completed().is_none());
+    assert!(desks.reviewer.questions.lock().unwrap().is_empty());
+}
