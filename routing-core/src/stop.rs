@@ -231,4 +231,34 @@ mod tests {
         scope.stop(reason(StopMode::Immediate, "early"));
         assert_eq!(scope.stopped_now().await.message, "early");
     }
+
+    #[test]
+    fn a_graceful_stop_of_a_parent_is_known_below_and_tears_nothing_down() {
+        let parent = StopScope::new();
+        let child = parent.child().child();
+        parent.stop(reason(StopMode::Graceful, "after this step"));
+        assert!(child.is_stopping() && !child.is_stopped_now());
+        assert_eq!(
+            child.reason().map(|reason| reason.message),
+            Some("after this step".to_owned())
+        );
+        let sibling = parent.child();
+        parent.stop(reason(StopMode::Immediate, "now"));
+        assert!(child.is_stopped_now() && sibling.is_stopped_now());
+    }
+
+    #[tokio::test]
+    async fn a_graceful_stop_wakes_who_waits_for_any_stop_and_not_who_waits_for_an_immediate_one() {
+        let scope = StopScope::new();
+        scope.stop(reason(StopMode::Graceful, "soon"));
+        let woken = tokio::select! {
+            biased;
+            reason = scope.stopped_now() => reason.message,
+            reason = scope.stopping() => reason.message,
+            () = std::future::ready(()) => "nobody".to_owned(),
+        };
+        assert_eq!(woken, "soon");
+        scope.stop(reason(StopMode::Immediate, "at once"));
+        assert_eq!(scope.stopped_now().await.message, "at once");
+    }
 }

@@ -194,6 +194,133 @@ async fn of_many_decisions_that_race_one_consumes_the_reroute() {
     }
 }
 
+#[tokio::test]
+async fn only_its_own_node_in_its_own_run_takes_a_reroute() {
+    let (store, run, interrupt) = (store(), RunId::generate(), InterruptId::generate());
+    store
+        .store(run, event("e1", "root/editor", None), NOW)
+        .await
+        .unwrap();
+    let (other_run, other_node) = (RunId::generate(), node("root/writer"));
+    let strangers = [(other_run, node("root/editor")), (run, other_node)];
+    for (run, node) in &strangers {
+        let stranger = InterruptId::generate();
+        assert_eq!(store.bind(*run, node, stranger, NOW).await, Ok(None));
+        assert_eq!(store.turn_ignored(*run, node).await, Ok(None));
+        assert_eq!(store.turn_ignored(*run, node).await, Ok(None));
+        assert_eq!(store.node_ended(*run, node).await, Ok(Vec::new()));
+    }
+    assert_eq!(state(&store, "e1").await, RerouteState::Pending);
+
+    // What is bound in one place keeps nobody elsewhere from binding.
+    let bound = store.bind(run, &node("root/editor"), interrupt, NOW).await;
+    assert!(bound.unwrap().is_some());
+    for (number, (run, node)) in strangers.iter().enumerate() {
+        let theirs = event(&format!("theirs{number}"), node.as_str(), None);
+        store.store(*run, theirs, NOW).await.unwrap();
+        let bound = store.bind(*run, node, InterruptId::generate(), NOW).await;
+        assert!(bound.unwrap().is_some(), "{node}");
+    }
+}
+
+#[tokio::test]
+async fn binding_and_consuming_again_change_nothing() {
+    let (store, run, interrupt) = (store(), RunId::generate(), InterruptId::generate());
+    let (editor, decision) = (node("root/editor"), DecisionId::generate());
+    let first = event("e1", "root/editor", None);
+    store.store(run, first.clone(), NOW).await.unwrap();
+    for _ in 0..2 {
+        let bound = store.bind(run, &editor, interrupt, NOW).await;
+        assert_eq!(bound, Ok(Some(first.clone())));
+    }
+    for _ in 0..2 {
+        let consumed = store.consume(interrupt, decision).await;
+        assert_eq!(consumed, Ok(first.event_id.clone()));
+    }
+    let bound = store.bind(run, &editor, interrupt, NOW).await;
+    assert_eq!(bound, Ok(Some(first)), "a retry sees another target");
+    assert_eq!(
+        state(&store, "e1").await,
+        RerouteState::Consumed {
+            interrupt,
+            decision
+        }
+    );
+}
+
+#[tokio::test]
+async fn what_has_waited_too_long_expires_once_and_is_not_superseded() {
+    let (store, run) = (store(), RunId::generate());
+    let late = |seconds| NOW + SignedDuration::from_secs(seconds);
+    store
+        .store(run, event("replaced", "root/b", None), NOW)
+        .await
+        .unwrap();
+    assert_eq!(store.expire(late(59)).await, Ok(Vec::new()));
+    let newer = event("newer", "root/b", None);
+    assert_eq!(
+        store.store(run, newer, late(60)).await,
+        Ok(Stored::Pending { superseded: None })
+    );
+    assert_eq!(state(&store, "replaced").await, RerouteState::Expired);
+
+    let interrupt = InterruptId::generate();
+    store
+        .store(run, event("bound", "root/c", None), late(60))
+        .await
+        .unwrap();
+    store
+        .bind(run, &node("root/c"), interrupt, late(60))
+        .await
+        .unwrap();
+    let newer = EventId::try_from("newer".to_owned()).unwrap();
+    assert_eq!(store.expire(late(1000)).await, Ok(vec![newer]));
+    assert_eq!(store.expire(late(1000)).await, Ok(Vec::new()));
+    assert_eq!(
+        state(&store, "bound").await,
+        RerouteState::Bound { interrupt },
+        "what an interrupt has taken does not expire"
+    );
+}
+
+#[test]
+fn only_a_pending_reroute_is_given_up_and_only_a_bound_one_used_or_released() {
+    let (interrupt, decision) = (InterruptId::generate(), DecisionId::generate());
+    let (by, cause) = (EventId::generate(), CancelCause::NodeEnded);
+    let bound = RerouteState::Bound { interrupt };
+    let table = [
+        (RerouteChange::Bind(interrupt), Some(bound.clone()), None),
+        (RerouteChange::Expire, Some(RerouteState::Expired), None),
+        (
+            RerouteChange::Supersede(by.clone()),
+            Some(RerouteState::Superseded { by }),
+            None,
+        ),
+        (
+            RerouteChange::Cancel(cause),
+            Some(RerouteState::Cancelled { cause }),
+            None,
+        ),
+        (
+            RerouteChange::Consume(decision),
+            None,
+            Some(RerouteState::Consumed {
+                interrupt,
+                decision,
+            }),
+        ),
+        (RerouteChange::Release, None, Some(RerouteState::Pending)),
+    ];
+    for (change, of_pending, of_bound) in table {
+        assert_eq!(
+            RerouteState::Pending.after(change.clone()).ok(),
+            of_pending,
+            "{change:?}"
+        );
+        assert_eq!(bound.after(change.clone()).ok(), of_bound, "{change:?}");
+    }
+}
+
 fn changes() -> impl Strategy<Value = RerouteChange> {
     prop_oneof![
         Just(RerouteChange::Bind(InterruptId::generate())),
