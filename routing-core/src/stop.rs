@@ -253,7 +253,7 @@ mod tests {
         scope.stop(reason(StopMode::Graceful, "soon"));
         let woken = tokio::select! {
             biased;
-            reason = scope.stopped_now() => reason.message,
+            _reason = scope.stopped_now() => "who waits for an immediate stop".to_owned(),
             reason = scope.stopping() => reason.message,
             () = std::future::ready(()) => "nobody".to_owned(),
         };
