@@ -6,7 +6,7 @@ use super::observer::InterruptMoment;
 use super::resolution::HandleError;
 use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
-use crate::answer::AnswerError;
+use crate::answer::{AnswerError, AnswerFault};
 use crate::interrupt::{InterruptDetails, SealedInterrupt};
 use crate::model::Dialect;
 use crate::outcome::Outcome;
@@ -128,22 +128,35 @@ where
                 QuestionKind::HumanReview | QuestionKind::UnsureReview { .. } => Ok((target, None)),
             };
         };
-        // A person may give the request itself, or the whole record around it.
-        let whole = edited.get(target.field()).is_some_and(Value::is_object)
-            && edited.as_object().is_some_and(|it| it.len() == 1);
-        let record = if whole {
-            edited.clone()
+        // A person may give the request itself, or the record around it, as the schema shows it. What
+        // looks like the record may still be the request of a route that has a field of its name.
+        let field = target.field();
+        let bare = serde_json::json!({ field: edited });
+        let is_record = edited
+            .as_object()
+            .is_some_and(|object| object.len() == 1 && object.contains_key(field));
+        let filled = if is_record {
+            self.read_edited(target, edited).or_else(|error| {
+                self.read_edited(target, &bare)
+                    // A constraint is looked at where the types fit: this is what was meant.
+                    .map_err(|bare| {
+                        if bare.fault() == AnswerFault::Constraint {
+                            bare
+                        } else {
+                            error
+                        }
+                    })
+            })
         } else {
-            serde_json::json!({ target.field(): edited })
+            self.read_edited(target, &bare)
         };
-        let filled = self
-            .read_edited(target, &record.to_string())
-            .map_err(InvalidAnswer::EditedRequest)?;
+        let filled = filled.map_err(InvalidAnswer::EditedRequest)?;
         Ok((target, Some(filled)))
     }
 
     /// Reads the record that a person has filled in, as strictly as a model's.
-    fn read_edited(&self, target: RouteId<R>, record: &str) -> Result<R, AnswerError> {
+    fn read_edited(&self, target: RouteId<R>, record: &Value) -> Result<R, AnswerError> {
+        let record = record.to_string();
         let filled = R::__parse_narrowed(target.index(), record.as_bytes())?;
         let schema = R::schemas().narrowed(target, Dialect::JsonSchema);
         if schema.has_constraints() {

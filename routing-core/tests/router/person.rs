@@ -7,13 +7,13 @@ use routing_core::answer::{AnswerError, AnswerFault, ConstraintCheck};
 use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
 use routing_core::handler::{
-    HandleError, HandlerConfig, HandlerPolicy, OperationContext, UnifiedInterruptHandler,
-    Unobserved,
+    HandleError, HandlerConfig, HandlerPolicy, OperationContext, Resolution,
+    UnifiedInterruptHandler, Unobserved,
 };
 use routing_core::reroute::InMemoryReroutes;
 use routing_core::review::Answer;
 use routing_core::schema::AnswerSchema;
-use routing_core::{AgentType, InterruptDetails, InterruptRequest, Routing};
+use routing_core::{AgentType, InterruptDetails, InterruptRequest, Outcome, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +129,7 @@ async fn a_handler_without_decorators_still_goes_nowhere_else() {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 enum Painter {
     Painter,
+    Mixer,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -137,17 +138,21 @@ struct Paint {
     colour: String,
 }
 
+/// A route whose request has a field of its name, and one whose request is no object.
 #[derive(Debug, Clone, PartialEq, Routing)]
 #[routing(agent_types = Painter)]
 struct AfterPainting {
     #[route(marker = PaintRoute, agent_type = Painter)]
-    paint: Option<Paint>,
+    colour: Option<Paint>,
+    #[route(marker = MixRoute, agent_type = Mixer)]
+    mixture: Option<Vec<Paint>>,
 }
 
 #[derive(Debug, Clone, PartialEq, InterruptRequest)]
 #[interrupt(kind = Painter)]
 enum PainterInterrupt {
     Painter(InterruptDetails),
+    Mixer(InterruptDetails),
 }
 
 /// Knows the one length.
@@ -156,9 +161,9 @@ struct AtMostSeven;
 impl ConstraintCheck for AtMostSeven {
     fn check(&self, _schema: &AnswerSchema, answer: &[u8]) -> Result<(), AnswerError> {
         let given: serde_json::Value = serde_json::from_slice(answer).unwrap();
-        match given["paint"]["colour"].as_str() {
+        match given["colour"]["colour"].as_str() {
             Some(colour) if colour.len() > 7 => {
-                let (path, reason) = ("$.paint.colour", "longer than 7 characters");
+                let (path, reason) = ("$.colour.colour", "longer than 7 characters");
                 Err(AnswerError::new(AnswerFault::Constraint, path, reason))
             }
             _ => Ok(()),
@@ -166,14 +171,16 @@ impl ConstraintCheck for AtMostSeven {
     }
 }
 
-#[tokio::test]
-async fn what_a_person_fills_in_keeps_the_constraints_of_the_schema() {
-    let painted = |colour: &str| Answer {
-        edited_request: Some(serde_json::json!({ "colour": colour })),
-        ..Answer::default()
-    };
+/// What becomes of an interrupt that a person answers with these requests, and what they were told.
+async fn painted(
+    interrupt: fn(InterruptDetails) -> PainterInterrupt,
+    requests: &[serde_json::Value],
+) -> (AfterPainting, Vec<String>) {
     let reviewer = Arc::new(ScriptedReviewer::default());
-    let answers = [painted("vermilion"), painted("#ff0000")];
+    let answers = requests.iter().map(|request| Answer {
+        edited_request: Some(request.clone()),
+        ..Answer::default()
+    });
     reviewer.answers.lock().unwrap().extend(answers);
     let asker = Asker {
         model: ScriptedModel::saying(&[]),
@@ -200,19 +207,46 @@ async fn what_a_person_fills_in_keeps_the_constraints_of_the_schema() {
         conversation: &[],
         scope: &scene.scope,
     };
-    let request = PainterInterrupt::Painter(InterruptDetails {
-        choices: Vec::new(),
-        ..details(InterruptType::HumanReview)
-    });
-    handler
-        .handle_unified_interrupt(request, context)
-        .await
-        .unwrap();
+    let request = interrupt(details(InterruptType::HumanReview));
+    let outcome = handler.handle_unified_interrupt(request, context).await;
+    let Outcome::Completed(Resolution::Routed(routed)) = outcome.unwrap() else {
+        panic!("the interrupt went nowhere")
+    };
     let questions = reviewer.questions.lock().unwrap();
-    assert_eq!(questions.len(), 2);
-    let problem = questions[1].problem.as_deref().unwrap();
+    let problems = questions
+        .iter()
+        .filter_map(|question| question.problem.clone())
+        .collect();
+    (routed.routing, problems)
+}
+
+#[tokio::test]
+async fn what_a_person_fills_in_keeps_the_constraints_of_the_schema() {
+    let requests = ["vermilion", "#ff0000"].map(|colour| serde_json::json!({ "colour": colour }));
+    let (routing, problems) = painted(PainterInterrupt::Painter, &requests).await;
+    assert_eq!(routing.colour.unwrap().colour, "#ff0000");
+    let [problem] = &problems[..] else {
+        panic!("{problems:?}")
+    };
     assert!(
-        problem.contains("$.paint.colour: longer than 7 characters"),
+        problem.contains("$.colour.colour: longer than 7 characters"),
         "{problem}"
     );
+}
+
+#[tokio::test]
+async fn a_request_is_taken_bare_and_as_the_schema_shows_it_whatever_its_shape() {
+    let red = serde_json::json!({ "colour": "red" });
+    let (bare, list) = (red.clone(), serde_json::json!([red]));
+    let record = serde_json::json!({ "colour": red });
+    for request in [bare, record] {
+        let (routing, problems) = painted(PainterInterrupt::Painter, &[request]).await;
+        assert_eq!(routing.colour.unwrap().colour, "red");
+        assert_eq!(problems, Vec::<String>::new());
+    }
+    for request in [list.clone(), serde_json::json!({ "mixture": list })] {
+        let (routing, problems) = painted(PainterInterrupt::Mixer, &[request]).await;
+        assert_eq!(routing.mixture.unwrap().len(), 1);
+        assert_eq!(problems, Vec::<String>::new());
+    }
 }
