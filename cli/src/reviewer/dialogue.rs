@@ -110,7 +110,7 @@ impl<'q> Dialogue<'q> {
                 line.strip_prefix("e "),
             ) {
                 (Some(text), _, _) => self.said(text.trim()),
-                (_, Some(route), _) if self.route(route.trim()).is_some() => {
+                (_, Some(route), _) if self.means_a_route(route.trim()) => {
                     self.route_line(route.trim())
                 }
                 (_, _, Some(json)) if json.trim_start().starts_with('{') => self.inline_edit(json),
@@ -218,6 +218,16 @@ impl<'q> Dialogue<'q> {
                 self.again(&format!("The answer cannot go to `{given}`.{near}"))
             }
         }
+    }
+
+    /// Whether what stands behind `r` is a route or a mistyped one, and no sentence that begins with `r`.
+    fn means_a_route(&self, text: &str) -> bool {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let name = text.to_uppercase().replace('-', "_");
+        is_number
+            || self.route(text).is_some()
+            || name.contains('_') && !name.contains(char::is_whitespace)
+            || nearest(&name, &self.question.routes).is_some()
     }
 
     fn route(&self, text: &str) -> Option<&'static str> {

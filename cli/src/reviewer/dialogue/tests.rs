@@ -111,6 +111,24 @@ fn what_does_not_fit_is_asked_again() {
 }
 
 #[test]
+fn a_mistyped_route_is_never_sent_as_an_answer() {
+    for typed in ["r 99", "r 0", "r REVIEW_AGENT", "r ticket-orchestratr"] {
+        let shown = type_lines(&question(), &[typed]).unwrap_err();
+        assert!(
+            shown.contains("The answer cannot go to"),
+            "{typed}: {shown}"
+        );
+        // The choices are still what is asked for.
+        assert!(type_lines(&question(), &[typed, "1"]).is_ok(), "{typed}");
+    }
+    let answer = type_lines(&question(), &["r is the wrong language for this"]).unwrap();
+    assert_eq!(
+        answer.text.as_deref(),
+        Some("r is the wrong language for this")
+    );
+}
+
+#[test]
 fn a_reroute_goes_only_to_an_allowed_route() {
     let question = question();
     for typed in [
