@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::agent_tree::Picture;
 use super::story::{Steps, Story};
 use super::{Detail, Palettes, Report, write_result};
-use crate::layout::screen_size;
+use crate::layout::{screen_size, wrap};
 use crate::model::CallMoment;
 
 /// Lines that the tree leaves free for what happened above it, the line of totals included.
@@ -110,7 +110,16 @@ impl Report for Live {
     }
 
     fn notice(&mut self, text: &str) -> io::Result<()> {
-        self.print(&format!("{text}\n"));
+        let (columns, _rows) = screen_size();
+        let lines: Vec<String> = text
+            .lines()
+            .flat_map(|line| {
+                let said = line.trim_start();
+                let indent = " ".repeat(line.len() - said.len());
+                wrap(said, columns - 1, &indent)
+            })
+            .collect();
+        self.print(&format!("{}\n", lines.join("\n")));
         Ok(())
     }
 

@@ -21,6 +21,9 @@ const TIME_COLUMNS: usize = 8;
 /// The fewest lines of a tree: its first agent, how many are hidden, and one of the others.
 const FEWEST_BRANCHES: usize = 3;
 
+/// What stands behind the totals where there is room.
+const HOW_TO_STOP: &str = "   Ctrl+C stops";
+
 /// How to draw the tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Picture {
@@ -76,20 +79,36 @@ impl Picture {
             (counts.ended, "done", Tone::Good),
         ] {
             if count > 0 {
-                parts.push(self.palette.paint(tone, &format!("{count} {word}")));
+                parts.push((tone, format!("{count} {word}")));
             }
         }
-        parts.push(format!("step {}", tree.steps));
+        parts.push((Tone::Plain, format!("step {}", tree.steps)));
         let tokens = tree.usage.input.unwrap_or(0) + tree.usage.output.unwrap_or(0);
         if tokens > 0 {
-            parts.push(format!("{} tokens", quantity(tokens)));
+            parts.push((Tone::Plain, format!("{} tokens", quantity(tokens))));
         }
-        parts.push(duration(tree.elapsed(self.now)));
-        let line = parts.join(" · ");
-        format!(
-            "{line}   {}",
-            self.palette.paint(Tone::Faint, "Ctrl+C stops")
-        )
+        parts.push((Tone::Plain, duration(tree.elapsed(self.now))));
+        self.joined(&parts)
+    }
+
+    /// As many of the parts as fit on one line: how to stop goes first, then the parts from the end.
+    fn joined(&self, parts: &[(Tone, String)]) -> String {
+        let mut line = String::new();
+        let mut used = 0;
+        for (index, (tone, part)) in parts.iter().enumerate() {
+            let between = if index == 0 { "" } else { " · " };
+            let columns = columns_of(between) + columns_of(part);
+            if used + columns > self.columns {
+                return line;
+            }
+            used += columns;
+            line.push_str(between);
+            line.push_str(&self.palette.paint(*tone, part));
+        }
+        if used + columns_of(HOW_TO_STOP) <= self.columns {
+            line.push_str(&self.palette.paint(Tone::Faint, HOW_TO_STOP));
+        }
+        line
     }
 
     fn lines(&self, branches: &[Branch<'_>]) -> Vec<String> {

@@ -98,6 +98,8 @@ impl Tale {
             assert!(columns_of(line) <= columns, "{line}");
         }
         lines.push(picture.totals(&self.tree));
+        let totals = lines.last().map_or(0, |line| columns_of(line));
+        assert!(totals <= columns, "the totals take {totals} columns");
         lines.join("\n")
     }
 
@@ -183,7 +185,7 @@ fn what_has_ended_is_folded_where_there_is_no_room() {
         &expect![[r#"
         ⠋ Orchestrator          step 1      6.0s  asks its model
         └ ✓ Discovery dispatch  step 5      1.0s  (+3 done) gathered
-        1 working · 4 done · step 5 · 4.0k tokens · 6.0s   Ctrl+C stops"#]],
+        1 working · 4 done · step 5 · 4.0k tokens · 6.0s"#]],
     );
 }
 
