@@ -96,6 +96,24 @@ fn a_step_does_one_thing_at_one_time() {
 }
 
 #[test]
+fn the_known_fields_of_an_interrupt_are_told_once() {
+    let mut vocabulary = vocabulary();
+    let shared = ["type", "reason"].map(str::to_owned).to_vec();
+    vocabulary
+        .interrupt_fields
+        .insert("TICKET_AGENT".to_owned(), shared);
+    let script = steps(
+        r#"{"agent": "TICKET_AGENT", "turn": 1,
+            "interrupt": {"type": "STOP", "reason": "why", "reson": "why"}}"#,
+    );
+    let error = Script::parse(&script, &vocabulary).unwrap_err();
+    assert_eq!(
+        error.reason(),
+        "unknown field; known are: type, reason, choices, confirmationItems, contextForDecision"
+    );
+}
+
+#[test]
 fn an_unknown_name_is_told_with_those_that_are_known() {
     let misspelt = steps(r#"{"agent": "ORCHESTRATR", "turn": 1, "answer": 1}"#);
     refused(

@@ -167,8 +167,10 @@ impl StepReader<'_> {
         if let Some(known) = self.vocabulary.interrupt_fields.get(&when.agent) {
             for name in own.keys() {
                 if !known.contains(name) {
-                    let all = RawInterrupt::FIELDS.map(str::to_owned).into_iter();
-                    let all: Vec<String> = all.chain(known.iter().cloned()).collect();
+                    // A kind whose interrupts say no more than the shared part lists the shared fields itself.
+                    let own = known.iter().map(String::as_str);
+                    let own = own.filter(|field| !RawInterrupt::FIELDS.contains(field));
+                    let all: Vec<&str> = RawInterrupt::FIELDS.into_iter().chain(own).collect();
                     let reason = format!("unknown field; known are: {}", all.join(", "));
                     return Err(self.error(&format!("interrupt.{name}"), reason));
                 }
