@@ -131,6 +131,17 @@ fn model_hint(error: &ModelError) -> &'static str {
         ModelError::Unauthorized { .. } => {
             "check the provider's key in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, …)"
         }
+        ModelError::Rejected {
+            status: 300..=399 | 405,
+            ..
+        }
+        | ModelError::ProviderFailed { status: 501, .. }
+        | ModelError::Malformed { .. } => {
+            "check that --base-url leads to an API of the kind that the model's provider speaks"
+        }
+        ModelError::Rejected { status: 404, .. } => {
+            "check the model's name, and --base-url where it is given"
+        }
         ModelError::Rejected { .. } => {
             "check the model's name, and that the model can answer in JSON by a schema"
         }
@@ -140,9 +151,6 @@ fn model_hint(error: &ModelError) -> &'static str {
         ModelError::TooLong { .. } => "the model does not come to an end; try another one",
         ModelError::TimedOut { .. } => {
             "the model is too slow; try a smaller one, or another provider"
-        }
-        ModelError::Malformed { .. } => {
-            "check that --base-url leads to an API of the kind that the model's provider speaks"
         }
         _ => "try another model",
     }

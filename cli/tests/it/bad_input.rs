@@ -151,6 +151,23 @@ fn a_provider_that_refuses_the_request_fails_the_run() {
 }
 
 #[test]
+fn a_base_url_that_leads_elsewhere_is_what_is_to_be_checked() {
+    let folder = workspace();
+    for status in [
+        "302 Found",
+        "404 Not Found",
+        "405 Method Not Allowed",
+        "501 Not Implemented",
+    ] {
+        let server = server::answering(status, "<html>a page</html>");
+        let ended = end(run_in(folder.path())
+            .args(["--model", "openai:m", "--no-input", "--base-url"])
+            .arg(format!("http://{server}/v1")));
+        ended.exits_with(1).says("--base-url");
+    }
+}
+
+#[test]
 fn a_script_that_cannot_be_used_names_the_place() {
     let folder = workspace();
     let missing = folder.path().join("none.json");
