@@ -13,6 +13,7 @@ mod schema_rules;
 mod server;
 
 pub use behaviour::Behaviour;
+use behaviour::Ending;
 pub use hang_up::HangUps;
 pub use refusal::Refusal;
 pub use server::{ProviderDouble, Received};
@@ -71,12 +72,12 @@ impl WireForm {
         }
     }
 
-    /// The events after the text: the whole answer was given, or the length limit was reached.
-    fn closing(self, cut_off: bool) -> Vec<String> {
+    /// The events after the text, which say why it ends.
+    fn closing(self, ending: Ending) -> Vec<String> {
         match self {
-            Self::OpenAi => openai::closing(cut_off),
-            Self::Anthropic => anthropic::closing(cut_off),
-            Self::Gemini => gemini::closing(cut_off),
+            Self::OpenAi => openai::closing(ending),
+            Self::Anthropic => anthropic::closing(ending),
+            Self::Gemini => gemini::closing(ending),
         }
     }
 

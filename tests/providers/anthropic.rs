@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::behaviour::Ending;
 use super::refusal::{Refusal, check_roles, header};
 use super::server::Received;
 use super::{RIGHT_KEY, event, schema_rules};
@@ -79,8 +80,12 @@ pub(super) fn piece(text: &str) -> String {
     )
 }
 
-pub(super) fn closing(cut_off: bool) -> Vec<String> {
-    let reason = if cut_off { "max_tokens" } else { "end_turn" };
+pub(super) fn closing(ending: Ending) -> Vec<String> {
+    let reason = match ending {
+        Ending::Whole => "end_turn",
+        Ending::CutOff => "max_tokens",
+        Ending::Withheld => "refusal",
+    };
     vec![
         named("content_block_stop", json!({"index": 0})),
         named(

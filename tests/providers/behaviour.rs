@@ -7,6 +7,8 @@ pub enum Behaviour {
     Answers,
     /// Answers, and says that the length limit was reached.
     ReachesLengthLimit,
+    /// Answers, and says that the rest is withheld for what it says.
+    Withholds,
     /// Answers with an error status and these headers.
     Refuses {
         /// The status.
@@ -54,6 +56,38 @@ impl Behaviour {
         Self::Refuses {
             status: 429,
             headers: vec![("retry-after", retry_after.into())],
+        }
+    }
+}
+
+/// Why an answer ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Whole,
+    CutOff,
+    Withheld,
+}
+
+impl Behaviour {
+    /// Why its answers end, where they do.
+    pub(super) fn ending(&self) -> Ending {
+        match self {
+            Self::ReachesLengthLimit => Ending::CutOff,
+            Self::Withholds => Ending::Withheld,
+            Self::Answers
+            | Self::Refuses { .. }
+            | Self::BreaksAfter(_)
+            | Self::EndsAfter(_)
+            | Self::EndsWithin(_)
+            | Self::StallsAfter(_)
+            | Self::StallsBeforeHeaders
+            | Self::KeepsAlive
+            | Self::Endless
+            | Self::EndlessLine
+            | Self::OneLine(_)
+            | Self::FailsAfter(_)
+            | Self::Page
+            | Self::Garbage => Ending::Whole,
         }
     }
 }

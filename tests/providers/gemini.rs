@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::behaviour::Ending;
 use super::refusal::{Refusal, check_roles, header};
 use super::server::Received;
 use super::{RIGHT_KEY, event, schema_rules};
@@ -70,10 +71,14 @@ pub(super) fn piece(text: &str) -> String {
     chunk(text, None, 1)
 }
 
-pub(super) fn closing(cut_off: bool) -> Vec<String> {
+pub(super) fn closing(ending: Ending) -> Vec<String> {
     vec![chunk(
         "",
-        Some(if cut_off { "MAX_TOKENS" } else { "STOP" }),
+        Some(match ending {
+            Ending::Whole => "STOP",
+            Ending::CutOff => "MAX_TOKENS",
+            Ending::Withheld => "SAFETY",
+        }),
         7,
     )]
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::behaviour::Ending;
 use super::refusal::{Refusal, check_roles, header};
 use super::server::Received;
 use super::{RIGHT_KEY, event, schema_rules};
@@ -80,12 +81,19 @@ pub(super) fn piece(text: &str) -> String {
     chunk(&json!({ "content": text }), None)
 }
 
-pub(super) fn closing(cut_off: bool) -> Vec<String> {
+pub(super) fn closing(ending: Ending) -> Vec<String> {
     let usage = json!({"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18});
     let last = json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1,
         "model": "double", "choices": [], "usage": usage});
     vec![
-        chunk(&json!({}), Some(if cut_off { "length" } else { "stop" })),
+        chunk(
+            &json!({}),
+            Some(match ending {
+                Ending::Whole => "stop",
+                Ending::CutOff => "length",
+                Ending::Withheld => "content_filter",
+            }),
+        ),
         event(None, &last.to_string()),
         event(None, "[DONE]"),
     ]

@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use super::behaviour::Ending;
 use super::hang_up::HangUpGuard;
 use super::{Behaviour, HangUps, WireForm};
 
@@ -172,6 +173,7 @@ async fn handle(
         }
         Behaviour::Answers
         | Behaviour::ReachesLengthLimit
+        | Behaviour::Withholds
         | Behaviour::BreaksAfter(_)
         | Behaviour::EndsAfter(_)
         | Behaviour::EndsWithin(_)
@@ -209,10 +211,9 @@ impl Part {
 
     fn stream(&self, behaviour: &Behaviour, answer: &str) -> BoxStream<'static, io::Result<Bytes>> {
         let form = self.form;
-        let cut_off = *behaviour == Behaviour::ReachesLengthLimit;
         let mut events = form.opening();
         events.extend(pieces(answer).map(|piece| form.piece(piece)));
-        events.extend(form.closing(cut_off));
+        events.extend(form.closing(behaviour.ending()));
         let first = |count: usize| events.iter().take(count).cloned().collect::<Vec<_>>();
         let endless = |block: String| stream::repeat(block).map(|block| Ok(Bytes::from(block)));
         match *behaviour {
@@ -242,7 +243,7 @@ impl Part {
             Behaviour::OneLine(length) => {
                 let mut events = form.opening();
                 events.push(form.piece(&"x".repeat(length)));
-                events.extend(form.closing(false));
+                events.extend(form.closing(Ending::Whole));
                 sent(events).boxed()
             }
             Behaviour::FailsAfter(count) => sent(first(count))
@@ -254,6 +255,7 @@ impl Part {
             .boxed(),
             Behaviour::Answers
             | Behaviour::ReachesLengthLimit
+            | Behaviour::Withholds
             | Behaviour::Refuses { .. }
             | Behaviour::StallsBeforeHeaders
             | Behaviour::Page => sent(events).boxed(),

@@ -142,6 +142,18 @@ async fn an_error_within_the_stream_is_what_it_says() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_withheld_is_no_answer() {
+    for form in WireForm::ALL {
+        let error = error(form, Behaviour::Withholds).await;
+        assert!(
+            matches!(&error, ModelError::Malformed { detail } if detail.contains("withheld")),
+            "{form:?} {error:?}"
+        );
+        assert!(!error.is_transient());
+    }
+}
+
+#[tokio::test]
 async fn what_is_no_stream_of_events_is_not_understood() {
     for form in WireForm::ALL {
         for behaviour in [Behaviour::Page, Behaviour::Garbage] {
