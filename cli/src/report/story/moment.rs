@@ -192,7 +192,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
                 decision_words(*decided_by, *filled_by)
             );
             if let Some(event) = reroute {
-                what.push_str(&format!(", rerouted by the event {event}"));
+                what.push_str(&format!(", the event {event} is answered"));
             }
             Moment::of(tree.label_of(*interrupt), "→", Tone::Route, what)
         }
