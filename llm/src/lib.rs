@@ -1,12 +1,24 @@
-//! Adapters of the router's model port: real providers, retries, and the deterministic rehearsal
-//! model; and the check of answers against a schema's constraints.
+//! Adapters of the router's model port and of the chat port: real providers, retries, and the
+//! deterministic rehearsal model; conversations that can be interrupted; and the check of answers
+//! against a schema's constraints.
 
+mod chat;
 mod constraints;
+mod conversation;
 mod provider;
 mod rehearsal;
 mod retrying;
 
+pub use chat::{
+    AtProvider, ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatReply, ChatUsage, Discarded,
+    EstimationMethod, TokenCount,
+};
 pub use constraints::JsonSchemaConstraints;
+pub use conversation::{
+    Asked, BlankMessage, BlockingConversation, BlockingEvents, Completeness, Conversation,
+    ConversationConfig, ConversationEvent, ConversationStatus, History, HistoryEntry, HistoryFault,
+    RunEnd, RunError, check_history, repaired,
+};
 pub use provider::{
     CallLimits, ModelId, ParseModelIdError, Provider, ProviderConfig, ProviderError, ProviderModel,
     Secret,
