@@ -5,7 +5,11 @@
 mod chat;
 mod constraints;
 mod conversation;
+mod deadlined;
+mod fallback;
+mod limited;
 mod provider;
+mod registry;
 mod rehearsal;
 mod retrying;
 
@@ -19,10 +23,14 @@ pub use conversation::{
     ConversationConfig, ConversationEvent, ConversationStatus, History, HistoryEntry, HistoryFault,
     RunEnd, RunError, check_history, repaired,
 };
+pub use deadlined::Deadlined;
+pub use fallback::Fallback;
+pub use limited::Limited;
 pub use provider::{
     CallLimits, ModelId, ParseModelIdError, Provider, ProviderConfig, ProviderError, ProviderModel,
     Secret,
 };
+pub use registry::ModelRegistry;
 pub use rehearsal::{
     AnswerStep, InterruptStep, Pace, PersonAnswer, RehearsalConfig, RehearsalModel, Script,
     ScriptError, ScriptVocabulary, ScriptedAnswer, ScriptedEvent, StepSelector, SupervisorStep,

@@ -14,9 +14,9 @@ use routing_core::{Outcome, StopScope};
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome, ChatPartial};
 
-use restarting::RestartingSink;
 use waits::{Waited, Waits};
 
+pub(crate) use restarting::RestartingSink;
 pub use waits::RetryPolicy;
 
 /// A model whose transient failures are tried again.
@@ -94,12 +94,7 @@ impl<M: ChatModel> ChatModel for Retrying<M> {
             };
             let error = match self.inner.chat(attempt, scope).await {
                 Err(error) if error.is_transient() => error,
-                // Nothing of this try arrived, so the pieces of the one before still stand.
-                Ok(Outcome::Interrupted { reason, partial }) if partial.text.is_empty() => {
-                    let text = sink.said();
-                    return Ok(ChatPartial { text, ..partial }.interrupted(reason));
-                }
-                other => return other,
+                other => return other.map(|outcome| sink.kept_in(outcome)),
             };
             match waits.after(error, self.inner.name(), scope).await? {
                 Waited::Over => sink.restart(),

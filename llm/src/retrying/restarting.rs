@@ -2,12 +2,15 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use routing_core::Outcome;
 use routing_core::model::ChunkSink;
+
+use crate::chat::{ChatOutcome, ChatPartial};
 
 /// Tells the caller's sink that an answer starts again, once something of the new one arrives.
 ///
 /// Until then the old pieces stand, so an interrupt in between keeps them.
-pub(super) struct RestartingSink {
+pub(crate) struct RestartingSink {
     inner: Option<Arc<dyn ChunkSink>>,
     said: Mutex<Said>,
 }
@@ -19,7 +22,7 @@ struct Said {
 }
 
 impl RestartingSink {
-    pub(super) fn around(inner: Option<Arc<dyn ChunkSink>>) -> Arc<Self> {
+    pub(crate) fn around(inner: Option<Arc<dyn ChunkSink>>) -> Arc<Self> {
         Arc::new(Self {
             inner,
             said: Mutex::default(),
@@ -27,13 +30,25 @@ impl RestartingSink {
     }
 
     /// The next piece begins a new answer.
-    pub(super) fn restart(&self) {
+    pub(crate) fn restart(&self) {
         self.change(|said| said.restarts = !said.text.is_empty());
     }
 
     /// The pieces that stand.
-    pub(super) fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         self.change(|said| said.text.clone())
+    }
+
+    /// The outcome of the last try. Where it was interrupted before its first piece, the pieces of the
+    /// one before still stand.
+    pub(crate) fn kept_in(&self, outcome: ChatOutcome) -> ChatOutcome {
+        match outcome {
+            Outcome::Interrupted { reason, partial } if partial.text.is_empty() => {
+                let text = self.said();
+                ChatPartial { text, ..partial }.interrupted(reason)
+            }
+            other => other,
+        }
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Said) -> T) -> T {
