@@ -49,3 +49,45 @@ fn give_back() {
         let _ = io::stdout().flush();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use rexpect::session::spawn_command;
+
+    use super::RawTerminal;
+
+    /// Set where this test is run by itself, on a terminal.
+    const ON_TERMINAL: &str = "IRQ_TEST_ON_TERMINAL";
+
+    #[test]
+    fn a_panic_on_any_thread_gives_the_terminal_back() {
+        if std::env::var_os(ON_TERMINAL).is_some() {
+            let _taken = RawTerminal::take().unwrap();
+            let panicking = std::thread::spawn(|| panic!("told to"));
+            assert!(panicking.join().is_err());
+            // Nothing is dropped on this way out.
+            std::process::exit(0);
+        }
+        let mut command = Command::new("sh");
+        let program = std::env::current_exe().unwrap();
+        let name = "a_panic_on_any_thread_gives_the_terminal_back";
+        command
+            .arg("-c")
+            .arg(format!(
+                "{} {name} --nocapture; stty -a; echo DONE",
+                program.display()
+            ))
+            .env(ON_TERMINAL, "1")
+            .env("TERM", "xterm");
+        let mut session = spawn_command(command, Some(20_000)).unwrap();
+        session.exp_string("told to").unwrap();
+        let modes = session.exp_string("DONE").unwrap();
+        let words: Vec<&str> = modes.split_whitespace().collect();
+        assert!(
+            words.contains(&"icanon") && words.contains(&"isig"),
+            "{modes}"
+        );
+    }
+}
