@@ -42,6 +42,8 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Run the workflow on a folder until its work is done
     Run(RunArguments),
+    /// Talk with a model; Ctrl+C or Esc interrupts its answer
+    Chat(ChatArguments),
     /// Print a schema as a model would get it
     Schema(SchemaArguments),
     /// Print where each agent's interrupt may go
@@ -102,6 +104,43 @@ pub(crate) struct RunArguments {
     /// How often a model may correct an answer that does not fit, before a person is asked
     #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
     pub(crate) corrections: Option<u32>,
+}
+
+/// The arguments of `irq chat`.
+#[derive(Debug, Args)]
+#[command(after_help = chat_after_help())]
+pub(crate) struct ChatArguments {
+    /// `rehearsal`, which needs neither key nor network, or PROVIDER:NAME
+    #[arg(
+        long,
+        value_name = "MODEL",
+        default_value = "rehearsal",
+        help_heading = "The model"
+    )]
+    pub(crate) model: String,
+    /// Where the provider's API is, for servers of your own: http://127.0.0.1:8080/v1
+    #[arg(long, value_name = "URL", help_heading = "The model")]
+    pub(crate) base_url: Option<String>,
+    /// Instructions that come before the conversation
+    #[arg(long, value_name = "TEXT", help_heading = "The model")]
+    pub(crate) system: Option<String>,
+    /// What the rehearsal's words start from
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1,
+        help_heading = "The rehearsal"
+    )]
+    pub(crate) seed: u64,
+    /// How fast the rehearsal speaks; 0 is as fast as it goes [default: 40 on a terminal, else 0]
+    #[arg(long, value_name = "TOKENS_PER_SECOND", help_heading = "The rehearsal")]
+    pub(crate) pace: Option<u32>,
+    /// Take each line of standard input as a message, on a terminal too
+    #[arg(long, help_heading = "Talking")]
+    pub(crate) no_input: bool,
+    /// One JSON event a line on standard output, nothing else there; messages are lines of standard input
+    #[arg(long, help_heading = "Talking")]
+    pub(crate) json: bool,
 }
 
 /// The arguments of `irq schema`.
@@ -183,6 +222,16 @@ fn run_after_help() -> String {
         "Progress and questions go to standard error, the result to standard output.\n\n\
          Ctrl+C lets the current steps finish, a second one stops at once, a third leaves without \
          clean-up.\n\nExit codes:\n{}",
+        Exit::table()
+    )
+}
+
+fn chat_after_help() -> String {
+    format!(
+        "On a terminal, Ctrl+C or Esc interrupts an answer at once: the connection is closed, and what \
+         had arrived is kept and marked. What is typed meanwhile stays. /help lists the commands.\n\n\
+         Otherwise each line of standard input is a message, and the answers go to standard output.\n\n\
+         Exit codes:\n{}",
         Exit::table()
     )
 }

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
     let global = arguments.global;
     let ended = match arguments.command {
         Command::Run(run) => commands::run(run, global),
+        Command::Chat(chat) => commands::chat(&chat, global),
         Command::Schema(schema) => commands::schema(&schema),
         Command::Routes(routes) => commands::routes(&routes, global),
     };

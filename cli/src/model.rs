@@ -5,7 +5,7 @@ mod watched;
 use std::sync::Arc;
 
 use llm::{
-    CallLimits, ModelId, Pace, ParseModelIdError, Provider, ProviderConfig, ProviderError,
+    CallLimits, ChatModel, ModelId, Pace, ParseModelIdError, Provider, ProviderConfig, ProviderError,
     ProviderModel, RehearsalConfig, RehearsalModel, RetryPolicy, Retrying, Script,
 };
 use routing_core::model::LanguageModel;
@@ -79,19 +79,40 @@ impl ModelChoice {
                 material: rehearsal.material,
                 script: rehearsal.script,
             }))),
-            Self::Provider { id, base_url } => {
-                let model = ProviderModel::new(ProviderConfig {
-                    provider: id.provider,
-                    model: id.model,
-                    base_url,
-                    key: None,
-                    limits: CallLimits::default(),
-                })
-                .map_err(|error| unusable_model(&error))?;
-                Ok(Arc::new(Retrying::new(model, RetryPolicy::default())))
-            }
+            Self::Provider { id, base_url } => Ok(Arc::new(provider_model(id, base_url)?)),
         }
     }
+
+    /// Prepares the model for a conversation; nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// A failure where a key is missing or the base URL is none.
+    pub(crate) fn open_chat(self, seed: u64, pace: Pace) -> Result<Arc<dyn ChatModel>, Failure> {
+        match self {
+            Self::Rehearsal => Ok(Arc::new(RehearsalModel::new(RehearsalConfig {
+                seed,
+                pace,
+                ..RehearsalConfig::default()
+            }))),
+            Self::Provider { id, base_url } => Ok(Arc::new(provider_model(id, base_url)?)),
+        }
+    }
+}
+
+fn provider_model(
+    id: ModelId,
+    base_url: Option<String>,
+) -> Result<Retrying<ProviderModel>, Failure> {
+    let model = ProviderModel::new(ProviderConfig {
+        provider: id.provider,
+        model: id.model,
+        base_url,
+        key: None,
+        limits: CallLimits::default(),
+    })
+    .map_err(|error| unusable_model(&error))?;
+    Ok(Retrying::new(model, RetryPolicy::default()))
 }
 
 fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {

@@ -9,7 +9,7 @@ mod scripted;
 mod terminal;
 
 pub(crate) use counted::InterruptCount;
-pub(crate) use lines::Lines;
+pub(crate) use lines::{Lines, NoLine};
 pub(crate) use nobody::Nobody;
 pub(crate) use scripted::Scripted;
 pub(crate) use terminal::Terminal;

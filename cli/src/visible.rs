@@ -37,6 +37,19 @@ pub(crate) fn visible_lines(text: &str) -> Vec<String> {
     lines
 }
 
+/// A piece of a longer text, with its line breaks: tabs become spaces, whatever cannot be seen is written
+/// out as `\u{…}`.
+pub(crate) fn visible_piece(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for (index, line) in text.replace("\r\n", "\n").split('\n').enumerate() {
+        if index > 0 {
+            shown.push('\n');
+        }
+        write_visible(&mut shown, &line.replace('\t', "    "));
+    }
+    shown
+}
+
 /// JSON whose invisible characters are escapes. They stand only inside strings, where an escape
 /// means the same.
 pub(crate) fn visible_json(json: &str) -> String {
@@ -105,7 +118,13 @@ fn is_blank_letter(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{visible_json, visible_line, visible_lines};
+    use super::{visible_json, visible_line, visible_lines, visible_piece};
+
+    #[test]
+    fn a_piece_keeps_its_line_breaks_and_nothing_that_acts() {
+        assert_eq!(visible_piece("a\r\n\n\tb\r\u{1b}[2J\n"), "a\n\n    b\\u{d}\\u{1b}[2J\n");
+        assert_eq!(visible_piece(""), "");
+    }
 
     #[test]
     fn an_escape_code_is_shown_and_never_sent() {

@@ -1,16 +1,41 @@
-//! Adapters of the router's model port: real providers, retries, and the deterministic rehearsal
-//! model; and the check of answers against a schema's constraints.
+//! Adapters of the router's model port and of the chat port: real providers, retries, and the
+//! deterministic rehearsal model; conversations that can be interrupted; and the check of answers
+//! against a schema's constraints.
 
+/// The guide's chapter on chatting: its example is tested with the crate's own.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/chat.md")]
+pub struct ChatGuide;
+
+mod chat;
 mod constraints;
+mod conversation;
+mod deadlined;
+mod fallback;
+mod limited;
 mod provider;
+mod registry;
 mod rehearsal;
 mod retrying;
 
+pub use chat::{
+    AtProvider, ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatReply, ChatUsage, Discarded,
+    EstimationMethod, TokenCount,
+};
 pub use constraints::JsonSchemaConstraints;
+pub use conversation::{
+    Asked, BlankMessage, BlockingConversation, BlockingEvents, Completeness, Conversation,
+    ConversationConfig, ConversationEvent, ConversationStatus, History, HistoryEntry, HistoryFault,
+    RunEnd, RunError, check_history, repaired,
+};
+pub use deadlined::Deadlined;
+pub use fallback::Fallback;
+pub use limited::Limited;
 pub use provider::{
     CallLimits, ModelId, ParseModelIdError, Provider, ProviderConfig, ProviderError, ProviderModel,
     Secret,
 };
+pub use registry::ModelRegistry;
 pub use rehearsal::{
     AnswerStep, InterruptStep, Pace, PersonAnswer, RehearsalConfig, RehearsalModel, Script,
     ScriptError, ScriptVocabulary, ScriptedAnswer, ScriptedEvent, StepSelector, SupervisorStep,

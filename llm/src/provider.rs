@@ -27,14 +27,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use genai::chat::{ChatOptions, ChatRequest};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden};
-use routing_core::model::{LanguageModel, ModelCall, ModelError, ModelReply, PartialReply};
+use routing_core::model::{
+    ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+};
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 
+use crate::chat::{ChatCall, ChatModel, ChatOutcome};
+
 use endpoint::BaseUrl;
-use exchange::Exchange;
+use exchange::{Exchange, Exchanged};
 use failure::FailureContext;
 use frames::FrameWatch;
 use io_thread::IoThread;
@@ -164,6 +169,33 @@ impl ProviderModel {
         })
     }
 
+    /// Sends a request and reads its answer, for either port.
+    async fn exchange(
+        &self,
+        (request, options): (ChatRequest, ChatOptions),
+        chunks: Option<Arc<dyn ChunkSink>>,
+        scope: &StopScope,
+    ) -> Result<Exchanged, ModelError> {
+        let watch = Arc::new(FrameWatch::default());
+        let mut context = FailureContext {
+            endpoint: self.name.clone(),
+            limits: self.limits,
+            key: self.key.clone(),
+        };
+        let target = tokio::select! {
+            biased; // A call that is stopped before it begins sends nothing.
+            reason = scope.stopped_now() => return Ok(Exchanged::not_begun(reason)),
+            target = self.target() => target.map_err(|error| failure::of(error, &context, 0))?,
+        };
+        context.endpoint = target.endpoint.base_url().to_owned();
+        let options = options.with_raw_frame_sink_arc(watch.clone());
+        let events = self
+            .io_thread
+            .stream(self.client.clone(), target, request, options);
+        let exchange = Exchange::new(chunks, watch, context);
+        exchange.run(events, scope).await
+    }
+
     /// The address and the key for one call.
     async fn target(&self) -> Result<genai::ServiceTarget, genai::Error> {
         let model = ModelIden::new(self.provider.adapter(), self.model.clone());
@@ -211,24 +243,23 @@ impl LanguageModel for ProviderModel {
         call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let watch = Arc::new(FrameWatch::default());
-        let mut context = FailureContext {
-            endpoint: self.name.clone(),
-            limits: self.limits,
-            key: self.key.clone(),
-        };
-        let target = match self.target().await {
-            Ok(target) => target,
-            Err(error) => return Err(failure::of(error, &context, 0)),
-        };
-        context.endpoint = target.endpoint.base_url().to_owned();
-        let (request, options) = request::of(&call, self.provider, &self.model, &self.limits);
-        let options = options.with_raw_frame_sink_arc(watch.clone());
-        let events = self
-            .io_thread
-            .stream(self.client.clone(), target, request, options);
-        let exchange = Exchange::new(call.chunks, watch, context);
-        exchange.run(events, scope).await
+        let request = request::of(&call, self.provider, &self.model, &self.limits);
+        let exchanged = self.exchange(request, call.chunks, scope).await?;
+        Ok(exchanged.into_outcome())
+    }
+}
+
+#[async_trait]
+impl ChatModel for ProviderModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
+        let ChatCall { messages, chunks } = call;
+        let request = request::of_chat(&messages, self.provider, &self.model, &self.limits);
+        let exchanged = self.exchange(request, chunks, scope).await?;
+        Ok(exchanged.into_chat(&messages))
     }
 }
 

@@ -13,6 +13,7 @@ mod route_choice;
 mod schema_view;
 mod script;
 mod stream;
+mod talk;
 
 use async_trait::async_trait;
 use routing_core::model::{
@@ -22,11 +23,13 @@ use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 use serde_json::Value;
 
+use crate::chat::{ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatReply, ChatUsage};
+
 use compose::Composer;
 use facts::Facts;
 use random::Random;
 use schema_view::SchemaView;
-use stream::stream_answer;
+use stream::{Streamed, stream_answer};
 
 pub use script::{
     AnswerStep, InterruptStep, PersonAnswer, Script, ScriptError, ScriptVocabulary, ScriptedAnswer,
@@ -116,6 +119,53 @@ impl LanguageModel for RehearsalModel {
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
         let text = self.answer(call.schema.value(), &call.messages, &call.caller);
-        Ok(stream_answer(&call, &text, self.config.pace, scope).await)
+        let sink = call.chunks.as_deref();
+        let Streamed {
+            text,
+            usage,
+            stopped,
+        } = stream_answer(&call.messages, sink, &text, self.config.pace, scope).await;
+        Ok(match stopped {
+            Some(reason) => Outcome::Interrupted {
+                reason,
+                partial: PartialReply { text, usage },
+            },
+            None => Outcome::Completed(ModelReply {
+                text,
+                usage,
+                cut_off: false,
+            }),
+        })
+    }
+}
+
+#[async_trait]
+impl ChatModel for RehearsalModel {
+    fn name(&self) -> &str {
+        "rehearsal"
+    }
+
+    async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
+        let text = talk::answer(self.config.seed, &call.messages);
+        let sink = call.chunks.as_deref();
+        let Streamed {
+            text,
+            usage,
+            stopped,
+        } = stream_answer(&call.messages, sink, &text, self.config.pace, scope).await;
+        let usage = ChatUsage::reported(usage);
+        Ok(match stopped {
+            Some(reason) => ChatPartial {
+                text,
+                usage,
+                ..ChatPartial::default()
+            }
+            .interrupted(reason),
+            None => Outcome::Completed(ChatReply {
+                text,
+                usage,
+                cut_off: false,
+            }),
+        })
     }
 }

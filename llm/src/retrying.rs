@@ -1,38 +1,23 @@
 //! Trying again what may succeed the next time.
 
+mod restarting;
+mod waits;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
-use backon::{BackoffBuilder, ExponentialBuilder};
 use routing_core::model::{
     ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 
-/// How often, and how long, a failed call is tried again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RetryPolicy {
-    /// How many tries there are in all, the first one included.
-    pub tries: usize,
-    /// How long to wait before the second try; later waits double, and each is lengthened at random.
-    pub first_wait: Duration,
-    /// The longest time that all waits of a call may take together.
-    pub waits_in_all: Duration,
-}
+use crate::chat::{ChatCall, ChatModel, ChatOutcome, ChatPartial};
 
-impl Default for RetryPolicy {
-    /// Three tries, half a second before the second, a minute of waiting in all.
-    fn default() -> Self {
-        Self {
-            tries: 3,
-            first_wait: Duration::from_millis(500),
-            waits_in_all: Duration::from_secs(60),
-        }
-    }
-}
+use waits::{Waited, Waits};
+
+pub(crate) use restarting::RestartingSink;
+pub use waits::RetryPolicy;
 
 /// A model whose transient failures are tried again.
 ///
@@ -69,91 +54,59 @@ impl<M: LanguageModel> LanguageModel for Retrying<M> {
         mut call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let mut backoff = ExponentialBuilder::default()
-            .with_min_delay(self.policy.first_wait)
-            .with_jitter()
-            .with_max_times(self.policy.tries.saturating_sub(1))
-            .build();
-        let mut left = self.policy.waits_in_all;
-        let sink = call.chunks.take().map(|inner| {
-            Arc::new(RestartingSink {
-                inner,
-                spoke: AtomicBool::new(false),
-                restarts: AtomicBool::new(false),
-            })
-        });
+        let sink = RestartingSink::around(call.chunks.take());
+        let mut waits = Waits::new(self.policy);
         loop {
             let mut attempt = call.clone();
-            attempt.chunks = sink
-                .as_ref()
-                .map(|sink| Arc::clone(sink) as Arc<dyn ChunkSink>);
+            attempt.chunks = Some(Arc::clone(&sink) as Arc<dyn ChunkSink>);
             let error = match self.inner.call(attempt, scope).await {
                 Err(error) if error.is_transient() => error,
                 other => return other,
             };
-            let Some(wait) = backoff
-                .next()
-                .map(|wait| wait.max(asked_for(&error)))
-                .filter(|wait| *wait <= left)
-            else {
-                return Err(error);
-            };
-            left = left.saturating_sub(wait);
-            tracing::info!(
-                model = self.inner.name(),
-                node = call.caller.node.as_str(),
-                ?wait,
-                %error,
-                "trying again"
-            );
-            tokio::select! {
-                biased;
-                reason = scope.stopped_now() => {
-                    let partial = PartialReply::default();
+            match waits.after(error, self.inner.name(), scope).await? {
+                Waited::Over => sink.restart(),
+                Waited::Stopped(reason) => {
+                    let partial = PartialReply {
+                        text: sink.said(),
+                        ..PartialReply::default()
+                    };
                     return Ok(Outcome::Interrupted { reason, partial });
                 }
-                () = tokio::time::sleep(wait) => {}
-            }
-            if let Some(sink) = &sink {
-                sink.restart();
             }
         }
     }
 }
 
-/// How long the provider asks to wait.
-fn asked_for(error: &ModelError) -> Duration {
-    if let ModelError::RateLimited { retry_after, .. } = error {
-        return retry_after.unwrap_or_default();
+#[async_trait]
+impl<M: ChatModel> ChatModel for Retrying<M> {
+    fn name(&self) -> &str {
+        self.inner.name()
     }
-    Duration::ZERO
-}
 
-/// Tells the caller's sink that an answer starts again, once something of the new one arrives.
-struct RestartingSink {
-    inner: Arc<dyn ChunkSink>,
-    spoke: AtomicBool,
-    restarts: AtomicBool,
-}
-
-impl RestartingSink {
-    fn restart(&self) {
-        if self.spoke.load(Ordering::Relaxed) {
-            self.restarts.store(true, Ordering::Relaxed);
+    async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
+        let ChatCall { messages, chunks } = call;
+        let sink = RestartingSink::around(chunks);
+        let mut waits = Waits::new(self.policy);
+        loop {
+            let attempt = ChatCall {
+                messages: messages.clone(),
+                chunks: Some(Arc::clone(&sink) as Arc<dyn ChunkSink>),
+            };
+            let error = match self.inner.chat(attempt, scope).await {
+                Err(error) if error.is_transient() => error,
+                other => return other.map(|outcome| sink.kept_in(outcome)),
+            };
+            match waits.after(error, self.inner.name(), scope).await? {
+                Waited::Over => sink.restart(),
+                Waited::Stopped(reason) => {
+                    // What the failed tries cost, nobody said.
+                    let partial = ChatPartial {
+                        text: sink.said(),
+                        ..ChatPartial::default()
+                    };
+                    return Ok(partial.interrupted(reason));
+                }
+            }
         }
-    }
-}
-
-impl ChunkSink for RestartingSink {
-    fn chunk(&self, text: &str) {
-        self.spoke.store(true, Ordering::Relaxed);
-        if self.restarts.swap(false, Ordering::Relaxed) {
-            self.inner.restarted();
-        }
-        self.inner.chunk(text);
-    }
-
-    fn restarted(&self) {
-        self.inner.restarted();
     }
 }

@@ -24,6 +24,8 @@ pub enum Behaviour {
     EndsWithin(usize),
     /// Says nothing more after so many events.
     StallsAfter(usize),
+    /// Says nothing more in the midst of the event after so many.
+    StallsWithin(usize),
     /// Never sends headers.
     StallsBeforeHeaders,
     /// Sends comments that keep the connection open, and nothing else, for ever.
@@ -80,6 +82,7 @@ impl Behaviour {
             | Self::EndsAfter(_)
             | Self::EndsWithin(_)
             | Self::StallsAfter(_)
+            | Self::StallsWithin(_)
             | Self::StallsBeforeHeaders
             | Self::KeepsAlive
             | Self::Endless

@@ -119,6 +119,12 @@ impl ProviderDouble {
         received.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// How many requests it received so far.
+    pub fn received_count(&self) -> usize {
+        let received = self.part.received.lock();
+        received.unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// How often clients hung up before the end of an answer.
     pub fn hang_ups(&self) -> &HangUps {
         &self.part.hang_ups
@@ -178,6 +184,7 @@ async fn handle(
         | Behaviour::EndsAfter(_)
         | Behaviour::EndsWithin(_)
         | Behaviour::StallsAfter(_)
+        | Behaviour::StallsWithin(_)
         | Behaviour::KeepsAlive
         | Behaviour::Endless
         | Behaviour::EndlessLine
@@ -226,14 +233,13 @@ impl Part {
                 sent(first(count)).chain(broken).boxed()
             }
             Behaviour::EndsAfter(count) => sent(first(count)).boxed(),
-            Behaviour::EndsWithin(count) => {
-                let next = events
-                    .get(count)
-                    .map_or("", |event| event.get(..event.len() / 2).unwrap_or(""));
-                sent(first(count))
-                    .chain(sent(vec![next.to_owned()]))
-                    .boxed()
-            }
+            Behaviour::EndsWithin(count) => sent(first(count))
+                .chain(sent(vec![half_of(events.get(count))]))
+                .boxed(),
+            Behaviour::StallsWithin(count) => sent(first(count))
+                .chain(sent(vec![half_of(events.get(count))]))
+                .chain(stream::pending())
+                .boxed(),
             Behaviour::StallsAfter(count) => sent(first(count)).chain(stream::pending()).boxed(),
             Behaviour::KeepsAlive => endless(": still here\n\n".to_owned()).boxed(),
             Behaviour::Endless => sent(form.opening())
@@ -265,6 +271,14 @@ impl Part {
 
 fn sent(events: Vec<String>) -> impl Stream<Item = io::Result<Bytes>> + Send {
     stream::iter(events.into_iter().map(|event| Ok(Bytes::from(event))))
+}
+
+/// The first half of an event.
+fn half_of(event: Option<&String>) -> String {
+    event
+        .and_then(|event| event.get(..event.len() / 2))
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// The pieces in which an answer is sent: a few characters each.

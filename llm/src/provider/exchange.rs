@@ -3,21 +3,87 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use genai::chat::{ChatStreamEvent, StopReason, StreamEnd};
-use routing_core::model::{ChunkSink, ModelError, ModelReply, PartialReply};
-use routing_core::{Outcome, StopScope};
+use genai::chat::{ChatStreamEvent, StopReason as EndReason, StreamEnd};
+use routing_core::model::{ChunkSink, Message, ModelError, ModelReply, PartialReply};
+use routing_core::{Outcome, StopReason, StopScope};
 use tokio::time::Instant;
 
 use super::failure::{self, FailureContext};
 use super::frames::FrameWatch;
 use super::io_thread::Events;
 use super::usage;
+use crate::chat::{AtProvider, ChatOutcome, ChatPartial, ChatReply, ChatUsage, Discarded};
 
-/// How an exchange ends.
-type Ending = Result<Outcome<ModelReply, PartialReply>, ModelError>;
+/// How an exchange ends, for either port.
+type Ending = Result<Exchanged, ModelError>;
+
+/// What an exchange gives.
+#[derive(Debug)]
+pub(crate) enum Exchanged {
+    /// A whole answer.
+    Whole(ModelReply),
+    /// An answer that was stopped.
+    Stopped {
+        reason: StopReason,
+        partial: PartialReply,
+        discarded: Discarded,
+        at_provider: AtProvider,
+    },
+}
+
+impl Exchanged {
+    /// The stop of a call that had not begun.
+    pub(crate) fn not_begun(reason: StopReason) -> Self {
+        Self::Stopped {
+            reason,
+            partial: PartialReply::default(),
+            discarded: Discarded::default(),
+            at_provider: AtProvider::NothingUnderWay,
+        }
+    }
+
+    /// The outcome of the model port.
+    pub(crate) fn into_outcome(self) -> Outcome<ModelReply, PartialReply> {
+        match self {
+            Self::Whole(reply) => Outcome::Completed(reply),
+            Self::Stopped {
+                reason, partial, ..
+            } => Outcome::Interrupted { reason, partial },
+        }
+    }
+
+    /// The outcome of the chat port, for a call with these messages.
+    pub(crate) fn into_chat(self, messages: &[Message]) -> ChatOutcome {
+        match self {
+            Self::Whole(reply) => Outcome::Completed(ChatReply {
+                text: reply.text,
+                usage: ChatUsage::reported(reply.usage),
+                cut_off: reply.cut_off,
+            }),
+            Self::Stopped {
+                reason,
+                at_provider: AtProvider::NothingUnderWay,
+                ..
+            } => ChatPartial::nothing_sent().interrupted(reason),
+            Self::Stopped {
+                reason,
+                partial: PartialReply { text, usage },
+                discarded,
+                at_provider,
+            } => ChatPartial {
+                usage: ChatUsage::of_interrupted(usage, messages, &text),
+                text,
+                discarded,
+                at_provider,
+            }
+            .interrupted(reason),
+        }
+    }
+}
 
 pub(crate) struct Exchange {
     text: String,
+    discarded: Discarded,
     chunks: Option<Arc<dyn ChunkSink>>,
     watch: Arc<FrameWatch>,
     context: FailureContext,
@@ -37,6 +103,7 @@ impl Exchange {
     ) -> Self {
         Self {
             text: String::new(),
+            discarded: Discarded::default(),
             chunks,
             watch,
             context,
@@ -55,10 +122,7 @@ impl Exchange {
         loop {
             let event = tokio::select! {
                 biased; // An interrupt must not queue behind a chatty model.
-                reason = scope.stopped_now() => {
-                    let partial = PartialReply { text: self.text, usage: self.watch.usage() };
-                    return Ok(Outcome::Interrupted { reason, partial });
-                }
+                reason = scope.stopped_now() => return Ok(self.stopped(reason, events).await),
                 () = tokio::time::sleep_until(silence.until.min(deadline)) => {
                     if let Some(limit) = self.overdue(&mut silence, deadline) {
                         return Err(ModelError::TimedOut { limit });
@@ -77,15 +141,39 @@ impl Exchange {
                 Some(Ok(
                     ChatStreamEvent::Start
                     | ChatStreamEvent::Heartbeat
-                    | ChatStreamEvent::ReasoningChunk(_)
-                    | ChatStreamEvent::ThoughtSignatureChunk(_)
-                    | ChatStreamEvent::ToolCallChunk(_),
+                    | ChatStreamEvent::ThoughtSignatureChunk(_),
                 )) => {}
+                Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => {
+                    self.discarded.reasoning += chunk.content.len();
+                }
+                Some(Ok(ChatStreamEvent::ToolCallChunk(_))) => self.discarded.tool_call_pieces += 1,
                 Some(Err(error)) => {
                     return Err(failure::of(error, &self.context, self.text.len()));
                 }
                 None => return Err(self.broken_off()),
             }
+        }
+    }
+
+    /// Lets go of the connection, and says what there is.
+    async fn stopped(self, reason: StopReason, events: Events) -> Exchanged {
+        let discarded = Discarded {
+            waiting_events: events.waiting(),
+            ..self.discarded
+        };
+        let at_provider = if events.close().await {
+            AtProvider::ConnectionClosed
+        } else {
+            AtProvider::OnlyDiscarded
+        };
+        Exchanged::Stopped {
+            reason,
+            partial: PartialReply {
+                text: self.text,
+                usage: self.watch.usage(),
+            },
+            discarded,
+            at_provider,
         }
     }
 
@@ -124,18 +212,18 @@ impl Exchange {
             return Err(self.broken_off());
         };
         let cut_off = match reason {
-            StopReason::MaxTokens(_) => true,
-            StopReason::ContentFilter(said) => {
+            EndReason::MaxTokens(_) => true,
+            EndReason::ContentFilter(said) => {
                 let detail = format!("the provider withheld the answer ({said})");
                 return Err(ModelError::Malformed { detail });
             }
-            StopReason::Completed(_)
-            | StopReason::ToolCall(_)
-            | StopReason::StopSequence(_)
-            | StopReason::Other(_) => false,
+            EndReason::Completed(_)
+            | EndReason::ToolCall(_)
+            | EndReason::StopSequence(_)
+            | EndReason::Other(_) => false,
         };
         let usage = usage::of_whole(end.captured_usage.as_ref());
-        Ok(Outcome::Completed(ModelReply {
+        Ok(Exchanged::Whole(ModelReply {
             text: self.text,
             usage,
             cut_off,

@@ -6,16 +6,18 @@
 //! and parsing share one thread, each poll ends after a read or two; and whoever waits for the answer
 //! waits elsewhere, so limits and interrupts hold however busy this thread is.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::thread;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent};
 use genai::{Client, ServiceTarget};
 use tokio::runtime::Builder;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 /// How many events may wait for whoever reads them.
@@ -29,8 +31,44 @@ pub(crate) struct IoThread {
     jobs: mpsc::UnboundedSender<Job>,
 }
 
-/// What a stream says, in order.
-pub(crate) type Events = mpsc::Receiver<Result<ChatStreamEvent, genai::Error>>;
+/// How long an ended call may take to let go of its connection. It is a matter of microseconds unless
+/// the thread is busy with a line that does not end.
+const CLOSE_WITHIN: Duration = Duration::from_millis(20);
+
+/// What a stream says, in order. Its connection is closed as soon as this is dropped.
+#[derive(Debug)]
+pub(crate) struct Events {
+    receiver: mpsc::Receiver<Result<ChatStreamEvent, genai::Error>>,
+    /// Its other half is dropped when the connection has been let go of.
+    open: oneshot::Receiver<Infallible>,
+}
+
+impl Events {
+    /// The next event; `None` at the end.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: no event is lost.
+    pub(crate) async fn recv(&mut self) -> Option<Result<ChatStreamEvent, genai::Error>> {
+        self.receiver.recv().await
+    }
+
+    /// How many events have been read from the connection and not been received.
+    pub(crate) fn waiting(&self) -> usize {
+        self.receiver.len()
+    }
+
+    /// Closes the connection, and says whether that was seen to happen within a short time.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: the connection is closed, only nobody looks.
+    pub(crate) async fn close(self) -> bool {
+        let Self { receiver, open } = self;
+        drop(receiver);
+        tokio::time::timeout(CLOSE_WITHIN, open).await.is_ok()
+    }
+}
 
 impl IoThread {
     pub(crate) fn start() -> io::Result<Self> {
@@ -57,7 +95,7 @@ impl IoThread {
         Ok(Self { jobs })
     }
 
-    /// Begins a call. Its connection is closed as soon as what is returned is dropped.
+    /// Begins a call.
     pub(crate) fn stream(
         &self,
         client: Client,
@@ -65,8 +103,14 @@ impl IoThread {
         request: ChatRequest,
         options: ChatOptions,
     ) -> Events {
-        let (sender, events) = mpsc::channel(WAITING_EVENTS);
+        let (sender, receiver) = mpsc::channel(WAITING_EVENTS);
+        let (is_open, open) = oneshot::channel();
         let job = async move {
+            // Declared first, so that it is dropped after the stream.
+            let _is_open = is_open;
+            if sender.is_closed() {
+                return;
+            }
             let opened = client
                 .exec_chat_stream(target, request, Some(&options))
                 .await;
@@ -81,19 +125,22 @@ impl IoThread {
             loop {
                 let event = tokio::select! {
                     biased;
-                    () = sender.closed() => return,
+                    () = sender.closed() => break,
                     event = stream.next() => event,
                 };
                 let Some(event) = event else {
                     return;
                 };
                 if sender.send(event).await.is_err() {
-                    return;
+                    break;
                 }
             }
+            drop(stream);
+            // The task that owns the socket has been woken by that, and gets its turn.
+            tokio::task::yield_now().await;
         };
         // Where the thread is gone the sender is dropped with the job, and the stream ends at once.
         let _gone = self.jobs.send(Box::pin(job));
-        events
+        Events { receiver, open }
     }
 }

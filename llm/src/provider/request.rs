@@ -3,7 +3,7 @@
 use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest, ChatResponseFormat, JsonSpec, ReasoningEffort,
 };
-use routing_core::model::{ModelCall, Role};
+use routing_core::model::{Message, ModelCall, Role};
 use routing_core::schema::AnswerSchema;
 use serde_json::{Value, json};
 
@@ -19,8 +19,36 @@ pub(crate) fn of(
 ) -> (ChatRequest, ChatOptions) {
     let schema = &*call.schema;
     let wire = provider.wire();
-    let mut messages: Vec<ChatMessage> = call
-        .messages
+    let (mut messages, options) = of_messages(&call.messages, provider, model, limits);
+    if matches!(wire, Wire::JsonObject | Wire::Instructions) {
+        messages.insert(0, ChatMessage::system(instructions(schema)));
+    }
+    let options = match structured_output(wire, schema) {
+        Structured::Body(body) => options.with_extra_body(body),
+        Structured::Format(format) => options.with_response_format(format),
+        Structured::None => options,
+    };
+    (ChatRequest::new(messages), options)
+}
+
+/// The request and the options of a call for free text.
+pub(crate) fn of_chat(
+    messages: &[Message],
+    provider: Provider,
+    model: &str,
+    limits: &CallLimits,
+) -> (ChatRequest, ChatOptions) {
+    let (messages, options) = of_messages(messages, provider, model, limits);
+    (ChatRequest::new(messages), options)
+}
+
+fn of_messages(
+    messages: &[Message],
+    provider: Provider,
+    model: &str,
+    limits: &CallLimits,
+) -> (Vec<ChatMessage>, ChatOptions) {
+    let messages = messages
         .iter()
         .map(|message| match message.role {
             Role::System => ChatMessage::system(message.text.as_str()),
@@ -28,25 +56,17 @@ pub(crate) fn of(
             Role::Assistant => ChatMessage::assistant(message.text.as_str()),
         })
         .collect();
-    if matches!(wire, Wire::JsonObject | Wire::Instructions) {
-        messages.insert(0, ChatMessage::system(instructions(schema)));
-    }
     let mut options = ChatOptions::default()
         .with_capture_usage(true)
         .with_stream_header_timeout(limits.headers)
         .with_stream_read_timeout(limits.silence);
-    options = match structured_output(wire, schema) {
-        Structured::Body(body) => options.with_extra_body(body),
-        Structured::Format(format) => options.with_response_format(format),
-        Structured::None => options,
-    };
     // The client library takes a name such as `qwen-max` for `qwen` with an effort. An effort of a
     // budget keeps it from that, and is not sent in this form.
     let reads_effort = ReasoningEffort::from_model_name(model).0.is_some();
-    if reads_effort && matches!(wire, Wire::OpenAi | Wire::ChatCompletions) {
+    if reads_effort && matches!(provider.wire(), Wire::OpenAi | Wire::ChatCompletions) {
         options = options.with_reasoning_effort(ReasoningEffort::Budget(0));
     }
-    (ChatRequest::new(messages), options)
+    (messages, options)
 }
 
 /// Where the schema goes.

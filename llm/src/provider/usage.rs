@@ -12,11 +12,11 @@ const READ: [&str; 4] = [
     "/usageMetadata/promptTokenCount",
 ];
 
-/// Where providers say how much was written.
-const WRITTEN: [&str; 4] = [
+/// Where providers say how much was written. What Anthropic says of it in the opening event is left
+/// out: it is a number before the first word.
+const WRITTEN: [&str; 3] = [
     "/usage/completion_tokens",
     "/usage/output_tokens",
-    "/message/usage/output_tokens",
     "/usageMetadata/candidatesTokenCount",
 ];
 

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use routing_core::model::{Caller, Purpose};
+use routing_core::model::{Caller, Message, Purpose, Role};
 use sha2::{Digest, Sha256};
 
 /// A stream of choices, the same on every machine and in every version of the toolchain.
@@ -24,6 +24,24 @@ impl Random {
             Purpose::Review => 2,
         }]);
         hash.update(caller.node.as_str().as_bytes());
+        Self {
+            generator: ChaCha8Rng::from_seed(hash.finalize().into()),
+        }
+    }
+
+    /// The stream of one conversation, as far as it has come.
+    pub(crate) fn for_conversation(seed: u64, messages: &[Message]) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(seed.to_le_bytes());
+        for message in messages {
+            hash.update([match message.role {
+                Role::System => 0,
+                Role::User => 1,
+                Role::Assistant => 2,
+            }]);
+            hash.update(message.text.len().to_le_bytes());
+            hash.update(message.text.as_bytes());
+        }
         Self {
             generator: ChaCha8Rng::from_seed(hash.finalize().into()),
         }

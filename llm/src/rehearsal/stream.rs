@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use routing_core::model::{ModelCall, ModelReply, PartialReply, TokenUsage};
-use routing_core::{Outcome, StopScope};
+use routing_core::model::{ChunkSink, Message, TokenUsage};
+use routing_core::{StopReason, StopScope};
 use tokio::time::Instant;
 
 /// How fast answers arrive.
@@ -27,44 +27,53 @@ impl Pace {
 /// The most characters of a piece: about as much as a token of English text.
 const LONGEST_PIECE: usize = 4;
 
+/// How an answer was given.
+pub(crate) struct Streamed {
+    /// What was said: the whole answer, or what came before the stop.
+    pub(crate) text: String,
+    /// What it cost in pieces.
+    pub(crate) usage: TokenUsage,
+    /// Why it was stopped, where it was.
+    pub(crate) stopped: Option<StopReason>,
+}
+
 /// Hands an answer to the call's sink piece by piece.
 ///
 /// Each piece has its own due time counted from the start, so that late wake-ups do not add up.
 pub(crate) async fn stream_answer(
-    call: &ModelCall,
+    messages: &[Message],
+    sink: Option<&dyn ChunkSink>,
     text: &str,
     pace: Pace,
     scope: &StopScope,
-) -> Outcome<ModelReply, PartialReply> {
+) -> Streamed {
     let start = Instant::now();
-    let read = call
-        .messages
+    let read = messages
         .iter()
         .map(|message| count(pieces(&message.text)))
         .sum();
     let mut sent = 0;
     let mut written = 0_u64;
+    let mut stopped = None;
     for piece in pieces(text) {
-        if let Some(reason) = stopped_before(pace, start, written, scope).await {
-            return Outcome::Interrupted {
-                reason,
-                partial: PartialReply {
-                    text: text.get(..sent).unwrap_or_default().to_owned(),
-                    usage: usage(read, written),
-                },
-            };
+        stopped = stopped_before(pace, start, written, scope).await;
+        if stopped.is_some() {
+            break;
         }
-        if let Some(sink) = &call.chunks {
+        if let Some(sink) = sink {
             sink.chunk(piece);
         }
         sent += piece.len();
         written += 1;
     }
-    Outcome::Completed(ModelReply {
-        text: text.to_owned(),
-        usage: usage(read, written),
-        cut_off: false,
-    })
+    Streamed {
+        text: text.get(..sent).unwrap_or_default().to_owned(),
+        usage: TokenUsage {
+            input: Some(read),
+            output: Some(written),
+        },
+        stopped,
+    }
 }
 
 /// Waits until the next piece is due; the reason of a stop where one comes first.
@@ -73,7 +82,7 @@ async fn stopped_before(
     start: Instant,
     written: u64,
     scope: &StopScope,
-) -> Option<routing_core::StopReason> {
+) -> Option<StopReason> {
     match pace {
         Pace::Unlimited => {
             // Gives other tasks their turn now and then, though nothing is ever waited for.
@@ -89,13 +98,6 @@ async fn stopped_before(
                 () = tokio::time::sleep_until(due) => None,
             }
         }
-    }
-}
-
-fn usage(input: u64, output: u64) -> TokenUsage {
-    TokenUsage {
-        input: Some(input),
-        output: Some(output),
     }
 }
 

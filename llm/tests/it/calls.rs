@@ -172,11 +172,15 @@ pub(crate) async fn ending(form: WireForm, behaviour: Behaviour) -> Ending {
     model.call(call(model.dialect()), &StopScope::new()).await
 }
 
-pub(crate) fn stop_now(scope: &StopScope) {
-    scope.stop(StopReason {
+pub(crate) fn reason() -> StopReason {
+    StopReason {
         source: StopSource::User,
         mode: StopMode::Immediate,
         message: "enough".to_owned(),
         timestamp: Timestamp::UNIX_EPOCH,
-    });
+    }
+}
+
+pub(crate) fn stop_now(scope: &StopScope) {
+    scope.stop(reason());
 }

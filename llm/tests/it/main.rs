@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod calls;
+mod chat;
 mod constraints;
+mod conversation;
 mod failures;
 mod interrupts;
 mod limits;

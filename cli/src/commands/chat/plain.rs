@@ -1,0 +1,68 @@
+//! Answers as text on standard output.
+
+use std::io::{self, Write};
+
+use llm::ConversationEvent;
+
+use super::lines::Output;
+use super::usage_text;
+use crate::arguments::Global;
+use crate::visible::visible_piece;
+
+/// Writes each piece as it arrives, and a line break behind each answer.
+#[derive(Debug)]
+pub(super) struct Plain {
+    global: Global,
+    /// Whether something stands in the current line.
+    in_line: bool,
+}
+
+impl Plain {
+    pub(super) fn new(global: Global) -> Self {
+        Self {
+            global,
+            in_line: false,
+        }
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        if let Some(last) = text.chars().last() {
+            self.in_line = last != '\n';
+        }
+        let mut output = io::stdout().lock();
+        output.write_all(text.as_bytes())?;
+        output.flush()
+    }
+
+    fn marked(&mut self, mark: &str) -> io::Result<()> {
+        let gap = if self.in_line { " " } else { "" };
+        self.write(&format!("{gap}{mark}\n"))
+    }
+
+    fn end_line(&mut self) -> io::Result<()> {
+        let end = if self.in_line { "\n" } else { "" };
+        self.write(end)
+    }
+}
+
+impl Output for Plain {
+    fn told(&mut self, event: &ConversationEvent) -> io::Result<()> {
+        match event {
+            ConversationEvent::Piece { text } => self.write(&visible_piece(text)),
+            ConversationEvent::Restarted => self.marked("[broke off; asked again]"),
+            ConversationEvent::Answered { usage, cut_off, .. } => {
+                if *cut_off {
+                    self.marked("[cut off at the length limit]")?;
+                }
+                self.end_line()?;
+                if self.global.verbose > 0 {
+                    eprintln!("{}", usage_text(*usage));
+                }
+                Ok(())
+            }
+            ConversationEvent::Interrupted { .. } => self.marked("[interrupted]"),
+            ConversationEvent::Failed { .. } => self.end_line(),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! A conversation on a terminal. One loop takes what happens, decides, and draws.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crossterm::event::{Event, EventStream};
+use futures_util::StreamExt;
+use llm::{ChatPartial, Completeness, Conversation, ConversationEvent, RunEnd, RunError};
+use routing_core::model::{ModelError, Role};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::{JoinError, JoinSet};
+
+use super::command::{self, COMMANDS, Submitted};
+use super::prompt::{Prompt, Wish};
+use super::raw_terminal::RawTerminal;
+use super::screen::Screen;
+use super::{failure, now, pace, usage_text};
+use crate::arguments::{ChatArguments, Global};
+use crate::exit::{Exit, Failure};
+use crate::layout::columns_of;
+use crate::model::ModelChoice;
+use crate::palette::{Palette, Tone};
+use crate::visible::{visible_line, visible_lines, visible_piece};
+
+/// What stands behind an answer that was interrupted.
+const INTERRUPTED: &str = "[interrupted]";
+
+/// What a first Ctrl+C says where there is nothing to interrupt.
+const AGAIN: &str = "Press Ctrl+C again to exit";
+
+/// The columns of a terminal that does not say how many it has.
+const USUAL_COLUMNS: u16 = 80;
+
+type Ended = Result<RunEnd, RunError>;
+
+/// What happens to a conversation on a terminal.
+enum Happening {
+    Terminal(Option<io::Result<Event>>),
+    Told(ConversationEvent),
+    RunEnded(Result<Ended, JoinError>),
+    InterruptSignal,
+    Terminated,
+}
+
+/// Talks until the person leaves.
+pub(super) async fn talk(
+    conversation: Conversation,
+    arguments: &ChatArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    let interrupts = signal(SignalKind::interrupt())?;
+    let terminations = signal(SignalKind::terminate())?;
+    let events = conversation.events();
+    let _raw = RawTerminal::take()?;
+    let mut table = Table {
+        keys: EventStream::new(),
+        events,
+        runs: JoinSet::new(),
+        interrupts,
+        terminations,
+    };
+    let mut talk = Talk::new(conversation, arguments, global);
+    talk.greet();
+    let exit = loop {
+        talk.draw(table.runs.is_empty())?;
+        let happening = table.next().await;
+        match talk.handle(happening, &mut table) {
+            ControlFlow::Continue(()) => {}
+            ControlFlow::Break(exit) => break exit,
+        }
+    };
+    talk.conversation.interrupt(now("the conversation is over"));
+    while let Some(ended) = table.runs.join_next().await {
+        // What it has to say was said by its events.
+        drop(ended);
+    }
+    while let Ok(event) = table.events.try_recv() {
+        talk.told(event);
+    }
+    talk.screen.close();
+    talk.write()?;
+    Ok(exit)
+}
+
+/// Where everything comes from.
+struct Table {
+    keys: EventStream,
+    events: UnboundedReceiver<ConversationEvent>,
+    /// The run under way, if any.
+    runs: JoinSet<Ended>,
+    interrupts: Signal,
+    terminations: Signal,
+}
+
+impl Table {
+    async fn next(&mut self) -> Happening {
+        tokio::select! {
+            biased; // A key must not queue behind a chatty model.
+            _ = self.terminations.recv() => Happening::Terminated,
+            _ = self.interrupts.recv() => Happening::InterruptSignal,
+            event = self.keys.next() => Happening::Terminal(event),
+            // The conversation lives as long as the loop.
+            Some(event) = self.events.recv() => Happening::Told(event),
+            Some(ended) = self.runs.join_next() => Happening::RunEnded(ended),
+        }
+    }
+}
+
+struct Talk {
+    conversation: Conversation,
+    screen: Screen,
+    prompt: Prompt,
+    palette: Palette,
+    global: Global,
+    base_url: Option<String>,
+    seed: u64,
+    pace: llm::Pace,
+    /// What has happened while a run is under way.
+    heard_of_answer: bool,
+    /// Whether Ctrl+C was pressed where there was nothing to interrupt, and nothing was done since.
+    leaving: bool,
+}
+
+impl Talk {
+    fn new(conversation: Conversation, arguments: &ChatArguments, global: Global) -> Self {
+        Self {
+            conversation,
+            screen: Screen::new(columns()),
+            prompt: Prompt::default(),
+            palette: Palette::for_stream(&io::stdout(), global.no_color),
+            global,
+            base_url: arguments.base_url.clone(),
+            seed: arguments.seed,
+            pace: pace(arguments),
+            heard_of_answer: false,
+            leaving: false,
+        }
+    }
+
+    fn greet(&mut self) {
+        if !self.global.quiet {
+            let name = self.conversation.model_name();
+            self.notice(&format!(
+                "{name} · /help lists the commands · Ctrl+C or Esc interrupts an answer · Ctrl+D leaves"
+            ));
+        }
+    }
+
+    /// Draws what has changed.
+    fn draw(&mut self, is_resting: bool) -> io::Result<()> {
+        let hint = match (is_resting, self.heard_of_answer) {
+            (false, false) => "waiting for the model · Esc interrupts",
+            (false, true) => "Esc interrupts · Enter sends the next message when it has finished",
+            (true, _) if self.conversation.waiting() > 0 => "Enter sends what waits",
+            (true, _) => "",
+        };
+        let row = self.prompt.row(columns(), self.palette, hint);
+        self.screen.prompt(row);
+        self.write()
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let bytes = self.screen.take_bytes();
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let mut output = io::stdout().lock();
+        output.write_all(bytes.as_bytes())?;
+        output.flush()
+    }
+
+    fn handle(&mut self, happening: Happening, table: &mut Table) -> ControlFlow<Exit> {
+        match happening {
+            Happening::Terminated => ControlFlow::Break(Exit::Terminated),
+            Happening::InterruptSignal => self.wish(Wish::Interrupt, table),
+            Happening::Terminal(Some(Ok(event))) => {
+                if let Event::Resize(columns, _rows) = event {
+                    self.screen.resize(usize::from(columns));
+                }
+                match self.prompt.take(&event) {
+                    Some(wish) => self.wish(wish, table),
+                    None => ControlFlow::Continue(()),
+                }
+            }
+            // The terminal has gone away.
+            Happening::Terminal(None | Some(Err(_))) => ControlFlow::Break(Exit::Success),
+            Happening::Told(event) => {
+                self.told(event);
+                // All that has been told is drawn together.
+                while let Ok(event) = table.events.try_recv() {
+                    self.told(event);
+                }
+                ControlFlow::Continue(())
+            }
+            Happening::RunEnded(ended) => self.run_ended(ended, table),
+        }
+    }
+
+    fn wish(&mut self, wish: Wish, table: &mut Table) -> ControlFlow<Exit> {
+        let is_running = !table.runs.is_empty();
+        let was_leaving = std::mem::take(&mut self.leaving);
+        match wish {
+            Wish::Redraw => {}
+            Wish::Clear => self.screen.clear(),
+            Wish::Submit(line) => return self.submitted(command::read(&line), table),
+            Wish::Interrupt | Wish::Escape if is_running => {
+                let key = if wish == Wish::Escape {
+                    "Esc"
+                } else {
+                    "Ctrl+C"
+                };
+                self.conversation.interrupt(now(key));
+            }
+            Wish::Escape => {}
+            Wish::Interrupt if !self.prompt.is_empty() => self.prompt.clear(),
+            Wish::Interrupt if was_leaving => return ControlFlow::Break(Exit::Interrupted),
+            Wish::Interrupt => {
+                self.leaving = true;
+                self.notice(AGAIN);
+            }
+            Wish::Leave => return ControlFlow::Break(Exit::Success),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn submitted(&mut self, submitted: Submitted, table: &mut Table) -> ControlFlow<Exit> {
+        match submitted {
+            Submitted::Nothing => self.run(table),
+            Submitted::Message(text) => {
+                // It is not blank, or it would be nothing.
+                if self.conversation.send_message(text).is_ok() {
+                    self.run(table);
+                }
+            }
+            Submitted::Help => self.help(),
+            Submitted::History => self.history(),
+            Submitted::Retry if !table.runs.is_empty() => {
+                self.notice("An answer is under way: Esc interrupts it.");
+            }
+            Submitted::Retry => {
+                if self.conversation.take_back_answer() {
+                    self.run(table);
+                } else {
+                    self.notice("Nothing was said yet.");
+                }
+            }
+            Submitted::ShowModel => {
+                let name = self.conversation.model_name();
+                self.notice(&name);
+            }
+            Submitted::ChangeModel(name) => self.change_model(&name),
+            Submitted::Exit => return ControlFlow::Break(Exit::Success),
+            Submitted::Unknown { given, near } => {
+                let near = near.map_or(String::new(), |near| format!(" Did you mean {near}?"));
+                self.notice(&format!(
+                    "There is no command {given}.{near} /help lists them."
+                ));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Begins a run where there is something to answer and none is under way.
+    fn run(&mut self, table: &mut Table) {
+        if table.runs.is_empty() && self.conversation.has_work() {
+            self.heard_of_answer = false;
+            table.runs.spawn(self.conversation.run());
+        }
+    }
+
+    fn run_ended(
+        &mut self,
+        ended: Result<Ended, JoinError>,
+        table: &mut Table,
+    ) -> ControlFlow<Exit> {
+        while let Ok(event) = table.events.try_recv() {
+            self.told(event);
+        }
+        match ended {
+            // A message that was sent as the run ended is answered by another.
+            Ok(Ok(RunEnd::Answered)) => self.run(table),
+            Ok(Ok(RunEnd::Interrupted { .. } | RunEnd::Paused { .. }) | Err(_)) => {}
+            // A panic was printed already, and the terminal was given back.
+            Err(_panicked) => return ControlFlow::Break(Exit::Failure),
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Shows what happened.
+    fn told(&mut self, event: ConversationEvent) {
+        match event {
+            ConversationEvent::StepStarted { messages } => {
+                for message in messages {
+                    self.echo(&message);
+                }
+            }
+            ConversationEvent::Piece { text } => {
+                self.heard_of_answer = true;
+                self.screen.text(&visible_piece(&text));
+            }
+            ConversationEvent::Restarted => {
+                self.heard_of_answer = false;
+                self.marked("[broke off; asked again]");
+            }
+            ConversationEvent::Answered { usage, cut_off, .. } => {
+                if cut_off {
+                    self.marked("[cut off at the length limit]");
+                }
+                self.after_answer(&usage_text(usage));
+            }
+            ConversationEvent::Interrupted { partial, .. } => {
+                self.marked(INTERRUPTED);
+                self.after_answer(&partial.as_ref().map(partial_text).unwrap_or_default());
+                self.say_what_waits();
+            }
+            ConversationEvent::Failed { error } => self.failed(&error),
+            ConversationEvent::TakenBack => self.notice("Another answer:"),
+            _ => {}
+        }
+    }
+
+    fn echo(&mut self, message: &str) {
+        let rows: Vec<String> = visible_lines(message)
+            .iter()
+            .flat_map(|line| broken(line, columns().saturating_sub(3)))
+            .map(|row| self.palette.paint(Tone::Strong, &format!("> {row}")))
+            .collect();
+        self.screen.rows(rows.iter().map(String::as_str));
+    }
+
+    fn marked(&mut self, mark: &str) {
+        let painted = self.palette.paint(Tone::Waiting, mark);
+        self.screen.mark(mark, &painted);
+        self.screen.end_row();
+    }
+
+    /// Ends an answer, with what is known of it for those who want to know more.
+    fn after_answer(&mut self, detail: &str) {
+        self.screen.end_row();
+        if self.global.verbose > 0 && !detail.is_empty() {
+            self.notice(detail);
+        }
+        self.screen.rows([""]);
+    }
+
+    fn say_what_waits(&mut self) {
+        match self.conversation.waiting() {
+            0 => {}
+            1 => self.notice("1 message waits: Enter sends it."),
+            count => self.notice(&format!("{count} messages wait: Enter sends them.")),
+        }
+    }
+
+    fn failed(&mut self, error: &Arc<ModelError>) {
+        let failure: Failure = failure(error);
+        let mut text = format!("error: {failure}");
+        if let Some(hint) = failure.advice() {
+            text.push_str(&format!("; {hint}"));
+        }
+        text.push_str(" (Enter or /retry tries again)");
+        let rows: Vec<String> = broken(&visible_line(&text), columns() - 1)
+            .iter()
+            .map(|row| self.palette.paint(Tone::Bad, row))
+            .collect();
+        self.screen.rows(rows.iter().map(String::as_str));
+    }
+
+    fn notice(&mut self, text: &str) {
+        let rows: Vec<String> = broken(&visible_line(text), columns() - 1)
+            .iter()
+            .map(|row| self.palette.paint(Tone::Faint, row))
+            .collect();
+        self.screen.rows(rows.iter().map(String::as_str));
+    }
+
+    fn help(&mut self) {
+        for (name, meaning) in COMMANDS {
+            let row = format!("  {name:<16}{meaning}");
+            self.screen.rows([row.as_str()]);
+        }
+    }
+
+    fn history(&mut self) {
+        let history = self.conversation.history();
+        if history.entries().is_empty() {
+            return self.notice("Nothing was said yet.");
+        }
+        for entry in history.entries() {
+            let who = match entry.message.role {
+                Role::System => "system",
+                Role::User => "you",
+                Role::Assistant => "model",
+            };
+            let name = self.palette.paint(Tone::Strong, &format!("{who}:"));
+            self.screen.rows([name.as_str()]);
+            self.screen.text(&visible_piece(&entry.message.text));
+            match entry.completeness {
+                Completeness::Whole => self.screen.end_row(),
+                Completeness::Interrupted => self.marked(INTERRUPTED),
+                Completeness::CutOff => self.marked("[cut off at the length limit]"),
+            }
+        }
+    }
+
+    fn change_model(&mut self, name: &str) {
+        // A server's address is that of the model which it was given for.
+        let is_same_provider = self
+            .conversation
+            .model_name()
+            .split(':')
+            .next()
+            .is_some_and(|provider| name.starts_with(&format!("{provider}:")));
+        let base_url = self.base_url.clone().filter(|_| is_same_provider);
+        let opened = ModelChoice::parse(name, base_url)
+            .and_then(|choice| choice.open_chat(self.seed, self.pace));
+        match opened {
+            Ok(model) => {
+                self.conversation.change_model(model);
+                let name = self.conversation.model_name();
+                self.notice(&format!("{name} answers from now on."));
+            }
+            Err(failure) => {
+                let hint = failure
+                    .advice()
+                    .map_or(String::new(), |hint| format!("; {hint}"));
+                self.notice(&format!("{failure}{hint}"));
+            }
+        }
+    }
+}
+
+/// What is known of an interrupted call.
+fn partial_text(partial: &ChatPartial) -> String {
+    let provider = match partial.at_provider {
+        llm::AtProvider::NothingUnderWay => "no request was under way",
+        llm::AtProvider::ConnectionClosed => "the connection is closed",
+        llm::AtProvider::OnlyDiscarded => "the answer is no longer read",
+    };
+    let billed = if partial.may_be_billed() {
+        "; it may still be billed"
+    } else {
+        ""
+    };
+    format!("{provider}{billed}; {}", usage_text(partial.usage))
+}
+
+fn columns() -> usize {
+    let (columns, _rows) = crossterm::terminal::size().unwrap_or((USUAL_COLUMNS, 0));
+    // A terminal that says it has none has some all the same.
+    usize::from(if columns < 4 { USUAL_COLUMNS } else { columns })
+}
+
+/// A line in rows of so many columns.
+fn broken(line: &str, columns: usize) -> Vec<String> {
+    if columns_of(line) <= columns {
+        return vec![line.to_owned()];
+    }
+    textwrap::wrap(line, columns.max(1))
+        .into_iter()
+        .map(std::borrow::Cow::into_owned)
+        .collect()
+}

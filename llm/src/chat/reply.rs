@@ -1,0 +1,82 @@
+//! What a chat call gives back, whole or in part.
+
+use routing_core::StopReason;
+
+use super::{ChatOutcome, ChatUsage};
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatReply {
+    /// What was said.
+    pub text: String,
+    /// What it cost.
+    pub usage: ChatUsage,
+    /// Whether the provider said that the answer was cut off at its length limit.
+    pub cut_off: bool,
+}
+
+/// What there is of an interrupted answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChatPartial {
+    /// The text so far.
+    pub text: String,
+    /// What is known of its cost.
+    pub usage: ChatUsage,
+    /// What had arrived and is not kept.
+    pub discarded: Discarded,
+    /// What the interrupt did where the model is served.
+    pub at_provider: AtProvider,
+}
+
+impl ChatPartial {
+    /// Of a call of which nothing was sent.
+    pub fn nothing_sent() -> Self {
+        Self {
+            usage: ChatUsage::NOTHING_SENT,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the provider may bill tokens for the call, though nobody reads its answer.
+    pub fn may_be_billed(&self) -> bool {
+        self.at_provider != AtProvider::NothingUnderWay || self.usage != ChatUsage::NOTHING_SENT
+    }
+
+    /// The ending of a call that was interrupted with this.
+    pub(crate) fn interrupted(self, reason: StopReason) -> ChatOutcome {
+        ChatOutcome::Interrupted {
+            reason,
+            partial: self,
+        }
+    }
+}
+
+/// What had arrived of an interrupted answer and was thrown away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Discarded {
+    /// Bytes of reasoning, which is never part of an answer.
+    pub reasoning: usize,
+    /// Pieces of tool calls: a chat offers no tools, and half a call can only dangle.
+    pub tool_call_pieces: usize,
+    /// Events of the stream that had been read and waited to be looked at.
+    pub waiting_events: usize,
+}
+
+impl Discarded {
+    /// Whether anything was.
+    pub fn is_any(self) -> bool {
+        self != Self::default()
+    }
+}
+
+/// What an interrupt did where the model is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum AtProvider {
+    /// No request was under way: none had been sent, or the last one was over.
+    #[default]
+    NothingUnderWay,
+    /// The connection was closed. A server that can stop generating does so then.
+    ConnectionClosed,
+    /// The answer is no longer read, and its connection was not seen to close in time.
+    OnlyDiscarded,
+}

@@ -1,0 +1,134 @@
+//! What a conversation tells those who listen, and how its runs end.
+
+use std::sync::Arc;
+
+use routing_core::StopReason;
+use routing_core::model::ModelError;
+
+use crate::chat::{ChatPartial, ChatUsage};
+
+/// What a conversation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ConversationStatus {
+    /// Nothing: there may be messages that no run has taken up.
+    Idle,
+    /// It runs.
+    Running,
+    /// It runs until the answer under way is whole.
+    Pausing,
+    /// It is being interrupted.
+    Interrupting,
+    /// It was paused or interrupted, and waits for the next run.
+    Paused,
+}
+
+impl ConversationStatus {
+    /// Whether a run is under way.
+    pub const fn is_running(self) -> bool {
+        match self {
+            Self::Running | Self::Pausing | Self::Interrupting => true,
+            Self::Idle | Self::Paused => false,
+        }
+    }
+}
+
+/// What happened in a conversation.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum ConversationEvent {
+    /// A message was sent. It waits for the next step.
+    MessageSent {
+        /// The message.
+        text: String,
+    },
+    /// A run began.
+    RunStarted,
+    /// The model is called. It answers these messages, and whatever was left unanswered before.
+    StepStarted {
+        /// The messages that were taken up, in the order in which they were sent.
+        messages: Vec<String>,
+    },
+    /// A piece of the answer arrived.
+    Piece {
+        /// The piece.
+        text: String,
+    },
+    /// The pieces of this step so far do not count: its answer starts again.
+    Restarted,
+    /// The answer is whole.
+    Answered {
+        /// The answer.
+        text: String,
+        /// What it cost.
+        usage: ChatUsage,
+        /// Whether the provider cut it off at its length limit.
+        cut_off: bool,
+    },
+    /// The model gave no answer. The message waits for the next run.
+    Failed {
+        /// Why.
+        error: Arc<ModelError>,
+    },
+    /// The conversation was interrupted, and is paused now. Exactly one for each interrupt that was
+    /// not a repetition.
+    Interrupted {
+        /// Who did it, and why.
+        reason: StopReason,
+        /// What there is of the answer, where one was under way.
+        partial: Option<ChatPartial>,
+    },
+    /// The conversation was paused after an answer.
+    Paused {
+        /// Who did it, and why.
+        reason: StopReason,
+    },
+    /// The last answer was taken back, to be given again.
+    TakenBack,
+    /// A run ended, for there was nothing left to answer.
+    RunEnded,
+}
+
+/// How a run ended that did not fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunEnd {
+    /// Everything is answered.
+    Answered,
+    /// It was paused between two answers.
+    Paused {
+        /// Who did it, and why.
+        reason: StopReason,
+    },
+    /// It was interrupted.
+    Interrupted {
+        /// Who did it, and why.
+        reason: StopReason,
+        /// What there is of the answer, where one was under way.
+        partial: Option<ChatPartial>,
+    },
+}
+
+/// Why a run did not begin, or did not reach its end.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Another run of the same conversation is under way.
+    #[error("the conversation already runs")]
+    AlreadyRunning,
+    /// The model gave no answer. The message waits for the next run.
+    #[error("the model gave no answer")]
+    Model(#[source] Arc<ModelError>),
+    /// The runtime of a blocking conversation is gone.
+    #[error("the runtime of the conversation is gone")]
+    RuntimeGone,
+}
+
+/// What asking for a stop did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Asked {
+    /// The run under way ends because of it.
+    StopsRun,
+    /// Nothing ran; the conversation is paused until the next run.
+    PausesIdle,
+    /// Nothing: it was paused already, or is stopping at least as hard.
+    ChangesNothing,
+}

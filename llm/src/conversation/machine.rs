@@ -1,0 +1,353 @@
+//! The life of a conversation as a synchronous value: what is asked for and what happened go in, events
+//! and the next step come out. It knows no clock, no task and no model.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use routing_core::model::{Message, ModelError};
+use routing_core::{StopMode, StopReason};
+
+use super::event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
+use super::history::{Completeness, History};
+use crate::chat::{AtProvider, ChatPartial, ChatReply, ChatUsage};
+
+/// Which run: what a run that has ended still says is not listened to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RunNumber(u64);
+
+/// What a run does next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Call the model with these messages.
+    Step(Vec<Message>),
+    /// Nothing: the run is over.
+    Over(RunEnd),
+}
+
+/// How a step ended.
+#[derive(Debug)]
+pub(crate) enum StepEnd {
+    Answered(ChatReply),
+    Interrupted {
+        reason: StopReason,
+        partial: ChatPartial,
+    },
+    Failed(Arc<ModelError>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    Running {
+        run: RunNumber,
+        /// The hardest stop that was asked for.
+        asked: Option<StopReason>,
+    },
+    Paused,
+}
+
+/// A conversation's state.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    phase: Phase,
+    history: History,
+    /// What was sent and not yet taken up.
+    waiting: VecDeque<String>,
+    /// Whether the model still owes an answer to what the history ends with.
+    owes: bool,
+    /// What has arrived of the answer under way.
+    said: String,
+    usage: ChatUsage,
+    runs: u64,
+    events: Vec<ConversationEvent>,
+}
+
+impl Machine {
+    pub(crate) fn new(system: Option<String>) -> Self {
+        Self {
+            phase: Phase::Idle,
+            history: History::with_system(system),
+            waiting: VecDeque::new(),
+            owes: false,
+            said: String::new(),
+            usage: ChatUsage::NOTHING_SENT,
+            runs: 0,
+            events: Vec::new(),
+        }
+    }
+
+    pub(crate) fn history(&self) -> &History {
+        &self.history
+    }
+
+    pub(crate) fn usage(&self) -> ChatUsage {
+        self.usage
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether a run would call the model.
+    pub(crate) fn has_work(&self) -> bool {
+        self.owes || !self.waiting.is_empty()
+    }
+
+    pub(crate) fn status(&self) -> ConversationStatus {
+        match &self.phase {
+            Phase::Idle => ConversationStatus::Idle,
+            Phase::Paused => ConversationStatus::Paused,
+            Phase::Running { asked, .. } => match asked.as_ref().map(|reason| reason.mode) {
+                None => ConversationStatus::Running,
+                Some(StopMode::Graceful) => ConversationStatus::Pausing,
+                Some(StopMode::Immediate) => ConversationStatus::Interrupting,
+            },
+        }
+    }
+
+    /// What happened since this was last asked, in order.
+    pub(crate) fn take_events(&mut self) -> Vec<ConversationEvent> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Keeps a message until the next step.
+    pub(crate) fn send(&mut self, text: String) {
+        self.events
+            .push(ConversationEvent::MessageSent { text: text.clone() });
+        self.waiting.push_back(text);
+    }
+
+    /// Begins a run; what was paused goes on.
+    pub(crate) fn begin(&mut self) -> Result<RunNumber, RunError> {
+        if self.status().is_running() {
+            return Err(RunError::AlreadyRunning);
+        }
+        self.runs += 1;
+        let run = RunNumber(self.runs);
+        self.phase = Phase::Running { run, asked: None };
+        self.events.push(ConversationEvent::RunStarted);
+        Ok(run)
+    }
+
+    /// Asks for a pause after the step, or for an interrupt now, as the reason's mode says.
+    pub(crate) fn ask(&mut self, reason: StopReason) -> Asked {
+        match &mut self.phase {
+            Phase::Paused => Asked::ChangesNothing,
+            Phase::Idle => {
+                self.phase = Phase::Paused;
+                self.announce_stop(reason, None);
+                Asked::PausesIdle
+            }
+            Phase::Running { asked, .. } => {
+                if asked
+                    .as_ref()
+                    .is_some_and(|asked| asked.mode >= reason.mode)
+                {
+                    return Asked::ChangesNothing;
+                }
+                *asked = Some(reason);
+                Asked::StopsRun
+            }
+        }
+    }
+
+    /// What the run does next. Must not be asked while a step is under way.
+    pub(crate) fn next(&mut self, run: RunNumber) -> Next {
+        let Some(asked) = self.asked_of(run) else {
+            // Somebody else has ended it.
+            return Next::Over(RunEnd::Answered);
+        };
+        if let Some(reason) = asked {
+            self.phase = Phase::Paused;
+            return Next::Over(self.announce_stop(reason, None));
+        }
+        if !self.has_work() {
+            self.phase = Phase::Idle;
+            self.events.push(ConversationEvent::RunEnded);
+            return Next::Over(RunEnd::Answered);
+        }
+        let messages: Vec<String> = self.waiting.drain(..).collect();
+        for text in &messages {
+            self.history
+                .add(Message::user(text.as_str()), Completeness::Whole);
+        }
+        self.owes = true;
+        self.said.clear();
+        self.events
+            .push(ConversationEvent::StepStarted { messages });
+        Next::Step(self.history.for_next_call())
+    }
+
+    /// A piece of the answer under way has arrived.
+    pub(crate) fn piece(&mut self, run: RunNumber, text: &str) {
+        if self.asked_of(run).is_some() {
+            self.said.push_str(text);
+            let text = text.to_owned();
+            self.events.push(ConversationEvent::Piece { text });
+        }
+    }
+
+    /// The pieces so far do not count.
+    pub(crate) fn restarted(&mut self, run: RunNumber) {
+        if self.asked_of(run).is_some() {
+            self.said.clear();
+            self.events.push(ConversationEvent::Restarted);
+        }
+    }
+
+    /// A step has ended. The run's end, where that ends it; its failure, where it failed.
+    pub(crate) fn step_ended(
+        &mut self,
+        run: RunNumber,
+        ended: StepEnd,
+    ) -> Result<Option<RunEnd>, RunError> {
+        let Some(asked) = self.asked_of(run) else {
+            return Ok(Some(RunEnd::Answered));
+        };
+        match ended {
+            StepEnd::Answered(reply) => {
+                self.answered(reply);
+                Ok(None)
+            }
+            StepEnd::Interrupted { reason, partial } => {
+                let reason = immediate(asked).unwrap_or(reason);
+                Ok(Some(self.interrupted(reason, partial)))
+            }
+            StepEnd::Failed(error) => match asked {
+                // The call fell over its own interrupt: that is no failure.
+                Some(reason) if reason.mode == StopMode::Immediate => {
+                    let partial = self.left_behind();
+                    Ok(Some(self.interrupted(reason, partial)))
+                }
+                asked => Err(self.failed(error, asked)),
+            },
+        }
+    }
+
+    /// A run went away in the midst of whatever it did.
+    pub(crate) fn abandoned(&mut self, run: RunNumber, reason: StopReason) {
+        if let Some(asked) = self.asked_of(run) {
+            let partial = self.left_behind();
+            self.interrupted(immediate(asked).unwrap_or(reason), partial);
+        }
+    }
+
+    /// What is left of a step that cannot say how it ended.
+    pub(crate) fn left_behind(&self) -> ChatPartial {
+        ChatPartial {
+            text: self.said.clone(),
+            at_provider: AtProvider::OnlyDiscarded,
+            ..ChatPartial::default()
+        }
+    }
+
+    /// Takes the last answer back, so that the next run gives another; says whether there is a message
+    /// to answer. Nothing is taken back while a run is under way.
+    pub(crate) fn take_back_answer(&mut self) -> bool {
+        if self.status().is_running() || !self.history.take_back_answer() {
+            return false;
+        }
+        self.owes = true;
+        self.events.push(ConversationEvent::TakenBack);
+        true
+    }
+
+    /// The stop that was asked of this run; `None` where it is not under way.
+    fn asked_of(&self, of: RunNumber) -> Option<Option<StopReason>> {
+        match &self.phase {
+            Phase::Running { run, asked } if *run == of => Some(asked.clone()),
+            Phase::Running { .. } | Phase::Idle | Phase::Paused => None,
+        }
+    }
+
+    fn answered(&mut self, reply: ChatReply) {
+        let ChatReply {
+            text,
+            usage,
+            cut_off,
+        } = reply;
+        self.owes = false;
+        self.said.clear();
+        self.usage = self.usage.plus(usage);
+        let completeness = if cut_off {
+            Completeness::CutOff
+        } else {
+            Completeness::Whole
+        };
+        self.history
+            .add(Message::assistant(text.as_str()), completeness);
+        self.events.push(ConversationEvent::Answered {
+            text,
+            usage,
+            cut_off,
+        });
+    }
+
+    fn interrupted(&mut self, reason: StopReason, partial: ChatPartial) -> RunEnd {
+        self.phase = Phase::Paused;
+        self.said.clear();
+        self.usage = self.usage.plus(partial.usage);
+        // Nothing said is no answer, and the message still waits for one.
+        self.owes &= partial.text.trim().is_empty();
+        self.history.add(
+            Message::assistant(partial.text.as_str()),
+            Completeness::Interrupted,
+        );
+        self.announce_stop(reason, Some(partial))
+    }
+
+    fn failed(&mut self, error: Arc<ModelError>, asked: Option<StopReason>) -> RunError {
+        if may_have_cost(&error) {
+            self.usage = self.usage.plus(ChatUsage::default());
+        }
+        self.said.clear();
+        self.events.push(ConversationEvent::Failed {
+            error: Arc::clone(&error),
+        });
+        self.phase = match asked {
+            Some(reason) => {
+                self.announce_stop(reason, None);
+                Phase::Paused
+            }
+            None => Phase::Idle,
+        };
+        RunError::Model(error)
+    }
+
+    fn announce_stop(&mut self, reason: StopReason, partial: Option<ChatPartial>) -> RunEnd {
+        match reason.mode {
+            StopMode::Graceful => {
+                self.events.push(ConversationEvent::Paused {
+                    reason: reason.clone(),
+                });
+                RunEnd::Paused { reason }
+            }
+            StopMode::Immediate => {
+                self.events.push(ConversationEvent::Interrupted {
+                    reason: reason.clone(),
+                    partial: partial.clone(),
+                });
+                RunEnd::Interrupted { reason, partial }
+            }
+        }
+    }
+}
+
+/// The stop that was asked for, where it was an interrupt.
+fn immediate(asked: Option<StopReason>) -> Option<StopReason> {
+    asked.filter(|reason| reason.mode == StopMode::Immediate)
+}
+
+/// Whether a provider may have begun an answer before the failure.
+fn may_have_cost(error: &ModelError) -> bool {
+    !matches!(
+        error,
+        ModelError::Unreachable { .. }
+            | ModelError::Unauthorized { .. }
+            | ModelError::Rejected { .. }
+            | ModelError::RateLimited { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests;

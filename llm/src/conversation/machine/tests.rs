@@ -1,0 +1,326 @@
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+use routing_core::model::{ModelError, Role};
+use routing_core::{StopMode, StopReason, StopSource};
+
+use super::{Machine, Next, RunNumber, StepEnd};
+use crate::chat::{ChatPartial, ChatReply, ChatUsage};
+use crate::conversation::event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
+use crate::conversation::history::Completeness;
+use crate::conversation::validity::check_history;
+
+fn reason(mode: StopMode) -> StopReason {
+    StopReason {
+        source: StopSource::User,
+        mode,
+        message: "enough".to_owned(),
+        timestamp: Timestamp::UNIX_EPOCH,
+    }
+}
+
+fn interrupt() -> StopReason {
+    reason(StopMode::Immediate)
+}
+
+fn answer(text: &str) -> StepEnd {
+    StepEnd::Answered(ChatReply {
+        text: text.to_owned(),
+        usage: ChatUsage::default(),
+        cut_off: false,
+    })
+}
+
+fn cut_at(text: &str) -> StepEnd {
+    StepEnd::Interrupted {
+        reason: interrupt(),
+        partial: ChatPartial {
+            text: text.to_owned(),
+            ..ChatPartial::default()
+        },
+    }
+}
+
+fn failure() -> StepEnd {
+    StepEnd::Failed(Arc::new(ModelError::BrokenOff { received: 3 }))
+}
+
+/// A machine in the midst of its first step.
+fn stepping() -> (Machine, RunNumber) {
+    let mut machine = Machine::new(Some("Be brief.".to_owned()));
+    machine.send("one".to_owned());
+    let run = machine.begin().unwrap();
+    assert!(matches!(machine.next(run), Next::Step(_)));
+    (machine, run)
+}
+
+fn interrupts(machine: &mut Machine) -> usize {
+    let events = machine.take_events();
+    let is_interrupt =
+        |event: &&ConversationEvent| matches!(event, ConversationEvent::Interrupted { .. });
+    events.iter().filter(is_interrupt).count()
+}
+
+#[test]
+fn a_run_answers_until_nothing_is_left() {
+    let (mut machine, run) = stepping();
+    machine.send("two".to_owned());
+    assert_eq!(machine.step_ended(run, answer("first")).unwrap(), None);
+    let Next::Step(messages) = machine.next(run) else {
+        panic!("the message that was sent meanwhile is answered too");
+    };
+    let said: Vec<&str> = messages
+        .iter()
+        .map(|message| message.text.as_str())
+        .collect();
+    assert_eq!(said, ["Be brief.", "one", "first", "two"]);
+    machine.step_ended(run, answer("second")).unwrap();
+    assert_eq!(machine.next(run), Next::Over(RunEnd::Answered));
+    assert_eq!(machine.status(), ConversationStatus::Idle);
+}
+
+#[test]
+fn an_interrupt_keeps_the_partial_answer_marked_and_is_told_once() {
+    let (mut machine, run) = stepping();
+    assert_eq!(machine.ask(interrupt()), Asked::StopsRun);
+    assert_eq!(machine.ask(interrupt()), Asked::ChangesNothing);
+    assert_eq!(machine.status(), ConversationStatus::Interrupting);
+    let end = machine.step_ended(run, cut_at("fir")).unwrap();
+    assert!(matches!(end, Some(RunEnd::Interrupted { .. })));
+    assert_eq!(machine.ask(interrupt()), Asked::ChangesNothing);
+    assert_eq!(machine.status(), ConversationStatus::Paused);
+    assert_eq!(interrupts(&mut machine), 1);
+    let last = machine.history().entries().last().unwrap();
+    assert_eq!(last.message.text, "fir");
+    assert_eq!(last.completeness, Completeness::Interrupted);
+    assert!(!machine.has_work(), "a partial answer is an answer");
+}
+
+#[test]
+fn a_message_whose_answer_had_not_begun_is_answered_by_the_next_run() {
+    let (mut machine, run) = stepping();
+    machine.ask(interrupt());
+    machine.step_ended(run, cut_at("")).unwrap();
+    machine.send("two".to_owned());
+    let run = machine.begin().unwrap();
+    let Next::Step(messages) = machine.next(run) else {
+        panic!("there is work");
+    };
+    assert_eq!(
+        messages.last().map(|last| last.text.as_str()),
+        Some("one\n\ntwo")
+    );
+}
+
+#[test]
+fn an_interrupt_while_idle_pauses_until_the_next_run_and_strands_no_message() {
+    let mut machine = Machine::new(None);
+    machine.send("one".to_owned());
+    assert_eq!(machine.ask(interrupt()), Asked::PausesIdle);
+    assert_eq!(machine.status(), ConversationStatus::Paused);
+    assert_eq!(interrupts(&mut machine), 1);
+    let run = machine.begin().unwrap();
+    assert!(matches!(machine.next(run), Next::Step(_)));
+}
+
+#[test]
+fn a_pause_lets_the_step_end_and_an_interrupt_is_harder() {
+    let (mut machine, run) = stepping();
+    machine.send("two".to_owned());
+    assert_eq!(machine.ask(reason(StopMode::Graceful)), Asked::StopsRun);
+    assert_eq!(machine.status(), ConversationStatus::Pausing);
+    assert_eq!(machine.step_ended(run, answer("whole")).unwrap(), None);
+    assert!(matches!(
+        machine.next(run),
+        Next::Over(RunEnd::Paused { .. })
+    ));
+    assert_eq!(machine.waiting(), 1, "the message is kept");
+
+    let run = machine.begin().unwrap();
+    machine.next(run);
+    machine.ask(reason(StopMode::Graceful));
+    assert_eq!(machine.ask(interrupt()), Asked::StopsRun);
+    assert_eq!(
+        machine.ask(reason(StopMode::Graceful)),
+        Asked::ChangesNothing
+    );
+    assert_eq!(machine.status(), ConversationStatus::Interrupting);
+}
+
+#[test]
+fn an_answer_that_was_whole_before_the_interrupt_stays_whole() {
+    let (mut machine, run) = stepping();
+    machine.ask(interrupt());
+    assert_eq!(machine.step_ended(run, answer("whole")).unwrap(), None);
+    assert!(matches!(
+        machine.next(run),
+        Next::Over(RunEnd::Interrupted { partial: None, .. })
+    ));
+    assert_eq!(interrupts(&mut machine), 1);
+    let last = machine.history().entries().last().unwrap();
+    assert_eq!(last.completeness, Completeness::Whole);
+}
+
+#[test]
+fn a_failure_leaves_the_message_for_the_next_run_and_is_none_under_an_interrupt() {
+    let (mut machine, run) = stepping();
+    assert!(matches!(
+        machine.step_ended(run, failure()),
+        Err(RunError::Model(_))
+    ));
+    assert_eq!(machine.status(), ConversationStatus::Idle);
+    let run = machine.begin().unwrap();
+    assert!(matches!(machine.next(run), Next::Step(_)));
+    machine.piece(run, "some");
+    machine.ask(interrupt());
+    let end = machine.step_ended(run, failure()).unwrap();
+    let Some(RunEnd::Interrupted {
+        partial: Some(partial),
+        ..
+    }) = end
+    else {
+        panic!("{end:?}");
+    };
+    assert_eq!(partial.text, "some");
+}
+
+#[test]
+fn a_run_that_goes_away_leaves_its_pieces() {
+    let (mut machine, run) = stepping();
+    machine.piece(run, "half an ");
+    machine.abandoned(run, interrupt());
+    assert_eq!(machine.status(), ConversationStatus::Paused);
+    let last = machine.history().entries().last().unwrap();
+    assert_eq!(last.message.text, "half an ");
+    machine.piece(run, "late");
+    machine.abandoned(run, interrupt());
+    assert_eq!(interrupts(&mut machine), 1);
+}
+
+#[test]
+fn a_second_run_is_refused_while_one_is_under_way() {
+    let (mut machine, _run) = stepping();
+    assert!(matches!(machine.begin(), Err(RunError::AlreadyRunning)));
+}
+
+#[test]
+fn an_answer_is_taken_back_and_given_again() {
+    let (mut machine, run) = stepping();
+    assert!(!machine.take_back_answer(), "not while it runs");
+    machine.step_ended(run, answer("first")).unwrap();
+    machine.next(run);
+    assert!(machine.take_back_answer());
+    let run = machine.begin().unwrap();
+    let Next::Step(messages) = machine.next(run) else {
+        panic!("there is work");
+    };
+    assert_eq!(messages.last().map(|last| last.role), Some(Role::User));
+    assert!(!Machine::new(None).take_back_answer());
+}
+
+/// What may happen to a conversation, in any order.
+#[derive(Debug, Clone)]
+enum Happening {
+    Send(String),
+    Begin,
+    Next,
+    Pause,
+    Interrupt,
+    Piece(String),
+    Answered(String),
+    CutAt(String),
+    Failed,
+    Abandoned,
+    TakenBack,
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let text = || "[ab ]{0,3}";
+    prop_oneof![
+        "[ab]{1,3}".prop_map(Happening::Send),
+        Just(Happening::Begin),
+        Just(Happening::Next),
+        Just(Happening::Pause),
+        Just(Happening::Interrupt),
+        text().prop_map(Happening::Piece),
+        text().prop_map(Happening::Answered),
+        text().prop_map(Happening::CutAt),
+        Just(Happening::Failed),
+        Just(Happening::Abandoned),
+        Just(Happening::TakenBack),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_happens_the_next_call_is_valid_and_no_message_and_no_interrupt_is_lost(
+        happenings in proptest::collection::vec(happening(), 0..40)
+    ) {
+        let mut machine = Machine::new(Some("Be brief.".to_owned()));
+        let (mut run, mut stepping) = (None, false);
+        let (mut sent, mut effective, mut told) = (Vec::new(), 0, 0);
+        for happening in happenings {
+            let before = machine.status();
+            match happening {
+                Happening::Send(text) => {
+                    sent.push(text.clone());
+                    machine.send(text);
+                }
+                Happening::Begin => {
+                    if let Ok(begun) = machine.begin() {
+                        run = Some(begun);
+                        stepping = false;
+                    }
+                }
+                Happening::Next if !stepping => {
+                    if let Some(run) = run && let Next::Step(messages) = machine.next(run) {
+                        stepping = true;
+                        prop_assert_eq!(check_history(&messages), Ok(()));
+                    }
+                }
+                Happening::Pause => {
+                    machine.ask(reason(StopMode::Graceful));
+                }
+                Happening::Interrupt => {
+                    let asked = machine.ask(interrupt());
+                    effective += usize::from(asked != Asked::ChangesNothing);
+                    prop_assert!(before == ConversationStatus::Paused
+                        || before == ConversationStatus::Interrupting
+                        || asked != Asked::ChangesNothing);
+                }
+                Happening::Piece(text) if stepping => machine.piece(run.unwrap(), &text),
+                Happening::Answered(text) if stepping => {
+                    machine.step_ended(run.unwrap(), answer(&text)).unwrap();
+                    stepping = false;
+                }
+                Happening::CutAt(text) if stepping
+                    && before == ConversationStatus::Interrupting => {
+                    machine.step_ended(run.unwrap(), cut_at(&text)).unwrap();
+                    stepping = false;
+                }
+                Happening::Failed if stepping => {
+                    let _failed = machine.step_ended(run.unwrap(), failure());
+                    stepping = false;
+                }
+                Happening::Abandoned if before == ConversationStatus::Interrupting => {
+                    machine.abandoned(run.unwrap(), interrupt());
+                    stepping = false;
+                }
+                Happening::TakenBack => {
+                    machine.take_back_answer();
+                }
+                _ => {}
+            }
+            told += interrupts(&mut machine);
+        }
+        let pending = usize::from(machine.status() == ConversationStatus::Interrupting);
+        prop_assert_eq!(told + pending, effective, "one event for each interrupt");
+        let kept = machine.history().entries().iter()
+            .filter(|entry| entry.message.role == Role::User)
+            .map(|entry| entry.message.text.clone())
+            .chain(machine.waiting.iter().cloned())
+            .collect::<Vec<_>>();
+        prop_assert_eq!(kept, sent);
+    }
+}

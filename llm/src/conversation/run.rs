@@ -1,0 +1,194 @@
+//! One run: calls the model until nothing is left to answer, or until it is stopped.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use routing_core::Clock;
+use routing_core::model::{ChunkSink, Message};
+use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
+use tokio::sync::{mpsc, watch};
+
+use super::event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
+use super::machine::{Machine, Next, RunNumber, StepEnd};
+use crate::chat::{ChatCall, ChatModel};
+
+/// How long a model may take to end after an interrupt before its call is dropped.
+const FORCED_AFTER: Duration = Duration::from_millis(500);
+
+/// What all handles of a conversation share.
+pub(super) struct Shared {
+    pub(super) state: Mutex<State>,
+    pub(super) status: watch::Sender<ConversationStatus>,
+    pub(super) scope: StopScope,
+    pub(super) grace: Option<Duration>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+pub(super) struct State {
+    pub(super) machine: Machine,
+    pub(super) model: Arc<dyn ChatModel>,
+    pub(super) listeners: Vec<mpsc::UnboundedSender<ConversationEvent>>,
+    /// Of the run under way.
+    pub(super) run_scope: StopScope,
+}
+
+impl Shared {
+    /// Changes the state, and tells everybody what that did. Nothing that may block is done inside.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = change(&mut state);
+        // Told under the lock, so that everybody hears it in the order in which it happened.
+        for event in state.machine.take_events() {
+            state
+                .listeners
+                .retain(|listener| listener.send(event.clone()).is_ok());
+        }
+        let status = state.machine.status();
+        self.status
+            .send_if_modified(|known| std::mem::replace(known, status) != status);
+        result
+    }
+
+    /// Asks for a stop, and passes it on to the call under way.
+    pub(super) fn ask(&self, reason: StopReason) -> Asked {
+        let (asked, scope) = self.change(|state| {
+            let asked = state.machine.ask(reason.clone());
+            (asked, state.run_scope.clone())
+        });
+        if asked == Asked::StopsRun {
+            scope.stop(reason);
+        }
+        asked
+    }
+
+    fn reason(&self, mode: StopMode, source: StopSource, message: String) -> StopReason {
+        StopReason {
+            source,
+            mode,
+            message,
+            timestamp: self.clock.now(),
+        }
+    }
+}
+
+/// A run under way. Dropped before its end, the conversation is paused with what there is.
+pub(super) struct Run {
+    shared: Arc<Shared>,
+    number: RunNumber,
+    scope: StopScope,
+}
+
+impl Run {
+    /// From now on the run can be stopped.
+    pub(super) fn begin(shared: &Arc<Shared>) -> Result<Self, RunError> {
+        let scope = shared.scope.child();
+        let number = shared.change(|state| {
+            let number = state.machine.begin()?;
+            state.run_scope = scope.clone();
+            Ok::<_, RunError>(number)
+        })?;
+        Ok(Self {
+            shared: Arc::clone(shared),
+            number,
+            scope,
+        })
+    }
+
+    pub(super) async fn drive(self) -> Result<RunEnd, RunError> {
+        loop {
+            if let Some(reason) = self.scope.reason() {
+                // Stopped from outside, or by us, which changes nothing.
+                self.shared.ask(reason);
+            }
+            let (next, model) = self.shared.change(|state| {
+                let next = state.machine.next(self.number);
+                (next, Arc::clone(&state.model))
+            });
+            let ended = match next {
+                Next::Over(end) => return Ok(end),
+                Next::Step(messages) => self.step(&*model, messages).await,
+            };
+            let number = self.number;
+            let over = self
+                .shared
+                .change(|state| state.machine.step_ended(number, ended))?;
+            if let Some(end) = over {
+                return Ok(end);
+            }
+        }
+    }
+
+    async fn step(&self, model: &dyn ChatModel, messages: Vec<Message>) -> StepEnd {
+        let call = ChatCall {
+            messages,
+            chunks: Some(Arc::new(Pieces {
+                shared: Arc::clone(&self.shared),
+                run: self.number,
+            })),
+        };
+        let call = model.chat(call, &self.scope);
+        let outcome = tokio::select! {
+            biased; // A call that has ended has ended, whatever was asked for meanwhile.
+            outcome = call => outcome,
+            reason = self.forced() => {
+                let partial = self.shared.change(|state| state.machine.left_behind());
+                return StepEnd::Interrupted { reason, partial };
+            }
+        };
+        match outcome {
+            Ok(Outcome::Completed(reply)) => StepEnd::Answered(reply),
+            Ok(Outcome::Interrupted { reason, partial }) => {
+                StepEnd::Interrupted { reason, partial }
+            }
+            Err(error) => StepEnd::Failed(Arc::new(error)),
+        }
+    }
+
+    /// Turns a pause that takes too long into an interrupt; ends where even that is not heeded.
+    async fn forced(&self) -> StopReason {
+        if let Some(grace) = self.shared.grace {
+            self.scope.stopping().await;
+            let in_time = tokio::time::timeout(grace, self.scope.stopped_now()).await;
+            if in_time.is_err() {
+                let message = format!("the answer was not whole within {grace:?} of the pause");
+                let (mode, source) = (StopMode::Immediate, StopSource::System);
+                let reason = self.shared.reason(mode, source, message);
+                self.shared.ask(reason.clone());
+                // Also where the pause came from outside, and the conversation was not asked itself.
+                self.scope.stop(reason);
+            }
+        }
+        let reason = self.scope.stopped_now().await;
+        tokio::time::sleep(FORCED_AFTER).await;
+        reason
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let message = "the run was dropped".to_owned();
+        let (mode, source) = (StopMode::Immediate, StopSource::Programmatic);
+        let reason = self.shared.reason(mode, source, message);
+        let number = self.number;
+        self.shared
+            .change(|state| state.machine.abandoned(number, reason));
+    }
+}
+
+/// Passes the pieces of an answer on to those who listen.
+struct Pieces {
+    shared: Arc<Shared>,
+    run: RunNumber,
+}
+
+impl ChunkSink for Pieces {
+    fn chunk(&self, text: &str) {
+        self.shared
+            .change(|state| state.machine.piece(self.run, text));
+    }
+
+    fn restarted(&self) {
+        self.shared
+            .change(|state| state.machine.restarted(self.run));
+    }
+}
