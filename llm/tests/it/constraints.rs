@@ -2,7 +2,8 @@
 
 use llm::JsonSchemaConstraints;
 use routing_core::answer::{AnswerFault, ConstraintCheck};
-use routing_core::schema::Dialect;
+use routing_core::schema::{AnswerSchema, Dialect};
+use schemars::JsonSchema;
 
 use crate::calls::schema;
 
@@ -32,6 +33,46 @@ fn a_broken_constraint_is_told_with_its_path() {
             assert_eq!(error.path(), path, "{dialect}: {error}");
         }
         let fine = format!(r#"{{"answer":"a","confidence":10,"places":[{place}]}}"#);
+        check.check(&schema, fine.as_bytes()).unwrap();
+    }
+}
+
+/// A meeting, perhaps with a room.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Meeting {
+    #[schemars(extend("format" = "date-time"))]
+    begins: String,
+    room: Option<Room>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Room {
+    #[schemars(length(max = 3))]
+    number: String,
+}
+
+#[test]
+fn a_format_is_checked_and_what_is_wrong_with_an_option_is_told_at_its_place() {
+    let check = JsonSchemaConstraints::new();
+    for dialect in Dialect::ALL {
+        let schema = AnswerSchema::from_type::<Meeting>("Meeting", dialect);
+        assert!(schema.has_constraints());
+        for (answer, path) in [
+            (r#"{"begins":"soon","room":null}"#, "$.begins"),
+            (
+                r#"{"begins":"2026-03-01T08:30:00Z","room":{"number":"secret"}}"#,
+                "$.room.number",
+            ),
+        ] {
+            let error = check.check(&schema, answer.as_bytes()).unwrap_err();
+            assert_eq!(error.path(), path, "{dialect}: {error}");
+            // The model knows what it said; nobody else need read it in an error.
+            assert!(error.reason().starts_with("the value "), "{error}");
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+        let fine = r#"{"begins":"2026-03-01T08:30:00Z","room":{"number":"101"}}"#;
         check.check(&schema, fine.as_bytes()).unwrap();
     }
 }

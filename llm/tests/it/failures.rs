@@ -142,6 +142,27 @@ async fn an_error_within_the_stream_is_what_it_says() {
 }
 
 #[tokio::test]
+async fn a_redirect_is_refused_and_the_key_goes_nowhere_else() {
+    for form in WireForm::ALL {
+        let elsewhere = double(form, [Behaviour::Answers]).await;
+        let headers = vec![("location", elsewhere.address().to_owned())];
+        let error = error(
+            form,
+            Behaviour::Refuses {
+                status: 307,
+                headers,
+            },
+        )
+        .await;
+        assert!(
+            matches!(error, ModelError::Rejected { status: 307, .. }),
+            "{form:?} {error:?}"
+        );
+        assert!(elsewhere.received().is_empty(), "{form:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_is_withheld_is_no_answer() {
     for form in WireForm::ALL {
         let error = error(form, Behaviour::Withholds).await;
