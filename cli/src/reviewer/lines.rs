@@ -1,8 +1,9 @@
 //! Lines that a person types, or a program sends.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, IsTerminal, Read};
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -60,6 +61,16 @@ impl Lines {
                 wished: false,
             }),
         })
+    }
+
+    /// Throws away what was typed on a terminal before anybody asked for it, so that it does not answer
+    /// a question that nobody has seen. What comes through a pipe is kept: its sender means it.
+    pub(crate) fn forget_typed_ahead(&self) {
+        let input = io::stdin();
+        if input.is_terminal() {
+            // A terminal that cannot be flushed can still be read.
+            let _flushed = tcflush(&input, QueueSelector::IFlush);
+        }
     }
 
     /// The next line, without its end.

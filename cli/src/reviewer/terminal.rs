@@ -167,6 +167,7 @@ impl Reviewer for Terminal {
             reason = scope.stopping() => return Ok(interrupted(reason)),
             turn = self.turn.lock() => turn,
         };
+        self.lines.forget_typed_ahead();
         match self.converse(question, &mut drafts, scope).await {
             Ok(answer) => Ok(Outcome::Completed(answer)),
             Err(Silence::Stopped(reason)) => Ok(interrupted(reason)),
@@ -184,6 +185,7 @@ impl Reviewer for Terminal {
             reason = scope.stopping() => return Ok(interrupted(reason)),
             turn = self.turn.lock() => turn,
         };
+        self.lines.forget_typed_ahead();
         let conversation = self.stage.converse();
         match self.ask(&conversation, self.pause_text(pause), scope).await {
             Ok(line) => {

@@ -43,6 +43,32 @@ fn a_person_answers_the_tour() {
 }
 
 #[test]
+fn what_was_typed_ahead_answers_no_question_that_nobody_has_seen() {
+    let folder = workspace();
+    let mut command = run_in(folder.path());
+    command
+        .args(["--pace", "0", "--no-color", "--script"])
+        .arg(example_script("tour.json"));
+    let mut screen = start(command);
+    screen.exp_string("1-2 choose").unwrap();
+    screen.send_line("1").unwrap();
+    screen.exp_string("Shall the tests be read too?").unwrap();
+    // The first line answers; the others were pasted with it, before the next question was there.
+    screen.send_line("n\n1: unseen\ny\nwait").unwrap();
+    screen.exp_string("PLANNING_ORCHESTRATOR asks").unwrap();
+    screen.exp_string("> ").unwrap();
+    screen.send_line("1: seen").unwrap();
+    screen.exp_string("Leave planning out?").unwrap();
+    screen.send_line("y").unwrap();
+    screen.exp_string("TICKET_AGENT asks").unwrap();
+    screen.exp_string("> ").unwrap();
+    screen.send_line("wait").unwrap();
+    let rest = screen.exp_eof().unwrap();
+    assert!(rest.contains("seen"), "{rest}");
+    assert!(!rest.contains("unseen"), "{rest}");
+}
+
+#[test]
 fn ctrl_c_works_at_the_prompt() {
     let folder = workspace();
     let mut command = run_in(folder.path());
