@@ -5,8 +5,8 @@ mod watched;
 use std::sync::Arc;
 
 use llm::{
-    CallLimits, ChatModel, ModelId, Pace, ParseModelIdError, Provider, ProviderConfig, ProviderError,
-    ProviderModel, RehearsalConfig, RehearsalModel, RetryPolicy, Retrying, Script,
+    CallLimits, ChatModel, ModelId, Pace, ParseModelIdError, Provider, ProviderConfig,
+    ProviderError, ProviderModel, RehearsalConfig, RehearsalModel, RetryPolicy, Retrying, Script,
 };
 use routing_core::model::LanguageModel;
 

@@ -122,7 +122,10 @@ mod tests {
 
     #[test]
     fn a_piece_keeps_its_line_breaks_and_nothing_that_acts() {
-        assert_eq!(visible_piece("a\r\n\n\tb\r\u{1b}[2J\n"), "a\n\n    b\\u{d}\\u{1b}[2J\n");
+        assert_eq!(
+            visible_piece("a\r\n\n\tb\r\u{1b}[2J\n"),
+            "a\n\n    b\\u{d}\\u{1b}[2J\n"
+        );
         assert_eq!(visible_piece(""), "");
     }
 
