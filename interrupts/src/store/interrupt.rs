@@ -7,8 +7,8 @@ use routing_core::{InterruptId, NodeId, RunId, StopMode};
 use super::error::{ChangeError, StoreError};
 use crate::digest::Digest;
 use crate::life::{
-    Actor, Admission, AdmissionError, Choosing, Evidence, Interrupt, Judge, ReviewChange, State,
-    WithdrawCause,
+    Actor, Admission, AdmissionError, Choosing, Evidence, Interrupt, Judge, Refusal, ReviewChange,
+    State, WithdrawCause,
 };
 use crate::names::{IdempotencyKey, OwnerName};
 
@@ -57,6 +57,9 @@ pub enum AdmitError {
     /// The request does not meet a demand.
     #[error(transparent)]
     Refused(#[from] AdmissionError),
+    /// A question could not be delivered and acknowledged at once.
+    #[error(transparent)]
+    NotRaised(Refusal),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
