@@ -8,6 +8,7 @@ mod run;
 use std::sync::Arc;
 
 use ::interrupts::life::Limits;
+use jiff::Timestamp;
 use routing_core::reroute::RerouteLimits;
 use routing_core::{Clock, SystemClock};
 
@@ -36,6 +37,12 @@ impl Default for StoreSettings {
 }
 
 impl StoreSettings {
+    /// The time in whole microseconds, which is what a file keeps.
+    pub(crate) fn now(&self) -> Timestamp {
+        let now = self.clock.now();
+        Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
+    }
+
     pub(crate) const fn rules(&self) -> Rules {
         Rules {
             limits: self.limits,

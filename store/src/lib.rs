@@ -10,7 +10,9 @@ mod adapter;
 mod memory;
 mod operation;
 mod query;
+mod sqlite;
 mod tables;
 
 pub use adapter::{Adapter, StoreSettings};
 pub use memory::{Memory, MemoryStore};
+pub use sqlite::{Sqlite, SqliteStore};

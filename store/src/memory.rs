@@ -44,7 +44,7 @@ impl Memory {
     }
 
     fn time(&self) -> Timestamp {
-        self.settings.clock.now()
+        self.settings.now()
     }
 
     fn run_operation<O: Operation>(&self, operation: &O) -> Result<O::Output, O::Error> {

@@ -83,6 +83,27 @@ impl Checkpoint {
             content: draft.content.clone(),
         }
     }
+
+    /// A checkpoint as an adapter found it. The digest is made of the content, so an adapter compares it with
+    /// the one that it stored.
+    pub fn stored(
+        id: CheckpointId,
+        parent: Option<CheckpointId>,
+        form: u32,
+        pending: Vec<EffectId>,
+        at: Timestamp,
+        content: String,
+    ) -> Self {
+        Self {
+            id,
+            parent,
+            form,
+            digest: Digest::of(content.as_bytes()),
+            pending,
+            at,
+            content,
+        }
+    }
 }
 
 /// Why a checkpoint was not saved.

@@ -22,12 +22,6 @@ use crate::tables::damaged;
 /// Who ends what outlived its run.
 const SWEEPER: &str = "sweeper";
 
-impl<B: Backend> Adapter<B> {
-    async fn change(&self, id: InterruptId, change: Change) -> Result<Interrupt, ChangeError> {
-        self.backend.execute(ChangeInterrupt { id, change }).await
-    }
-}
-
 #[async_trait]
 impl<B: Backend> Interrupts for Adapter<B> {
     async fn admit(&self, admission: Admission) -> Result<Admitted, AdmitError> {
@@ -39,7 +33,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
     }
 
     async fn deliver(&self, id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError> {
-        self.change(id, Change::Deliver(delivery)).await
+        apply(&self.backend, id, Change::Deliver(delivery)).await
     }
 
     async fn renew(
@@ -48,7 +42,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
         epoch: u64,
         lease: SignedDuration,
     ) -> Result<Interrupt, ChangeError> {
-        self.change(id, Change::Renew { epoch, lease }).await
+        apply(&self.backend, id, Change::Renew { epoch, lease }).await
     }
 
     async fn acknowledge(
@@ -57,8 +51,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
         epoch: u64,
         evidence: Evidence,
     ) -> Result<Interrupt, ChangeError> {
-        self.change(id, Change::Acknowledge { epoch, evidence })
-            .await
+        apply(&self.backend, id, Change::Acknowledge { epoch, evidence }).await
     }
 
     async fn require_review(
@@ -67,8 +60,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
         epoch: u64,
         shown: Digest,
     ) -> Result<Interrupt, ChangeError> {
-        self.change(id, Change::RequireReview { epoch, shown })
-            .await
+        apply(&self.backend, id, Change::RequireReview { epoch, shown }).await
     }
 
     async fn review(
@@ -78,12 +70,12 @@ impl<B: Backend> Interrupts for Adapter<B> {
         version: u64,
         change: ReviewChange,
     ) -> Result<Interrupt, ChangeError> {
-        let change = Change::Review {
+        let reviewed = Change::Review {
             actor,
             version,
             change,
         };
-        self.change(id, change).await
+        apply(&self.backend, id, reviewed).await
     }
 
     async fn decide(
@@ -92,7 +84,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
         judge: Judge,
         choosing: Choosing,
     ) -> Result<Interrupt, ChangeError> {
-        self.change(id, Change::Decide { judge, choosing }).await
+        apply(&self.backend, id, Change::Decide { judge, choosing }).await
     }
 
     async fn withdraw(
@@ -101,7 +93,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
         actor: Actor,
         cause: WithdrawCause,
     ) -> Result<Interrupt, ChangeError> {
-        self.change(id, Change::Withdraw { actor, cause }).await
+        apply(&self.backend, id, Change::Withdraw { actor, cause }).await
     }
 
     async fn fail_delivery(
@@ -110,11 +102,11 @@ impl<B: Backend> Interrupts for Adapter<B> {
         epoch: Option<u64>,
         error: String,
     ) -> Result<Interrupt, ChangeError> {
-        self.change(id, Change::FailDelivery { epoch, error }).await
+        apply(&self.backend, id, Change::FailDelivery { epoch, error }).await
     }
 
     async fn redrive(&self, id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError> {
-        self.change(id, Change::Redrive { actor }).await
+        apply(&self.backend, id, Change::Redrive { actor }).await
     }
 
     async fn raise_mode(
@@ -123,14 +115,14 @@ impl<B: Backend> Interrupts for Adapter<B> {
         actor: Actor,
         mode: StopMode,
     ) -> Result<Interrupt, ChangeError> {
-        self.change(id, Change::RaiseMode { actor, mode }).await
+        apply(&self.backend, id, Change::RaiseMode { actor, mode }).await
     }
 
     async fn sweep(&self, limit: u32) -> Result<Swept, StoreError> {
         let mut swept = Swept::default();
         for id in self.backend.due(self.backend.now(), limit).await? {
             // Somebody may have been faster since the list was made: then there is nothing left to do.
-            match self.change(id, Change::Expire).await {
+            match apply(&self.backend, id, Change::Expire).await {
                 Ok(_expired) => swept.expired.push(id),
                 Err(ChangeError::Store(error)) => return Err(error),
                 Err(_faster) => {}
@@ -199,4 +191,13 @@ impl<B: Backend> Reroutes for Adapter<B> {
         }
         Ok(expired)
     }
+}
+
+/// Runs one change of one interrupt.
+async fn apply<B: Backend>(
+    backend: &B,
+    id: InterruptId,
+    change: Change,
+) -> Result<Interrupt, ChangeError> {
+    backend.execute(ChangeInterrupt { id, change }).await
 }

@@ -13,12 +13,6 @@ use super::Adapter;
 use crate::operation::{ChangeRun, CreateRun, RunChange, Save};
 use crate::query::Backend;
 
-impl<B: Backend> Adapter<B> {
-    async fn alter(&self, id: RunId, change: RunChange) -> Result<Run, RunError> {
-        self.backend.execute(ChangeRun { id, change }).await
-    }
-}
-
 #[async_trait]
 impl<B: Backend> Runs for Adapter<B> {
     async fn create_run(&self, new: NewRun) -> Result<Run, RunError> {
@@ -26,7 +20,7 @@ impl<B: Backend> Runs for Adapter<B> {
     }
 
     async fn own_run(&self, id: RunId, owner: Delivery) -> Result<Run, RunError> {
-        self.alter(id, RunChange::Own(owner)).await
+        alter(&self.backend, id, RunChange::Own(owner)).await
     }
 
     async fn renew_run(
@@ -35,11 +29,11 @@ impl<B: Backend> Runs for Adapter<B> {
         epoch: u64,
         lease: SignedDuration,
     ) -> Result<Run, RunError> {
-        self.alter(id, RunChange::Renew { epoch, lease }).await
+        alter(&self.backend, id, RunChange::Renew { epoch, lease }).await
     }
 
     async fn release_run(&self, id: RunId, epoch: u64) -> Result<Run, RunError> {
-        self.alter(id, RunChange::Release { epoch }).await
+        alter(&self.backend, id, RunChange::Release { epoch }).await
     }
 
     async fn change_run(
@@ -54,7 +48,7 @@ impl<B: Backend> Runs for Adapter<B> {
             state,
             reason,
         };
-        self.alter(id, change).await
+        alter(&self.backend, id, change).await
     }
 
     async fn run(&self, id: RunId) -> Result<Option<Run>, StoreError> {
@@ -87,4 +81,9 @@ impl<B: Backend> Checkpoints for Adapter<B> {
     async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, StoreError> {
         self.backend.checkpoints(run, page).await
     }
+}
+
+/// Runs one change of one run.
+async fn alter<B: Backend>(backend: &B, id: RunId, change: RunChange) -> Result<Run, RunError> {
+    backend.execute(ChangeRun { id, change }).await
 }
