@@ -51,7 +51,10 @@ fn event_of(happening: &Happening, interrupt: &Interrupt) -> Event {
     let events = every_event(&seen);
     let mut event = events[happening.event % events.len()].clone();
     if let Event::Acknowledge { pending, .. } = &mut event {
-        *pending = (happening.event % 2 == 0).then(|| reroute("event", "OTHER"));
+        *pending = happening
+            .event
+            .is_multiple_of(2)
+            .then(|| reroute("event", "OTHER"));
     }
     event
 }

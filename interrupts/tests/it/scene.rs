@@ -222,22 +222,21 @@ pub(crate) fn question(state: State) -> Interrupt {
 
 /// Every event, with what fits the interrupt.
 pub(crate) fn every_event(interrupt: &Interrupt) -> Vec<Event> {
-    let (epoch, version) = (interrupt.epoch, interrupt.version);
-    let changes = [
-        ReviewChange::Claim { until: at(1_000) },
-        ReviewChange::Release,
-        ReviewChange::Assign {
-            to: ActorName::new("bob").unwrap(),
-        },
-        ReviewChange::Vote {
-            verdict: Verdict::Approve,
-        },
-    ];
-    let holder = interrupt_id(77);
-    let holds = [
-        ReviewChange::Hold { by: holder },
-        ReviewChange::Unhold { by: holder },
-    ];
+    let mut events = deliveries(interrupt.epoch);
+    events.extend(reviews(interrupt.version));
+    for choice in [
+        choosing(7, None),
+        choosing(8, Some("ORIGIN")),
+        choosing(9, Some("THIRD")),
+    ] {
+        events.push(person(interrupt, choice.clone()));
+        events.push(policy(interrupt, choice));
+    }
+    events
+}
+
+/// What workers, operators and the clock do.
+fn deliveries(epoch: u64) -> Vec<Event> {
     let acknowledgements = [
         Evidence::Boundary,
         Evidence::Cancelled,
@@ -275,15 +274,27 @@ pub(crate) fn every_event(interrupt: &Interrupt) -> Vec<Event> {
         evidence,
         pending: None,
     }));
-    events.extend(changes.map(|change| review(actor(Role::Operator), version, change)));
-    events.extend(holds.map(|change| review(actor(Role::System), version, change)));
-    for choice in [
-        choosing(7, None),
-        choosing(8, Some("ORIGIN")),
-        choosing(9, Some("THIRD")),
-    ] {
-        events.push(person(interrupt, choice.clone()));
-        events.push(policy(interrupt, choice));
-    }
     events
+}
+
+/// What reviewers do before they decide.
+fn reviews(version: u64) -> Vec<Event> {
+    let holder = interrupt_id(77);
+    let by_operator = [
+        ReviewChange::Claim { until: at(1_000) },
+        ReviewChange::Release,
+        ReviewChange::Assign {
+            to: ActorName::new("bob").unwrap(),
+        },
+        ReviewChange::Vote {
+            verdict: Verdict::Approve,
+        },
+    ];
+    let by_system = [
+        ReviewChange::Hold { by: holder },
+        ReviewChange::Unhold { by: holder },
+    ];
+    let operator = by_operator.map(|change| review(actor(Role::Operator), version, change));
+    let system = by_system.map(|change| review(actor(Role::System), version, change));
+    operator.into_iter().chain(system).collect()
 }

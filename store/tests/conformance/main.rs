@@ -10,6 +10,7 @@ mod admitting;
 mod deciding;
 mod delivering;
 mod listing;
+mod model;
 mod races;
 mod recovery;
 mod running;
