@@ -481,6 +481,10 @@ fn row_12_dead_letters_after_the_last_delivery_and_not_before() {
             State::Delivered
         };
         assert_eq!(interrupt.state, expected);
+        assert!(
+            interrupt.after(&failed(Some(attempt)), at(1)).is_err(),
+            "what arrives twice counts once"
+        );
     }
     assert_eq!(interrupt.last_error.as_deref(), Some("no answer"));
 }

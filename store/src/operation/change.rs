@@ -158,10 +158,7 @@ impl ChangeInterrupt {
                     .last_error
                     .clone()
                     .unwrap_or_else(|| "every owner was lost".to_owned());
-                let event = Event::DeliveryFailed {
-                    epoch: Some(interrupt.epoch),
-                    error,
-                };
+                let event = Event::DeliveryFailed { epoch: None, error };
                 let step = interrupt.after(&event, tables.now).map_err(refused)?;
                 Ok(tables.perform(step)?)
             }

@@ -186,7 +186,9 @@ impl Reference {
         self.change(number, |known, _now| {
             let counts = known.state == State::Requested;
             let delivered = matches!(known.state, State::Delivered | State::Acknowledged);
-            if stale || !(counts || delivered) {
+            // What has failed already does not fail again.
+            let again = delivered && known.leased_until == 0;
+            if stale || again || !(counts || delivered) {
                 return false;
             }
             known.attempts += u32::from(counts);

@@ -133,7 +133,16 @@ impl Interrupt {
         now: Timestamp,
     ) -> Result<Draft, Refusal> {
         match (epoch, self.lease_at(now)) {
-            (Some(epoch), _) => self.check_epoch(epoch)?,
+            (Some(epoch), _) => {
+                self.check_epoch(epoch)?;
+                // What arrives twice counts once: the first time took the lease away.
+                if self.state != State::Requested && self.lease.is_none() {
+                    return Err(Refusal::Illegal {
+                        state: self.state,
+                        event: "delivery_failed",
+                    });
+                }
+            }
             (None, None) => {}
             (None, Some(lease)) => {
                 return Err(Refusal::Leased {
