@@ -27,7 +27,7 @@ use crate::scene::{
 const LAST_TICK: i64 = 1;
 
 /// How much may go wrong beside the network.
-const MOST_DISTURBANCES: u8 = 1;
+const MOST_DISTURBANCES: u8 = 2;
 
 /// The interrupt that needs a person.
 const REVIEWED: usize = 0;
@@ -312,6 +312,31 @@ fn messages(world: &World) -> Vec<Message> {
     sent
 }
 
+/// What an action between the requests does to its interrupt.
+fn event_between(action: &Action, world: &World) -> Event {
+    match *action {
+        Action::Claim { interrupt } => Event::Review {
+            actor: named("ada", Role::Reviewer),
+            version: world.interrupts[interrupt].version,
+            change: ReviewChange::Claim {
+                until: at(world.tick + 1),
+            },
+        },
+        Action::Withdraw { .. } => Event::Withdraw {
+            actor: actor(Role::Operator),
+            cause: WithdrawCause::Withdrawn,
+        },
+        Action::Redrive { .. } => Event::Redrive {
+            actor: actor(Role::Operator),
+        },
+        Action::Sweep { .. } => deadline(),
+        _ => Event::DeliveryFailed {
+            epoch: None,
+            error: "lost".to_owned(),
+        },
+    }
+}
+
 impl Model for Town {
     type State = World;
     type Action = Action;
@@ -397,36 +422,14 @@ impl Model for Town {
             Action::Crash { worker } => {
                 next.workers[worker] = None;
             }
-            Action::LeaseRanOut { interrupt } => {
-                let event = Event::DeliveryFailed {
-                    epoch: None,
-                    error: "lost".to_owned(),
-                };
-                next.apply(self, interrupt, &event);
+            Action::LeaseRanOut { interrupt }
+            | Action::Claim { interrupt }
+            | Action::Withdraw { interrupt }
+            | Action::Redrive { interrupt }
+            | Action::Sweep { interrupt } => {
+                next.redriven |= matches!(action, Action::Redrive { .. });
+                next.apply(self, interrupt, &event_between(&action, world));
             }
-            Action::Claim { interrupt } => {
-                let event = Event::Review {
-                    actor: named("ada", Role::Reviewer),
-                    version: world.interrupts[interrupt].version,
-                    change: ReviewChange::Claim {
-                        until: at(world.tick + 1),
-                    },
-                };
-                next.apply(self, interrupt, &event);
-            }
-            Action::Withdraw { interrupt } => {
-                let event = Event::Withdraw {
-                    actor: actor(Role::Operator),
-                    cause: WithdrawCause::Withdrawn,
-                };
-                next.apply(self, interrupt, &event);
-            }
-            Action::Redrive { interrupt } => {
-                let actor = actor(Role::Operator);
-                next.apply(self, interrupt, &Event::Redrive { actor });
-                next.redriven = true;
-            }
-            Action::Sweep { interrupt } => next.apply(self, interrupt, &deadline()),
             Action::Tick => next.tick += 1,
         }
         if next == *world {

@@ -26,6 +26,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How many operations may wait to be written.
 const QUEUE: usize = 4_096;
 
+/// How many pages may be written before they move to the main file, which takes flushes of its own. Larger than
+/// SQLite's own choice: under load it is done less often, and the file that waits stays below 20 MB.
+const PAGES_BEFORE_CHECKPOINT: &str = "4000";
+
 /// How many statements stay prepared.
 const PREPARED: usize = 256;
 
@@ -69,6 +73,7 @@ pub(super) async fn connect(
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(PATIENCE)
+        .pragma("wal_autocheckpoint", PAGES_BEFORE_CHECKPOINT)
         .statement_cache_capacity(PREPARED);
     let mut connection = options
         .connect()

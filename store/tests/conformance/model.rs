@@ -442,9 +442,15 @@ impl<S: Store> Tested<S> {
             | Operation::Fail { number, .. }
             | Operation::Redrive(number) => number,
         };
-        let Some(id) = self.ids.get(&number).copied() else {
-            return false;
-        };
+        match self.ids.get(&number).copied() {
+            Some(id) => self.change(id, operation).await,
+            None => false,
+        }
+    }
+
+    /// Changes an interrupt that is there.
+    async fn change(&self, id: InterruptId, operation: &Operation) -> bool {
+        let store = &self.scene.store;
         let now = self.scene.interrupt(id).await;
         // An epoch that never was is as stale as one that was.
         let epoch = |stale: bool| now.epoch + u64::from(stale);

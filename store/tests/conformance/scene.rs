@@ -97,7 +97,7 @@ impl Scene<SqliteStore> {
 impl<S> Scene<S> {
     pub(crate) fn wait(&self, seconds: i64) {
         let mut now = self.clock.now.lock().unwrap();
-        *now = *now + SignedDuration::from_secs(seconds);
+        *now += SignedDuration::from_secs(seconds);
     }
 }
 
