@@ -1,0 +1,16 @@
+//! Stopping and asking: the life of an interrupt, and the ports that a store implements.
+//!
+//! [`life`] is the machine: nine states, the legal transitions between them, what each demands and what
+//! each causes. It is a synchronous value: an event and a time go in, a new interrupt and its effects come
+//! out. [`store`] is what keeps interrupts, runs, journals, checkpoints and the audit; its adapters perform
+//! the effects of a transition in the transaction that records it.
+//!
+//! Owns the meaning of an interrupt's states. Knows nothing of databases, clocks or the network.
+
+mod digest;
+pub mod life;
+mod names;
+pub mod store;
+
+pub use digest::{Digest, EffectId, ParseDigestError};
+pub use names::{ActorName, IdempotencyKey, KindName, NameError, OwnerName, RouteName};

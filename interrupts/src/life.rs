@@ -1,0 +1,33 @@
+//! The life of an interrupt, from its admission to its end.
+//!
+//! [`Transition::LEGAL`] is the one table: each pair of states that may follow each other, with what triggers
+//! it, what it demands and what it causes. [`Interrupt::after`] is its only interpreter; whatever the table
+//! does not list is refused, and the interrupt stays as it is. The diagram in the guide is made of the table.
+
+mod admission;
+mod decision;
+mod diagram;
+mod effect;
+mod event;
+mod interrupt;
+mod lane;
+mod machine;
+mod refusal;
+mod review;
+mod run;
+mod state;
+mod table;
+
+pub use admission::{Admission, AdmissionError, Limits, USUAL_ATTEMPTS};
+pub use decision::{Choosing, Decider, Decision, ExpiryOutcome, Judge, Verdict};
+pub use diagram::diagram;
+pub use effect::{Audited, Effect, Notice};
+pub use event::{Actor, Event, Evidence, Role, WithdrawCause};
+pub use interrupt::{BoundReroute, Interrupt, Lease, Scope};
+pub use lane::{Family, Lane};
+pub use machine::Step;
+pub use refusal::Refusal;
+pub use review::{Claim, Review, ReviewChange, Vote};
+pub use run::{RunState, UnknownRunState};
+pub use state::{State, UnknownState};
+pub use table::{Admitting, Transition, Trigger};

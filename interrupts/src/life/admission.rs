@@ -1,0 +1,284 @@
+//! How an interrupt begins.
+
+use jiff::{SignedDuration, Timestamp};
+use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
+use serde::Serialize;
+
+use super::decision::{ExpiryOutcome, Verdict};
+use super::effect::{Audited, Effect, Notice};
+use super::event::Actor;
+use super::interrupt::{Interrupt, Scope};
+use super::lane::Family;
+use super::machine::Step;
+use super::run::RunState;
+use super::state::State;
+use crate::digest::Digest;
+use crate::names::{IdempotencyKey, KindName, RouteName};
+
+/// How large an interrupt may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes of its reason.
+    pub reason: usize,
+    /// The most bytes of its content.
+    pub content: usize,
+    /// The most routes.
+    pub routes: usize,
+}
+
+impl Default for Limits {
+    /// 16 KiB of reason, 1 MiB of content, 64 routes.
+    fn default() -> Self {
+        Self {
+            reason: 16 << 10,
+            content: 1 << 20,
+            routes: 64,
+        }
+    }
+}
+
+/// A request for an interrupt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Admission {
+    /// The id that it gets. A repeated request may bring another one: the first one's stands.
+    #[serde(skip)]
+    pub id: InterruptId,
+    /// The run that it concerns.
+    pub run: RunId,
+    /// The node that it concerns.
+    pub node: NodeId,
+    /// The kind of that node.
+    pub kind: KindName,
+    /// Where the answer goes when nobody sends it elsewhere: one of the routes.
+    pub origin: RouteName,
+    /// Where the answer may go.
+    pub routes: Vec<RouteName>,
+    /// What it does.
+    pub interrupt_type: InterruptType,
+    /// Who is behind it.
+    pub source: StopSource,
+    /// Who asks for it.
+    pub requested_by: Actor,
+    /// How to stop.
+    pub mode: StopMode,
+    /// How far it reaches.
+    pub scope: Scope,
+    /// Why, in words.
+    pub reason: String,
+    /// What it says or asks, as JSON. It is kept and compared as it is written.
+    pub content: String,
+    /// What makes it the same request when it is sent again: of a supervisor's event, the event's id.
+    pub key: IdempotencyKey,
+    /// What may be decided; empty for what its type allows.
+    pub allowed: Vec<Verdict>,
+    /// How long it may take, from its admission by the store's clock; `None` to wait for ever.
+    pub patience: Option<SignedDuration>,
+    /// What happens when that has passed.
+    pub on_expiry: ExpiryOutcome,
+    /// The most deliveries.
+    pub most_attempts: u32,
+    /// Where the answer shall go instead of the origin: a reroute that waits for the node's interrupt.
+    pub reroute: Option<RouteName>,
+}
+
+/// The number of deliveries that are tried where nobody says otherwise.
+pub const USUAL_ATTEMPTS: u32 = 8;
+
+/// Why an interrupt was not admitted. Nothing was recorded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdmissionError {
+    /// A part is too large.
+    #[error("{part} has {given} bytes or entries, and may have {most}")]
+    TooLarge {
+        /// Which part.
+        part: &'static str,
+        /// How large it is.
+        given: usize,
+        /// How large it may be.
+        most: usize,
+    },
+    /// The content is no JSON.
+    #[error("the content is no JSON")]
+    NotJson,
+    /// The origin or a target is none of the routes.
+    #[error("{route} is not among the routes that the request names")]
+    RouteUnknown {
+        /// The route.
+        route: RouteName,
+    },
+    /// No delivery is allowed.
+    #[error("at least one delivery must be allowed")]
+    NoAttempts,
+    /// The time to wait is not positive.
+    #[error("the time to wait must be positive")]
+    NoPatience,
+    /// The run has ended.
+    #[error("the run is {state}")]
+    RunEnded {
+        /// How.
+        state: RunState,
+    },
+}
+
+impl Admission {
+    /// The digest of what is asked: of everything but the id, so that a repeated request has the same one.
+    pub fn digest(&self) -> Digest {
+        // A struct of texts and numbers always serializes.
+        let json = serde_json::to_vec(self).unwrap_or_default();
+        Digest::of(&json)
+    }
+
+    /// Admits the interrupt: the first row of the table.
+    ///
+    /// Whether its key was seen before is for the store to say.
+    ///
+    /// # Errors
+    ///
+    /// [`AdmissionError`] says which of the demands is not met.
+    pub fn admit(
+        &self,
+        digest: Digest,
+        run: RunState,
+        limits: &Limits,
+        now: Timestamp,
+    ) -> Result<Step, AdmissionError> {
+        self.check(run, limits)?;
+        let interrupt = self.begin(digest, now);
+        let mut effects = vec![
+            Effect::Audit(Audited {
+                event: "admit".to_owned(),
+                row: Some(1),
+                from: None,
+                to: State::Requested,
+                version: interrupt.version,
+                epoch: interrupt.epoch,
+                actor: Some(self.requested_by.clone()),
+                detail: None,
+            }),
+            Effect::Tell(Notice::Admitted),
+        ];
+        if let Some(target) = &self.reroute
+            && let Ok(event) = EventId::try_from(self.key.as_str().to_owned())
+        {
+            effects.push(Effect::StoreReroute {
+                event,
+                target: target.clone(),
+            });
+        }
+        Ok(Step {
+            interrupt,
+            transition: None,
+            effects,
+        })
+    }
+
+    fn check(&self, run: RunState, limits: &Limits) -> Result<(), AdmissionError> {
+        if run.is_final() {
+            return Err(AdmissionError::RunEnded { state: run });
+        }
+        for (part, given, most) in [
+            ("the reason", self.reason.len(), limits.reason),
+            ("the content", self.content.len(), limits.content),
+            ("the list of routes", self.routes.len(), limits.routes),
+        ] {
+            if given > most {
+                return Err(AdmissionError::TooLarge { part, given, most });
+            }
+        }
+        if serde_json::from_str::<serde::de::IgnoredAny>(&self.content).is_err() {
+            return Err(AdmissionError::NotJson);
+        }
+        let outcome = match &self.on_expiry {
+            ExpiryOutcome::Reroute { target } => Some(target),
+            ExpiryOutcome::Reject | ExpiryOutcome::Cancel => None,
+        };
+        let named = [Some(&self.origin), self.reroute.as_ref(), outcome];
+        if let Some(route) = named
+            .into_iter()
+            .flatten()
+            .find(|route| !self.routes.contains(route))
+        {
+            let route = route.clone();
+            return Err(AdmissionError::RouteUnknown { route });
+        }
+        if self.most_attempts == 0 {
+            return Err(AdmissionError::NoAttempts);
+        }
+        if self
+            .patience
+            .is_some_and(|patience| !patience.is_positive())
+        {
+            return Err(AdmissionError::NoPatience);
+        }
+        Ok(())
+    }
+
+    fn begin(&self, digest: Digest, now: Timestamp) -> Interrupt {
+        let allowed = if self.allowed.is_empty() {
+            usual_verdicts(Family::of(self.interrupt_type)).to_vec()
+        } else {
+            self.allowed.clone()
+        };
+        Interrupt {
+            id: self.id,
+            run: self.run,
+            node: self.node.clone(),
+            kind: self.kind.clone(),
+            origin: self.origin.clone(),
+            routes: self.routes.clone(),
+            interrupt_type: self.interrupt_type,
+            source: self.source,
+            requested_by: self.requested_by.clone(),
+            mode: self.mode,
+            scope: self.scope,
+            reason: self.reason.clone(),
+            content: self.content.clone(),
+            key: self.key.clone(),
+            digest,
+            allowed,
+            // A time past the end of the calendar is as good as none.
+            deadline: self
+                .patience
+                .and_then(|patience| now.checked_add(patience).ok()),
+            on_expiry: self.on_expiry.clone(),
+            most_attempts: self.most_attempts,
+            state: State::Requested,
+            version: 1,
+            epoch: 0,
+            attempts: 0,
+            lease: None,
+            last_error: None,
+            bound: None,
+            review: None,
+            held_by: None,
+            decision: None,
+            requested_at: now,
+            acknowledged_at: None,
+            ended_at: None,
+        }
+    }
+}
+
+const fn usual_verdicts(family: Family) -> &'static [Verdict] {
+    match family {
+        Family::Question => &[
+            Verdict::Approve,
+            Verdict::Edit,
+            Verdict::Reject,
+            Verdict::Respond,
+            Verdict::Ignore,
+            Verdict::Reroute,
+            Verdict::ModifyPlan,
+            Verdict::Cancel,
+        ],
+        Family::Stop => &[
+            Verdict::Resume,
+            Verdict::Respond,
+            Verdict::Reroute,
+            Verdict::ModifyPlan,
+            Verdict::Cancel,
+            Verdict::Applied,
+        ],
+    }
+}

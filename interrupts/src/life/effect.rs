@@ -1,0 +1,131 @@
+//! What a transition causes, as values. A store performs them in the transaction that records the transition.
+
+use routing_core::{DecisionId, EventId};
+use serde::{Deserialize, Serialize};
+
+use super::event::Actor;
+use super::state::State;
+use crate::digest::{Digest, EffectId};
+use crate::names::{OwnerName, RouteName};
+
+/// What is told to whoever listens; the row of the outbox says of which interrupt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "notice", rename_all = "snake_case")]
+pub enum Notice {
+    /// It was accepted.
+    Admitted,
+    /// A worker has it.
+    Delivered,
+    /// It took hold.
+    Acknowledged,
+    /// It waits for a person.
+    ReviewOpened,
+    /// Its review changed.
+    ReviewChanged,
+    /// A harder stop was asked for.
+    ModeRaised,
+    /// It ended by a decision, which is to be dispatched.
+    Dispatch {
+        /// Names the dispatch, for the target to tell a repetition.
+        effect: EffectId,
+        /// Where to.
+        target: RouteName,
+        /// The decision.
+        decision: DecisionId,
+    },
+    /// It ended without a decision.
+    Ended,
+    /// It could not be delivered, an operator is needed.
+    DeadLettered,
+    /// An operator lets it be tried again.
+    Redriven,
+}
+
+/// What the audit keeps of one step.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Audited {
+    /// What happened.
+    pub event: String,
+    /// The row of the table; `None` where the state did not change.
+    pub row: Option<u8>,
+    /// The state before; `None` for an admission.
+    pub from: Option<State>,
+    /// The state after.
+    pub to: State,
+    /// The version after.
+    pub version: u64,
+    /// The epoch after.
+    pub epoch: u64,
+    /// Who did it, where it was somebody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<Actor>,
+    /// In words: a reason, a cause, an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// What a store does with a step, beside writing the interrupt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// A row of the audit.
+    Audit(Audited),
+    /// A row of the outbox.
+    Tell(Notice),
+    /// A delivery begins: a new epoch fences off the old ones.
+    NewEpoch {
+        /// The epoch.
+        epoch: u64,
+        /// Its owner.
+        owner: OwnerName,
+    },
+    /// A reroute waits for the node's interrupt.
+    StoreReroute {
+        /// Its event.
+        event: EventId,
+        /// Where it leads.
+        target: RouteName,
+    },
+    /// The pending reroute belongs to this interrupt now.
+    BindReroute {
+        /// Its event.
+        event: EventId,
+    },
+    /// The bound reroute has been used.
+    ConsumeReroute {
+        /// Its event.
+        event: EventId,
+        /// The decision that used it.
+        decision: DecisionId,
+    },
+    /// The bound reroute waits again.
+    ReleaseReroute {
+        /// Its event.
+        event: EventId,
+    },
+    /// A person chose another target: a reroute of its own, stored, bound and consumed at once.
+    ChooseReroute {
+        /// Where it leads.
+        target: RouteName,
+        /// The decision.
+        decision: DecisionId,
+    },
+    /// A review item.
+    OpenReview {
+        /// The digest of what is shown.
+        shown: Digest,
+    },
+    /// The decision is to be carried out: an intent in the journal, and a row of the outbox.
+    Dispatch {
+        /// Names it.
+        effect: EffectId,
+        /// Where to.
+        target: RouteName,
+        /// The decision.
+        decision: DecisionId,
+    },
+    /// An operator must look.
+    Alert {
+        /// What went wrong last.
+        error: String,
+    },
+}

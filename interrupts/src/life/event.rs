@@ -1,0 +1,210 @@
+//! What may happen to an interrupt.
+
+use jiff::Timestamp;
+use routing_core::{InterruptId, StopMode};
+use serde::{Deserialize, Serialize};
+
+use super::decision::{Choosing, Judge};
+use super::interrupt::BoundReroute;
+use super::review::ReviewChange;
+use super::table::Trigger;
+use crate::digest::Digest;
+use crate::names::{ActorName, OwnerName};
+
+/// What somebody may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Only looks.
+    Observer,
+    /// An agent or a program that raises interrupts, and may withdraw its own.
+    Requester,
+    /// Answers interrupts.
+    Reviewer,
+    /// Directs agents: publishes, withdraws, assigns.
+    Supervisor,
+    /// Runs the installation.
+    Operator,
+    /// The machinery itself.
+    System,
+}
+
+/// Somebody who acts. Who may call himself what is the business of whoever lets him in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Actor {
+    /// His name.
+    pub name: ActorName,
+    /// What he may do.
+    pub role: Role,
+}
+
+/// Why a delivery counts as acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Evidence {
+    /// The nodes of a stop's scope have reached their boundary. Enough for a graceful stop.
+    Boundary,
+    /// The nodes of a stop's scope have confirmed that they are cancelled. Enough for every stop.
+    Cancelled,
+    /// The agent's typed request, of a turn whose history holds the message that asked for it.
+    Request {
+        /// The request, as JSON; it becomes the content of the interrupt.
+        content: String,
+    },
+}
+
+/// Why an interrupt is withdrawn.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "cause", rename_all = "snake_case")]
+pub enum WithdrawCause {
+    /// Whoever asked for it, or somebody above him, does not want it any more.
+    Withdrawn,
+    /// A newer one has taken its place.
+    Superseded {
+        /// The newer one.
+        by: InterruptId,
+    },
+    /// Its run has ended.
+    RunEnded,
+    /// Its node has ended.
+    NodeEnded,
+}
+
+/// What happens to an interrupt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// A worker takes it.
+    Take {
+        /// The worker.
+        owner: OwnerName,
+        /// Until when its lease holds.
+        until: Timestamp,
+        /// The worker that is known to be gone, whose lease does not count any more.
+        lost: Option<OwnerName>,
+    },
+    /// Its owner still works at it.
+    Renew {
+        /// The epoch of the delivery.
+        epoch: u64,
+        /// Until when the lease then holds.
+        until: Timestamp,
+    },
+    /// The stop took hold, or the agent said what it asks.
+    Acknowledge {
+        /// The epoch of the delivery.
+        epoch: u64,
+        /// How one knows.
+        evidence: Evidence,
+        /// The reroute that waits for an interrupt of this node.
+        pending: Option<BoundReroute>,
+    },
+    /// A person is needed.
+    RequireReview {
+        /// The epoch of the delivery.
+        epoch: u64,
+        /// The digest of what people are shown.
+        shown: Digest,
+    },
+    /// Something happens to its review.
+    Review {
+        /// Who does it.
+        actor: Actor,
+        /// The version that he saw.
+        version: u64,
+        /// What he does.
+        change: ReviewChange,
+    },
+    /// It is decided.
+    Decide {
+        /// By whom.
+        judge: Judge,
+        /// How.
+        choosing: Choosing,
+    },
+    /// Its deadline has passed.
+    Deadline {
+        /// The id that the decision gets.
+        id: routing_core::DecisionId,
+    },
+    /// It is withdrawn.
+    Withdraw {
+        /// By whom.
+        actor: Actor,
+        /// Why.
+        cause: WithdrawCause,
+    },
+    /// A delivery failed.
+    DeliveryFailed {
+        /// The epoch of the delivery; `None` where it failed before anybody took it, or the lease ran out.
+        epoch: Option<u64>,
+        /// What went wrong.
+        error: String,
+    },
+    /// It is tried again.
+    Redrive {
+        /// By whom.
+        actor: Actor,
+    },
+    /// A second request for a stop that is under way.
+    RaiseMode {
+        /// By whom.
+        actor: Actor,
+        /// The mode that he wants; modes only go up.
+        mode: StopMode,
+    },
+}
+
+impl Event {
+    /// What it triggers; `None` for what changes no state.
+    pub const fn trigger(&self) -> Option<Trigger> {
+        match self {
+            Self::Take { .. } => Some(Trigger::Take),
+            Self::Acknowledge { .. } => Some(Trigger::Acknowledge),
+            Self::RequireReview { .. } => Some(Trigger::RequireReview),
+            Self::Review { .. } => Some(Trigger::Review),
+            Self::Decide { .. } => Some(Trigger::Decide),
+            Self::Deadline { .. } => Some(Trigger::Deadline),
+            Self::Withdraw { .. } => Some(Trigger::Withdraw),
+            Self::DeliveryFailed { .. } => Some(Trigger::DeliveryFailed),
+            Self::Redrive { .. } => Some(Trigger::Redrive),
+            Self::Renew { .. } | Self::RaiseMode { .. } => None,
+        }
+    }
+
+    /// The name in errors and in the audit.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Take { .. } => "take",
+            Self::Renew { .. } => "renew",
+            Self::Acknowledge { .. } => "acknowledge",
+            Self::RequireReview { .. } => "require_review",
+            Self::Review { change, .. } => change.name(),
+            Self::Decide { .. } => "decide",
+            Self::Deadline { .. } => "deadline",
+            Self::Withdraw { .. } => "withdraw",
+            Self::DeliveryFailed { .. } => "delivery_failed",
+            Self::Redrive { .. } => "redrive",
+            Self::RaiseMode { .. } => "raise_mode",
+        }
+    }
+
+    /// Who does it, where it is somebody.
+    pub const fn actor(&self) -> Option<&Actor> {
+        match self {
+            Self::Review { actor, .. }
+            | Self::Withdraw { actor, .. }
+            | Self::Redrive { actor }
+            | Self::RaiseMode { actor, .. }
+            | Self::Decide {
+                judge: Judge::Person { actor, .. },
+                ..
+            } => Some(actor),
+            Self::Take { .. }
+            | Self::Renew { .. }
+            | Self::Acknowledge { .. }
+            | Self::RequireReview { .. }
+            | Self::Decide { .. }
+            | Self::Deadline { .. }
+            | Self::DeliveryFailed { .. } => None,
+        }
+    }
+}

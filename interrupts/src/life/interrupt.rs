@@ -1,0 +1,144 @@
+//! An interrupt as it is kept.
+
+use jiff::Timestamp;
+use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
+use serde::{Deserialize, Serialize};
+
+use super::decision::{Decision, ExpiryOutcome, Verdict};
+use super::event::Actor;
+use super::lane::{Family, Lane};
+use super::review::Review;
+use super::state::State;
+use crate::digest::Digest;
+use crate::names::{IdempotencyKey, KindName, OwnerName, RouteName};
+
+/// How far an interrupt reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Its node, and all that the node started.
+    Agent,
+    /// The whole run.
+    Run,
+}
+
+/// A worker's hold on a delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Lease {
+    /// The worker.
+    pub owner: OwnerName,
+    /// Until when.
+    pub until: Timestamp,
+}
+
+/// A reroute as an interrupt sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct BoundReroute {
+    /// The event that asked for it.
+    pub event: EventId,
+    /// Where it leads.
+    pub target: RouteName,
+}
+
+/// An interrupt, from its admission to its end.
+///
+/// Its life is changed by [`Interrupt::after`] alone; a store keeps what comes out and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Interrupt {
+    /// Its id.
+    pub id: InterruptId,
+    /// The run that it concerns.
+    pub run: RunId,
+    /// The node that it concerns.
+    pub node: NodeId,
+    /// The kind of that node.
+    pub kind: KindName,
+    /// Where the answer goes when nobody sends it elsewhere.
+    pub origin: RouteName,
+    /// Where the answer may go.
+    pub routes: Vec<RouteName>,
+    /// What it does.
+    pub interrupt_type: InterruptType,
+    /// Who is behind it.
+    pub source: StopSource,
+    /// Who asked for it.
+    pub requested_by: Actor,
+    /// How to stop: the hardest mode that was asked for so far.
+    pub mode: StopMode,
+    /// How far it reaches.
+    pub scope: Scope,
+    /// Why, in words.
+    pub reason: String,
+    /// What it says or asks, as JSON; the agent's typed request once there is one.
+    pub content: String,
+    /// What makes it the same request when it is sent again.
+    pub key: IdempotencyKey,
+    /// The digest of the request that admitted it.
+    pub digest: Digest,
+    /// What may be decided.
+    pub allowed: Vec<Verdict>,
+    /// When it expires, by the store's clock; it waits for ever where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+    /// What then happens.
+    pub on_expiry: ExpiryOutcome,
+    /// The most deliveries.
+    pub most_attempts: u32,
+    /// Where it stands.
+    pub state: State,
+    /// Counts the changes.
+    pub version: u64,
+    /// Counts the deliveries, never anew.
+    pub epoch: u64,
+    /// Counts the deliveries since the last redrive.
+    pub attempts: u32,
+    /// Who has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
+    /// What went wrong last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
+    /// The reroute that belongs to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundReroute>,
+    /// Its review, once a person is needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Review>,
+    /// The user's interrupt that goes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<InterruptId>,
+    /// Its decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// When it was admitted.
+    pub requested_at: Timestamp,
+    /// When it took hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged_at: Option<Timestamp>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+impl Interrupt {
+    /// Whether it stops or asks.
+    pub const fn family(&self) -> Family {
+        Family::of(self.interrupt_type)
+    }
+
+    /// The queue that it waits in.
+    pub const fn lane(&self) -> Lane {
+        Lane::of(self.source)
+    }
+
+    /// Whether its answer may go to a route.
+    pub fn allows_target(&self, target: &RouteName) -> bool {
+        self.routes.contains(target)
+    }
+
+    /// The lease that holds at a time.
+    pub fn lease_at(&self, now: Timestamp) -> Option<&Lease> {
+        self.lease.as_ref().filter(|lease| lease.until > now)
+    }
+}

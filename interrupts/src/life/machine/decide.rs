@@ -1,0 +1,183 @@
+//! Decisions: the one that a person or a policy makes, and the one that a deadline makes.
+
+use jiff::Timestamp;
+use routing_core::DecisionId;
+
+use super::Draft;
+use crate::digest::{Digest, EffectId};
+use crate::life::decision::{Choosing, Decider, Decision, ExpiryOutcome, Judge, Verdict};
+use crate::life::effect::Effect;
+use crate::life::event::{Actor, Role};
+use crate::life::interrupt::Interrupt;
+use crate::life::refusal::Refusal;
+use crate::life::state::State;
+use crate::names::RouteName;
+
+impl Interrupt {
+    pub(super) fn decide(
+        &self,
+        judge: &Judge,
+        choosing: &Choosing,
+        now: Timestamp,
+    ) -> Result<Draft, Refusal> {
+        let by = self.check_judge(judge, now)?;
+        self.check_verdict(choosing.verdict)?;
+        if choosing.target.is_some() != (choosing.verdict == Verdict::Reroute) {
+            return Err(Refusal::TargetMismatch);
+        }
+        if choosing.verdict == Verdict::Applied && by != Decider::Policy {
+            return Err(self.not_allowed(choosing.verdict));
+        }
+        // The decider's reroute, else the bound target, else the origin.
+        let target = choosing
+            .target
+            .as_ref()
+            .or(self.bound.as_ref().map(|bound| &bound.target))
+            .unwrap_or(&self.origin)
+            .clone();
+        if !self.allows_target(&target) {
+            return Err(Refusal::TargetNotAllowed { target });
+        }
+        let to = if target == self.origin {
+            State::Resolved
+        } else {
+            State::Rerouted
+        };
+        let mut draft = Draft::of(self, to);
+        if let Some(bound) = &self.bound {
+            draft.effects.push(Effect::ConsumeReroute {
+                event: bound.event.clone(),
+                decision: choosing.id,
+            });
+        }
+        if let Some(target) = &choosing.target {
+            draft.effects.push(Effect::ChooseReroute {
+                target: target.clone(),
+                decision: choosing.id,
+            });
+        }
+        draft.record(Decision {
+            id: choosing.id,
+            version: self.version + 1,
+            verdict: choosing.verdict,
+            target,
+            by,
+            at: now,
+            effect: EffectId::of_dispatch(self.id, self.version + 1),
+            content: choosing.content.clone(),
+        });
+        Ok(draft)
+    }
+
+    pub(super) fn expire(&self, id: DecisionId, now: Timestamp) -> Result<Draft, Refusal> {
+        if self.deadline.is_none_or(|deadline| deadline > now) {
+            return Err(Refusal::NotDue);
+        }
+        let target = match &self.on_expiry {
+            ExpiryOutcome::Reroute { target } => target,
+            ExpiryOutcome::Reject | ExpiryOutcome::Cancel => &self.origin,
+        }
+        .clone();
+        let mut draft = Draft::of(self, State::Expired);
+        draft.release_reroute();
+        draft.record(Decision {
+            id,
+            version: self.version + 1,
+            verdict: self.on_expiry.verdict(),
+            target,
+            by: Decider::Deadline,
+            at: now,
+            effect: EffectId::of_dispatch(self.id, self.version + 1),
+            content: None,
+        });
+        Ok(draft)
+    }
+
+    /// A policy decides what was acknowledged, a person what awaits review.
+    fn check_judge(&self, judge: &Judge, now: Timestamp) -> Result<Decider, Refusal> {
+        match (judge, self.state) {
+            (Judge::Policy { epoch }, State::Acknowledged) => {
+                self.check_epoch(*epoch)?;
+                Ok(Decider::Policy)
+            }
+            (
+                Judge::Person {
+                    actor,
+                    version,
+                    shown,
+                },
+                State::AwaitingReview,
+            ) => {
+                self.check_person(actor, *version, *shown, now)?;
+                Ok(Decider::Person {
+                    name: actor.name.clone(),
+                })
+            }
+            (Judge::Policy { .. } | Judge::Person { .. }, state) => Err(Refusal::Illegal {
+                state,
+                event: "decide",
+            }),
+        }
+    }
+
+    fn check_person(
+        &self,
+        actor: &Actor,
+        version: u64,
+        shown: Digest,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        if !matches!(
+            actor.role,
+            Role::Reviewer | Role::Supervisor | Role::Operator
+        ) {
+            return Err(Refusal::Role {
+                role: actor.role,
+                event: "decide",
+            });
+        }
+        if let Some(by) = self.held_by {
+            return Err(Refusal::Held { by });
+        }
+        self.check_claim(actor, now)?;
+        self.check_version(version)?;
+        if self.review.as_ref().map(|review| review.shown) != Some(shown) {
+            return Err(Refusal::ShownDiffers);
+        }
+        match self.deadline {
+            Some(deadline) if deadline <= now => Err(Refusal::DeadlinePassed { deadline }),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn check_verdict(&self, verdict: Verdict) -> Result<(), Refusal> {
+        if self.allowed.contains(&verdict) {
+            Ok(())
+        } else {
+            Err(self.not_allowed(verdict))
+        }
+    }
+
+    fn not_allowed(&self, verdict: Verdict) -> Refusal {
+        Refusal::VerdictNotAllowed {
+            verdict,
+            allowed: self.allowed.clone(),
+        }
+    }
+}
+
+impl Draft {
+    fn record(&mut self, decision: Decision) {
+        self.detail = decision_in_words(&decision.target, decision.verdict);
+        self.effects.push(Effect::Dispatch {
+            effect: decision.effect,
+            target: decision.target.clone(),
+            decision: decision.id,
+        });
+        self.next.decision = Some(decision);
+    }
+}
+
+fn decision_in_words(target: &RouteName, verdict: Verdict) -> Option<String> {
+    Some(format!("{verdict:?} to {target}"))
+}

@@ -1,0 +1,103 @@
+//! What reviewers do before they decide.
+
+use jiff::Timestamp;
+
+use super::Draft;
+use crate::life::effect::Notice;
+use crate::life::event::{Actor, Role};
+use crate::life::interrupt::Interrupt;
+use crate::life::refusal::Refusal;
+use crate::life::review::{Claim, Review, ReviewChange, Vote};
+use crate::life::state::State;
+
+impl Interrupt {
+    pub(super) fn change_review(
+        &self,
+        actor: &Actor,
+        version: u64,
+        change: &ReviewChange,
+        now: Timestamp,
+    ) -> Result<Draft, Refusal> {
+        check_role(actor, change)?;
+        self.check_version(version)?;
+        let mut draft = Draft::of(self, State::AwaitingReview);
+        let Some(review) = &mut draft.next.review else {
+            return Err(Refusal::ShownDiffers);
+        };
+        match change {
+            ReviewChange::Claim { until } => {
+                self.check_claim(actor, now)?;
+                review.claim = Some(Claim {
+                    by: actor.name.clone(),
+                    until: *until,
+                });
+            }
+            ReviewChange::Release => {
+                if actor.role != Role::Operator {
+                    self.check_claim(actor, now)?;
+                }
+                review.claim = None;
+            }
+            ReviewChange::Assign { to } => review.assignee = Some(to.clone()),
+            ReviewChange::Vote { verdict } => {
+                self.check_verdict(*verdict)?;
+                vote(review, actor, *verdict);
+            }
+            ReviewChange::Hold { by } => {
+                if *by == self.id || self.held_by.is_some_and(|holder| holder != *by) {
+                    return Err(Refusal::NotHeld { by: *by });
+                }
+                draft.next.held_by = Some(*by);
+            }
+            ReviewChange::Unhold { by } => {
+                if self.held_by != Some(*by) {
+                    return Err(Refusal::NotHeld { by: *by });
+                }
+                draft.next.held_by = None;
+            }
+        }
+        draft.tell(Notice::ReviewChanged);
+        Ok(draft)
+    }
+
+    /// Nobody else looks at it.
+    pub(super) fn check_claim(&self, actor: &Actor, now: Timestamp) -> Result<(), Refusal> {
+        let claim = self.review.as_ref().and_then(|review| review.claim_at(now));
+        match claim {
+            Some(claim) if claim.by != actor.name => Err(Refusal::Claimed {
+                by: claim.by.clone(),
+                until: claim.until,
+            }),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+fn vote(review: &mut Review, actor: &Actor, verdict: crate::life::Verdict) {
+    review.votes.retain(|vote| vote.by != actor.name);
+    review.votes.push(Vote {
+        by: actor.name.clone(),
+        verdict,
+    });
+}
+
+fn check_role(actor: &Actor, change: &ReviewChange) -> Result<(), Refusal> {
+    let may = match change {
+        ReviewChange::Claim { .. } | ReviewChange::Release | ReviewChange::Vote { .. } => {
+            matches!(
+                actor.role,
+                Role::Reviewer | Role::Supervisor | Role::Operator
+            )
+        }
+        ReviewChange::Assign { .. } => matches!(actor.role, Role::Supervisor | Role::Operator),
+        ReviewChange::Hold { .. } | ReviewChange::Unhold { .. } => actor.role == Role::System,
+    };
+    if may {
+        Ok(())
+    } else {
+        Err(Refusal::Role {
+            role: actor.role,
+            event: change.name(),
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! Why an interrupt did not take an event.
+
+use jiff::Timestamp;
+use routing_core::InterruptId;
+
+use super::decision::{Decision, Verdict};
+use super::event::Role;
+use super::state::State;
+use crate::names::{ActorName, OwnerName, RouteName};
+
+/// Why an event was refused. The interrupt is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It has ended.
+    #[error("the interrupt is {state} and takes no {event}")]
+    Ended {
+        /// How.
+        state: State,
+        /// What was refused.
+        event: &'static str,
+        /// The decision that stands, where it ended by one.
+        decision: Option<Box<Decision>>,
+    },
+    /// Its state has no such transition.
+    #[error("an interrupt that is {state} takes no {event}")]
+    Illegal {
+        /// Its state.
+        state: State,
+        /// What was refused.
+        event: &'static str,
+    },
+    /// A newer delivery has fenced this one off.
+    #[error("epoch {given} is not the current one, {current}")]
+    Fenced {
+        /// The epoch of the request.
+        given: u64,
+        /// The epoch of the interrupt.
+        current: u64,
+    },
+    /// Somebody has it.
+    #[error("{owner} has it until {until}")]
+    Leased {
+        /// Who.
+        owner: OwnerName,
+        /// Until when.
+        until: Timestamp,
+    },
+    /// It was delivered as often as is allowed.
+    #[error("all {attempts} deliveries are spent")]
+    AttemptsSpent {
+        /// How often.
+        attempts: u32,
+    },
+    /// It has changed since it was shown.
+    #[error("version {given} is not the current one, {current}")]
+    StaleVersion {
+        /// The version of the request.
+        given: u64,
+        /// The version of the interrupt.
+        current: u64,
+    },
+    /// What was shown is not what is asked.
+    #[error("what was shown is not what the interrupt asks")]
+    ShownDiffers,
+    /// Its deadline has passed.
+    #[error("its deadline was {deadline}")]
+    DeadlinePassed {
+        /// When it was.
+        deadline: Timestamp,
+    },
+    /// Its deadline has not passed, or it has none.
+    #[error("its deadline has not passed")]
+    NotDue,
+    /// The actor may not do that.
+    #[error("a {role:?} may not {event}")]
+    Role {
+        /// What he is.
+        role: Role,
+        /// What he may not do.
+        event: &'static str,
+    },
+    /// Somebody else looks at it.
+    #[error("{by} has claimed it until {until}")]
+    Claimed {
+        /// Who.
+        by: ActorName,
+        /// Until when.
+        until: Timestamp,
+    },
+    /// A user's interrupt goes first.
+    #[error("it is held by {by}")]
+    Held {
+        /// That interrupt.
+        by: InterruptId,
+    },
+    /// It is not held by that interrupt, or would hold itself.
+    #[error("it is not for {by} to hold")]
+    NotHeld {
+        /// The interrupt.
+        by: InterruptId,
+    },
+    /// The verdict is none of those that are allowed.
+    #[error("{verdict:?} is not among the allowed verdicts {allowed:?}")]
+    VerdictNotAllowed {
+        /// The verdict.
+        verdict: Verdict,
+        /// Those that are allowed.
+        allowed: Vec<Verdict>,
+    },
+    /// The target is none of the run's routes.
+    #[error("{target} is not among the run's routes")]
+    TargetNotAllowed {
+        /// The target.
+        target: RouteName,
+    },
+    /// A target was given without a reroute, or a reroute without a target.
+    #[error("a target is given with a reroute, and only with it")]
+    TargetMismatch,
+    /// The evidence does not show that it took hold.
+    #[error("the evidence does not show that the interrupt took hold")]
+    EvidenceInsufficient,
+    /// Only stops have modes that can be raised.
+    #[error("a question has no mode to raise")]
+    NotAStop,
+}

@@ -1,0 +1,106 @@
+//! The review of an interrupt that waits for a person.
+
+use jiff::Timestamp;
+use routing_core::InterruptId;
+use serde::{Deserialize, Serialize};
+
+use super::decision::Verdict;
+use crate::digest::Digest;
+use crate::names::ActorName;
+
+/// A person's soft lock on a review.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Claim {
+    /// Who has it.
+    pub by: ActorName,
+    /// Until when.
+    pub until: Timestamp,
+}
+
+/// A person's opinion, which is no decision yet.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Vote {
+    /// Whose.
+    pub by: ActorName,
+    /// What for.
+    pub verdict: Verdict,
+}
+
+/// What reviewers see and have done.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Review {
+    /// The digest of what is shown; whoever decides names it, so that nobody decides about something else.
+    pub shown: Digest,
+    /// Who shall look at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignee: Option<ActorName>,
+    /// Who looks at it now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
+    /// The votes, one for each person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<Vote>,
+}
+
+impl Review {
+    /// A review that nobody has touched.
+    pub const fn of(shown: Digest) -> Self {
+        Self {
+            shown,
+            assignee: None,
+            claim: None,
+            votes: Vec::new(),
+        }
+    }
+
+    /// The claim that holds at a time.
+    pub fn claim_at(&self, now: Timestamp) -> Option<&Claim> {
+        self.claim.as_ref().filter(|claim| claim.until > now)
+    }
+}
+
+/// What may happen to a review without ending it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ReviewChange {
+    /// Its actor looks at it now.
+    Claim {
+        /// Until when the claim holds.
+        until: Timestamp,
+    },
+    /// The claim is given back.
+    Release,
+    /// Somebody shall look at it.
+    Assign {
+        /// Who.
+        to: ActorName,
+    },
+    /// Its actor says what he is for.
+    Vote {
+        /// What for.
+        verdict: Verdict,
+    },
+    /// A user's interrupt goes first.
+    Hold {
+        /// That interrupt.
+        by: InterruptId,
+    },
+    /// The user's interrupt ended with an unchanged resume: the question is shown again.
+    Unhold {
+        /// That interrupt.
+        by: InterruptId,
+    },
+}
+
+impl ReviewChange {
+    /// The name in errors and in the audit.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Claim { .. } => "claim",
+            Self::Release => "release",
+            Self::Assign { .. } => "assign",
+            Self::Vote { .. } => "vote",
+            Self::Hold { .. } => "hold",
+            Self::Unhold { .. } => "unhold",
+        }
+    }
+}

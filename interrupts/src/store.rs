@@ -1,0 +1,40 @@
+//! The ports that a store implements.
+//!
+//! A store keeps interrupts, reroutes, runs, journals, checkpoints, notices and the audit. What an operation
+//! writes, it writes in one transaction, and when it has answered, that is durable. Where several race, one
+//! wins and the others are told the winner. Times are the store's own: deadlines and leases are judged by its
+//! clock, never by a caller's.
+//!
+//! Dropping the future of an operation neither undoes nor hastens it: once it was polled it may have happened
+//! or not. All operations are made to be repeated; each says how.
+
+mod audit;
+mod checkpoint;
+mod error;
+mod interrupt;
+mod journal;
+mod outbox;
+mod reroute;
+mod run;
+
+pub use audit::{Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, VerifyError};
+pub use checkpoint::{Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints};
+pub use error::{ChangeError, StoreError};
+pub use interrupt::{
+    AdmitError, Admitted, Delivery, Filter, Interrupts, Page, RaisedQuestion, Swept,
+};
+pub use journal::{Begun, Intent, Journal, JournalEntry, JournalError, JournalResult, Repeating};
+pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
+pub use reroute::{RerouteRow, Reroutes};
+pub use run::{NewRun, Run, RunError, Runs};
+
+/// Everything that a store does.
+pub trait Store:
+    Interrupts + Reroutes + Runs + Journal + Checkpoints + Outbox + Audit + 'static
+{
+}
+
+impl<S> Store for S where
+    S: Interrupts + Reroutes + Runs + Journal + Checkpoints + Outbox + Audit + 'static
+{
+}

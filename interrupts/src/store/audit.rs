@@ -1,0 +1,186 @@
+//! The audit: what happened, each row bound to the one before by its digest.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use routing_core::{EventId, InterruptId, RunId};
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::interrupt::Page;
+use crate::digest::Digest;
+use crate::life::{Audited, RunState};
+
+/// What a row of the audit is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "about", rename_all = "snake_case")]
+pub enum AuditSubject {
+    /// A step in the life of an interrupt.
+    Interrupt {
+        /// Which one.
+        interrupt: InterruptId,
+        /// Its run.
+        run: RunId,
+        /// What happened.
+        #[serde(flatten)]
+        audited: Audited,
+    },
+    /// A reroute changed.
+    Reroute {
+        /// Its event.
+        event: EventId,
+        /// Its run.
+        run: RunId,
+        /// What it became.
+        change: String,
+    },
+    /// A run changed.
+    Run {
+        /// Which one.
+        run: RunId,
+        /// What happened.
+        event: String,
+        /// Its state after.
+        state: RunState,
+        /// Its epoch after.
+        epoch: u64,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+/// What a row of the audit says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditEntry {
+    /// When it happened, by the store's clock.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub subject: AuditSubject,
+}
+
+/// The end of the audit: who keeps it elsewhere can tell later that nothing before it was changed or cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditHead {
+    /// The last row; 0 where there is none.
+    pub position: u64,
+    /// Its digest.
+    pub digest: Digest,
+}
+
+impl AuditHead {
+    /// Of an audit without rows.
+    pub const EMPTY: Self = Self {
+        position: 0,
+        digest: Digest::ZERO,
+    };
+}
+
+/// A row of the audit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditRow {
+    /// Its place: 1 for the first, without gaps.
+    pub position: u64,
+    /// The digest of the row before.
+    pub previous: Digest,
+    /// The digest of this row.
+    pub digest: Digest,
+    /// What it says, as the JSON that its digest covers.
+    pub entry: String,
+}
+
+impl AuditRow {
+    /// The row that follows a head.
+    pub fn following(head: &AuditHead, entry: String) -> Self {
+        let position = head.position + 1;
+        Self {
+            position,
+            previous: head.digest,
+            digest: digest_of(position, &head.digest, &entry),
+            entry,
+        }
+    }
+
+    /// The head after this row.
+    pub const fn head(&self) -> AuditHead {
+        AuditHead {
+            position: self.position,
+            digest: self.digest,
+        }
+    }
+
+    /// Whether this row follows a head and is what it was when it was written.
+    pub fn follows(&self, head: &AuditHead) -> bool {
+        self.position == head.position + 1
+            && self.previous == head.digest
+            && self.digest == digest_of(self.position, &self.previous, &self.entry)
+    }
+
+    /// What it says.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Corrupt`] where it is no entry.
+    pub fn read(&self) -> Result<AuditEntry, StoreError> {
+        serde_json::from_str(&self.entry).map_err(|error| StoreError::Corrupt {
+            detail: format!("audit row {}: {error}", self.position),
+        })
+    }
+}
+
+fn digest_of(position: u64, previous: &Digest, entry: &str) -> Digest {
+    Digest::of_parts([
+        position.to_be_bytes().as_slice(),
+        previous.bytes(),
+        entry.as_bytes(),
+    ])
+}
+
+/// Why the audit cannot be trusted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// A row is not what it was, or a row before it is missing.
+    #[error("audit row {position} does not follow from the one before")]
+    Broken {
+        /// The first such row.
+        position: u64,
+    },
+    /// The audit ends before its head, or not with its digest.
+    #[error("the audit ends at row {found}, its head is row {expected}")]
+    CutOff {
+        /// Where it ends.
+        found: u64,
+        /// Where it should end.
+        expected: u64,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Keeps the audit.
+#[async_trait]
+pub trait Audit: Send + Sync {
+    /// Rows after a position, in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, StoreError>;
+
+    /// Reads the whole audit and checks every digest. Returns its head.
+    ///
+    /// # Errors
+    ///
+    /// [`VerifyError`] names the first row that is wrong.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn verify_audit(&self) -> Result<AuditHead, VerifyError>;
+}

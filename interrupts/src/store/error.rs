@@ -1,0 +1,79 @@
+//! What goes wrong with a store itself, and with changes of what it keeps.
+
+use routing_core::InterruptId;
+
+use crate::life::Refusal;
+
+/// Why a store could not do what it was asked. Nothing was accepted, unless the variant says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The disk is full.
+    #[error("the disk of the store is full")]
+    Full,
+    /// The store cannot be written.
+    #[error("the store is read-only")]
+    ReadOnly,
+    /// What is stored is damaged.
+    #[error("the store is damaged: {detail}")]
+    Corrupt {
+        /// Where and how.
+        detail: String,
+    },
+    /// Another process held the store for too long.
+    #[error("another process holds the store")]
+    Locked,
+    /// The store was written by a newer version of this program.
+    #[error(
+        "the store has schema {found}, this program knows up to {known}; use the newer program"
+    )]
+    Newer {
+        /// The version of what is stored.
+        found: i64,
+        /// The newest version that this program knows.
+        known: i64,
+    },
+    /// The engine below is older than what is safe.
+    #[error("the engine is version {found}, at least {needed} is needed")]
+    EngineTooOld {
+        /// Its version.
+        found: String,
+        /// The oldest version that is safe.
+        needed: &'static str,
+    },
+    /// The engine does not promise that what it accepts survives a power cut.
+    #[error("the store would not be durable: {setting} is {found}")]
+    NotDurable {
+        /// The setting.
+        setting: &'static str,
+        /// Its value.
+        found: String,
+    },
+    /// The store was closed. An operation that was under way may have happened.
+    #[error("the store is closed")]
+    Closed,
+    /// The store cannot be reached. An operation that was under way may have happened.
+    #[error("the store is unavailable: {detail}")]
+    Unavailable {
+        /// What is wrong.
+        detail: String,
+    },
+}
+
+/// Why an interrupt was not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// There is no such interrupt.
+    #[error("there is no interrupt {interrupt}")]
+    Unknown {
+        /// The id.
+        interrupt: InterruptId,
+    },
+    /// Its life does not allow the change.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,344 @@
+//! Interrupts as a store keeps them.
+
+use async_trait::async_trait;
+use jiff::SignedDuration;
+use routing_core::{InterruptId, NodeId, RunId, StopMode};
+
+use super::error::{ChangeError, StoreError};
+use crate::digest::Digest;
+use crate::life::{
+    Actor, Admission, AdmissionError, Choosing, Evidence, Interrupt, Judge, Refusal, ReviewChange,
+    State, WithdrawCause,
+};
+use crate::names::{IdempotencyKey, OwnerName};
+
+/// What admitting did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Admitted {
+    /// The interrupt is new.
+    New(Interrupt),
+    /// The same request was admitted before: this is what became of it.
+    Known(Interrupt),
+}
+
+impl Admitted {
+    /// The interrupt.
+    pub fn into_interrupt(self) -> Interrupt {
+        match self {
+            Self::New(interrupt) | Self::Known(interrupt) => interrupt,
+        }
+    }
+}
+
+/// Why an interrupt was not admitted. Nothing was recorded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdmitError {
+    /// The key belongs to a request with other content.
+    #[error("the key {key:?} belongs to {interrupt}, which asks something else")]
+    OtherContent {
+        /// The key.
+        key: IdempotencyKey,
+        /// The interrupt that has it.
+        interrupt: InterruptId,
+    },
+    /// The id belongs to another request.
+    #[error("{interrupt} belongs to another request")]
+    IdTaken {
+        /// The id.
+        interrupt: InterruptId,
+    },
+    /// There is no such run.
+    #[error("there is no {run}")]
+    UnknownRun {
+        /// The run.
+        run: RunId,
+    },
+    /// The request does not meet a demand.
+    #[error(transparent)]
+    Refused(#[from] AdmissionError),
+    /// A question could not be delivered and acknowledged at once.
+    #[error(transparent)]
+    NotRaised(Refusal),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Who takes an interrupt, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The worker.
+    pub owner: OwnerName,
+    /// How long its lease holds, from now by the store's clock.
+    pub lease: SignedDuration,
+    /// The worker that is known to be gone, whose lease does not count any more.
+    pub lost: Option<OwnerName>,
+}
+
+/// A question that an agent raises by itself: admitted, delivered and acknowledged at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RaisedQuestion {
+    /// The question. Its content is the agent's typed request.
+    pub admission: Admission,
+    /// The worker that runs the agent.
+    pub delivery: Delivery,
+}
+
+/// Which interrupts to list, in the order of their admission. What is `None` or empty does not restrict.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filter {
+    /// Of this run.
+    pub run: Option<RunId>,
+    /// Of this node.
+    pub node: Option<NodeId>,
+    /// In one of these states.
+    pub states: Vec<State>,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Begins after this position; 0 for the beginning.
+    pub after: u64,
+    /// The most entries.
+    pub limit: u32,
+}
+
+/// What a sweep ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Swept {
+    /// Their deadlines had passed.
+    pub expired: Vec<InterruptId>,
+    /// Their runs had ended.
+    pub cancelled: Vec<InterruptId>,
+}
+
+/// Keeps interrupts. Each method is one transaction: the interrupt, its reroute, journal, notices and audit.
+#[async_trait]
+pub trait Interrupts: Send + Sync {
+    /// Admits an interrupt. The same key with the same content gives the stored answer, whatever became of it.
+    ///
+    /// # Errors
+    ///
+    /// [`AdmitError`]; with [`AdmitError::OtherContent`] where the key was used for something else.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was admitted or not. Admit it again with the same key to be sure.
+    async fn admit(&self, admission: Admission) -> Result<Admitted, AdmitError>;
+
+    /// Admits a question that an agent raises by itself, delivers it to its worker and acknowledges it, in one
+    /// transaction with three audit rows. The node's pending reroute is bound to it.
+    ///
+    /// # Errors
+    ///
+    /// [`AdmitError`], as of [`Interrupts::admit`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was raised or not. Raise it again with the same key to be sure.
+    async fn raise(&self, raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
+
+    /// Gives an interrupt to a worker, in a new epoch. Where its deliveries are spent it is dead-lettered
+    /// instead: look at the state of what is returned.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`]; refused while somebody's lease holds.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it may be leased in an epoch that nobody knows; the lease runs out.
+    async fn deliver(&self, id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError>;
+
+    /// Makes the lease of a delivery hold longer, never shorter.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`]; refused where a newer epoch has begun.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn renew(
+        &self,
+        id: InterruptId,
+        epoch: u64,
+        lease: SignedDuration,
+    ) -> Result<Interrupt, ChangeError>;
+
+    /// Records that a stop took hold or what the agent asks, and binds the node's pending reroute.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`]; refused where a newer epoch has begun, or the evidence does not fit.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was acknowledged or not: read it to see.
+    async fn acknowledge(
+        &self,
+        id: InterruptId,
+        epoch: u64,
+        evidence: Evidence,
+    ) -> Result<Interrupt, ChangeError>;
+
+    /// Opens a review: a person is needed.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`]; refused where a newer epoch has begun.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the review was opened or not: read the interrupt to see.
+    async fn require_review(
+        &self,
+        id: InterruptId,
+        epoch: u64,
+        shown: Digest,
+    ) -> Result<Interrupt, ChangeError>;
+
+    /// Claims, assigns, votes, holds or releases.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`]; refused where the version is not the current one.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it happened or not; repeated with the same version it is refused if it happened.
+    async fn review(
+        &self,
+        id: InterruptId,
+        actor: Actor,
+        version: u64,
+        change: ReviewChange,
+    ) -> Result<Interrupt, ChangeError>;
+
+    /// Decides. However many try, one decision stands; the bound reroute is consumed with it, and its dispatch
+    /// is journalled and told. The same decision may be submitted again, and gives the same answer.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`]; [`Refusal::Ended`](crate::life::Refusal::Ended) names the decision that stands.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was decided or not. Decide again with the same decision id to be sure.
+    async fn decide(
+        &self,
+        id: InterruptId,
+        judge: Judge,
+        choosing: Choosing,
+    ) -> Result<Interrupt, ChangeError>;
+
+    /// Withdraws an interrupt that is not wanted any more.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was withdrawn or not: read it to see.
+    async fn withdraw(
+        &self,
+        id: InterruptId,
+        actor: Actor,
+        cause: WithdrawCause,
+    ) -> Result<Interrupt, ChangeError>;
+
+    /// Records that a delivery failed: of an epoch, or with `None` of nobody or of a lease that ran out.
+    /// The last one allowed dead-letters the interrupt.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`]; refused where a newer epoch has begun, or a lease holds and no epoch is named.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the failure was counted or not.
+    async fn fail_delivery(
+        &self,
+        id: InterruptId,
+        epoch: Option<u64>,
+        error: String,
+    ) -> Result<Interrupt, ChangeError>;
+
+    /// Lets a dead-lettered interrupt be tried again.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`]; refused to everybody but operators.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it is requested again or still dead-lettered: read it to see.
+    async fn redrive(&self, id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError>;
+
+    /// Records a second request for a stop that is under way, and raises its mode where it is harder.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat: modes join.
+    async fn raise_mode(
+        &self,
+        id: InterruptId,
+        actor: Actor,
+        mode: StopMode,
+    ) -> Result<Interrupt, ChangeError>;
+
+    /// Expires what is past its deadline and cancels what is live in ended runs, at most `limit` of each.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]. What was swept before the error stays swept.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn sweep(&self, limit: u32) -> Result<Swept, StoreError>;
+
+    /// An interrupt.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, StoreError>;
+
+    /// The interrupt that a key admitted.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, StoreError>;
+
+    /// Interrupts in the order of their admission, each with its position, which begins the next page.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn interrupts(
+        &self,
+        filter: &Filter,
+        page: Page,
+    ) -> Result<Vec<(u64, Interrupt)>, StoreError>;
+}

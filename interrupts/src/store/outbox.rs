@@ -1,0 +1,102 @@
+//! The outbox: what is to be told, in one order without gaps.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use routing_core::reroute::RerouteState;
+use routing_core::{EventId, InterruptId, RunId};
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::interrupt::Page;
+use crate::life::{Notice, RunState, State};
+use crate::names::OwnerName;
+
+/// Who reads the outbox, and has a cursor of its own in it.
+pub type Consumer = OwnerName;
+
+/// What is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "about", rename_all = "snake_case")]
+pub enum Notification {
+    /// Something happened to an interrupt.
+    Interrupt {
+        /// Which one.
+        interrupt: InterruptId,
+        /// Its run.
+        run: RunId,
+        /// Its state after.
+        state: State,
+        /// Its version after.
+        version: u64,
+        /// What.
+        #[serde(flatten)]
+        notice: Notice,
+    },
+    /// Something happened to a reroute.
+    Reroute {
+        /// Its event.
+        event: EventId,
+        /// Its run.
+        run: RunId,
+        /// Its state after.
+        reroute: RerouteState,
+    },
+    /// A run changed its state.
+    Run {
+        /// Which one.
+        run: RunId,
+        /// Its state after.
+        state: RunState,
+        /// Its version after.
+        version: u64,
+    },
+}
+
+/// A row of the outbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboxRow {
+    /// Its place: 1 for the first, without gaps.
+    pub position: u64,
+    /// When it was written.
+    pub at: Timestamp,
+    /// What is told.
+    pub notification: Notification,
+}
+
+/// Keeps the outbox. A row is written in the transaction of what it tells, so there is none of what did not happen.
+#[async_trait]
+pub trait Outbox: Send + Sync {
+    /// Rows after a position, in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn outbox(&self, page: Page) -> Result<Vec<OutboxRow>, StoreError>;
+
+    /// Records that a consumer has dealt with everything up to a position. Cursors never go back, and never
+    /// beyond the last row. Returns where the cursor stands.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat. Where it did not happen, the consumer is given the same rows again.
+    async fn consumed(&self, consumer: &Consumer, through: u64) -> Result<u64, StoreError>;
+
+    /// Where a consumer's cursor stands; 0 before it has consumed anything.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn cursor(&self, consumer: &Consumer) -> Result<u64, StoreError>;
+}

@@ -1,0 +1,216 @@
+//! Runs as a store keeps them, and who owns them.
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use routing_core::RunId;
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::interrupt::{Delivery, Page};
+use crate::life::{Lease, RunState};
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Run {
+    /// Its id.
+    pub id: RunId,
+    /// The client's own name for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
+    /// What it is to do, as JSON.
+    pub content: String,
+    /// Where it stands.
+    pub state: RunState,
+    /// Why it stands there, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The process that owns it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
+    /// Counts its owners; what an older owner writes is refused.
+    pub epoch: u64,
+    /// Counts the changes.
+    pub version: u64,
+    /// The number of its last checkpoint; 0 before the first.
+    pub checkpoint: u64,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+impl Run {
+    /// A run that has just been created.
+    pub fn created(new: NewRun, now: Timestamp) -> Self {
+        Self {
+            id: new.id,
+            alias: new.alias,
+            content: new.content,
+            state: RunState::Created,
+            reason: None,
+            lease: None,
+            epoch: 0,
+            version: 1,
+            checkpoint: 0,
+            created_at: now,
+        }
+    }
+}
+
+/// A run that is to be created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRun {
+    /// Its id.
+    pub id: RunId,
+    /// The client's own name for it: no other run has it.
+    pub alias: Option<String>,
+    /// What it is to do, as JSON.
+    pub content: String,
+}
+
+/// Why a run was not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// There is no such run.
+    #[error("there is no {run}")]
+    Unknown {
+        /// The id.
+        run: RunId,
+    },
+    /// The id or the alias belongs to another run.
+    #[error("the id or alias belongs to {run}")]
+    Taken {
+        /// The run that has it.
+        run: RunId,
+    },
+    /// Another process owns it.
+    #[error("{} owns it until {}", lease.owner, lease.until)]
+    Owned {
+        /// Who, and until when.
+        lease: Lease,
+    },
+    /// A newer owner has it.
+    #[error("epoch {given} is not the current one, {current}")]
+    Fenced {
+        /// The epoch of the request.
+        given: u64,
+        /// The epoch of the run.
+        current: u64,
+    },
+    /// Its state does not allow the change.
+    #[error("a run that is {from} cannot become {to}")]
+    Illegal {
+        /// Its state.
+        from: RunState,
+        /// The wanted state.
+        to: RunState,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Keeps runs.
+#[async_trait]
+pub trait Runs: Send + Sync {
+    /// Creates a run. Created again with the same content, it is returned as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Taken`] where the id or the alias belongs to another one.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was created or not. Create it again to be sure.
+    async fn create_run(&self, new: NewRun) -> Result<Run, RunError>;
+
+    /// Makes a process the owner of a run, in a new epoch.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Owned`] while another owner's lease holds; [`RunError::Illegal`] where the run has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it may be owned in an epoch that nobody knows; the lease runs out.
+    async fn own_run(&self, id: RunId, owner: Delivery) -> Result<Run, RunError>;
+
+    /// Makes the owner's lease hold longer, never shorter.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Fenced`] where a newer owner has it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn renew_run(
+        &self,
+        id: RunId,
+        epoch: u64,
+        lease: SignedDuration,
+    ) -> Result<Run, RunError>;
+
+    /// Gives a run up, so that another process may own it at once.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Fenced`] where a newer owner has it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn release_run(&self, id: RunId, epoch: u64) -> Result<Run, RunError>;
+
+    /// Changes the state of a run. The interrupts of a run that ends are cancelled by the next sweep, and no
+    /// new ones are admitted. A run that already is in the state stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Illegal`] where the state cannot follow; [`RunError::Fenced`] where a newer owner has it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn change_run(
+        &self,
+        id: RunId,
+        epoch: u64,
+        state: RunState,
+        reason: Option<String>,
+    ) -> Result<Run, RunError>;
+
+    /// A run.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn run(&self, id: RunId) -> Result<Option<Run>, StoreError>;
+
+    /// The run that a client calls by a name of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn run_of(&self, alias: &str) -> Result<Option<Run>, StoreError>;
+
+    /// Runs in the order of their creation, each with its position; of the given states, or all of them
+    /// where none is given.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn runs(&self, states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, StoreError>;
+}

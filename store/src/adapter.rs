@@ -1,0 +1,58 @@
+//! The ports, over any backend.
+
+mod audit;
+mod interrupts;
+mod journal;
+mod run;
+
+use std::sync::Arc;
+
+use ::interrupts::life::Limits;
+use jiff::Timestamp;
+use routing_core::reroute::RerouteLimits;
+use routing_core::{Clock, SystemClock};
+
+use crate::tables::Rules;
+
+/// What a store is told when it is opened.
+#[derive(Clone)]
+pub struct StoreSettings {
+    /// The clock by which deadlines and leases are judged.
+    pub clock: Arc<dyn Clock>,
+    /// How large interrupts may be.
+    pub limits: Limits,
+    /// How long reroutes wait.
+    pub reroutes: RerouteLimits,
+}
+
+impl Default for StoreSettings {
+    /// The machine's clock and the usual limits.
+    fn default() -> Self {
+        Self {
+            clock: Arc::new(SystemClock),
+            limits: Limits::default(),
+            reroutes: RerouteLimits::default(),
+        }
+    }
+}
+
+impl StoreSettings {
+    /// The time in whole microseconds, which is what a file keeps.
+    pub(crate) fn now(&self) -> Timestamp {
+        let now = self.clock.now();
+        Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
+    }
+
+    pub(crate) const fn rules(&self) -> Rules {
+        Rules {
+            limits: self.limits,
+            reroutes: self.reroutes,
+        }
+    }
+}
+
+/// A store over a backend. It implements every port of [`interrupts::store`](::interrupts::store).
+#[derive(Debug)]
+pub struct Adapter<B> {
+    pub(crate) backend: B,
+}

@@ -1,0 +1,71 @@
+//! The ports of the outbox and the audit.
+
+use async_trait::async_trait;
+use interrupts::store::{
+    Audit, AuditHead, AuditRow, Consumer, Outbox, OutboxRow, Page, StoreError, VerifyError,
+};
+
+use super::Adapter;
+use crate::operation::Consume;
+use crate::query::Backend;
+
+/// How many rows a verification reads at a time.
+const ROWS_AT_A_TIME: u32 = 1_000;
+
+#[async_trait]
+impl<B: Backend> Outbox for Adapter<B> {
+    async fn outbox(&self, page: Page) -> Result<Vec<OutboxRow>, StoreError> {
+        self.backend.outbox(page).await
+    }
+
+    async fn consumed(&self, consumer: &Consumer, through: u64) -> Result<u64, StoreError> {
+        let consumer = consumer.clone();
+        self.backend.execute(Consume { consumer, through }).await
+    }
+
+    async fn cursor(&self, consumer: &Consumer) -> Result<u64, StoreError> {
+        self.backend.cursor(consumer).await
+    }
+}
+
+#[async_trait]
+impl<B: Backend> Audit for Adapter<B> {
+    async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, StoreError> {
+        self.backend.audit(page).await
+    }
+
+    async fn verify_audit(&self) -> Result<AuditHead, VerifyError> {
+        // The head comes first: rows that are written meanwhile lie beyond it.
+        let expected = self.backend.audit_head().await?;
+        let mut found = AuditHead::EMPTY;
+        while found.position < expected.position {
+            let page = Page {
+                after: found.position,
+                limit: ROWS_AT_A_TIME,
+            };
+            let rows = self.backend.audit(page).await?;
+            if rows.is_empty() {
+                break;
+            }
+            for row in rows {
+                if found.position == expected.position {
+                    break;
+                }
+                if !row.follows(&found) {
+                    return Err(VerifyError::Broken {
+                        position: found.position + 1,
+                    });
+                }
+                found = row.head();
+            }
+        }
+        if found == expected {
+            Ok(found)
+        } else {
+            Err(VerifyError::CutOff {
+                found: found.position,
+                expected: expected.position,
+            })
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The ports of runs and checkpoints.
+
+use async_trait::async_trait;
+use interrupts::life::RunState;
+use interrupts::store::{
+    Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Delivery, NewRun,
+    Page, Run, RunError, Runs, StoreError,
+};
+use jiff::SignedDuration;
+use routing_core::RunId;
+
+use super::Adapter;
+use crate::operation::{ChangeRun, CreateRun, RunChange, Save};
+use crate::query::Backend;
+
+#[async_trait]
+impl<B: Backend> Runs for Adapter<B> {
+    async fn create_run(&self, new: NewRun) -> Result<Run, RunError> {
+        self.backend.execute(CreateRun { new }).await
+    }
+
+    async fn own_run(&self, id: RunId, owner: Delivery) -> Result<Run, RunError> {
+        alter(&self.backend, id, RunChange::Own(owner)).await
+    }
+
+    async fn renew_run(
+        &self,
+        id: RunId,
+        epoch: u64,
+        lease: SignedDuration,
+    ) -> Result<Run, RunError> {
+        alter(&self.backend, id, RunChange::Renew { epoch, lease }).await
+    }
+
+    async fn release_run(&self, id: RunId, epoch: u64) -> Result<Run, RunError> {
+        alter(&self.backend, id, RunChange::Release { epoch }).await
+    }
+
+    async fn change_run(
+        &self,
+        id: RunId,
+        epoch: u64,
+        state: RunState,
+        reason: Option<String>,
+    ) -> Result<Run, RunError> {
+        let change = RunChange::Become {
+            epoch,
+            state,
+            reason,
+        };
+        alter(&self.backend, id, change).await
+    }
+
+    async fn run(&self, id: RunId) -> Result<Option<Run>, StoreError> {
+        self.backend.run(id).await
+    }
+
+    async fn run_of(&self, alias: &str) -> Result<Option<Run>, StoreError> {
+        self.backend.run_of(alias).await
+    }
+
+    async fn runs(&self, states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, StoreError> {
+        self.backend.runs(states, page).await
+    }
+}
+
+#[async_trait]
+impl<B: Backend> Checkpoints for Adapter<B> {
+    async fn save(&self, draft: CheckpointDraft) -> Result<Checkpoint, CheckpointError> {
+        self.backend.execute(Save { draft }).await
+    }
+
+    async fn checkpoint(&self, id: CheckpointId) -> Result<Option<Checkpoint>, StoreError> {
+        self.backend.checkpoint(id).await
+    }
+
+    async fn last_checkpoint(&self, run: RunId) -> Result<Option<Checkpoint>, StoreError> {
+        self.backend.last_checkpoint(run).await
+    }
+
+    async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, StoreError> {
+        self.backend.checkpoints(run, page).await
+    }
+}
+
+/// Runs one change of one run.
+async fn alter<B: Backend>(backend: &B, id: RunId, change: RunChange) -> Result<Run, RunError> {
+    backend.execute(ChangeRun { id, change }).await
+}

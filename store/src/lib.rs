@@ -1,0 +1,18 @@
+//! Where interrupts are kept: the adapters of the store ports.
+//!
+//! [`MemoryStore`] keeps everything in the memory of one process; [`SqliteStore`] in one file, durably. What an
+//! operation means is written once, in `operation`, as synchronous code over `tables`; an adapter only says
+//! where the rows of the tables come from and where they go. So the two cannot differ in meaning.
+//!
+//! Knows nothing of buses, HTTP, or who calls.
+
+mod adapter;
+mod memory;
+mod operation;
+mod query;
+mod sqlite;
+mod tables;
+
+pub use adapter::{Adapter, StoreSettings};
+pub use memory::{Memory, MemoryStore};
+pub use sqlite::{Sqlite, SqliteStore};

@@ -1,0 +1,186 @@
+//! Reading from memory.
+
+use interrupts::life::{Interrupt, RunState};
+use interrupts::store::{
+    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, OutboxRow, Page,
+    RerouteRow, Run,
+};
+use interrupts::{EffectId, IdempotencyKey};
+use jiff::Timestamp;
+use routing_core::reroute::RerouteState;
+use routing_core::{EventId, InterruptId, RunId};
+
+use super::Memory;
+use crate::operation::Operation;
+use crate::query::{Backend, Found, JournalPart};
+
+/// The rows after a position, in the order of their positions.
+fn paged<T>(mut rows: Vec<(u64, T)>, page: Page) -> Vec<(u64, T)> {
+    rows.retain(|(position, _row)| *position > page.after);
+    rows.sort_by_key(|(position, _row)| *position);
+    rows.truncate(usize::try_from(page.limit).unwrap_or(usize::MAX));
+    rows
+}
+
+/// The first of a list.
+fn first<T>(items: impl Iterator<Item = T>, limit: u32) -> Vec<T> {
+    items
+        .take(usize::try_from(limit).unwrap_or(usize::MAX))
+        .collect()
+}
+
+fn matches(filter: &Filter, interrupt: &Interrupt) -> bool {
+    filter.run.is_none_or(|run| run == interrupt.run)
+        && filter
+            .node
+            .as_ref()
+            .is_none_or(|node| *node == interrupt.node)
+        && (filter.states.is_empty() || filter.states.contains(&interrupt.state))
+}
+
+impl Backend for Memory {
+    fn now(&self) -> Timestamp {
+        self.time()
+    }
+
+    async fn execute<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
+        self.run_operation(&operation)
+    }
+
+    async fn interrupt(&self, id: InterruptId) -> Found<Option<Interrupt>> {
+        let tables = self.lock();
+        Ok(tables.interrupts.row(&id).map(|row| row.interrupt.clone()))
+    }
+
+    async fn interrupt_of(&self, key: &IdempotencyKey) -> Found<Option<Interrupt>> {
+        let tables = self.lock();
+        let id = tables.keys.row(key).map(|row| row.interrupt);
+        let row = id.and_then(|id| tables.interrupts.row(&id));
+        Ok(row.map(|row| row.interrupt.clone()))
+    }
+
+    async fn interrupts(&self, filter: &Filter, page: Page) -> Found<Vec<(u64, Interrupt)>> {
+        let tables = self.lock();
+        let rows = tables
+            .interrupts
+            .rows()
+            .filter(|(_id, row)| matches(filter, &row.interrupt))
+            .map(|(_id, row)| (row.position, row.interrupt.clone()));
+        Ok(paged(rows.collect(), page))
+    }
+
+    async fn due(&self, now: Timestamp, limit: u32) -> Found<Vec<InterruptId>> {
+        let tables = self.lock();
+        let due = tables.interrupts.rows().filter(|(_id, row)| {
+            row.interrupt.state.is_live()
+                && row
+                    .interrupt
+                    .deadline
+                    .is_some_and(|deadline| deadline <= now)
+        });
+        Ok(first(due.map(|(id, _row)| *id), limit))
+    }
+
+    async fn orphans(&self, limit: u32) -> Found<Vec<InterruptId>> {
+        let tables = self.lock();
+        let orphans = tables.interrupts.rows().filter(|(_id, row)| {
+            let run = tables.runs.row(&row.interrupt.run);
+            row.interrupt.state.is_live() && run.is_some_and(|run| run.run.state.is_final())
+        });
+        Ok(first(orphans.map(|(id, _row)| *id), limit))
+    }
+
+    async fn reroute(&self, event: &EventId) -> Found<Option<RerouteRow>> {
+        Ok(self.lock().reroutes.row(event).cloned())
+    }
+
+    async fn due_reroutes(&self, now: Timestamp, limit: u32) -> Found<Vec<EventId>> {
+        let tables = self.lock();
+        let due = tables
+            .reroutes
+            .rows()
+            .filter(|(_event, row)| row.state == RerouteState::Pending && row.expires_at <= now);
+        Ok(first(due.map(|(event, _row)| event.clone()), limit))
+    }
+
+    async fn run(&self, id: RunId) -> Found<Option<Run>> {
+        Ok(self.lock().runs.row(&id).map(|row| row.run.clone()))
+    }
+
+    async fn run_of(&self, alias: &str) -> Found<Option<Run>> {
+        let tables = self.lock();
+        let id = tables.aliases.row(&alias.to_owned());
+        let row = id.and_then(|id| tables.runs.row(id));
+        Ok(row.map(|row| row.run.clone()))
+    }
+
+    async fn runs(&self, states: &[RunState], page: Page) -> Found<Vec<(u64, Run)>> {
+        let tables = self.lock();
+        let rows = tables
+            .runs
+            .rows()
+            .filter(|(_id, row)| states.is_empty() || states.contains(&row.run.state))
+            .map(|(_id, row)| (row.position, row.run.clone()));
+        Ok(paged(rows.collect(), page))
+    }
+
+    async fn effect(&self, effect: EffectId) -> Found<Option<JournalEntry>> {
+        Ok(self.lock().journal.row(&effect).cloned())
+    }
+
+    async fn journal(&self, run: RunId, part: JournalPart, page: Page) -> Found<Vec<JournalEntry>> {
+        let tables = self.lock();
+        let rows = tables.journal.rows().filter(|(_effect, entry)| {
+            entry.intent.run == run && (part == JournalPart::Whole || entry.result.is_none())
+        });
+        let rows = rows.map(|(_effect, entry)| (entry.position, entry.clone()));
+        let rows = paged(rows.collect(), page);
+        Ok(rows.into_iter().map(|(_position, entry)| entry).collect())
+    }
+
+    async fn checkpoint(&self, id: CheckpointId) -> Found<Option<Checkpoint>> {
+        Ok(self.lock().checkpoints.row(&id).cloned())
+    }
+
+    async fn last_checkpoint(&self, run: RunId) -> Found<Option<Checkpoint>> {
+        let tables = self.lock();
+        let number = tables.runs.row(&run).map_or(0, |row| row.run.checkpoint);
+        Ok(tables
+            .checkpoints
+            .row(&CheckpointId { run, number })
+            .cloned())
+    }
+
+    async fn checkpoints(&self, run: RunId, page: Page) -> Found<Vec<Checkpoint>> {
+        let tables = self.lock();
+        let rows = tables
+            .checkpoints
+            .rows()
+            .filter(|(id, _row)| id.run == run)
+            .map(|(id, row)| (id.number, row.clone()));
+        let rows = paged(rows.collect(), page);
+        Ok(rows.into_iter().map(|(_number, row)| row).collect())
+    }
+
+    async fn outbox(&self, page: Page) -> Found<Vec<OutboxRow>> {
+        let tables = self.lock();
+        let rows = tables.outbox.rows_after(&page.after);
+        Ok(first(rows.map(|(_position, row)| row.clone()), page.limit))
+    }
+
+    async fn cursor(&self, consumer: &Consumer) -> Found<u64> {
+        Ok(self.lock().cursors.row(consumer).copied().unwrap_or(0))
+    }
+
+    async fn audit(&self, page: Page) -> Found<Vec<AuditRow>> {
+        let tables = self.lock();
+        let rows = tables.audit.rows_after(&page.after);
+        Ok(first(rows.map(|(_position, row)| row.clone()), page.limit))
+    }
+
+    async fn audit_head(&self) -> Found<AuditHead> {
+        let tables = self.lock();
+        let heads = tables.heads.row(&());
+        Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit))
+    }
+}

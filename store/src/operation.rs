@@ -1,0 +1,57 @@
+//! What the operations of a store mean: synchronous code over the tables, the same for every adapter.
+
+mod admit;
+mod change;
+mod checkpoint;
+mod cursor;
+mod journal;
+mod reroute;
+mod run;
+
+use interrupts::store::StoreError;
+
+use crate::tables::{Absent, Failed, Tables};
+
+pub(crate) use admit::{Admit, Raise};
+pub(crate) use change::{Change, ChangeInterrupt, EndOrphan};
+pub(crate) use checkpoint::Save;
+pub(crate) use cursor::Consume;
+pub(crate) use journal::{Begin, Finish};
+pub(crate) use reroute::{ExpireReroute, NodeEnded, TurnIgnored};
+pub(crate) use run::{ChangeRun, CreateRun, RunChange};
+
+/// Why an operation did not come to its end. Nothing of what it wrote is kept.
+#[derive(Debug)]
+pub(crate) enum Halt<E> {
+    /// A row has to be loaded first; then it runs again.
+    Absent,
+    /// It is refused.
+    Refused(E),
+}
+
+impl<E> From<Absent> for Halt<E> {
+    fn from(_absent: Absent) -> Self {
+        Self::Absent
+    }
+}
+
+impl<E: From<StoreError>> From<Failed> for Halt<E> {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Absent => Self::Absent,
+            Failed::Store(error) => Self::Refused(error.into()),
+        }
+    }
+}
+
+/// Something that is done to the tables, wholly or not at all.
+pub(crate) trait Operation: Send + 'static {
+    type Output: Send + 'static;
+    type Error: From<StoreError> + Send + 'static;
+
+    /// Names the rows that it will surely need.
+    fn want(&self, tables: &mut Tables);
+
+    /// Does it. May run several times; only the last run counts.
+    fn run(&self, tables: &mut Tables) -> Result<Self::Output, Halt<Self::Error>>;
+}

@@ -1,0 +1,109 @@
+//! What an adapter must do: run operations, and answer questions about what is kept.
+
+use std::future::Future;
+
+use interrupts::life::{Interrupt, RunState};
+use interrupts::store::{
+    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, OutboxRow, Page,
+    RerouteRow, Run, StoreError,
+};
+use interrupts::{EffectId, IdempotencyKey};
+use jiff::Timestamp;
+use routing_core::{EventId, InterruptId, RunId};
+
+use crate::operation::Operation;
+
+/// What was found.
+pub(crate) type Found<T> = Result<T, StoreError>;
+
+/// Which part of a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JournalPart {
+    Whole,
+    WithoutResult,
+}
+
+/// Where rows come from and go to.
+pub(crate) trait Backend: Send + Sync + 'static {
+    /// The time, by the store's clock.
+    fn now(&self) -> Timestamp;
+
+    /// Runs an operation wholly or not at all; when this returns, what it did is durable.
+    fn execute<O: Operation>(
+        &self,
+        operation: O,
+    ) -> impl Future<Output = Result<O::Output, O::Error>> + Send;
+
+    fn interrupt(&self, id: InterruptId) -> impl Future<Output = Found<Option<Interrupt>>> + Send;
+
+    fn interrupt_of(
+        &self,
+        key: &IdempotencyKey,
+    ) -> impl Future<Output = Found<Option<Interrupt>>> + Send;
+
+    fn interrupts(
+        &self,
+        filter: &Filter,
+        page: Page,
+    ) -> impl Future<Output = Found<Vec<(u64, Interrupt)>>> + Send;
+
+    /// Live interrupts whose deadlines have passed.
+    fn due(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> impl Future<Output = Found<Vec<InterruptId>>> + Send;
+
+    /// Live interrupts of ended runs.
+    fn orphans(&self, limit: u32) -> impl Future<Output = Found<Vec<InterruptId>>> + Send;
+
+    fn reroute(&self, event: &EventId) -> impl Future<Output = Found<Option<RerouteRow>>> + Send;
+
+    /// Pending reroutes whose time has passed.
+    fn due_reroutes(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> impl Future<Output = Found<Vec<EventId>>> + Send;
+
+    fn run(&self, id: RunId) -> impl Future<Output = Found<Option<Run>>> + Send;
+
+    fn run_of(&self, alias: &str) -> impl Future<Output = Found<Option<Run>>> + Send;
+
+    fn runs(
+        &self,
+        states: &[RunState],
+        page: Page,
+    ) -> impl Future<Output = Found<Vec<(u64, Run)>>> + Send;
+
+    fn effect(&self, effect: EffectId) -> impl Future<Output = Found<Option<JournalEntry>>> + Send;
+
+    fn journal(
+        &self,
+        run: RunId,
+        part: JournalPart,
+        page: Page,
+    ) -> impl Future<Output = Found<Vec<JournalEntry>>> + Send;
+
+    fn checkpoint(
+        &self,
+        id: CheckpointId,
+    ) -> impl Future<Output = Found<Option<Checkpoint>>> + Send;
+
+    fn last_checkpoint(&self, run: RunId)
+    -> impl Future<Output = Found<Option<Checkpoint>>> + Send;
+
+    fn checkpoints(
+        &self,
+        run: RunId,
+        page: Page,
+    ) -> impl Future<Output = Found<Vec<Checkpoint>>> + Send;
+
+    fn outbox(&self, page: Page) -> impl Future<Output = Found<Vec<OutboxRow>>> + Send;
+
+    fn cursor(&self, consumer: &Consumer) -> impl Future<Output = Found<u64>> + Send;
+
+    fn audit(&self, page: Page) -> impl Future<Output = Found<Vec<AuditRow>>> + Send;
+
+    fn audit_head(&self) -> impl Future<Output = Found<AuditHead>> + Send;
+}

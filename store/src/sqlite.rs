@@ -1,0 +1,93 @@
+//! Everything in one SQLite file, durably.
+//!
+//! One task writes. It takes the operations that are waiting, runs them in one transaction, and answers each
+//! after the commit: many operations share one flush to the disk. Readers have connections of their own. Other
+//! processes may use the same file; each transaction reads what it needs anew.
+
+mod column;
+mod error;
+mod flush;
+mod load;
+mod open;
+mod read;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use std::fmt::{self, Debug};
+
+use interrupts::store::StoreError;
+use jiff::Timestamp;
+use sqlx::SqlitePool;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::adapter::{Adapter, StoreSettings};
+use crate::operation::Operation;
+use writer::{Job, Queued};
+
+/// A store in a SQLite file.
+///
+/// Must be opened and used within a Tokio runtime. When it is dropped, operations that were submitted are still
+/// carried out, as long as the runtime lives; to wait for them, use [`SqliteStore::close`].
+pub type SqliteStore = Adapter<Sqlite>;
+
+/// A SQLite file.
+pub struct Sqlite {
+    settings: StoreSettings,
+    jobs: mpsc::Sender<Box<dyn Job>>,
+    readers: SqlitePool,
+    writer: JoinHandle<()>,
+}
+
+impl Debug for Sqlite {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Sqlite")
+    }
+}
+
+impl SqliteStore {
+    /// Waits until everything that was submitted is done, and closes the file.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] where the writing task has panicked.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the store closes all the same, without anybody waiting for it.
+    pub async fn close(self) -> Result<(), StoreError> {
+        let Sqlite {
+            jobs,
+            readers,
+            writer,
+            settings: _,
+        } = self.backend;
+        drop(jobs);
+        let ended = writer.await;
+        readers.close().await;
+        ended.map_err(|error| StoreError::Unavailable {
+            detail: error.to_string(),
+        })
+    }
+}
+
+impl Sqlite {
+    pub(super) fn time(&self) -> Timestamp {
+        self.settings.now()
+    }
+
+    async fn submit<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
+        let slot = self
+            .jobs
+            .reserve()
+            .await
+            .map_err(|_closed| StoreError::Closed)?;
+        let (sender, answer) = oneshot::channel();
+        slot.send(Box::new(Queued::new(operation, sender)));
+        match answer.await {
+            Ok(answer) => answer,
+            Err(_dropped) => Err(StoreError::Closed.into()),
+        }
+    }
+}

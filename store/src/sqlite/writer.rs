@@ -1,0 +1,219 @@
+//! The one task that writes: a queue of operations, many in one transaction, each answered after the commit.
+
+use std::ops::ControlFlow;
+
+use interrupts::store::StoreError;
+use sqlx::Connection as _;
+use sqlx::sqlite::SqliteConnection;
+use tokio::sync::{mpsc, oneshot};
+
+use super::error::store_error;
+use super::{flush, load};
+use crate::adapter::StoreSettings;
+use crate::operation::{Halt, Operation};
+use crate::tables::Tables;
+
+/// The most operations in one transaction.
+const LARGEST_BATCH: usize = 512;
+
+/// What running a job found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ran {
+    /// Its answer stands ready.
+    Finished,
+    /// A row has to be loaded first.
+    Absent,
+}
+
+/// An operation in the queue, whatever its type.
+pub(super) trait Job: Send {
+    fn want(&self, tables: &mut Tables);
+
+    /// Runs the operation, keeps its answer, and keeps or undoes what it wrote.
+    fn run(&mut self, tables: &mut Tables) -> Ran;
+
+    /// Runs the operation for the rows that it asks for, and undoes what it wrote.
+    fn probe(&self, tables: &mut Tables);
+
+    /// Sends the answer, or the reason why the transaction failed.
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+/// An operation, its answer once there is one, and who waits for it.
+pub(super) struct Queued<O: Operation> {
+    operation: O,
+    answer: Option<Result<O::Output, O::Error>>,
+    asker: oneshot::Sender<Result<O::Output, O::Error>>,
+}
+
+impl<O: Operation> Queued<O> {
+    pub(super) const fn new(
+        operation: O,
+        asker: oneshot::Sender<Result<O::Output, O::Error>>,
+    ) -> Self {
+        Self {
+            operation,
+            answer: None,
+            asker,
+        }
+    }
+}
+
+impl<O: Operation> Job for Queued<O> {
+    fn want(&self, tables: &mut Tables) {
+        self.operation.want(tables);
+    }
+
+    fn run(&mut self, tables: &mut Tables) -> Ran {
+        let answer = match self.operation.run(tables) {
+            Ok(output) => {
+                tables.keep();
+                Ok(output)
+            }
+            Err(halt) => {
+                tables.undo();
+                match halt {
+                    Halt::Absent => return Ran::Absent,
+                    Halt::Refused(error) => Err(error),
+                }
+            }
+        };
+        self.answer = Some(answer);
+        Ran::Finished
+    }
+
+    fn probe(&self, tables: &mut Tables) {
+        let _found = self.operation.run(tables);
+        tables.undo();
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
+        let answer = match (committed, self.answer) {
+            (Ok(()), Some(answer)) => answer,
+            (Ok(()), None) => Err(StoreError::Closed.into()),
+            (Err(error), _) => Err(error.into()),
+        };
+        // Whoever asked may have gone away; what was done stays done.
+        let _gone = self.asker.send(answer);
+    }
+}
+
+/// The task.
+pub(super) struct Writer {
+    connection: SqliteConnection,
+    queue: mpsc::Receiver<Box<dyn Job>>,
+    settings: StoreSettings,
+}
+
+impl Writer {
+    pub(super) const fn new(
+        connection: SqliteConnection,
+        queue: mpsc::Receiver<Box<dyn Job>>,
+        settings: StoreSettings,
+    ) -> Self {
+        Self {
+            connection,
+            queue,
+            settings,
+        }
+    }
+
+    /// Writes until nobody can submit anything any more.
+    pub(super) async fn run(mut self) {
+        let mut batch = Vec::new();
+        while self.queue.recv_many(&mut batch, LARGEST_BATCH).await > 0 {
+            self.write(std::mem::take(&mut batch)).await;
+        }
+        if let Err(error) = self.connection.close().await {
+            tracing::warn!(%error, "the store did not close cleanly");
+        }
+    }
+
+    async fn write(&mut self, mut batch: Vec<Box<dyn Job>>) {
+        match self.transact(&mut batch).await {
+            Err(error) if batch.len() > 1 && is_about_one_row(&error) => {
+                // One operation must not take the others down with it.
+                for job in batch {
+                    let mut alone = vec![job];
+                    let written = self.transact(&mut alone).await;
+                    answer(alone, &written);
+                }
+            }
+            written => answer(batch, &written),
+        }
+    }
+
+    async fn transact(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        let written = self.attempt(batch).await;
+        if let Err(error) = &written {
+            tracing::error!(%error, operations = batch.len(), "a transaction of the store failed");
+            // Where the transaction never began, or SQLite has ended it already, there is nothing to roll back.
+            if let Err(error) = self.execute("ROLLBACK").await {
+                tracing::debug!(%error, "nothing was rolled back");
+            }
+        }
+        written
+    }
+
+    async fn attempt(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        let now = self.settings.now();
+        let mut tables = Tables::partial(self.settings.rules(), now);
+        for job in batch.iter() {
+            job.want(&mut tables);
+        }
+        load::begin(&mut self.connection, &mut tables).await?;
+        let mut finished = 0;
+        while let ControlFlow::Continue(first) = run_from(batch, finished, &mut tables) {
+            finished = first;
+            if !load::missing(&mut self.connection, &mut tables).await? {
+                return Err(StoreError::Unavailable {
+                    detail: "an operation waits for rows that it does not name".to_owned(),
+                });
+            }
+        }
+        flush::dirty(&mut self.connection, &tables).await?;
+        self.execute("COMMIT")
+            .await
+            .map_err(|error| store_error(&error))
+    }
+
+    async fn execute(&mut self, sql: &'static str) -> Result<(), sqlx::Error> {
+        sqlx::query(sql).execute(&mut self.connection).await?;
+        Ok(())
+    }
+}
+
+/// Runs the jobs in their order, up to the first that needs a row. The rest is only asked what it needs, so that
+/// all of it is loaded at once; it runs when its turn comes.
+fn run_from(
+    batch: &mut [Box<dyn Job>],
+    from: usize,
+    tables: &mut Tables,
+) -> ControlFlow<(), usize> {
+    let mut first_absent = None;
+    for (number, job) in batch.iter_mut().enumerate().skip(from) {
+        if first_absent.is_some() {
+            job.probe(tables);
+        } else if job.run(tables) == Ran::Absent {
+            first_absent = Some(number);
+        }
+    }
+    match first_absent {
+        Some(first) => ControlFlow::Continue(first),
+        None => ControlFlow::Break(()),
+    }
+}
+
+/// Whether a failure may be the fault of one operation, so that the others deserve another try.
+const fn is_about_one_row(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Unavailable { .. } | StoreError::Corrupt { .. } | StoreError::Full
+    )
+}
+
+fn answer(batch: Vec<Box<dyn Job>>, written: &Result<(), StoreError>) {
+    for job in batch {
+        job.answer(written.clone());
+    }
+}

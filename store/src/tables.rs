@@ -1,0 +1,177 @@
+//! The tables of a store, as operations see them.
+//!
+//! In memory they are the store. For a database they hold the rows that the operations of one transaction
+//! touch: an operation that needs a row which was not loaded stops with [`Absent`], the row is loaded, and the
+//! operation runs again from its beginning. Operations are made to be run again: they only touch the tables.
+
+mod effects;
+mod row;
+mod table;
+
+use interrupts::life::Limits;
+use interrupts::store::{
+    AuditEntry, AuditRow, AuditSubject, Checkpoint, CheckpointId, Consumer, JournalEntry,
+    Notification, OutboxRow, RerouteRow, StoreError,
+};
+use interrupts::{EffectId, IdempotencyKey};
+use jiff::{SignedDuration, Timestamp};
+use routing_core::reroute::RerouteLimits;
+use routing_core::{EventId, InterruptId, NodeId, RunId};
+
+pub(crate) use row::{Heads, InterruptRow, KeyRow, RunRow, Slot};
+pub(crate) use table::{Absent, Table};
+
+/// What the operations of a store are told when it is opened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    pub(crate) limits: Limits,
+    pub(crate) reroutes: RerouteLimits,
+}
+
+/// All tables.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    pub(crate) rules: Rules,
+    /// The time of the transaction, by the store's clock.
+    pub(crate) now: Timestamp,
+    pub(crate) heads: Table<(), Heads>,
+    pub(crate) interrupts: Table<InterruptId, InterruptRow>,
+    pub(crate) keys: Table<IdempotencyKey, KeyRow>,
+    pub(crate) reroutes: Table<EventId, RerouteRow>,
+    pub(crate) slots: Table<(RunId, NodeId), Slot>,
+    pub(crate) runs: Table<RunId, RunRow>,
+    pub(crate) aliases: Table<String, RunId>,
+    pub(crate) journal: Table<EffectId, JournalEntry>,
+    /// Which checkpoints exist. Their contents may be large and no operation needs an old one.
+    pub(crate) checkpoint_ids: Table<CheckpointId, ()>,
+    pub(crate) checkpoints: Table<CheckpointId, Checkpoint>,
+    pub(crate) cursors: Table<Consumer, u64>,
+    pub(crate) outbox: Table<u64, OutboxRow>,
+    pub(crate) audit: Table<u64, AuditRow>,
+}
+
+/// The same call on every table.
+macro_rules! each_table {
+    ($tables:expr, $call:ident) => {{
+        let tables = $tables;
+        tables.heads.$call();
+        tables.interrupts.$call();
+        tables.keys.$call();
+        tables.reroutes.$call();
+        tables.slots.$call();
+        tables.runs.$call();
+        tables.aliases.$call();
+        tables.journal.$call();
+        tables.checkpoint_ids.$call();
+        tables.checkpoints.$call();
+        tables.cursors.$call();
+        tables.outbox.$call();
+        tables.audit.$call();
+    }};
+}
+
+impl Tables {
+    /// Tables that are the store itself.
+    pub(crate) fn whole(rules: Rules) -> Self {
+        let mut tables = Self::partial(rules, Timestamp::UNIX_EPOCH);
+        each_table!(&mut tables, become_whole);
+        tables
+    }
+
+    /// Tables of which nothing is loaded yet.
+    pub(crate) fn partial(rules: Rules, now: Timestamp) -> Self {
+        Self {
+            rules,
+            now,
+            heads: Table::default(),
+            interrupts: Table::default(),
+            keys: Table::default(),
+            reroutes: Table::default(),
+            slots: Table::default(),
+            runs: Table::default(),
+            aliases: Table::default(),
+            journal: Table::default(),
+            checkpoint_ids: Table::default(),
+            checkpoints: Table::default(),
+            cursors: Table::default(),
+            outbox: Table::default(),
+            audit: Table::default(),
+        }
+    }
+
+    /// Keeps what the last operation wrote.
+    pub(crate) fn keep(&mut self) {
+        each_table!(self, keep);
+    }
+
+    /// Undoes what the last operation wrote.
+    pub(crate) fn undo(&mut self) {
+        each_table!(self, undo);
+    }
+
+    pub(crate) fn heads(&mut self) -> Result<Heads, Absent> {
+        Ok(self.heads.get(&())?.cloned().unwrap_or_default())
+    }
+
+    /// The time after a while.
+    pub(crate) fn after(&self, while_: SignedDuration) -> Timestamp {
+        self.now.checked_add(while_).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Writes a row of the audit.
+    pub(crate) fn audit(&mut self, subject: AuditSubject) -> Result<(), Failed> {
+        let mut heads = self.heads()?;
+        let entry = AuditEntry {
+            at: self.now,
+            subject,
+        };
+        let json = serde_json::to_string(&entry).map_err(|error| damaged(&error))?;
+        let row = AuditRow::following(&heads.audit, json);
+        heads.audit = row.head();
+        self.audit.put(row.position, row);
+        self.heads.put((), heads);
+        Ok(())
+    }
+
+    /// Writes a row of the outbox.
+    pub(crate) fn tell(&mut self, notification: Notification) -> Result<(), Absent> {
+        let mut heads = self.heads()?;
+        heads.outbox += 1;
+        let row = OutboxRow {
+            position: heads.outbox,
+            at: self.now,
+            notification,
+        };
+        self.outbox.put(row.position, row);
+        self.heads.put((), heads);
+        Ok(())
+    }
+}
+
+/// Why the tables could not take what an operation does to them.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    /// A row is not loaded.
+    Absent,
+    /// The rows contradict each other.
+    Store(StoreError),
+}
+
+impl From<Absent> for Failed {
+    fn from(_absent: Absent) -> Self {
+        Self::Absent
+    }
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// What is stored is not what this program wrote.
+pub(crate) fn damaged(detail: &dyn ToString) -> StoreError {
+    StoreError::Corrupt {
+        detail: detail.to_string(),
+    }
+}

@@ -1,0 +1,282 @@
+//! Performing a step: the interrupt and all its effects, in the tables.
+
+use interrupts::life::{BoundReroute, Effect, Interrupt, Notice, Step};
+use interrupts::store::{AuditSubject, Intent, JournalEntry, Notification, Repeating, RerouteRow};
+use interrupts::{EffectId, KindName, RouteName};
+use routing_core::reroute::{RerouteChange, RerouteState};
+use routing_core::{DecisionId, EventId, InterruptId, NodeId, RunId};
+
+use super::row::{InterruptRow, Slot};
+use super::{Failed, Tables, damaged};
+
+/// The kind of a dispatch in the journal.
+const DISPATCH: &str = "dispatch";
+
+impl Tables {
+    /// Writes the interrupt of a step and performs its effects.
+    pub(crate) fn perform(&mut self, step: Step) -> Result<Interrupt, Failed> {
+        let Step {
+            interrupt,
+            transition: _,
+            effects,
+        } = step;
+        let position = match self.interrupts.get(&interrupt.id)? {
+            Some(row) => row.position,
+            None => {
+                let mut heads = self.heads()?;
+                heads.interrupts += 1;
+                let position = heads.interrupts;
+                self.heads.put((), heads);
+                position
+            }
+        };
+        for effect in effects {
+            self.perform_effect(&interrupt, effect)?;
+        }
+        let row = InterruptRow {
+            position,
+            interrupt: interrupt.clone(),
+        };
+        self.interrupts.put(interrupt.id, row);
+        Ok(interrupt)
+    }
+
+    fn perform_effect(&mut self, interrupt: &Interrupt, effect: Effect) -> Result<(), Failed> {
+        match effect {
+            Effect::Audit(audited) => self.audit(AuditSubject::Interrupt {
+                interrupt: interrupt.id,
+                run: interrupt.run,
+                audited,
+            }),
+            Effect::Tell(notice) => Ok(self.tell(about(interrupt, notice))?),
+            Effect::StoreReroute { event, target } => self.store_reroute(interrupt, event, target),
+            Effect::BindReroute { event } => {
+                self.change_reroute(&event, RerouteChange::Bind(interrupt.id))
+            }
+            Effect::ConsumeReroute { event, decision } => {
+                self.change_reroute(&event, RerouteChange::Consume(decision))
+            }
+            Effect::ReleaseReroute { event } => self.release_reroute(interrupt, &event),
+            Effect::ChooseReroute { target, decision } => {
+                self.choose_reroute(interrupt, target, decision)
+            }
+            Effect::Dispatch {
+                effect,
+                target,
+                decision,
+            } => {
+                self.journal_dispatch(interrupt, effect, &target, decision)?;
+                let notice = Notice::Dispatch {
+                    effect,
+                    target,
+                    decision,
+                };
+                Ok(self.tell(about(interrupt, notice))?)
+            }
+            // What these say stands in the interrupt, its audit row and its notice.
+            Effect::NewEpoch { .. } | Effect::OpenReview { .. } | Effect::Alert { .. } => Ok(()),
+        }
+    }
+
+    fn journal_dispatch(
+        &mut self,
+        interrupt: &Interrupt,
+        effect: EffectId,
+        target: &RouteName,
+        decision: DecisionId,
+    ) -> Result<(), Failed> {
+        let kind = KindName::new(DISPATCH).map_err(|error| damaged(&error))?;
+        let content = serde_json::json!({
+            "interrupt": interrupt.id,
+            "decision": decision,
+            "target": target,
+        });
+        self.journal_intent(Intent {
+            effect,
+            run: interrupt.run,
+            node: interrupt.node.clone(),
+            kind,
+            // Its target knows the effect id, and ignores a repetition.
+            repeating: Repeating::Idempotent,
+            content: content.to_string(),
+        })?;
+        Ok(())
+    }
+
+    /// Writes an intent at the end of the journal.
+    pub(crate) fn journal_intent(&mut self, intent: Intent) -> Result<JournalEntry, Failed> {
+        let mut heads = self.heads()?;
+        heads.journal += 1;
+        let entry = JournalEntry {
+            position: heads.journal,
+            intent,
+            begun_at: self.now,
+            result: None,
+        };
+        self.heads.put((), heads);
+        self.journal.put(entry.intent.effect, entry.clone());
+        Ok(entry)
+    }
+
+    /// The reroute that waits for an interrupt of a node. There is none while another one is bound: at most one
+    /// is bound for each node. One that has waited too long expires here.
+    pub(crate) fn pending_reroute(
+        &mut self,
+        run: RunId,
+        node: &NodeId,
+    ) -> Result<Option<BoundReroute>, Failed> {
+        let slot = self.slot(run, node)?;
+        let (Some(event), None) = (slot.pending, slot.bound) else {
+            return Ok(None);
+        };
+        let row = self.reroute(&event)?;
+        if row.expires_at <= self.now {
+            self.change_reroute(&event, RerouteChange::Expire)?;
+            return Ok(None);
+        }
+        Ok(Some(BoundReroute {
+            event,
+            target: row.target,
+        }))
+    }
+
+    /// The slot of a node.
+    pub(crate) fn slot(&mut self, run: RunId, node: &NodeId) -> Result<Slot, Failed> {
+        let slot = self.slots.get(&(run, node.clone()))?;
+        Ok(slot.cloned().unwrap_or_default())
+    }
+
+    /// A reroute that must be there, for a slot or an interrupt names it.
+    pub(crate) fn reroute(&mut self, event: &EventId) -> Result<RerouteRow, Failed> {
+        let row = self.reroutes.get(event)?.cloned();
+        Ok(row.ok_or_else(|| damaged(&format!("there is no reroute of event {event}")))?)
+    }
+
+    fn store_reroute(
+        &mut self,
+        interrupt: &Interrupt,
+        event: EventId,
+        target: RouteName,
+    ) -> Result<(), Failed> {
+        let (run, node) = (interrupt.run, interrupt.node.clone());
+        if self.reroutes.get(&event)?.is_some() {
+            // Its key admitted this interrupt alone, so it can only be there by another way.
+            return Err(damaged(&format!("event {event} has a reroute already")).into());
+        }
+        if let Some(older) = self.slot(run, &node)?.pending {
+            self.change_reroute(&older, RerouteChange::Supersede(event.clone()))?;
+        }
+        let row = RerouteRow {
+            event: event.clone(),
+            run,
+            node: node.clone(),
+            target,
+            state: RerouteState::Pending,
+            expires_at: self.after(self.rules.reroutes.lifetime),
+            ignored_turns: 0,
+        };
+        let mut slot = self.slot(run, &node)?;
+        slot.pending = Some(event);
+        self.slots.put((run, node), slot);
+        self.write_reroute(row)
+    }
+
+    /// Changes a reroute as the core's machine allows, and the slot of its node with it.
+    pub(crate) fn change_reroute(
+        &mut self,
+        event: &EventId,
+        change: RerouteChange,
+    ) -> Result<(), Failed> {
+        let mut row = self.reroute(event)?;
+        row.state = row
+            .state
+            .after(change)
+            .map_err(|illegal| damaged(&illegal))?;
+        let mut slot = self.slot(row.run, &row.node)?;
+        for place in [&mut slot.pending, &mut slot.bound] {
+            if place.as_ref() == Some(event) {
+                *place = None;
+            }
+        }
+        match row.state {
+            RerouteState::Pending => slot.pending = Some(event.clone()),
+            RerouteState::Bound { .. } => slot.bound = Some(event.clone()),
+            RerouteState::Consumed { .. }
+            | RerouteState::Expired
+            | RerouteState::Superseded { .. }
+            | RerouteState::Cancelled { .. } => {}
+        }
+        self.slots.put((row.run, row.node.clone()), slot);
+        self.write_reroute(row)
+    }
+
+    /// The reroute waits again, unless a newer one already waits in its place.
+    fn release_reroute(&mut self, interrupt: &Interrupt, event: &EventId) -> Result<(), Failed> {
+        let newer = self.slot(interrupt.run, &interrupt.node)?.pending;
+        self.change_reroute(event, RerouteChange::Release)?;
+        if let Some(newer) = newer {
+            self.change_reroute(event, RerouteChange::Supersede(newer.clone()))?;
+            let mut slot = self.slot(interrupt.run, &interrupt.node)?;
+            slot.pending = Some(newer);
+            self.slots
+                .put((interrupt.run, interrupt.node.clone()), slot);
+        }
+        Ok(())
+    }
+
+    /// A person's reroute: pending, bound and consumed at once. It never enters the node's slot, where a
+    /// supervisor's reroute may go on waiting.
+    fn choose_reroute(
+        &mut self,
+        interrupt: &Interrupt,
+        target: RouteName,
+        decision: DecisionId,
+    ) -> Result<(), Failed> {
+        let event = EventId::try_from(decision.to_string()).map_err(|error| damaged(&error))?;
+        let consumed = consumed_at_once(interrupt.id, decision)?;
+        self.write_reroute(RerouteRow {
+            event,
+            run: interrupt.run,
+            node: interrupt.node.clone(),
+            target,
+            state: consumed,
+            expires_at: self.now,
+            ignored_turns: 0,
+        })
+    }
+
+    /// Writes a reroute whose state has changed, and says so.
+    pub(crate) fn write_reroute(&mut self, row: RerouteRow) -> Result<(), Failed> {
+        let change = serde_json::to_string(&row.state).map_err(|error| damaged(&error))?;
+        self.audit(AuditSubject::Reroute {
+            event: row.event.clone(),
+            run: row.run,
+            change,
+        })?;
+        self.tell(Notification::Reroute {
+            event: row.event.clone(),
+            run: row.run,
+            reroute: row.state.clone(),
+        })?;
+        self.reroutes.put(row.event.clone(), row);
+        Ok(())
+    }
+}
+
+fn consumed_at_once(interrupt: InterruptId, decision: DecisionId) -> Result<RerouteState, Failed> {
+    let consumed = RerouteState::Pending
+        .after(RerouteChange::Bind(interrupt))
+        .and_then(|bound| bound.after(RerouteChange::Consume(decision)))
+        .map_err(|illegal| damaged(&illegal))?;
+    Ok(consumed)
+}
+
+fn about(interrupt: &Interrupt, notice: Notice) -> Notification {
+    Notification::Interrupt {
+        interrupt: interrupt.id,
+        run: interrupt.run,
+        state: interrupt.state,
+        version: interrupt.version,
+        notice,
+    }
+}

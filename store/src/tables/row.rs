@@ -1,0 +1,57 @@
+//! Rows that exist in the store alone.
+
+use interrupts::Digest;
+use interrupts::life::Interrupt;
+use interrupts::store::{AuditHead, Run};
+use routing_core::{EventId, InterruptId};
+use serde::{Deserialize, Serialize};
+
+/// Where the lists of the store end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Heads {
+    pub(crate) audit: AuditHead,
+    pub(crate) outbox: u64,
+    pub(crate) interrupts: u64,
+    pub(crate) runs: u64,
+    pub(crate) journal: u64,
+}
+
+impl Default for Heads {
+    fn default() -> Self {
+        Self {
+            audit: AuditHead::EMPTY,
+            outbox: 0,
+            interrupts: 0,
+            runs: 0,
+            journal: 0,
+        }
+    }
+}
+
+/// An interrupt and its place among all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InterruptRow {
+    pub(crate) position: u64,
+    pub(crate) interrupt: Interrupt,
+}
+
+/// Whom a key admitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KeyRow {
+    pub(crate) interrupt: InterruptId,
+    pub(crate) digest: Digest,
+}
+
+/// A run and its place among all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RunRow {
+    pub(crate) position: u64,
+    pub(crate) run: Run,
+}
+
+/// The reroutes of one node that are not final: at most one of each kind.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Slot {
+    pub(crate) pending: Option<EventId>,
+    pub(crate) bound: Option<EventId>,
+}

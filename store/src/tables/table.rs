@@ -1,0 +1,177 @@
+//! One table: the rows that are loaded, what was changed, and how to undo it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+/// A row that is needed has not been loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Absent;
+
+#[derive(Debug, Clone)]
+struct Cell<V> {
+    /// `None` where there is known to be no such row.
+    value: Option<V>,
+    dirty: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Table<K, V> {
+    cells: BTreeMap<K, Cell<V>>,
+    /// Whether a key without a cell is known to have no row.
+    whole: bool,
+    missing: BTreeSet<K>,
+    /// What the last operation replaced, oldest first.
+    replaced: Vec<(K, Option<Cell<V>>)>,
+}
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Self {
+            cells: BTreeMap::new(),
+            whole: false,
+            missing: BTreeSet::new(),
+            replaced: Vec::new(),
+        }
+    }
+}
+
+impl<K: Ord + Clone, V> Table<K, V> {
+    pub(crate) fn become_whole(&mut self) {
+        self.whole = true;
+    }
+
+    /// The row of a key; `None` where there is none.
+    pub(crate) fn get(&mut self, key: &K) -> Result<Option<&V>, Absent> {
+        if !self.cells.contains_key(key) {
+            if self.whole {
+                return Ok(None);
+            }
+            self.missing.insert(key.clone());
+            return Err(Absent);
+        }
+        Ok(self.cells.get(key).and_then(|cell| cell.value.as_ref()))
+    }
+
+    /// Says that a row will be needed, so that it is loaded with others.
+    pub(crate) fn want(&mut self, key: &K) {
+        if !self.whole && !self.cells.contains_key(key) {
+            self.missing.insert(key.clone());
+        }
+    }
+
+    /// Writes a row.
+    pub(crate) fn put(&mut self, key: K, value: V) {
+        let cell = Cell {
+            value: Some(value),
+            // In memory there is nowhere to write it to.
+            dirty: !self.whole,
+        };
+        let before = self.cells.insert(key.clone(), cell);
+        self.replaced.push((key, before));
+    }
+
+    pub(crate) fn keep(&mut self) {
+        self.replaced.clear();
+    }
+
+    pub(crate) fn undo(&mut self) {
+        while let Some((key, before)) = self.replaced.pop() {
+            match before {
+                Some(cell) => self.cells.insert(key, cell),
+                None => self.cells.remove(&key),
+            };
+        }
+    }
+
+    /// The keys that were asked for since the last call. Each is then known to have no row, until it is loaded.
+    pub(crate) fn take_missing(&mut self) -> BTreeSet<K> {
+        let missing = std::mem::take(&mut self.missing);
+        for key in &missing {
+            self.cells.entry(key.clone()).or_insert(Cell {
+                value: None,
+                dirty: false,
+            });
+        }
+        missing
+    }
+
+    /// Takes a row from the database.
+    pub(crate) fn load(&mut self, key: K, value: V) {
+        let cell = Cell {
+            value: Some(value),
+            dirty: false,
+        };
+        self.cells.insert(key, cell);
+    }
+
+    /// The rows that were written, in the order of their keys.
+    pub(crate) fn dirty(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.cells
+            .iter()
+            .filter(|(_key, cell)| cell.dirty)
+            .filter_map(|(key, cell)| cell.value.as_ref().map(|value| (key, value)))
+    }
+
+    /// All rows that are here, in the order of their keys.
+    pub(crate) fn rows(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+        self.cells
+            .iter()
+            .filter_map(|(key, cell)| cell.value.as_ref().map(|value| (key, value)))
+    }
+
+    /// The rows that are here after a key, in the order of their keys.
+    pub(crate) fn rows_after(&self, key: &K) -> impl Iterator<Item = (&K, &V)> {
+        self.cells
+            .range((Bound::Excluded(key), Bound::Unbounded))
+            .filter_map(|(key, cell)| cell.value.as_ref().map(|value| (key, value)))
+    }
+
+    /// The row of a key that is here.
+    pub(crate) fn row(&self, key: &K) -> Option<&V> {
+        self.cells.get(key).and_then(|cell| cell.value.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Absent, Table};
+
+    #[test]
+    fn a_row_that_is_not_loaded_is_asked_for_once() {
+        let mut table = Table::<u8, &str>::default();
+        assert_eq!(table.get(&1), Err(Absent));
+        table.want(&2);
+        assert_eq!(table.take_missing().into_iter().collect::<Vec<_>>(), [1, 2]);
+        table.load(1, "one");
+        assert_eq!(table.get(&1), Ok(Some(&"one")));
+        assert_eq!(table.get(&2), Ok(None));
+        assert!(table.take_missing().is_empty());
+    }
+
+    #[test]
+    fn undoing_brings_back_what_was_there_before_the_operation() {
+        let mut table = Table::<u8, &str>::default();
+        table.become_whole();
+        table.put(1, "kept");
+        table.keep();
+        table.put(1, "first");
+        table.put(1, "second");
+        table.put(2, "new");
+        table.undo();
+        assert_eq!(table.rows().collect::<Vec<_>>(), [(&1, &"kept")]);
+    }
+
+    #[test]
+    fn what_is_undone_is_not_written() {
+        let mut table = Table::<u8, &str>::default();
+        table.want(&1);
+        table.take_missing();
+        table.load(1, "loaded");
+        table.put(1, "changed");
+        table.undo();
+        assert_eq!(table.dirty().count(), 0);
+        table.put(1, "changed");
+        table.keep();
+        assert_eq!(table.dirty().collect::<Vec<_>>(), [(&1, &"changed")]);
+    }
+}

@@ -1,0 +1,88 @@
+//! What every store must do, run against each adapter.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that cannot go on fails"
+)]
+
+mod admitting;
+mod deciding;
+mod delivering;
+mod listing;
+mod model;
+mod races;
+mod recovery;
+mod running;
+mod scene;
+
+/// A test for each adapter, of each function of a module that takes a scene.
+macro_rules! conformance {
+    ($($module:ident: $($claim:ident),+;)+) => {
+        mod in_memory {
+            $($(
+                #[tokio::test]
+                async fn $claim() {
+                    crate::$module::$claim(crate::scene::Scene::in_memory()).await;
+                }
+            )+)+
+        }
+
+        mod in_sqlite {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $claim() {
+                    crate::$module::$claim(crate::scene::Scene::in_sqlite().await).await;
+                }
+            )+)+
+        }
+    };
+}
+
+conformance! {
+    admitting:
+        the_same_request_gets_the_same_answer_whatever_became_of_it,
+        a_key_with_other_content_is_refused,
+        an_id_or_a_run_that_does_not_fit_is_refused,
+        an_ended_run_takes_no_interrupt,
+        an_admission_is_told_and_audited_in_one_transaction,
+        a_refusal_leaves_nothing_behind,
+        a_raised_question_is_acknowledged_with_three_audit_rows;
+    delivering:
+        a_delivery_fences_off_the_one_before,
+        a_lease_is_judged_by_the_clock_of_the_store,
+        the_last_failed_delivery_dead_letters_and_an_operator_redrives,
+        a_spent_interrupt_is_dead_lettered_instead_of_delivered,
+        a_raised_mode_never_falls;
+    deciding:
+        a_decision_consumes_the_bound_reroute_and_is_dispatched_once,
+        a_decision_may_be_submitted_again_and_another_one_is_told_the_winner,
+        a_person_may_choose_another_target_than_the_bound_one,
+        a_policy_decides_what_needs_nobody,
+        a_held_question_waits_for_the_users_interrupt,
+        a_newer_reroute_supersedes_a_pending_one_and_waits_beside_a_bound_one,
+        a_withdrawn_interrupt_lets_its_reroute_wait_again,
+        a_released_reroute_gives_way_to_a_newer_one,
+        a_reroute_ends_with_its_node_its_time_or_its_patience,
+        a_deadline_ends_in_the_policys_outcome_and_never_in_approval;
+    running:
+        a_run_has_one_owner_at_a_time,
+        an_old_owner_writes_nothing,
+        an_alias_belongs_to_one_run,
+        a_run_follows_its_states_and_its_end_cancels_what_is_open,
+        a_result_is_read_and_never_produced_again,
+        effects_without_a_result_are_listed_as_unknown,
+        checkpoints_are_numbered_and_name_their_parents,
+        a_refused_checkpoint_leaves_no_intent_behind;
+    listing:
+        pages_cover_everything_once_and_in_order,
+        filters_choose_by_run_node_and_state,
+        the_outbox_has_no_gaps_and_cursors_never_go_back,
+        the_audit_has_a_row_for_each_transition_and_verifies;
+    races:
+        of_64_decisions_one_wins_and_the_others_are_told_which,
+        of_64_publishers_with_one_key_all_get_the_same_interrupt,
+        of_64_owners_one_has_the_run,
+        of_64_workers_one_has_the_delivery,
+        concurrent_publishers_leave_a_whole_audit_and_outbox;
+}

@@ -1,0 +1,139 @@
+//! Many at once: one wins, the others are told.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use interrupts::life::{Refusal, State};
+use interrupts::store::{Admitted, ChangeError, RunError, Store};
+
+use crate::scene::{ALL, Scene, choosing, delivery, person, question, rerouting};
+
+/// How many try at once.
+const RACERS: usize = 64;
+
+/// Runs the same thing for each racer, in tasks of their own.
+async fn race<S: Store, F, T>(
+    scene: &Scene<S>,
+    attempt: impl Fn(usize, std::sync::Arc<S>) -> F,
+) -> Vec<T>
+where
+    F: Future<Output = T> + Send + 'static,
+    T: Send + 'static,
+{
+    let racers: Vec<_> = (0..RACERS)
+        .map(|number| tokio::spawn(attempt(number, scene.store.clone())))
+        .collect();
+    let finished = join_all(racers).await;
+    finished.into_iter().map(Result::unwrap).collect()
+}
+
+pub(crate) async fn of_64_decisions_one_wins_and_the_others_are_told_which<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    scene.admitted(rerouting(&run, "e", "OTHER")).await;
+    let open = scene.awaiting(question(&run, "k")).await;
+    let answers = race(&scene, |number, store| {
+        let judge = person(&open);
+        let choice = choosing((number % 2 == 0).then_some("THIRD"));
+        let id = open.id;
+        async move { (choice.id, store.decide(id, judge, choice).await) }
+    })
+    .await;
+    let stands = scene.interrupt(open.id).await.decision.unwrap();
+    let mut winners = 0;
+    for (own, answer) in answers {
+        match answer {
+            Ok(decided) => {
+                winners += 1;
+                assert_eq!(own, stands.id);
+                assert_eq!(decided.decision, Some(stands.clone()));
+            }
+            Err(ChangeError::Refused(Refusal::Ended { decision, .. })) => {
+                assert_eq!(decision.as_deref(), Some(&stands));
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!(winners, 1);
+    let journal = scene.store.journal(run.id, ALL).await.unwrap();
+    assert_eq!(journal.len(), 1, "one dispatch");
+    scene.store.verify_audit().await.unwrap();
+}
+
+pub(crate) async fn of_64_publishers_with_one_key_all_get_the_same_interrupt<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let answers = race(&scene, |_number, store| {
+        let admission = question(&run, "k");
+        async move { store.admit(admission).await.unwrap() }
+    })
+    .await;
+    let new = answers
+        .iter()
+        .filter(|answer| matches!(answer, Admitted::New(_)))
+        .count();
+    assert_eq!(new, 1);
+    let ids: BTreeSet<_> = answers
+        .into_iter()
+        .map(|answer| answer.into_interrupt().id)
+        .collect();
+    assert_eq!(ids.len(), 1);
+    let stored = scene.store.interrupts(&Default::default(), ALL).await;
+    assert_eq!(stored.unwrap().len(), 1);
+}
+
+pub(crate) async fn of_64_owners_one_has_the_run<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    scene.store.release_run(run.id, 1).await.unwrap();
+    let answers = race(&scene, |number, store| {
+        let owner = delivery(&format!("owner-{number}"), 60);
+        let id = run.id;
+        async move { store.own_run(id, owner).await }
+    })
+    .await;
+    let owners = answers.iter().filter(|answer| answer.is_ok()).count();
+    assert_eq!(owners, 1);
+    assert!(
+        answers
+            .iter()
+            .all(|answer| matches!(answer, Ok(_) | Err(RunError::Owned { .. })))
+    );
+    let owned = scene.store.run(run.id).await.unwrap().unwrap();
+    assert_eq!(owned.epoch, 2);
+}
+
+pub(crate) async fn of_64_workers_one_has_the_delivery<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let id = scene.admitted(question(&run, "k")).await.id;
+    let answers = race(&scene, |number, store| {
+        let worker = delivery(&format!("worker-{number}"), 60);
+        async move { store.deliver(id, worker).await }
+    })
+    .await;
+    assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
+    let delivered = scene.interrupt(id).await;
+    assert_eq!((delivered.state, delivered.epoch), (State::Delivered, 1));
+}
+
+pub(crate) async fn concurrent_publishers_leave_a_whole_audit_and_outbox<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    race(&scene, |number, store| {
+        let run = run.clone();
+        async move {
+            for round in 0..5 {
+                let key = format!("k{number}-{round}");
+                store.admit(question(&run, key)).await.unwrap();
+            }
+        }
+    })
+    .await;
+    let told = scene.store.outbox(ALL).await.unwrap();
+    let positions: Vec<u64> = told.iter().map(|row| row.position).collect();
+    assert_eq!(positions, (1..=RACERS as u64 * 5).collect::<Vec<_>>());
+    let head = scene.store.verify_audit().await.unwrap();
+    assert_eq!(head.position, RACERS as u64 * 5 + 2);
+}

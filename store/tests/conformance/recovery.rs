@@ -1,0 +1,124 @@
+//! What is there after the store was closed, and after the process was killed.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use futures_util::future::join_all;
+use interrupts::store::{Audit as _, Interrupts as _, NewRun, Outbox as _, Runs as _};
+use routing_core::RunId;
+use store::{SqliteStore, StoreSettings};
+
+use crate::scene::{ALL, Scene, choosing, key, person, question, rerouting};
+
+/// Names the file that the child publishes to.
+const CHILD_FILE: &str = "IRQ_STORE_TEST_FILE";
+
+/// What a child prints before each key that was acknowledged.
+const ACKNOWLEDGED: &str = "acknowledged ";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_is_there_when_the_store_is_opened_again() {
+    let scene = Scene::in_sqlite().await;
+    let run = scene.run().await;
+    scene.admitted(rerouting(&run, "e", "OTHER")).await;
+    let open = scene.awaiting(question(&run, "k")).await;
+    let head = scene.store.verify_audit().await.unwrap();
+    let told = scene.store.outbox(ALL).await.unwrap();
+    let scene = scene.reopen().await;
+    assert_eq!(scene.interrupt(open.id).await, open);
+    assert_eq!(scene.store.verify_audit().await.unwrap(), head);
+    assert_eq!(scene.store.outbox(ALL).await.unwrap(), told);
+    let decided = scene
+        .store
+        .decide(open.id, person(&open), choosing(None))
+        .await
+        .unwrap();
+    let scene = scene.reopen().await;
+    assert_eq!(scene.interrupt(open.id).await, decided);
+    let known = scene.store.admit(question(&run, "k")).await.unwrap();
+    assert_eq!(known.into_interrupt(), decided);
+    scene.store.verify_audit().await.unwrap();
+}
+
+/// The child: publishes from many tasks at once, and prints each key when the store has answered. Without the
+/// file it is no child, and there is nothing to do.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn child_that_publishes_until_it_is_killed() {
+    let Some(file) = std::env::var_os(CHILD_FILE) else {
+        return;
+    };
+    let store = SqliteStore::open(file, StoreSettings::default())
+        .await
+        .unwrap();
+    let new = NewRun {
+        id: RunId::generate(),
+        alias: None,
+        content: "{}".to_owned(),
+    };
+    let run = store.create_run(new).await.unwrap();
+    let publishers = (0..8).map(|publisher| {
+        let (store, run) = (&store, &run);
+        async move {
+            for number in 0..100_000 {
+                let name = format!("{}-{publisher}-{number}", run.id);
+                store.admit(question(run, name.clone())).await.unwrap();
+                println!("{ACKNOWLEDGED}{name}");
+            }
+        }
+    });
+    join_all(publishers).await;
+}
+
+/// Starts the child, kills it after so many acknowledgements, and returns all that it had printed.
+fn publish_and_kill(file: &Path, acknowledgements: usize) -> Vec<String> {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--nocapture"])
+        .arg("recovery::child_that_publishes_until_it_is_killed")
+        .env(CHILD_FILE, file)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut keys = Vec::new();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    for line in output.lines() {
+        // The last line may be cut off by the kill: without its end it was not acknowledged to anybody.
+        let line = line.unwrap();
+        if let Some((_before, name)) = line.split_once(ACKNOWLEDGED) {
+            keys.push(name.to_owned());
+        }
+        if keys.len() == acknowledgements {
+            child.kill().unwrap();
+        }
+    }
+    child.wait().unwrap();
+    assert!(keys.len() >= acknowledgements, "the child ended too early");
+    keys
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_acknowledged_survives_kill_9() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("store.sqlite");
+    let mut acknowledged = Vec::new();
+    for deaths in 0..5 {
+        acknowledged.extend(publish_and_kill(&file, 20 + deaths * 37));
+        let store = SqliteStore::open(&file, StoreSettings::default())
+            .await
+            .unwrap();
+        for name in &acknowledged {
+            // A key is "run-publisher-number"; one that the kill cut short has fewer parts.
+            if name.split('-').count() < 3 {
+                continue;
+            }
+            let found = store.interrupt_of(&key(name.clone())).await.unwrap();
+            assert!(found.is_some(), "{name} was acknowledged and is lost");
+        }
+        let rows = store.interrupts(&Default::default(), ALL).await.unwrap();
+        let head = store.verify_audit().await.unwrap();
+        let runs = store.runs(&[], ALL).await.unwrap().len();
+        assert_eq!(head.position, (rows.len() + runs) as u64);
+        assert_eq!(store.outbox(ALL).await.unwrap().len(), rows.len());
+        store.close().await.unwrap();
+    }
+}

@@ -1,0 +1,251 @@
+//! A store with a clock that stands still, a run in it, and short ways to say what happens.
+
+use std::sync::{Arc, Mutex};
+
+use interrupts::life::{
+    Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Role, Scope, Verdict,
+};
+use interrupts::store::{Admitted, Delivery, NewRun, Page, RaisedQuestion, Run, Store};
+use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
+use jiff::{SignedDuration, Timestamp};
+use routing_core::{
+    Clock, DecisionId, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
+};
+use store::{MemoryStore, SqliteStore, StoreSettings};
+use tempfile::TempDir;
+
+/// Everything of a list.
+pub(crate) const ALL: Page = Page {
+    after: 0,
+    limit: 100_000,
+};
+
+/// A clock that a test moves.
+#[derive(Debug)]
+pub(crate) struct StillClock {
+    now: Mutex<Timestamp>,
+}
+
+impl Clock for StillClock {
+    fn now(&self) -> Timestamp {
+        *self.now.lock().unwrap()
+    }
+}
+
+/// A store, its clock and its folder.
+pub(crate) struct Scene<S> {
+    pub(crate) store: Arc<S>,
+    pub(crate) clock: Arc<StillClock>,
+    pub(crate) folder: Option<TempDir>,
+}
+
+pub(crate) fn still_clock() -> Arc<StillClock> {
+    Arc::new(StillClock {
+        now: Mutex::new(Timestamp::from_second(1_000_000).unwrap()),
+    })
+}
+
+pub(crate) fn settings(clock: &Arc<StillClock>) -> StoreSettings {
+    StoreSettings {
+        clock: clock.clone(),
+        ..StoreSettings::default()
+    }
+}
+
+impl Scene<MemoryStore> {
+    pub(crate) fn in_memory() -> Self {
+        let clock = still_clock();
+        Self {
+            store: Arc::new(MemoryStore::new(settings(&clock))),
+            clock,
+            folder: None,
+        }
+    }
+}
+
+impl Scene<SqliteStore> {
+    pub(crate) async fn in_sqlite() -> Self {
+        let clock = still_clock();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.sqlite");
+        let store = SqliteStore::open(path, settings(&clock)).await.unwrap();
+        Self {
+            store: Arc::new(store),
+            clock,
+            folder: Some(folder),
+        }
+    }
+
+    /// Closes the store and opens it again.
+    pub(crate) async fn reopen(self) -> Self {
+        let Self {
+            store,
+            clock,
+            folder,
+        } = self;
+        Arc::into_inner(store).unwrap().close().await.unwrap();
+        let path = folder.as_ref().unwrap().path().join("store.sqlite");
+        let store = SqliteStore::open(path, settings(&clock)).await.unwrap();
+        Self {
+            store: Arc::new(store),
+            clock,
+            folder,
+        }
+    }
+}
+
+impl<S> Scene<S> {
+    pub(crate) fn wait(&self, seconds: i64) {
+        let mut now = self.clock.now.lock().unwrap();
+        *now += SignedDuration::from_secs(seconds);
+    }
+}
+
+impl<S: Store> Scene<S> {
+    /// A run that is owned in epoch 1.
+    pub(crate) async fn run(&self) -> Run {
+        let new = NewRun {
+            id: RunId::generate(),
+            alias: None,
+            content: "{}".to_owned(),
+        };
+        let run = self.store.create_run(new).await.unwrap();
+        self.store
+            .own_run(run.id, delivery("owner", 1_000))
+            .await
+            .unwrap()
+    }
+
+    pub(crate) async fn admitted(&self, admission: Admission) -> Interrupt {
+        match self.store.admit(admission).await.unwrap() {
+            Admitted::New(interrupt) => interrupt,
+            Admitted::Known(interrupt) => panic!("{} was known", interrupt.id),
+        }
+    }
+
+    /// A question that an agent raised by itself, in epoch 1.
+    pub(crate) async fn raised(&self, admission: Admission) -> Interrupt {
+        let raised = RaisedQuestion {
+            admission,
+            delivery: delivery("worker", 60),
+        };
+        self.store.raise(raised).await.unwrap().into_interrupt()
+    }
+
+    /// A question that waits for a person.
+    pub(crate) async fn awaiting(&self, admission: Admission) -> Interrupt {
+        let raised = self.raised(admission).await;
+        self.store
+            .require_review(raised.id, raised.epoch, shown())
+            .await
+            .unwrap()
+    }
+
+    pub(crate) async fn interrupt(&self, id: InterruptId) -> Interrupt {
+        self.store.interrupt(id).await.unwrap().unwrap()
+    }
+
+    /// How many transitions the audit has of an interrupt, its admission included.
+    pub(crate) async fn audited(&self, id: InterruptId) -> Vec<String> {
+        let rows = self.store.audit(ALL).await.unwrap();
+        rows.iter()
+            .filter_map(|row| match row.read().unwrap().subject {
+                interrupts::store::AuditSubject::Interrupt {
+                    interrupt, audited, ..
+                } if interrupt == id => Some(audited.event),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+pub(crate) fn route(name: &str) -> RouteName {
+    RouteName::new(name).unwrap()
+}
+
+pub(crate) fn key(text: impl Into<String>) -> IdempotencyKey {
+    IdempotencyKey::new(text).unwrap()
+}
+
+pub(crate) fn event(text: &str) -> EventId {
+    EventId::try_from(text.to_owned()).unwrap()
+}
+
+pub(crate) fn actor(role: Role) -> Actor {
+    Actor {
+        name: ActorName::new("ada").unwrap(),
+        role,
+    }
+}
+
+pub(crate) fn shown() -> Digest {
+    Digest::of(b"shown")
+}
+
+pub(crate) fn delivery(owner: &str, seconds: i64) -> Delivery {
+    Delivery {
+        owner: OwnerName::new(owner).unwrap(),
+        lease: SignedDuration::from_secs(seconds),
+        lost: None,
+    }
+}
+
+pub(crate) fn asked() -> Evidence {
+    Evidence::Request {
+        content: r#"{"asked":true}"#.to_owned(),
+    }
+}
+
+/// A question of a run's root, under a key, that waits for ever.
+pub(crate) fn question(run: &Run, text: impl Into<String>) -> Admission {
+    Admission {
+        id: InterruptId::generate(),
+        run: run.id,
+        node: NodeId::root(),
+        kind: KindName::new("WORKER").unwrap(),
+        origin: route("ORIGIN"),
+        routes: vec![route("ORIGIN"), route("OTHER"), route("THIRD")],
+        interrupt_type: InterruptType::HumanReview,
+        source: StopSource::Programmatic,
+        requested_by: actor(Role::Requester),
+        mode: StopMode::Graceful,
+        scope: Scope::Agent,
+        reason: "which of the two?".to_owned(),
+        content: r#"{"question":"which?"}"#.to_owned(),
+        key: key(text),
+        allowed: Vec::new(),
+        patience: None,
+        on_expiry: ExpiryOutcome::Reject,
+        most_attempts: 3,
+        reroute: None,
+    }
+}
+
+/// A supervisor's event for a run's root, with a target.
+pub(crate) fn rerouting(run: &Run, text: &str, target: &str) -> Admission {
+    Admission {
+        reroute: Some(route(target)),
+        ..question(run, text)
+    }
+}
+
+pub(crate) fn choosing(target: Option<&str>) -> Choosing {
+    Choosing {
+        id: DecisionId::generate(),
+        verdict: if target.is_some() {
+            Verdict::Reroute
+        } else {
+            Verdict::Respond
+        },
+        target: target.map(route),
+        content: Some(r#"{"answer":1}"#.to_owned()),
+    }
+}
+
+pub(crate) fn person(interrupt: &Interrupt) -> Judge {
+    Judge::Person {
+        actor: actor(Role::Reviewer),
+        version: interrupt.version,
+        shown: shown(),
+    }
+}
