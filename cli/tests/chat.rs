@@ -191,7 +191,7 @@ async fn lines_are_messages_and_ctrl_c_leaves_a_record_of_the_partial_answer() {
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let interrupted = next("interrupted");
     assert_eq!(interrupted["partial"]["text"], ANSWER[..10]);
-    assert_eq!(interrupted["partial"]["atProvider"], "connectionClosed");
+    assert_ne!(interrupted["partial"]["atProvider"], "nothingUnderWay");
     assert_eq!(interrupted["partial"]["mayBeBilled"], true);
     assert_eq!(
         interrupted["partial"]["usage"]["output"]["known"],

@@ -77,6 +77,10 @@ fn now(message: &str) -> StopReason {
 }
 
 /// A model's failure with its exit code.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other failures have no exit code of their own"
+)]
 fn failure(error: &Arc<ModelError>) -> Failure {
     let (exit, hint) = match **error {
         ModelError::Unreachable { .. } => (

@@ -37,9 +37,10 @@ impl ChatPartial {
         }
     }
 
-    /// Whether the provider may bill tokens for the call, though nobody reads its answer.
+    /// Whether the provider may bill more than is reported, though nobody reads its answer: a request was
+    /// under way, or failed tries came before whose cost nobody said.
     pub fn may_be_billed(&self) -> bool {
-        self.at_provider != AtProvider::NothingUnderWay || self.usage != ChatUsage::NOTHING_SENT
+        self.at_provider != AtProvider::NothingUnderWay || !self.usage.is_known()
     }
 
     /// The ending of a call that was interrupted with this.

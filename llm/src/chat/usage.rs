@@ -130,6 +130,11 @@ impl ChatUsage {
         }
     }
 
+    /// Whether there is a number for both.
+    pub const fn is_known(self) -> bool {
+        self.input.tokens().is_some() && self.output.tokens().is_some()
+    }
+
     /// The sum. It is unknown where a part is, and an estimate where a part is one.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {

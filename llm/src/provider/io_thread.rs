@@ -33,7 +33,7 @@ pub(crate) struct IoThread {
 
 /// How long an ended call may take to let go of its connection. It is a matter of microseconds unless
 /// the thread is busy with a line that does not end.
-const CLOSE_WITHIN: Duration = Duration::from_millis(20);
+const CLOSE_WITHIN: Duration = Duration::from_millis(100);
 
 /// What a stream says, in order. Its connection is closed as soon as this is dropped.
 #[derive(Debug)]

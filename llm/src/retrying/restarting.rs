@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use routing_core::Outcome;
 use routing_core::model::ChunkSink;
 
-use crate::chat::{ChatOutcome, ChatPartial};
+use crate::chat::ChatOutcome;
 
 /// Tells the caller's sink that an answer starts again, once something of the new one arrives.
 ///
@@ -43,11 +43,16 @@ impl RestartingSink {
     /// one before still stand.
     pub(crate) fn kept_in(&self, outcome: ChatOutcome) -> ChatOutcome {
         match outcome {
-            Outcome::Interrupted { reason, partial } if partial.text.is_empty() => {
-                let text = self.said();
-                ChatPartial { text, ..partial }.interrupted(reason)
+            Outcome::Interrupted {
+                reason,
+                mut partial,
+            } => {
+                if partial.text.is_empty() {
+                    partial.text = self.said();
+                }
+                partial.interrupted(reason)
             }
-            other => other,
+            Outcome::Completed(reply) => Outcome::Completed(reply),
         }
     }
 

@@ -46,6 +46,10 @@ impl Plain {
 }
 
 impl Output for Plain {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what happens beside the answers is not written"
+    )]
     fn told(&mut self, event: &ConversationEvent) -> io::Result<()> {
         match event {
             ConversationEvent::Piece { text } => self.write(&visible_piece(text)),
@@ -60,8 +64,11 @@ impl Output for Plain {
                 }
                 Ok(())
             }
-            ConversationEvent::Interrupted { .. } => self.marked("[interrupted]"),
-            ConversationEvent::Failed { .. } => self.end_line(),
+            ConversationEvent::Interrupted {
+                partial: Some(_), ..
+            } => self.marked("[interrupted]"),
+            ConversationEvent::Interrupted { partial: None, .. }
+            | ConversationEvent::Failed { .. } => self.end_line(),
             _ => Ok(()),
         }
     }

@@ -70,6 +70,10 @@ impl Prompt {
         }
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library knows which of the other keys edit"
+    )]
     fn key(&mut self, key: KeyEvent, event: &Event) -> Wish {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);

@@ -16,6 +16,8 @@ pub(super) struct Screen {
     columns: usize,
     /// The column in which the text goes on; 0 where it is at the beginning of a row.
     column: usize,
+    /// Whether the text was torn off in the midst of a row.
+    torn: bool,
     /// The word that the text ends with, which moves to the next row where it does not fit.
     word: String,
     prompt: Option<PromptRow>,
@@ -27,6 +29,7 @@ impl Screen {
         Self {
             columns,
             column: 0,
+            torn: false,
             word: String::new(),
             prompt: None,
             bytes: String::new(),
@@ -42,6 +45,7 @@ impl Screen {
     pub(super) fn resize(&mut self, columns: usize) {
         if columns != self.columns {
             self.columns = columns;
+            self.torn = self.column > 0;
             self.column = 0;
             self.word.clear();
         }
@@ -133,6 +137,10 @@ impl Screen {
     }
 
     fn put(&mut self, character: char) {
+        // The space between two words is not the beginning of a row.
+        if std::mem::take(&mut self.torn) && character == ' ' {
+            return;
+        }
         let width = character.width().unwrap_or(0);
         if self.column + width >= self.columns {
             if character == ' ' {
@@ -214,6 +222,17 @@ mod tests {
         let mut screen = Screen::new(6);
         screen.text("abcdefgh 大大大");
         assert_eq!(screen.take_bytes(), "abcde\r\nfgh \r\n大大\r\n大");
+    }
+
+    #[test]
+    fn after_a_resize_the_text_goes_on_in_a_new_row() {
+        let mut screen = Screen::new(40);
+        screen.text("one");
+        screen.prompt(prompt(""));
+        screen.take_bytes();
+        screen.resize(30);
+        screen.text(" two three");
+        assert_eq!(screen.take_bytes(), "\r\u{1b}[Jtwo three");
     }
 
     #[test]

@@ -289,6 +289,10 @@ impl Talk {
     }
 
     /// Shows what happened.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what else happens is seen in the prompt"
+    )]
     fn told(&mut self, event: ConversationEvent) {
         match event {
             ConversationEvent::StepStarted { messages } => {
@@ -311,8 +315,12 @@ impl Talk {
                 self.after_answer(&usage_text(usage));
             }
             ConversationEvent::Interrupted { partial, .. } => {
-                self.marked(INTERRUPTED);
-                self.after_answer(&partial.as_ref().map(partial_text).unwrap_or_default());
+                if let Some(partial) = partial {
+                    self.marked(INTERRUPTED);
+                    self.after_answer(&partial_text(&partial));
+                } else {
+                    self.notice("Interrupted; no answer was under way.");
+                }
                 self.say_what_waits();
             }
             ConversationEvent::Failed { error } => self.failed(&error),
