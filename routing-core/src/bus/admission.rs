@@ -107,6 +107,9 @@ pub struct NodeStatus<K: AgentType> {
 }
 
 /// Knows the nodes and what they do.
+///
+/// An event names a node and no run, so a node's id must be unique among all runs that share a
+/// directory.
 pub trait AgentDirectory<K: AgentType>: Send + Sync {
     /// What the node is and does; `None` where there is no such node.
     fn find(&self, node: &NodeId) -> Option<NodeStatus<K>>;

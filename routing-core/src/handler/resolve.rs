@@ -177,6 +177,10 @@ where
                 format!("the reviewing model gave no usable answer: {error}"),
                 0,
             ),
+            // A reviewer that cannot be reached is not there: that is what people are for.
+            Err(Unresolved::Failed(HandleError::Model { source, .. })) => {
+                (format!("the reviewing model gave no answer: {source}"), 0)
+            }
             Err(other) => return Err(other),
         };
         self.ask(

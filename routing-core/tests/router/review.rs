@@ -3,6 +3,7 @@
 use routing_core::InterruptType;
 use routing_core::handler::DecidedBy;
 use routing_core::model::Role;
+use routing_core::review::{Answer, QuestionKind};
 
 use crate::domain::{Desks, from_editor};
 use crate::scene::{Scene, chose};
@@ -29,6 +30,24 @@ async fn a_model_that_is_as_sure_as_it_must_be_is_believed() {
         .routed(&desks, from_editor(InterruptType::AgentReview))
         .await;
     assert_eq!(routed.decided_by, DecidedBy::Person);
+}
+
+#[tokio::test]
+async fn a_reviewing_model_that_cannot_be_asked_leaves_the_question_to_a_person() {
+    let by_hand = Answer {
+        edited_request: Some(serde_json::json!({ "text": "By hand.", "notes": [] })),
+        ..Answer::default()
+    };
+    let desks = Desks::new(&[], vec![by_hand]);
+    let routed = Scene::new()
+        .routed(&desks, from_editor(InterruptType::AgentReview))
+        .await;
+    assert_eq!(routed.decided_by, DecidedBy::Person);
+    let questions = desks.reviewer.questions.lock().unwrap();
+    let QuestionKind::UnsureReview { suggestion, .. } = &questions[0].kind else {
+        panic!("{:?}", questions[0].kind)
+    };
+    assert!(suggestion.contains("gave no answer"), "{suggestion}");
 }
 
 #[tokio::test]
