@@ -55,7 +55,7 @@ fn data(event: &Event) -> Value {
 }
 
 fn node() -> NodeId {
-    NodeId::new("root/discovery").unwrap()
+    NodeId::new("orchestrator/discovery").unwrap()
 }
 
 fn raised(interrupt: InterruptId) -> RunEvent {
@@ -106,7 +106,7 @@ fn events_are_cloud_events_in_an_order_without_gaps() {
     );
     let source = format!("/irq/local/runs/{run}");
     assert!(events.iter().all(|event| event.source() == &source));
-    let subject = format!("agents/root/discovery/interrupts/{interrupt}");
+    let subject = format!("agents/orchestrator/discovery/interrupts/{interrupt}");
     assert_eq!(events[1].subject(), Some(subject.as_str()));
     let sequences: Vec<String> = events
         .iter()
@@ -134,7 +134,7 @@ fn a_supervisors_event_is_carried_as_it_is() {
     let json = json!({
         "eventId": "evt-1",
         "timestamp": "2026-01-01T00:00:00Z",
-        "nodeId": "root/discovery",
+        "nodeId": "orchestrator/discovery",
         "sourceAgentType": "DISCOVERY_AGENT",
         "rerouteToAgentType": "TICKET_ORCHESTRATOR",
         "interruptType": "HUMAN_REVIEW",
