@@ -9,7 +9,7 @@ use agents::AgentKind;
 use agents::run::{NodeState, RunEvent, RunOccurrence};
 use jiff::Timestamp;
 use routing_core::model::TokenUsage;
-use routing_core::{AgentType, InterruptId, NodeId};
+use routing_core::{AgentType, InterruptId, NodeId, StopMode};
 
 use crate::visible::visible_line;
 
@@ -26,6 +26,8 @@ pub(crate) struct AgentTree {
     started: Option<Timestamp>,
     steps: u32,
     usage: TokenUsage,
+    /// How the run was asked to stop, once it was.
+    stopping: Option<StopMode>,
 }
 
 impl AgentTree {
@@ -36,6 +38,9 @@ impl AgentTree {
         if let RunEvent::AgentSpawned { node, parent, kind } = &occurrence.event {
             self.spawn(node, parent.as_ref(), *kind, at);
             return;
+        }
+        if let RunEvent::Stopping { reason } = &occurrence.event {
+            self.stopping = self.stopping.max(Some(reason.mode));
         }
         self.apply_work(&occurrence.event, at);
         self.apply_interrupt(&occurrence.event);

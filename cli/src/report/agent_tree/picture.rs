@@ -2,7 +2,7 @@
 
 use agents::run::NodeState;
 use jiff::Timestamp;
-use routing_core::NodeId;
+use routing_core::{NodeId, StopMode};
 
 use super::{AgentRow, AgentTree};
 use crate::layout::{columns_of, cut, duration, fit, quantity};
@@ -21,8 +21,14 @@ const TIME_COLUMNS: usize = 8;
 /// The fewest lines of a tree: its first agent, how many are hidden, and one of the others.
 const FEWEST_BRANCHES: usize = 3;
 
-/// What stands behind the totals where there is room.
-const HOW_TO_STOP: &str = "   Ctrl+C stops";
+/// What stands behind the totals where there is room: what the next Ctrl+C does.
+const fn how_to_stop(stopping: Option<StopMode>) -> &'static str {
+    match stopping {
+        None => "   Ctrl+C stops",
+        Some(StopMode::Graceful) => "   stopping · Ctrl+C stops now",
+        Some(StopMode::Immediate) => "   stopping now · Ctrl+C leaves",
+    }
+}
 
 /// How to draw the tree.
 #[derive(Debug, Clone, Copy)]
@@ -88,11 +94,11 @@ impl Picture {
             parts.push((Tone::Plain, format!("{} tokens", quantity(tokens))));
         }
         parts.push((Tone::Plain, duration(tree.elapsed(self.now))));
-        self.joined(&parts)
+        self.joined(&parts, how_to_stop(tree.stopping))
     }
 
     /// As many of the parts as fit on one line: how to stop goes first, then the parts from the end.
-    fn joined(&self, parts: &[(Tone, String)]) -> String {
+    fn joined(&self, parts: &[(Tone, String)], how_to_stop: &str) -> String {
         let mut line = String::new();
         let mut used = 0;
         for (index, (tone, part)) in parts.iter().enumerate() {
@@ -105,8 +111,8 @@ impl Picture {
             line.push_str(between);
             line.push_str(&self.palette.paint(*tone, part));
         }
-        if used + columns_of(HOW_TO_STOP) <= self.columns {
-            line.push_str(&self.palette.paint(Tone::Faint, HOW_TO_STOP));
+        if used + columns_of(how_to_stop) <= self.columns {
+            line.push_str(&self.palette.paint(Tone::Faint, how_to_stop));
         }
         line
     }

@@ -5,7 +5,9 @@ use agents::run::{NodeState, RunEvent, RunOccurrence};
 use expect_test::{Expect, expect};
 use jiff::Timestamp;
 use routing_core::model::TokenUsage;
-use routing_core::{InterruptDetails, InterruptId, InterruptType, NodeId, RunId};
+use routing_core::{
+    InterruptDetails, InterruptId, InterruptType, NodeId, RunId, StopMode, StopReason, StopSource,
+};
 
 use super::{AgentTree, Picture};
 use crate::layout::columns_of;
@@ -153,6 +155,35 @@ fn discovery() -> Tale {
         text: "x".repeat(1_234),
     });
     tale
+}
+
+#[test]
+fn the_totals_say_what_the_next_ctrl_c_does() {
+    for (mode, expected) in [
+        (StopMode::Graceful, "stopping · Ctrl+C stops now"),
+        (StopMode::Immediate, "stopping now · Ctrl+C leaves"),
+        // A softer request later changes nothing.
+        (StopMode::Graceful, "stopping now · Ctrl+C leaves"),
+    ] {
+        let mut tale = discovery();
+        if expected.contains("leaves") {
+            tale.tell(stopping(StopMode::Immediate));
+        }
+        tale.tell(stopping(mode));
+        let shown = tale.picture(100, 20);
+        assert!(shown.ends_with(expected), "{shown}");
+    }
+}
+
+fn stopping(mode: StopMode) -> RunEvent {
+    RunEvent::Stopping {
+        reason: StopReason {
+            source: StopSource::User,
+            mode,
+            message: "Ctrl+C".to_owned(),
+            timestamp: Timestamp::UNIX_EPOCH,
+        },
+    }
 }
 
 #[test]
