@@ -2,6 +2,7 @@
 
 mod ending;
 mod goal;
+mod notes;
 mod script;
 
 use std::io::{self, IsTerminal};
@@ -31,10 +32,6 @@ use goal::GoalSource;
 /// How fast the rehearsal speaks where somebody watches, in tokens a second.
 const WATCHED_PACE: u32 = 400;
 
-/// What is said where a script has steps that the chosen model does not follow.
-const DEAF_MODEL: &str = "note: the script's `interrupt` and `answer` steps steer the rehearsal alone; \
-    this model answers for itself";
-
 /// Everything that was checked before the run starts.
 struct Prepared {
     goal: Goal,
@@ -42,7 +39,7 @@ struct Prepared {
     model: Arc<dyn LanguageModel>,
     script: Option<Script>,
     /// What should be known before the run starts.
-    warning: Option<&'static str>,
+    notes: Vec<String>,
     /// Whether standard input is still there for answers.
     input_is_free: bool,
 }
@@ -82,12 +79,13 @@ fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
         material: workspace.material(),
         script: script.clone(),
     })?;
+    let notes = notes::notes(&workspace, is_deaf);
     Ok(Prepared {
         goal,
         workspace,
         model,
         script,
-        warning: is_deaf.then_some(DEAF_MODEL),
+        notes,
         input_is_free,
     })
 }
@@ -110,8 +108,8 @@ async fn perform(
     let mut tasks = tokio::task::JoinSet::new();
     tasks.spawn(signals.stop_on_signal(scope.clone(), stage.clone()));
     let model = Arc::new(Watched::new(Arc::clone(&prepared.model), stage.clone()));
-    if let Some(warning) = prepared.warning {
-        stage.notice(warning);
+    for note in &prepared.notes {
+        stage.notice(note.clone());
     }
     let config = configure(arguments, global, prepared, &model, &stage)?;
     let report = Run::new(config).execute(&scope).await;
