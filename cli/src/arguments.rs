@@ -27,7 +27,13 @@ pub(crate) struct Arguments {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Global {
     /// Show only questions, errors and the result
-    #[arg(short, long, global = true, help_heading = "Everywhere", conflicts_with = "verbose")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        help_heading = "Everywhere",
+        conflicts_with = "verbose"
+    )]
     pub(crate) quiet: bool,
     /// Show more: each change of state, each correction, what was answered
     #[arg(short, long, global = true, help_heading = "Everywhere", action = ArgAction::Count)]

@@ -7,7 +7,7 @@ mod plain;
 mod story;
 mod summary;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use agents::run::{RunOccurrence, RunReport, RunStatus};
 
@@ -76,12 +76,17 @@ fn write_result(
     let (columns, _rows) = screen_size();
     let summary = |palette| Summary { columns, palette }.text(report);
     if let RunStatus::Completed { .. } = &report.status {
+        // The gap below the progress is for people: a program's first line is the result's.
+        if io::stdout().is_terminal() {
+            output.write_all(b"\n")?;
+        }
         output.write_all(summary(palettes.output).as_bytes())?;
         return output.flush();
     }
     // What nobody can read any more is no reason to fail.
     let _ = error_output
-        .write_all(summary(palettes.error_output).as_bytes())
+        .write_all(b"\n")
+        .and_then(|()| error_output.write_all(summary(palettes.error_output).as_bytes()))
         .and_then(|()| error_output.flush());
     if let RunStatus::Waiting { interrupts, .. } = &report.status {
         for interrupt in interrupts {

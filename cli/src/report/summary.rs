@@ -26,7 +26,7 @@ pub(crate) struct Summary {
 impl Summary {
     /// The summary, in whole lines.
     pub(crate) fn text(self, report: &RunReport) -> String {
-        let mut lines = vec![String::new(), self.status(report)];
+        let mut lines = vec![self.status(report)];
         let outcome = match &report.status {
             RunStatus::Completed { summary } => Some(summary),
             RunStatus::Cancelled { reason, .. } => Some(reason),

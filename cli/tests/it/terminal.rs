@@ -47,14 +47,16 @@ fn what_was_typed_ahead_answers_no_question_that_nobody_has_seen() {
     let folder = workspace();
     let mut command = run_in(folder.path());
     command
-        .args(["--pace", "0", "--no-color", "--script"])
+        .args(["--pace", "250", "--no-color", "--script"])
         .arg(example_script("tour.json"));
     let mut screen = start(command);
     screen.exp_string("1-2 choose").unwrap();
     screen.send_line("1").unwrap();
     screen.exp_string("Shall the tests be read too?").unwrap();
-    // The first line answers; the others were pasted with it, before the next question was there.
-    screen.send_line("n\n1: unseen\ny\nwait").unwrap();
+    screen.send_line("n").unwrap();
+    // The agents work for seconds at this pace before the next question is there.
+    screen.exp_string("is answered").unwrap();
+    screen.send_line("1: unseen\ny\nwait").unwrap();
     screen.exp_string("PLANNING_ORCHESTRATOR asks").unwrap();
     screen.exp_string("> ").unwrap();
     screen.send_line("1: seen").unwrap();
