@@ -141,7 +141,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             tree.label_of(*interrupt),
             "⚑",
             Tone::Route,
-            format!("its answer is to go to {target}, says the event {event}"),
+            format!("the event {event} is bound to it: an answer goes to {target}"),
         ),
         RunEvent::InterruptOpened { question } => {
             Moment::change(tree.label(&question.node), "asks a person")
