@@ -144,7 +144,8 @@ fn outcome_words(outcome: &InterruptResult) -> (String, String, Tone) {
             target, decided_by, ..
         } => {
             let decided_by = match decided_by {
-                DecidedBy::Person => "a person".to_owned(),
+                // A person, or a script in place of one: the port does not say which.
+                DecidedBy::Person => "a reviewer".to_owned(),
                 DecidedBy::Model { confidence } => format!("a model, {confidence}%"),
             };
             (decided_by, visible_line(target), Tone::Route)

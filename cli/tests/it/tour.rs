@@ -1,5 +1,8 @@
 //! The tour that the README begins with.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
 use crate::program::{end, example_script, run_in, workspace};
 
 #[test]
@@ -21,9 +24,9 @@ fn the_tour_shows_an_interrupt_an_answer_and_a_reroute() {
         "✓ completed run_",
         "3 interrupts",
         "INTERRUPT OF",
-        "DISCOVERY_ORCHESTRATOR  HUMAN_REVIEW  a person      DISCOVERY_ORCHESTRATOR",
-        "PLANNING_ORCHESTRATOR   HUMAN_REVIEW  a person      TICKET_ORCHESTRATOR",
-        "TICKET_AGENT            HUMAN_REVIEW  a person      TICKET_DISPATCH",
+        "DISCOVERY_ORCHESTRATOR  HUMAN_REVIEW  a reviewer    DISCOVERY_ORCHESTRATOR",
+        "PLANNING_ORCHESTRATOR   HUMAN_REVIEW  a reviewer    TICKET_ORCHESTRATOR",
+        "TICKET_AGENT            HUMAN_REVIEW  a reviewer    TICKET_DISPATCH",
         "answer   by-folder, “start with the code”, read-tests: yes",
     ] {
         assert!(ended.output.contains(text), "{text} in {ended:#?}");
@@ -35,6 +38,32 @@ fn a_run_speaks_about_the_folder_that_it_was_given() {
     let folder = workspace();
     let ended = end(run_in(folder.path()).arg("--no-input")).exits_with(0);
     assert!(ended.error_output.contains("src/oven.rs"), "{ended:#?}");
+}
+
+#[test]
+fn a_run_writes_nothing_to_its_folder() {
+    let folder = workspace();
+    let before = contents(folder.path());
+    end(run_in(folder.path())
+        .current_dir(folder.path())
+        .args(["--no-input", "--script"])
+        .arg(example_script("tour-answered.json")))
+    .exits_with(0);
+    assert_eq!(contents(folder.path()), before);
+}
+
+/// Every file below the folder, with what is in it.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(contents(&path));
+        } else {
+            found.insert(path.clone(), std::fs::read(&path).unwrap());
+        }
+    }
+    found
 }
 
 #[test]

@@ -270,7 +270,8 @@ fn state_words(state: NodeState) -> &'static str {
 
 fn decision_words(decided_by: DecidedBy, filled_by: FilledBy) -> String {
     let decided = match decided_by {
-        DecidedBy::Person => "a person decided".to_owned(),
+        // A person, or a script in place of one: the port does not say which.
+        DecidedBy::Person => "a reviewer decided".to_owned(),
         DecidedBy::Model { confidence } => {
             format!("a reviewing model decided, {confidence} % sure")
         }
