@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug, Display};
 use std::str::FromStr;
 
-use routing_core::InterruptId;
+use routing_core::{InterruptId, RunId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
@@ -111,6 +111,12 @@ impl EffectId {
             id.as_bytes(),
             &version.to_be_bytes(),
         ]))
+    }
+
+    /// The id of the effect at a place of a run.
+    pub fn in_run(run: RunId, place: &str) -> Self {
+        let id = run.uuid();
+        Self::of_parts([b"run".as_slice(), id.as_bytes(), place.as_bytes()])
     }
 
     /// The id of an effect that is named by these parts: for model calls, tool calls and started children.

@@ -7,10 +7,12 @@
 //!
 //! Owns the meaning of an interrupt's states. Knows nothing of databases, clocks or the network.
 
+mod bell;
 mod digest;
 pub mod life;
 mod names;
 pub mod store;
 
+pub use bell::{Bell, NoBell};
 pub use digest::{Digest, EffectId, ParseDigestError};
 pub use names::{ActorName, IdempotencyKey, KindName, NameError, OwnerName, RouteName};

@@ -8,15 +8,19 @@
 //! Dropping the future of an operation neither undoes nor hastens it: once it was polled it may have happened
 //! or not. All operations are made to be repeated; each says how.
 
+mod access;
 mod audit;
 mod checkpoint;
 mod error;
 mod interrupt;
 mod journal;
+mod message;
+mod node;
 mod outbox;
 mod reroute;
 mod run;
 
+pub use access::{NewToken, TokenRow, Tokens};
 pub use audit::{Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, VerifyError};
 pub use checkpoint::{Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints};
 pub use error::{ChangeError, StoreError};
@@ -24,6 +28,8 @@ pub use interrupt::{
     AdmitError, Admitted, Delivery, Filter, Interrupts, Page, RaisedQuestion, Swept,
 };
 pub use journal::{Begun, Intent, Journal, JournalEntry, JournalError, JournalResult, Repeating};
+pub use message::{MessageError, Messages, NewMessage, StoredMessage};
+pub use node::{NodeActivity, NodeRow, Nodes};
 pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
 pub use reroute::{RerouteRow, Reroutes};
 pub use run::{NewRun, Run, RunError, Runs};

@@ -62,13 +62,15 @@ pub struct Checkpoint {
     pub pending: Vec<EffectId>,
     /// When it was saved.
     pub at: Timestamp,
+    /// The store's journal had so many intents and results when it was saved: what a fork takes over.
+    pub journal: u64,
     /// The state of the run, as JSON.
     pub content: String,
 }
 
 impl Checkpoint {
     /// The checkpoint that a draft becomes.
-    pub fn of(draft: &CheckpointDraft, number: u64, now: Timestamp) -> Self {
+    pub fn of(draft: &CheckpointDraft, number: u64, journal: u64, now: Timestamp) -> Self {
         let begun = draft.intents.iter().map(|intent| intent.effect);
         Self {
             id: CheckpointId {
@@ -80,6 +82,7 @@ impl Checkpoint {
             digest: Digest::of(draft.content.as_bytes()),
             pending: draft.pending.iter().copied().chain(begun).collect(),
             at: now,
+            journal,
             content: draft.content.clone(),
         }
     }
@@ -92,6 +95,7 @@ impl Checkpoint {
         form: u32,
         pending: Vec<EffectId>,
         at: Timestamp,
+        journal: u64,
         content: String,
     ) -> Self {
         Self {
@@ -101,6 +105,7 @@ impl Checkpoint {
             digest: Digest::of(content.as_bytes()),
             pending,
             at,
+            journal,
             content,
         }
     }

@@ -35,6 +35,10 @@ pub struct Intent {
     pub repeating: Repeating,
     /// What exactly is to be done, as JSON.
     pub content: String,
+    /// Its place in the run, where it has one: the same step of a fork of the run has the same place. A fork
+    /// takes over the results of effects that have a place, and of no others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
 }
 
 /// What came of an effect.
@@ -44,6 +48,10 @@ pub struct JournalResult {
     pub content: String,
     /// When it was recorded.
     pub at: Timestamp,
+    /// The store's journal had so many intents and results when it was recorded, this one included; 0 where an
+    /// older version of the store did not count.
+    #[serde(default)]
+    pub count: u64,
 }
 
 /// An effect in the journal.

@@ -3,13 +3,16 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::CheckpointId;
 use super::error::StoreError;
 use super::interrupt::Page;
+use super::node::NodeActivity;
+use crate::digest::EffectId;
 use crate::life::{Notice, RunState, State};
-use crate::names::OwnerName;
+use crate::names::{KindName, OwnerName};
 
 /// Who reads the outbox, and has a cursor of its own in it.
 pub type Consumer = OwnerName;
@@ -40,6 +43,46 @@ pub enum Notification {
         run: RunId,
         /// Its state after.
         reroute: RerouteState,
+    },
+    /// A node came to be, or does something else than before.
+    Node {
+        /// Its run.
+        run: RunId,
+        /// Which one.
+        node: NodeId,
+        /// Its kind.
+        kind: KindName,
+        /// What it does now.
+        activity: NodeActivity,
+        /// The step of the run that it took last.
+        step: u32,
+    },
+    /// An effect of a run began or has its result; its journal says what it is.
+    Effect {
+        /// The run.
+        run: RunId,
+        /// The node.
+        node: NodeId,
+        /// Which one.
+        effect: EffectId,
+        /// What kind of effect it is.
+        kind: KindName,
+        /// Whether it has its result.
+        done: bool,
+    },
+    /// A message was accepted for a node.
+    Message {
+        /// The run.
+        run: RunId,
+        /// The node.
+        node: NodeId,
+        /// The message's place among all messages.
+        message: u64,
+    },
+    /// A checkpoint was saved.
+    Checkpoint {
+        /// Which one.
+        checkpoint: CheckpointId,
     },
     /// A run changed its state.
     Run {

@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use routing_core::RunId;
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::CheckpointId;
 use super::error::StoreError;
 use super::interrupt::{Delivery, Page};
 use crate::life::{Lease, RunState};
@@ -34,6 +35,9 @@ pub struct Run {
     pub version: u64,
     /// The number of its last checkpoint; 0 before the first.
     pub checkpoint: u64,
+    /// The checkpoint that it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<CheckpointId>,
     /// When it was created.
     pub created_at: Timestamp,
 }
@@ -51,6 +55,7 @@ impl Run {
             epoch: 0,
             version: 1,
             checkpoint: 0,
+            forked_from: None,
             created_at: now,
         }
     }
@@ -82,6 +87,12 @@ pub enum RunError {
     Taken {
         /// The run that has it.
         run: RunId,
+    },
+    /// There is no such checkpoint.
+    #[error("there is no checkpoint {checkpoint}")]
+    NoCheckpoint {
+        /// The checkpoint.
+        checkpoint: CheckpointId,
     },
     /// Another process owns it.
     #[error("{} owns it until {}", lease.owner, lease.until)]
@@ -123,6 +134,18 @@ pub trait Runs: Send + Sync {
     ///
     /// Dropped, it was created or not. Create it again to be sure.
     async fn create_run(&self, new: NewRun) -> Result<Run, RunError>;
+
+    /// Creates a run that goes on from a checkpoint of another one, and takes over what had its result in the
+    /// other's journal by then, each at its place. Forked again with the same id, it is returned as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Taken`] where the id or the alias belongs to another one; [`RunError::NoCheckpoint`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was forked whole or not at all. Fork it again to be sure.
+    async fn fork_run(&self, from: CheckpointId, new: NewRun) -> Result<Run, RunError>;
 
     /// Makes a process the owner of a run, in a new epoch.
     ///

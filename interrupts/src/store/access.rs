@@ -1,0 +1,107 @@
+//! Who may come in: tokens, kept as digests.
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use crate::digest::Digest;
+use crate::life::Role;
+use crate::names::ActorName;
+
+/// A token that is to be kept. Its secret never reaches the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewToken {
+    /// The digest of its secret, by which it is found.
+    pub digest: Digest,
+    /// Who it speaks for.
+    pub name: ActorName,
+    /// What it lets its holder do.
+    pub role: Role,
+    /// How long it holds, from now by the store's clock; for ever where it is absent.
+    pub lifetime: Option<SignedDuration>,
+    /// Whether it is void after its first use.
+    pub once: bool,
+}
+
+/// A token as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenRow {
+    /// The digest of its secret.
+    pub digest: Digest,
+    /// Who it speaks for.
+    pub name: ActorName,
+    /// What it lets its holder do.
+    pub role: Role,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// Whether it is void after its first use.
+    pub once: bool,
+    /// When it was used first, where it can be used once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_at: Option<Timestamp>,
+    /// When it was revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+}
+
+impl TokenRow {
+    /// Whether it lets anybody in at a time.
+    pub fn holds_at(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none()
+            && self.expires_at.is_none_or(|end| end > now)
+            && !(self.once && self.used_at.is_some())
+    }
+}
+
+/// Keeps tokens.
+#[async_trait]
+pub trait Tokens: Send + Sync {
+    /// Keeps a token. The same token may be kept again.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn put_token(&self, token: NewToken) -> Result<TokenRow, StoreError>;
+
+    /// The token of this digest, where it holds by the store's clock. One that can be used once is void
+    /// afterwards: of however many that race for it, one gets it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, a token that can be used once may be void.
+    async fn use_token(&self, digest: Digest) -> Result<Option<TokenRow>, StoreError>;
+
+    /// Makes a token void. Returns it; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn revoke_token(&self, digest: Digest) -> Result<Option<TokenRow>, StoreError>;
+
+    /// All tokens, in the order in which they were made.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn tokens(&self) -> Result<Vec<TokenRow>, StoreError>;
+}

@@ -1,0 +1,110 @@
+//! The nodes of runs as a store keeps them, so that every process can list them and address one.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use routing_core::{NodeId, RunId};
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::interrupt::Page;
+use super::run::RunError;
+use crate::names::KindName;
+
+/// What a node does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeActivity {
+    /// It has nothing to do yet.
+    Pending,
+    /// It has its request and waits for its turn.
+    Ready,
+    /// It works.
+    Running,
+    /// Its interrupt waits for a decision.
+    WaitingReview,
+    /// It was stopped and waits for somebody to resume it.
+    Paused,
+    /// It has done its work. Final.
+    Completed,
+    /// It failed. Final.
+    Failed,
+    /// It was stopped for good. Final.
+    Cancelled,
+    /// It was cut off, with all below it. Final.
+    Pruned,
+}
+
+impl NodeActivity {
+    /// Whether nothing can happen to it any more.
+    pub const fn is_final(self) -> bool {
+        match self {
+            Self::Completed | Self::Failed | Self::Cancelled | Self::Pruned => true,
+            Self::Pending | Self::Ready | Self::Running | Self::WaitingReview | Self::Paused => {
+                false
+            }
+        }
+    }
+}
+
+/// A node as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeRow {
+    /// Its run.
+    pub run: RunId,
+    /// Its id, which is unique in its run.
+    pub node: NodeId,
+    /// Its kind.
+    pub kind: KindName,
+    /// What it does.
+    pub activity: NodeActivity,
+    /// Whether a supervisor's event or a message can reach it: it has a turn, or will have one.
+    pub takes_messages: bool,
+    /// How many answers it was asked for.
+    pub turn: u32,
+    /// The step of its run that it took last, from 1; 0 before its first.
+    pub step: u32,
+    /// Since when it does this, by the store's clock.
+    pub since: Timestamp,
+}
+
+/// Keeps the nodes of runs.
+#[async_trait]
+pub trait Nodes: Send + Sync {
+    /// Records how nodes of a run stand, by the run's owner in its epoch, and tells of each that changed what
+    /// it does. `since` is set by the store where the activity changes, and kept where it does not.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`]; fenced where a newer owner has the run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, all were recorded or none. Safe to repeat.
+    async fn put_nodes(&self, run: RunId, epoch: u64, nodes: Vec<NodeRow>) -> Result<(), RunError>;
+
+    /// A node of a run.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, StoreError>;
+
+    /// Nodes in the order in which they came to be, each with its position: of one run, or of all runs.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn nodes(
+        &self,
+        run: Option<RunId>,
+        page: Page,
+    ) -> Result<Vec<(u64, NodeRow)>, StoreError>;
+}
