@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
@@ -49,6 +50,7 @@ struct Part {
     received: Mutex<Vec<Received>>,
     hang_ups: HangUps,
     answering: Box<Answering>,
+    blocks_sent: Arc<AtomicUsize>,
 }
 
 impl ProviderDouble {
@@ -90,6 +92,7 @@ impl ProviderDouble {
             received: Mutex::default(),
             hang_ups: HangUps::new(),
             answering: Box::new(answering),
+            blocks_sent: Arc::default(),
         });
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = format!("http://{}", listener.local_addr()?);
@@ -123,6 +126,11 @@ impl ProviderDouble {
     pub fn received_count(&self) -> usize {
         let received = self.part.received.lock();
         received.unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// How many blocks of its streams it has handed out: an event each, or a part of one.
+    pub fn blocks_sent(&self) -> usize {
+        self.part.blocks_sent.load(Ordering::Relaxed)
     }
 
     /// How often clients hung up before the end of an answer.
@@ -178,6 +186,7 @@ async fn handle(
             response(200, "text/html", &[], guard, page.boxed())
         }
         Behaviour::Answers
+        | Behaviour::AnswersSlowly(_)
         | Behaviour::ReachesLengthLimit
         | Behaviour::Withholds
         | Behaviour::BreaksAfter(_)
@@ -191,7 +200,11 @@ async fn handle(
         | Behaviour::OneLine(_)
         | Behaviour::FailsAfter(_)
         | Behaviour::Garbage => {
-            let body = part.stream(&behaviour, &answer);
+            let sent = Arc::clone(&part.blocks_sent);
+            let count = move |_: &io::Result<Bytes>| {
+                sent.fetch_add(1, Ordering::Relaxed);
+            };
+            let body = part.stream(&behaviour, &answer).inspect(count).boxed();
             response(200, "text/event-stream", &[], guard, body)
         }
     })
@@ -254,6 +267,12 @@ impl Part {
             }
             Behaviour::FailsAfter(count) => sent(first(count))
                 .chain(sent(vec![form.error_event()]))
+                .boxed(),
+            Behaviour::AnswersSlowly(each) => sent(events)
+                .then(move |event| async move {
+                    tokio::time::sleep(each).await;
+                    event
+                })
                 .boxed(),
             Behaviour::Garbage => sent(vec![
                 "event: content_block_delta\ndata: {nonsense\n\n".to_owned(),
