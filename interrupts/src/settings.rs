@@ -23,15 +23,14 @@ const ALIKE: f64 = 0.7;
 /// A text of settings, and what is wrong with it.
 pub(crate) struct Settings<'text> {
     text: &'text str,
-    root: DeTable<'static>,
+    root: DeTable<'text>,
     problems: RefCell<Vec<Problem>>,
 }
 
 impl<'text> Settings<'text> {
     /// Reads the form of the text; what it means is asked for later.
     pub(crate) fn parse(text: &'text str) -> Result<Self, SettingsError> {
-        let (mut root, errors) = DeTable::parse_recoverable(text);
-        root.get_mut().make_owned();
+        let (root, errors) = DeTable::parse_recoverable(text);
         let settings = Self {
             text,
             root: root.into_inner(),

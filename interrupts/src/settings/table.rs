@@ -20,17 +20,17 @@ pub(crate) struct Found<T> {
 /// the refusal is noted.
 pub(crate) struct Table<'settings> {
     settings: &'settings Settings<'settings>,
-    entries: &'settings DeTable<'static>,
+    entries: &'settings DeTable<'settings>,
     span: Range<usize>,
     known: RefCell<Vec<&'static str>>,
 }
 
-type Value = Spanned<DeValue<'static>>;
+type Value<'settings> = Spanned<DeValue<'settings>>;
 
 impl<'settings> Table<'settings> {
     pub(super) fn new(
         settings: &'settings Settings<'settings>,
-        entries: &'settings DeTable<'static>,
+        entries: &'settings DeTable<'settings>,
         span: Range<usize>,
     ) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl<'settings> Table<'settings> {
         self.known.borrow_mut().push(key);
     }
 
-    fn value(&self, key: &'static str) -> Option<&'settings Value> {
+    fn value(&self, key: &'static str) -> Option<&'settings Value<'settings>> {
         self.know(key);
         self.entries.get(key)
     }
@@ -69,7 +69,7 @@ impl<'settings> Table<'settings> {
         &self,
         key: &'static str,
         form: &str,
-        read: impl FnOnce(&'settings DeValue<'static>) -> Option<T>,
+        read: impl FnOnce(&'settings DeValue<'settings>) -> Option<T>,
     ) -> Option<Found<T>> {
         let value = self.value(key)?;
         let span = value.span();
@@ -135,7 +135,7 @@ impl<'settings> Table<'settings> {
     /// A text or a list of texts.
     pub(crate) fn texts(&self, key: &'static str) -> Option<Vec<Found<&'settings str>>> {
         let value = self.value(key)?;
-        let one = |value: &'settings Value| {
+        let one = |value: &'settings Value<'settings>| {
             let text = value.get_ref().as_str()?;
             Some(Found {
                 value: text,
