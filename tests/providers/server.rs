@@ -18,8 +18,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::behaviour::Ending;
+use super::cancellations::Cancellations;
 use super::hang_up::HangUpGuard;
-use super::{Behaviour, HangUps, WireForm};
+use super::{Behaviour, HangUps, WireForm, openai_responses};
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
@@ -51,6 +52,7 @@ struct Part {
     hang_ups: HangUps,
     answering: Box<Answering>,
     blocks_sent: Arc<AtomicUsize>,
+    cancellations: Cancellations,
 }
 
 impl ProviderDouble {
@@ -93,6 +95,7 @@ impl ProviderDouble {
             hang_ups: HangUps::new(),
             answering: Box::new(answering),
             blocks_sent: Arc::default(),
+            cancellations: Cancellations::default(),
         });
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = format!("http://{}", listener.local_addr()?);
@@ -126,6 +129,11 @@ impl ProviderDouble {
     pub fn received_count(&self) -> usize {
         let received = self.part.received.lock();
         received.unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// The responses that it was told to cancel.
+    pub fn cancellations(&self) -> &Cancellations {
+        &self.part.cancellations
     }
 
     /// How many blocks of its streams it has handed out: an event each, or a part of one.
@@ -163,9 +171,14 @@ async fn handle(
         text,
         body,
     };
+    if part.form == WireForm::OpenAiResponses
+        && let Some(id) = openai_responses::cancelled_by(&received.path)
+    {
+        return Ok(part.cancellations.answer(id, &received, guard).await);
+    }
     let verdict = part.form.check(&received);
     let answer = (part.answering)(&received);
-    part.keep(received);
+    let number = part.keep(received);
     let behaviour = match verdict {
         Err(refusal) => return Ok(refused(&part, guard, refusal.status, &[], &refusal.message)),
         Ok(()) => part.next_behaviour(),
@@ -204,16 +217,21 @@ async fn handle(
             let count = move |_: &io::Result<Bytes>| {
                 sent.fetch_add(1, Ordering::Relaxed);
             };
-            let body = part.stream(&behaviour, &answer).inspect(count).boxed();
+            let body = part
+                .stream(number, &behaviour, &answer)
+                .inspect(count)
+                .boxed();
             response(200, "text/event-stream", &[], guard, body)
         }
     })
 }
 
 impl Part {
-    fn keep(&self, received: Received) {
+    /// Keeps a request, and says which number it has, from 1.
+    fn keep(&self, received: Received) -> usize {
         let mut all = self.received.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(received);
+        all.len()
     }
 
     fn next_behaviour(&self) -> Behaviour {
@@ -229,9 +247,14 @@ impl Part {
         next.unwrap_or(Behaviour::Answers)
     }
 
-    fn stream(&self, behaviour: &Behaviour, answer: &str) -> BoxStream<'static, io::Result<Bytes>> {
+    fn stream(
+        &self,
+        number: usize,
+        behaviour: &Behaviour,
+        answer: &str,
+    ) -> BoxStream<'static, io::Result<Bytes>> {
         let form = self.form;
-        let mut events = form.opening();
+        let mut events = form.opening(number);
         events.extend(pieces(answer).map(|piece| form.piece(piece)));
         events.extend(form.closing(behaviour.ending()));
         let first = |count: usize| events.iter().take(count).cloned().collect::<Vec<_>>();
@@ -255,12 +278,12 @@ impl Part {
                 .boxed(),
             Behaviour::StallsAfter(count) => sent(first(count)).chain(stream::pending()).boxed(),
             Behaviour::KeepsAlive => endless(": still here\n\n".to_owned()).boxed(),
-            Behaviour::Endless => sent(form.opening())
+            Behaviour::Endless => sent(form.opening(number))
                 .chain(endless(form.piece("more and ")))
                 .boxed(),
             Behaviour::EndlessLine => endless("x".repeat(64 * 1024)).boxed(),
             Behaviour::OneLine(length) => {
-                let mut events = form.opening();
+                let mut events = form.opening(number);
                 events.push(form.piece(&"x".repeat(length)));
                 events.extend(form.closing(Ending::Whole));
                 sent(events).boxed()
