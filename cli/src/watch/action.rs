@@ -1,0 +1,69 @@
+//! What the keys ask for.
+
+use interrupts::life::{Scope, Verdict};
+use interrupts::{Digest, RouteName};
+use routing_core::review::Answer;
+use routing_core::{InterruptId, NodeId, RunId, StopMode};
+
+/// Something that is to be done to the store.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Action {
+    /// Asks agents to pause.
+    Interrupt {
+        run: RunId,
+        /// The agent; all of the run where it is absent.
+        node: Option<NodeId>,
+        mode: StopMode,
+    },
+    /// A pause that is under way shall be harder.
+    Harden { interrupt: InterruptId },
+    /// Lets a paused run go on, with new input where there is some.
+    Resume {
+        interrupt: InterruptId,
+        input: Option<String>,
+    },
+    /// Takes a pause back that has not taken hold yet.
+    Withdraw { interrupt: InterruptId },
+    /// Ends a run for good.
+    Stop { run: RunId, scope: Scope },
+    /// Answers a question.
+    Decide {
+        interrupt: InterruptId,
+        /// The version that was shown.
+        version: u64,
+        /// The digest of what was shown.
+        shown: Digest,
+        verdict: Verdict,
+        target: Option<RouteName>,
+        answer: Answer,
+    },
+    /// Claims a review, or gives it back.
+    Claim {
+        interrupt: InterruptId,
+        version: u64,
+        take: bool,
+    },
+    /// Sends a message to an agent.
+    Send {
+        run: RunId,
+        node: NodeId,
+        text: String,
+    },
+    /// Puts a text on the clipboard of the terminal.
+    Copy(String),
+    /// Opens an editor for the answer to a question.
+    Edit { interrupt: InterruptId },
+    /// Leaves.
+    Quit,
+}
+
+/// What became of an action.
+#[derive(Debug, Clone)]
+pub(super) enum Done {
+    /// A pause was accepted.
+    Interrupted { interrupt: InterruptId },
+    /// It was done; what to tell.
+    Told(String),
+    /// It was refused; why, and what may help.
+    Refused(String),
+}

@@ -1,0 +1,138 @@
+//! The state on the screen.
+
+mod agents;
+mod help;
+mod history;
+mod inbox;
+mod look;
+mod overlay;
+mod review;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::modal::phases;
+use super::state::{Overlay, Screen, State};
+use crate::visible::visible_line;
+
+pub(super) use look::Look;
+
+/// Draws everything.
+pub(super) fn draw(frame: &mut Frame<'_>, state: &State, look: Look) {
+    let [head, body, composer, status] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Min(3),
+        Constraint::Length(1),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
+    draw_head(frame, head, state, look);
+    match state.screen {
+        Screen::Agents => agents::draw(frame, body, state, look),
+        Screen::Run(run) => agents::draw_run(frame, body, state, run, look),
+        Screen::Inbox => inbox::draw(frame, body, state, look),
+        Screen::Review(id) => review::draw(frame, body, state, id, look),
+        Screen::History => history::draw(frame, body, state, look),
+        Screen::Help => help::draw(frame, body, look),
+    }
+    draw_composer(frame, composer, state, look);
+    draw_status(frame, status, state, look);
+    overlay::draw(frame, body, state, look);
+}
+
+fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+    let (waiting, _stopping) = state.counts();
+    let inbox = if waiting == 0 {
+        "2 Inbox".to_owned()
+    } else {
+        format!("2 Inbox ({waiting})")
+    };
+    let tabs = [
+        ("1 Agents".to_owned(), matches!(state.screen, Screen::Agents | Screen::Run(_))),
+        (inbox, matches!(state.screen, Screen::Inbox | Screen::Review(_))),
+        ("3 History".to_owned(), state.screen == Screen::History),
+        ("? Help".to_owned(), state.screen == Screen::Help),
+    ];
+    let mut spans = vec![Span::styled(" irq ", look.strong())];
+    for (label, is_here) in tabs {
+        let style = if is_here { look.chosen() } else { look.faint() };
+        spans.push(Span::raw(" "));
+        spans.push(Span::styled(format!(" {label} "), style));
+    }
+    if !state.filter.is_empty() {
+        let filter = format!("  filter: {}", visible_line(&state.filter));
+        spans.push(Span::styled(filter, look.waiting()));
+    }
+    frame.render_widget(Paragraph::new(Line::from(spans)), area);
+}
+
+fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+    let text = visible_line(state.composer.value());
+    if !state.is_composing && text.is_empty() {
+        let hint = " Tab writes a message to the agent that is marked";
+        frame.render_widget(Paragraph::new(Span::styled(hint, look.faint())), area);
+        return;
+    }
+    let label = match state.focused() {
+        Some((_run, Some(node))) => format!(" to {node} › "),
+        Some((_run, None)) | None => " choose an agent › ".to_owned(),
+    };
+    let style = if state.is_composing {
+        look.plain()
+    } else {
+        look.faint()
+    };
+    let width = u16::try_from(label.chars().count()).unwrap_or(u16::MAX);
+    if state.is_composing && state.overlay.is_none() {
+        let cursor = u16::try_from(state.composer.visual_cursor()).unwrap_or(u16::MAX);
+        let column = area.x.saturating_add(width).saturating_add(cursor);
+        frame.set_cursor_position((column.min(area.right().saturating_sub(1)), area.y));
+    }
+    let line = Line::from(vec![Span::styled(label, look.active()), Span::styled(text, style)]);
+    frame.render_widget(Paragraph::new(line), area);
+}
+
+fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+    if let Some(note) = &state.note {
+        let style = if note.is_bad { look.bad() } else { look.good() };
+        let text = format!(" {}", visible_line(&note.text));
+        frame.render_widget(Paragraph::new(Span::styled(text, style)), area);
+        return;
+    }
+    let (waiting, stopping) = state.counts();
+    let esc = match &state.overlay {
+        Some(Overlay::Modal(modal)) => {
+            let interrupt = modal.interrupt.and_then(|id| state.snapshot.interrupt(id));
+            format!("esc resume unchanged · {}", phases(modal, interrupt, state.now))
+        }
+        Some(Overlay::Confirm { .. }) => "y yes · n no".to_owned(),
+        Some(Overlay::Routes { .. } | Overlay::Prompt { .. }) => "esc close".to_owned(),
+        None => match state.focused() {
+            Some((run, node)) if state.focus_is_live() => {
+                let what = node.map_or_else(|| short(&run.to_string()), |node| node.to_string());
+                format!("esc interrupt {what}")
+            }
+            Some(_) | None => "? help".to_owned(),
+        },
+    };
+    let mut text = format!(" {esc} · {waiting} waiting");
+    if let Some(first) = stopping.first() {
+        let time = state.now.duration_since(first.requested_at);
+        let tenths = time.as_millis().max(0) / 100;
+        text.push_str(&format!(
+            " · {} stopping {}.{} s",
+            stopping.len(),
+            tenths / 10,
+            tenths % 10
+        ));
+    }
+    let style = if waiting > 0 { look.waiting() } else { look.faint() };
+    frame.render_widget(Paragraph::new(Span::styled(text, style)), area);
+}
+
+/// The beginning of a long id, as much as people tell apart.
+pub(super) fn short(id: &str) -> String {
+    id.chars().take(16).collect()
+}

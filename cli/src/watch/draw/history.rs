@@ -1,0 +1,24 @@
+//! What happened, the last first.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, List, ListItem, ListState};
+
+use super::Look;
+use crate::time::instant;
+use crate::watch::state::State;
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+    let items = state.snapshot.history.iter().map(|line| {
+        ListItem::new(Line::from(vec![
+            Span::styled(format!("{}  ", instant(line.at)), look.faint()),
+            Span::raw(line.text.clone()),
+        ]))
+    });
+    let list = List::new(items)
+        .block(Block::new().borders(Borders::TOP).title(" History "))
+        .highlight_style(look.chosen());
+    let mut selected = ListState::default().with_selected(Some(state.at));
+    frame.render_stateful_widget(list, area, &mut selected);
+}

@@ -1,0 +1,123 @@
+//! What lies over the screen.
+
+use interrupts::RouteName;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Borders, Clear, List, ListItem, ListState, Paragraph, Wrap};
+use tui_input::Input;
+
+use super::agents::plan;
+use super::{Look, short};
+use crate::visible::{visible_line, visible_lines};
+use crate::watch::modal::{Button, Focus, Modal, phases};
+use crate::watch::state::{Overlay, State};
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+    match &state.overlay {
+        None => {}
+        Some(Overlay::Modal(modal)) => draw_modal(frame, area, state, modal, look),
+        Some(Overlay::Confirm { question, .. }) => {
+            let lines = visible_lines(question);
+            let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(4);
+            let inner = window(frame, area, 72, height, " Sure? ");
+            let mut text: Vec<Line<'_>> = lines.into_iter().map(Line::from).collect();
+            text.push(Line::default());
+            text.push(Line::styled("y yes · n no", look.waiting()));
+            frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: false }), inner);
+        }
+        Some(Overlay::Routes { routes, at, .. }) => draw_routes(frame, area, routes, *at, look),
+        Some(Overlay::Prompt { label, text, .. }) => {
+            let inner = window(frame, area, 72, 3, &format!(" {label} "));
+            draw_input(frame, inner, text, true, look);
+        }
+    }
+}
+
+/// A window in the middle, and the room within its frame.
+fn window(frame: &mut Frame<'_>, area: Rect, width: u16, height: u16, title: &str) -> Rect {
+    let [column] = Layout::horizontal([Constraint::Max(width)])
+        .flex(Flex::Center)
+        .areas(area);
+    let [place] = Layout::vertical([Constraint::Max(height)])
+        .flex(Flex::Center)
+        .areas(column);
+    frame.render_widget(Clear, place);
+    let block = Block::new()
+        .borders(Borders::ALL)
+        .border_type(BorderType::Rounded)
+        .title(title.to_owned());
+    let inner = block.inner(place);
+    frame.render_widget(block, place);
+    inner
+}
+
+fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &State, modal: &Modal, look: Look) {
+    let name = match &modal.node {
+        Some(node) => node.as_str().rsplit('/').next().unwrap_or_default().to_owned(),
+        None => short(&modal.run.to_string()),
+    };
+    let inner = window(frame, area, 76, 22, &format!(" Interrupted · {name} "));
+    let [phase, steps, label, field, _gap, buttons, foot] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Min(3),
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
+    ])
+    .areas(inner);
+    let interrupt = modal.interrupt.and_then(|id| state.snapshot.interrupt(id));
+    let line = phases(modal, interrupt, state.now);
+    frame.render_widget(Paragraph::new(Span::styled(line, look.waiting())), phase);
+    if let Some(view) = state.snapshot.run(modal.run) {
+        let lines = plan(view, look);
+        // The end of the plan is where the run stands.
+        let surplus = lines.len().saturating_sub(usize::from(steps.height));
+        let shown: Vec<Line<'_>> = lines.into_iter().skip(surplus).collect();
+        frame.render_widget(Paragraph::new(shown), steps);
+    }
+    let question = "How would you like to modify the plan?";
+    frame.render_widget(Paragraph::new(Span::styled(question, look.strong())), label);
+    draw_input(frame, field, &modal.text, modal.focus == Focus::Text, look);
+    let mut spans = Vec::new();
+    for button in Button::ALL {
+        let style = if modal.focus == Focus::Button(button) {
+            look.chosen()
+        } else {
+            look.plain()
+        };
+        spans.push(Span::styled(format!("[ {} ]", button.label()), style));
+        spans.push(Span::raw("  "));
+    }
+    frame.render_widget(Paragraph::new(Line::from(spans)), buttons);
+    let hint = if modal.chosen.is_some() {
+        "chosen; carried out as soon as the agent has stopped"
+    } else {
+        "Tab next · Enter choose · Ctrl+C stop at once · Esc resume unchanged"
+    };
+    frame.render_widget(Paragraph::new(Span::styled(hint, look.faint())), foot);
+}
+
+fn draw_input(frame: &mut Frame<'_>, area: Rect, input: &Input, has_keys: bool, look: Look) {
+    let width = usize::from(area.width.saturating_sub(3));
+    let scroll = input.visual_scroll(width);
+    let text: String = visible_line(input.value()).chars().skip(scroll).collect();
+    let line = Line::from(vec![Span::styled("› ", look.active()), Span::raw(text)]);
+    frame.render_widget(Paragraph::new(line), area);
+    if has_keys {
+        let cursor = input.visual_cursor().saturating_sub(scroll);
+        let column = u16::try_from(cursor).unwrap_or(u16::MAX).saturating_add(2);
+        frame.set_cursor_position((area.x.saturating_add(column), area.y));
+    }
+}
+
+fn draw_routes(frame: &mut Frame<'_>, area: Rect, routes: &[RouteName], at: usize, look: Look) {
+    let height = u16::try_from(routes.len()).unwrap_or(u16::MAX).saturating_add(2);
+    let inner = window(frame, area, 48, height, " Send the answer to ");
+    let items = routes.iter().map(|route| ListItem::new(route.to_string()));
+    let list = List::new(items).highlight_style(look.chosen());
+    let mut selected = ListState::default().with_selected(Some(at));
+    frame.render_stateful_widget(list, inner, &mut selected);
+}

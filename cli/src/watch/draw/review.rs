@@ -1,0 +1,145 @@
+//! One interrupt: what is asked, what may be answered, where it goes.
+
+use interrupts::life::{Family, Interrupt};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use routing_core::InterruptId;
+use routing_core::review::Question;
+
+use super::Look;
+use super::agents::text;
+use crate::asked;
+use crate::refused::decided;
+use crate::time::ago;
+use crate::visible::{visible_line, visible_lines};
+use crate::watch::state::State;
+
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    state: &State,
+    id: InterruptId,
+    look: Look,
+) {
+    let Some(interrupt) = state.snapshot.interrupt(id) else {
+        let lines = vec![
+            Line::from(format!("{id} has ended. What became of it:")),
+            Line::from(format!("    irq review {id}")),
+        ];
+        frame.render_widget(text(lines, " Review "), area);
+        return;
+    };
+    let mut lines = heading(interrupt, state, look);
+    match asked::question(interrupt) {
+        Ok(question) => lines.extend(asked_lines(&question, state, look)),
+        Err(_it_stops) => lines.extend(paragraph(&interrupt.reason, look)),
+    }
+    lines.push(Line::default());
+    lines.extend(buttons(interrupt, look));
+    frame.render_widget(text(lines, " Review "), area);
+}
+
+fn heading(interrupt: &Interrupt, state: &State, look: Look) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::from(vec![
+        Span::styled(format!("{} ", interrupt.interrupt_type), look.strong()),
+        Span::raw(format!("of {} ", interrupt.node)),
+        Span::styled(
+            format!(
+                "{} · {} · version {}",
+                ago(interrupt.requested_at, state.now),
+                interrupt.state,
+                interrupt.version
+            ),
+            look.faint(),
+        ),
+    ])];
+    if let Some(decision) = &interrupt.decision {
+        lines.push(Line::styled(decided(decision), look.good()));
+    }
+    if let Some(by) = interrupt.held_by {
+        let held = format!("Held: {by} goes first.");
+        lines.push(Line::styled(held, look.waiting()));
+    }
+    let claim = interrupt
+        .review
+        .as_ref()
+        .and_then(|review| review.claim_at(state.now));
+    if let Some(claim) = claim {
+        let claimed = format!("{} looks at it.", claim.by);
+        lines.push(Line::styled(claimed, look.waiting()));
+    }
+    lines.push(Line::default());
+    lines
+}
+
+fn paragraph(given: &str, look: Look) -> Vec<Line<'static>> {
+    visible_lines(given)
+        .into_iter()
+        .map(|line| Line::styled(line, look.plain()))
+        .collect()
+}
+
+fn asked_lines(question: &Question, state: &State, look: Look) -> Vec<Line<'static>> {
+    let details = &question.details;
+    let mut lines: Vec<Line<'static>> = visible_lines(&details.reason)
+        .into_iter()
+        .map(|line| Line::styled(line, look.strong()))
+        .collect();
+    if !details.context_for_decision.is_empty() {
+        lines.push(Line::default());
+        lines.extend(paragraph(&details.context_for_decision, look));
+    }
+    if !details.choices.is_empty() {
+        lines.push(Line::default());
+    }
+    let draft = state.drafts.get(&question.interrupt);
+    for (index, choice) in details.choices.iter().enumerate() {
+        let is_chosen = draft.is_some_and(|draft| draft.is_chosen(index));
+        let mark = if is_chosen { "[x]" } else { "[ ]" };
+        lines.push(Line::from(vec![
+            Span::styled(format!("  {} {mark} ", index + 1), look.active()),
+            Span::raw(visible_line(&choice.label)),
+            Span::styled(format!("  {}", visible_line(&choice.description)), look.faint()),
+        ]));
+    }
+    for item in &details.confirmation_items {
+        lines.push(Line::from(vec![
+            Span::styled("  • confirms ", look.faint()),
+            Span::raw(visible_line(&format!("{item:?}"))),
+        ]));
+    }
+    lines.push(Line::default());
+    lines.push(Line::from(vec![
+        Span::raw("The answer goes to "),
+        Span::styled(question.target, look.active()),
+        Span::styled(
+            format!(" and nowhere else, unless you send it to one of {} others (R).", question.routes.len().saturating_sub(1)),
+            look.faint(),
+        ),
+    ]));
+    lines
+}
+
+fn buttons(interrupt: &Interrupt, look: Look) -> Vec<Line<'static>> {
+    let keys: &[(&str, &str)] = match interrupt.family() {
+        Family::Question => &[
+            ("a", "approve"),
+            ("1-9", "choose"),
+            ("r", "answer"),
+            ("e", "edit"),
+            ("x", "reject"),
+            ("i", "ignore"),
+            ("m", "change plan"),
+            ("R", "reroute"),
+            ("c", "claim"),
+        ],
+        Family::Stop => &[("a", "resume unchanged"), ("r", "resume with new input"), ("c", "claim")],
+    };
+    let mut spans = Vec::new();
+    for (key, meaning) in keys {
+        spans.push(Span::styled(format!(" {key} "), look.chosen()));
+        spans.push(Span::raw(format!(" {meaning}  ")));
+    }
+    vec![Line::from(spans)]
+}

@@ -1,0 +1,405 @@
+//! What each key does, where.
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use interrupts::life::{Scope, Verdict};
+use routing_core::{InterruptId, StopMode};
+use tui_input::Input;
+use tui_input::backend::crossterm::EventHandler;
+
+use super::action::Action;
+use super::modal::{Button, Chosen, Focus, Modal};
+use super::review;
+use super::state::{Overlay, Purpose, Row, Screen, State};
+
+/// What a terminal's event means.
+pub(super) fn pressed(state: &mut State, event: &Event) -> Vec<Action> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => press(state, *key),
+        Event::Paste(text) => {
+            paste(state, text);
+            Vec::new()
+        }
+        Event::Key(_) | Event::Resize(_, _) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) => {
+            Vec::new()
+        }
+    }
+}
+
+/// A pasted text goes where text is written; it is never read as keys.
+fn paste(state: &mut State, text: &str) {
+    // One line is what a field shows.
+    let line: String = text
+        .chars()
+        .map(|character| if character.is_control() { ' ' } else { character })
+        .collect();
+    let field = match &mut state.overlay {
+        Some(Overlay::Modal(modal)) => Some(&mut modal.text),
+        Some(Overlay::Prompt { text, .. }) => Some(text),
+        Some(Overlay::Confirm { .. } | Overlay::Routes { .. }) => None,
+        None => {
+            state.is_composing = true;
+            Some(&mut state.composer)
+        }
+    };
+    if let Some(field) = field {
+        for character in line.chars() {
+            let _changed = field.handle(tui_input::InputRequest::InsertChar(character));
+        }
+    }
+}
+
+fn press(state: &mut State, key: KeyEvent) -> Vec<Action> {
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    if state.chord {
+        state.chord = false;
+        if key.code == KeyCode::Char('k') {
+            return interrupt_all(state);
+        }
+        return Vec::new();
+    }
+    match key.code {
+        KeyCode::Char('c') if control => return control_c(state),
+        KeyCode::Char('x') if control && state.overlay.is_none() => {
+            state.chord = true;
+            state.tell("Ctrl+X …  k interrupts all");
+            return Vec::new();
+        }
+        KeyCode::Char('z') if control => {
+            state.undo_clear();
+            return Vec::new();
+        }
+        KeyCode::Char('d') if control && state.composer.value().is_empty() => {
+            return vec![Action::Quit];
+        }
+        _ => {}
+    }
+    match state.overlay.take() {
+        Some(Overlay::Modal(modal)) => in_modal(state, modal, key),
+        Some(Overlay::Confirm { question, actions }) => in_confirm(state, question, actions, key),
+        Some(Overlay::Routes {
+            interrupt,
+            routes,
+            at,
+        }) => review::in_routes(state, interrupt, routes, at, key),
+        Some(Overlay::Prompt {
+            label,
+            text,
+            purpose,
+        }) => in_prompt(state, label, text, purpose, key),
+        None if key.code == KeyCode::Esc => escape(state),
+        None if state.is_composing => in_composer(state, key),
+        None => on_screen(state, key),
+    }
+}
+
+/// Ctrl+C: a draft is put aside; a pause that is under way becomes immediate; else it leaves at the second press.
+fn control_c(state: &mut State) -> Vec<Action> {
+    if let Some(Overlay::Modal(modal)) = &mut state.overlay
+        && let Some(interrupt) = modal.interrupt
+        && !modal.hardened
+    {
+        modal.hardened = true;
+        return vec![Action::Harden { interrupt }];
+    }
+    if state.clear_draft() {
+        state.tell("Draft put aside; Ctrl+Z brings it back.");
+        return Vec::new();
+    }
+    state.leave()
+}
+
+/// Esc with nothing open: the focused agent is interrupted, and its window opens at once.
+fn escape(state: &mut State) -> Vec<Action> {
+    if state.screen == Screen::Help || !state.focus_is_live() {
+        if !state.go_back() {
+            state.tell("Nothing runs here. Ctrl+D leaves.");
+        }
+        return Vec::new();
+    }
+    let Some((run, node)) = state.focused() else {
+        return Vec::new();
+    };
+    let modal = Modal::new(run, node.clone(), Input::default(), state.now);
+    state.overlay = Some(Overlay::Modal(Box::new(modal)));
+    vec![Action::Interrupt {
+        run,
+        node,
+        mode: StopMode::Graceful,
+    }]
+}
+
+/// All live runs, after one question that lists them.
+fn interrupt_all(state: &mut State) -> Vec<Action> {
+    let runs: Vec<_> = state
+        .snapshot
+        .runs
+        .iter()
+        .filter(|view| view.nodes.iter().any(|row| !row.activity.is_final()))
+        .map(|view| view.run.id)
+        .collect();
+    if runs.is_empty() {
+        state.tell("Nothing runs.");
+        return Vec::new();
+    }
+    let list: Vec<String> = runs.iter().map(ToString::to_string).collect();
+    state.overlay = Some(Overlay::Confirm {
+        question: format!("Pause {} runs?\n{}", runs.len(), list.join("\n")),
+        actions: runs
+            .into_iter()
+            .map(|run| Action::Interrupt {
+                run,
+                node: None,
+                mode: StopMode::Graceful,
+            })
+            .collect(),
+    });
+    Vec::new()
+}
+
+fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) -> Vec<Action> {
+    let mut chosen = None;
+    match (key.code, modal.focus) {
+        (KeyCode::Esc, _) => chosen = Some(Chosen::ResumeUnchanged),
+        (KeyCode::Tab, _) => modal.tab(false),
+        (KeyCode::BackTab, _) => modal.tab(true),
+        (KeyCode::Enter, Focus::Text | Focus::Button(Button::Submit)) => {
+            chosen = Some(match modal.text.value().trim() {
+                "" => Chosen::ResumeUnchanged,
+                text => Chosen::Submit(text.to_owned()),
+            });
+        }
+        (KeyCode::Enter, Focus::Button(Button::ResumeUnchanged)) => {
+            chosen = Some(Chosen::ResumeUnchanged);
+        }
+        (KeyCode::Enter, Focus::Button(Button::StopRun)) => {
+            let actions = vec![Action::Stop {
+                run: modal.run,
+                scope: Scope::Run,
+            }];
+            state.overlay = Some(Overlay::Confirm {
+                question: format!("End {} for good? It cannot be resumed.", modal.run),
+                actions,
+            });
+            return Vec::new();
+        }
+        (_, Focus::Text) => {
+            let _changed = modal.text.handle_event(&Event::Key(key));
+        }
+        (KeyCode::Left, Focus::Button(_)) => modal.tab(true),
+        (KeyCode::Right, Focus::Button(_)) => modal.tab(false),
+        (_, Focus::Button(_)) => {}
+    }
+    if let Some(choice) = chosen {
+        modal.chosen = Some(choice);
+        let standing = modal
+            .interrupt
+            .and_then(|id| state.snapshot.interrupt(id))
+            .and_then(|interrupt| modal.carry_out(interrupt));
+        if let Some(action) = standing {
+            return vec![action];
+        }
+    }
+    state.overlay = Some(Overlay::Modal(modal));
+    Vec::new()
+}
+
+fn in_confirm(
+    state: &mut State,
+    question: String,
+    actions: Vec<Action>,
+    key: KeyEvent,
+) -> Vec<Action> {
+    match key.code {
+        KeyCode::Char('y' | 'Y') => actions,
+        KeyCode::Char('n' | 'N') | KeyCode::Esc => {
+            state.tell("Nothing was done.");
+            Vec::new()
+        }
+        _ => {
+            state.overlay = Some(Overlay::Confirm { question, actions });
+            Vec::new()
+        }
+    }
+}
+
+fn in_prompt(
+    state: &mut State,
+    label: &'static str,
+    mut text: Input,
+    purpose: Purpose,
+    key: KeyEvent,
+) -> Vec<Action> {
+    match key.code {
+        KeyCode::Esc => {
+            if purpose == Purpose::Filter {
+                state.filter.clear();
+            }
+            Vec::new()
+        }
+        KeyCode::Enter => submit(state, text.value().trim(), purpose),
+        _ => {
+            let _changed = text.handle_event(&Event::Key(key));
+            if purpose == Purpose::Filter {
+                text.value().clone_into(&mut state.filter);
+                state.at = 0;
+            }
+            state.overlay = Some(Overlay::Prompt {
+                label,
+                text,
+                purpose,
+            });
+            Vec::new()
+        }
+    }
+}
+
+fn submit(state: &mut State, text: &str, purpose: Purpose) -> Vec<Action> {
+    match purpose {
+        Purpose::Filter => Vec::new(),
+        Purpose::Palette => {
+            palette(state, text);
+            Vec::new()
+        }
+        Purpose::Respond(id) => review::decide(state, id, Verdict::Respond, Some(text.to_owned())),
+        Purpose::ModifyPlan(id) => {
+            review::decide(state, id, Verdict::ModifyPlan, Some(text.to_owned()))
+        }
+    }
+}
+
+fn palette(state: &mut State, text: &str) {
+    match text {
+        "agents" => state.go(Screen::Agents),
+        "inbox" => state.go(Screen::Inbox),
+        "history" => state.go(Screen::History),
+        "help" => state.go(Screen::Help),
+        _ => state.warn(format!("`{text}`: agents, inbox, history, or help")),
+    }
+}
+
+fn in_composer(state: &mut State, key: KeyEvent) -> Vec<Action> {
+    match key.code {
+        KeyCode::Tab => {
+            state.is_composing = false;
+            Vec::new()
+        }
+        KeyCode::Enter => {
+            let text = state.composer.value().trim().to_owned();
+            let Some((run, Some(node))) = state.focused() else {
+                state.warn("Choose an agent first: Tab, then ↑ and ↓.");
+                return Vec::new();
+            };
+            if text.is_empty() {
+                return Vec::new();
+            }
+            state.composer.reset();
+            vec![Action::Send { run, node, text }]
+        }
+        _ => {
+            let _changed = state.composer.handle_event(&Event::Key(key));
+            Vec::new()
+        }
+    }
+}
+
+fn on_screen(state: &mut State, key: KeyEvent) -> Vec<Action> {
+    if let Screen::Review(id) = state.screen
+        && let Some(actions) = review::key(state, id, key)
+    {
+        return actions;
+    }
+    let last = state.rows().saturating_sub(1);
+    match key.code {
+        KeyCode::Char('j') | KeyCode::Down => state.at = (state.at + 1).min(last),
+        KeyCode::Char('k') | KeyCode::Up => state.at = state.at.saturating_sub(1),
+        KeyCode::PageDown => state.at = (state.at + 10).min(last),
+        KeyCode::PageUp => state.at = state.at.saturating_sub(10),
+        KeyCode::Char('g') | KeyCode::Home => state.at = 0,
+        KeyCode::Char('G') | KeyCode::End => state.at = last,
+        KeyCode::Char('1') => state.go(Screen::Agents),
+        KeyCode::Char('2') => state.go(Screen::Inbox),
+        KeyCode::Char('3') => state.go(Screen::History),
+        KeyCode::Char('?') => state.go(Screen::Help),
+        KeyCode::Char('q') | KeyCode::Backspace => {
+            let _there_was = state.go_back();
+        }
+        KeyCode::Tab => state.is_composing = true,
+        KeyCode::Char('/') => ask(state, "filter", Purpose::Filter),
+        KeyCode::Char(':') => ask(state, ":", Purpose::Palette),
+        KeyCode::Char('y') => return copy(state),
+        KeyCode::Enter => enter(state),
+        KeyCode::Char('A') if state.screen == Screen::Inbox => approve_all(state),
+        _ => {}
+    }
+    Vec::new()
+}
+
+pub(super) fn ask(state: &mut State, label: &'static str, purpose: Purpose) {
+    let text = match purpose {
+        Purpose::Filter => Input::new(state.filter.clone()),
+        Purpose::Respond(_) | Purpose::ModifyPlan(_) | Purpose::Palette => Input::default(),
+    };
+    state.overlay = Some(Overlay::Prompt {
+        label,
+        text,
+        purpose,
+    });
+}
+
+fn enter(state: &mut State) {
+    let next = match state.screen {
+        Screen::Agents => match state.tree().get(state.at) {
+            Some(Row::Run(view) | Row::Node(view, _)) => Some(Screen::Run(view.run.id)),
+            None => None,
+        },
+        Screen::Inbox => state
+            .inbox()
+            .get(state.at)
+            .map(|interrupt| Screen::Review(interrupt.id)),
+        Screen::Run(run) => state
+            .snapshot
+            .inbox()
+            .find(|interrupt| interrupt.run == run)
+            .map(|interrupt| Screen::Review(interrupt.id)),
+        Screen::Review(_) | Screen::History | Screen::Help => None,
+    };
+    if let Some(screen) = next {
+        state.go(screen);
+    }
+}
+
+fn copy(state: &mut State) -> Vec<Action> {
+    let text = match state.screen {
+        Screen::Review(id) => Some(id.to_string()),
+        Screen::Inbox => state.inbox().get(state.at).map(|it| it.id.to_string()),
+        Screen::Agents | Screen::Run(_) => state.focused().map(|(run, node)| match node {
+            Some(node) => crate::address::full(run, &node),
+            None => run.to_string(),
+        }),
+        Screen::History | Screen::Help => None,
+    };
+    match text {
+        Some(text) => {
+            state.tell(format!("copied {text}"));
+            vec![Action::Copy(text)]
+        }
+        None => Vec::new(),
+    }
+}
+
+/// All questions that are shown, after one question.
+fn approve_all(state: &mut State) {
+    let ids: Vec<InterruptId> = state.inbox().iter().map(|interrupt| interrupt.id).collect();
+    let mut actions = Vec::new();
+    for id in ids {
+        actions.extend(review::decide(state, id, Verdict::Approve, None));
+    }
+    if actions.is_empty() {
+        state.tell("Nothing here can be approved.");
+        return;
+    }
+    state.overlay = Some(Overlay::Confirm {
+        question: format!("Approve all {} that are shown?", actions.len()),
+        actions,
+    });
+}

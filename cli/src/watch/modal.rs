@@ -1,0 +1,143 @@
+//! The window that opens when an agent is interrupted. It opens at once, and never waits for the stop.
+
+use interrupts::life::{Interrupt, State};
+use jiff::Timestamp;
+use routing_core::{InterruptId, NodeId, RunId};
+use tui_input::Input;
+
+use super::action::Action;
+
+/// What has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Focus {
+    /// The text.
+    Text,
+    /// One of the buttons.
+    Button(Button),
+}
+
+/// What can be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Button {
+    Submit,
+    ResumeUnchanged,
+    StopRun,
+}
+
+impl Button {
+    pub(super) const ALL: [Self; 3] = [Self::Submit, Self::ResumeUnchanged, Self::StopRun];
+
+    pub(super) const fn label(self) -> &'static str {
+        match self {
+            Self::Submit => "Submit",
+            Self::ResumeUnchanged => "Resume unchanged",
+            Self::StopRun => "Stop run",
+        }
+    }
+}
+
+/// What was chosen before the pause had taken hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Chosen {
+    Submit(String),
+    ResumeUnchanged,
+}
+
+/// An interrupt of an agent, as the person who raised it sees it.
+#[derive(Debug, Clone)]
+pub(super) struct Modal {
+    pub(super) run: RunId,
+    pub(super) node: Option<NodeId>,
+    /// When the key was pressed.
+    pub(super) since: Timestamp,
+    /// Known once it was accepted.
+    pub(super) interrupt: Option<InterruptId>,
+    pub(super) text: Input,
+    pub(super) focus: Focus,
+    /// Carried out as soon as the pause has taken hold.
+    pub(super) chosen: Option<Chosen>,
+    /// Whether immediate was asked for.
+    pub(super) hardened: bool,
+}
+
+impl Modal {
+    pub(super) fn new(run: RunId, node: Option<NodeId>, draft: Input, now: Timestamp) -> Self {
+        Self {
+            run,
+            node,
+            since: now,
+            interrupt: None,
+            text: draft,
+            focus: Focus::Text,
+            chosen: None,
+            hardened: false,
+        }
+    }
+
+    /// The next part that takes keys.
+    pub(super) fn tab(&mut self, back: bool) {
+        let order: Vec<Focus> = std::iter::once(Focus::Text)
+            .chain(Button::ALL.map(Focus::Button))
+            .collect();
+        let at = order
+            .iter()
+            .position(|focus| *focus == self.focus)
+            .unwrap_or(0);
+        let step = if back { order.len() - 1 } else { 1 };
+        self.focus = order[(at + step) % order.len()];
+    }
+
+    /// What the choice means now that the interrupt stands like this; `None` while it has to wait.
+    pub(super) fn carry_out(&self, interrupt: &Interrupt) -> Option<Action> {
+        let id = interrupt.id;
+        match (self.chosen.as_ref()?, interrupt.state) {
+            (Chosen::ResumeUnchanged, State::Requested | State::Delivered) => {
+                Some(Action::Withdraw { interrupt: id })
+            }
+            (Chosen::ResumeUnchanged, State::AwaitingReview) => Some(Action::Resume {
+                interrupt: id,
+                input: None,
+            }),
+            (Chosen::Submit(text), State::AwaitingReview) => Some(Action::Resume {
+                interrupt: id,
+                input: Some(text.clone()),
+            }),
+            (
+                Chosen::Submit(_) | Chosen::ResumeUnchanged,
+                State::Requested
+                | State::Delivered
+                | State::Acknowledged
+                | State::Resolved
+                | State::Rerouted
+                | State::Expired
+                | State::Cancelled
+                | State::DeadLettered,
+            ) => None,
+        }
+    }
+}
+
+/// How far the interrupt has come, in one line: each phase with the time that it took.
+pub(super) fn phases(modal: &Modal, interrupt: Option<&Interrupt>, now: Timestamp) -> String {
+    let took = |at: Timestamp| {
+        let time = at.duration_since(modal.since);
+        format!("{} ms", time.as_millis().max(0))
+    };
+    let Some(interrupt) = interrupt else {
+        return format!("asking… {}", took(now));
+    };
+    let mut line = format!("requested {}", took(interrupt.requested_at));
+    match interrupt.acknowledged_at {
+        Some(at) => line.push_str(&format!(" → applied {}", took(at))),
+        None if interrupt.state.is_live() => {
+            line.push_str(&format!(" → stopping… {}", took(now)));
+        }
+        None => {}
+    }
+    if interrupt.state == State::AwaitingReview {
+        line.push_str(" → paused");
+    } else if !interrupt.state.is_live() {
+        line.push_str(&format!(" → {}", interrupt.state));
+    }
+    line
+}

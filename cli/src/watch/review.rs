@@ -1,0 +1,187 @@
+//! The keys of a review.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use interrupts::RouteName;
+use interrupts::life::{Family, Interrupt, Verdict};
+use routing_core::InterruptId;
+
+use super::action::Action;
+use super::key::ask;
+use super::state::{Overlay, Purpose, Screen, State};
+use crate::asked;
+
+/// What a key does in the review of an interrupt; `None` for a key that it has no use for.
+pub(super) fn key(state: &mut State, id: InterruptId, key: KeyEvent) -> Option<Vec<Action>> {
+    let interrupt = state.snapshot.interrupt(id)?.clone();
+    Some(match key.code {
+        KeyCode::Char('a') => decide(state, id, approval(&interrupt), None),
+        KeyCode::Char('r') => prompt(state, "answer", Purpose::Respond(id)),
+        KeyCode::Char('m') => prompt(state, "change of plan", Purpose::ModifyPlan(id)),
+        KeyCode::Char('x') => confirm(state, id, Verdict::Reject, "Reject it?"),
+        KeyCode::Char('i') => confirm(state, id, Verdict::Ignore, "Go on without an answer?"),
+        KeyCode::Char('e') => vec![Action::Edit { interrupt: id }],
+        KeyCode::Char('R') => pick(state, &interrupt),
+        KeyCode::Char('c') => vec![Action::Claim {
+            interrupt: id,
+            version: interrupt.version,
+            take: interrupt
+                .review
+                .as_ref()
+                .is_none_or(|review| review.claim_at(state.now).is_none()),
+        }],
+        KeyCode::Char('u') => {
+            if !state.draft(id).undo() {
+                state.tell("Nothing to undo; what was submitted stands.");
+            }
+            Vec::new()
+        }
+        KeyCode::Char('n') => step(state, id, 1),
+        KeyCode::Char('p') => step(state, id, -1),
+        KeyCode::Char(digit @ '1'..='9') => {
+            choose(state, &interrupt, digit);
+            Vec::new()
+        }
+        KeyCode::Enter if !state.draft(id).is_empty() => decide(state, id, Verdict::Respond, None),
+        _ => return None,
+    })
+}
+
+/// What it means to let an interrupt go on as it is.
+fn approval(interrupt: &Interrupt) -> Verdict {
+    match interrupt.family() {
+        Family::Question => Verdict::Approve,
+        Family::Stop => Verdict::Resume,
+    }
+}
+
+fn prompt(state: &mut State, label: &'static str, purpose: Purpose) -> Vec<Action> {
+    ask(state, label, purpose);
+    Vec::new()
+}
+
+fn confirm(state: &mut State, id: InterruptId, verdict: Verdict, question: &str) -> Vec<Action> {
+    let actions = decide(state, id, verdict, None);
+    if !actions.is_empty() {
+        state.overlay = Some(Overlay::Confirm {
+            question: question.to_owned(),
+            actions,
+        });
+    }
+    Vec::new()
+}
+
+fn pick(state: &mut State, interrupt: &Interrupt) -> Vec<Action> {
+    state.overlay = Some(Overlay::Routes {
+        interrupt: interrupt.id,
+        routes: interrupt.routes.clone(),
+        at: 0,
+    });
+    Vec::new()
+}
+
+/// The keys of the list of targets.
+pub(super) fn in_routes(
+    state: &mut State,
+    interrupt: InterruptId,
+    routes: Vec<RouteName>,
+    at: usize,
+    key: KeyEvent,
+) -> Vec<Action> {
+    let last = routes.len().saturating_sub(1);
+    let at = match key.code {
+        KeyCode::Esc => return Vec::new(),
+        KeyCode::Char('j') | KeyCode::Down => (at + 1).min(last),
+        KeyCode::Char('k') | KeyCode::Up => at.saturating_sub(1),
+        KeyCode::Enter => {
+            let target = routes.get(at).cloned();
+            return decide_to(state, interrupt, Verdict::Reroute, None, target);
+        }
+        _ => at,
+    };
+    state.overlay = Some(Overlay::Routes {
+        interrupt,
+        routes,
+        at,
+    });
+    Vec::new()
+}
+
+/// The next or the last interrupt of the inbox.
+fn step(state: &mut State, id: InterruptId, by: isize) -> Vec<Action> {
+    let ids: Vec<InterruptId> = state.inbox().iter().map(|interrupt| interrupt.id).collect();
+    let at = ids.iter().position(|other| *other == id);
+    let next = at.and_then(|at| at.checked_add_signed(by)).and_then(|at| ids.get(at));
+    match next {
+        Some(next) => state.screen = Screen::Review(*next),
+        None => state.tell("There is no other one."),
+    }
+    Vec::new()
+}
+
+fn choose(state: &mut State, interrupt: &Interrupt, digit: char) {
+    let index = usize::from(digit as u8 - b'1');
+    let choices = asked::question(interrupt).map_or(0, |question| question.details.choices.len());
+    if index < choices {
+        state.draft(interrupt.id).toggle(index);
+    } else {
+        state.tell(format!("There is no choice {digit}."));
+    }
+}
+
+/// The decision about what is shown, as an action; nothing where it cannot be decided so.
+pub(super) fn decide(
+    state: &mut State,
+    id: InterruptId,
+    verdict: Verdict,
+    text: Option<String>,
+) -> Vec<Action> {
+    decide_to(state, id, verdict, text, None)
+}
+
+fn decide_to(
+    state: &mut State,
+    id: InterruptId,
+    verdict: Verdict,
+    text: Option<String>,
+    target: Option<RouteName>,
+) -> Vec<Action> {
+    let Some(interrupt) = state.snapshot.interrupt(id).cloned() else {
+        state.warn("It has ended.");
+        return Vec::new();
+    };
+    if !interrupt.allowed.contains(&verdict) {
+        state.warn(format!(
+            "It does not take `{}`.",
+            crate::arguments::verdict_name(verdict)
+        ));
+        return Vec::new();
+    }
+    let Some(review) = &interrupt.review else {
+        state.warn("It does not wait for a person.");
+        return Vec::new();
+    };
+    if interrupt.family() == Family::Stop {
+        return vec![Action::Resume {
+            interrupt: id,
+            input: text,
+        }];
+    }
+    let question = match asked::question(&interrupt) {
+        Ok(question) => question,
+        Err(failure) => {
+            state.warn(failure.to_string());
+            return Vec::new();
+        }
+    };
+    let confirmed = verdict == Verdict::Approve || verdict == Verdict::Respond;
+    let mut answer = state.draft(id).answer(&question, confirmed, text);
+    answer.reroute_to = target.as_ref().map(ToString::to_string);
+    vec![Action::Decide {
+        interrupt: id,
+        version: interrupt.version,
+        shown: review.shown,
+        verdict,
+        target,
+        answer,
+    }]
+}

@@ -1,0 +1,279 @@
+//! What the screens show, as it stood at one moment.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use interrupts::life::{Interrupt, RunState, State};
+use interrupts::store::{
+    AuditSubject, Filter, JournalEntry, NodeRow, Page, Run, Store, StoreError,
+};
+use jiff::Timestamp;
+use routing_core::{InterruptId, NodeId, RunId};
+use serde_json::Value;
+
+use crate::view::goal;
+use crate::visible::visible_line;
+
+/// The most runs that are shown.
+const MOST_RUNS: u32 = 200;
+/// The most agents of a run, interrupts, or lines of history that are shown.
+const MOST_ROWS: u32 = 500;
+/// The states of runs that are shown: all that are not final.
+const LIVE: [RunState; 5] = [
+    RunState::Created,
+    RunState::Running,
+    RunState::Stopping,
+    RunState::Paused,
+    RunState::Waiting,
+];
+
+/// A run and its agents.
+#[derive(Debug, Clone)]
+pub(super) struct RunView {
+    pub(super) run: Run,
+    /// What it shall do, in one line.
+    pub(super) goal: String,
+    pub(super) nodes: Vec<NodeRow>,
+}
+
+/// A line of a run's stream.
+#[derive(Debug, Clone)]
+pub(super) struct StreamLine {
+    pub(super) at: Timestamp,
+    pub(super) node: NodeId,
+    /// What kind of effect it is.
+    pub(super) kind: String,
+    /// What came of it, in one line; nothing while it is under way.
+    pub(super) result: Option<String>,
+}
+
+/// A line of the history.
+#[derive(Debug, Clone)]
+pub(super) struct HistoryLine {
+    pub(super) at: Timestamp,
+    pub(super) text: String,
+}
+
+/// Everything that the screens show.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Snapshot {
+    pub(super) runs: Vec<RunView>,
+    /// Interrupts that are under way, those of people first.
+    pub(super) interrupts: Vec<Interrupt>,
+    pub(super) history: Vec<HistoryLine>,
+    /// The last effects of the run that is looked at.
+    pub(super) stream: Vec<StreamLine>,
+}
+
+/// Reads the store again and again. What only grows is read on from where it was left.
+pub(super) struct Feed {
+    store: Arc<dyn Store>,
+    history: Tail,
+    /// By their positions in the journal.
+    stream: BTreeMap<u64, StreamLine>,
+    looked_at: Option<RunId>,
+}
+
+/// The last lines of the history.
+#[derive(Debug, Default)]
+struct Tail {
+    after: u64,
+    lines: VecDeque<HistoryLine>,
+}
+
+impl Tail {
+    fn push(&mut self, line: HistoryLine) {
+        if self.lines.len() >= MOST_ROWS as usize {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(line);
+    }
+
+    const fn page(&self) -> Page {
+        Page {
+            after: self.after,
+            limit: MOST_ROWS,
+        }
+    }
+}
+
+impl Feed {
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self {
+            store,
+            history: Tail::default(),
+            stream: BTreeMap::new(),
+            looked_at: None,
+        }
+    }
+
+    /// Reads what there is now, with the stream of the run that is looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, lines of the history may be missing from later snapshots.
+    pub(super) async fn read(&mut self, looked_at: Option<RunId>) -> Result<Snapshot, StoreError> {
+        let mut runs = Vec::new();
+        for (_position, run) in self.store.runs(&LIVE, first(MOST_RUNS)).await? {
+            let nodes = self.store.nodes(Some(run.id), first(MOST_ROWS)).await?;
+            runs.push(RunView {
+                goal: visible_line(&goal(&run).unwrap_or_default()),
+                nodes: nodes.into_iter().map(|(_position, node)| node).collect(),
+                run,
+            });
+        }
+        if looked_at != self.looked_at {
+            self.stream.clear();
+            self.looked_at = looked_at;
+        }
+        self.read_stream().await?;
+        self.read_history().await?;
+        Ok(Snapshot {
+            runs,
+            interrupts: open(&*self.store).await?,
+            history: self.history.lines.iter().rev().cloned().collect(),
+            stream: self.stream.values().cloned().collect(),
+        })
+    }
+
+    async fn read_history(&mut self) -> Result<(), StoreError> {
+        loop {
+            let rows = self.store.audit(self.history.page()).await?;
+            let Some(last) = rows.last() else {
+                return Ok(());
+            };
+            self.history.after = last.position;
+            for row in &rows {
+                let entry = row.read()?;
+                self.history.push(HistoryLine {
+                    at: entry.at,
+                    text: visible_line(&told(&entry.subject)),
+                });
+            }
+        }
+    }
+
+    /// Reads on from the first effect that was under way: its result may be there now.
+    async fn read_stream(&mut self) -> Result<(), StoreError> {
+        let Some(run) = self.looked_at else {
+            return Ok(());
+        };
+        let begun = |(position, line): (&u64, &StreamLine)| line.result.is_none().then_some(*position);
+        let mut after = match self.stream.iter().find_map(begun) {
+            Some(under_way) => under_way.saturating_sub(1),
+            None => self.stream.keys().next_back().copied().unwrap_or(0),
+        };
+        loop {
+            let page = Page {
+                after,
+                limit: MOST_ROWS,
+            };
+            let entries = self.store.journal(run, page).await?;
+            let Some(last) = entries.last() else {
+                return Ok(());
+            };
+            after = last.position;
+            for entry in &entries {
+                self.stream.insert(entry.position, line(entry));
+            }
+            while self.stream.len() > MOST_ROWS as usize {
+                self.stream.pop_first();
+            }
+        }
+    }
+}
+
+impl Snapshot {
+    /// A run that is shown.
+    pub(super) fn run(&self, id: RunId) -> Option<&RunView> {
+        self.runs.iter().find(|view| view.run.id == id)
+    }
+
+    /// An interrupt that is shown.
+    pub(super) fn interrupt(&self, id: InterruptId) -> Option<&Interrupt> {
+        self.interrupts.iter().find(|interrupt| interrupt.id == id)
+    }
+
+    /// The interrupts that wait for a person, in the order in which they should be answered.
+    pub(super) fn inbox(&self) -> impl Iterator<Item = &Interrupt> {
+        self.interrupts
+            .iter()
+            .filter(|interrupt| interrupt.state == State::AwaitingReview)
+    }
+}
+
+const fn first(limit: u32) -> Page {
+    Page { after: 0, limit }
+}
+
+async fn open(store: &dyn Store) -> Result<Vec<Interrupt>, StoreError> {
+    let filter = Filter {
+        states: State::ALL
+            .into_iter()
+            .filter(|state| state.is_live() || *state == State::DeadLettered)
+            .collect(),
+        ..Filter::default()
+    };
+    let rows = store.interrupts(&filter, first(MOST_ROWS)).await?;
+    let mut open: Vec<Interrupt> = rows
+        .into_iter()
+        .map(|(_position, interrupt)| interrupt)
+        .collect();
+    // The order within a lane is that of admission, which the list has.
+    open.sort_by_key(|interrupt| interrupt.lane().priority());
+    Ok(open)
+}
+
+fn told(subject: &AuditSubject) -> String {
+    match subject {
+        AuditSubject::Interrupt {
+            interrupt, audited, ..
+        } => {
+            let by = audited
+                .actor
+                .as_ref()
+                .map(|actor| format!(" by {}", actor.name))
+                .unwrap_or_default();
+            let detail = audited
+                .detail
+                .as_ref()
+                .map(|detail| format!(": {detail}"))
+                .unwrap_or_default();
+            format!("{interrupt}  {} → {}{by}{detail}", audited.event, audited.to)
+        }
+        AuditSubject::Reroute { event, change, .. } => format!("reroute {event}  {change}"),
+        AuditSubject::Run {
+            run, event, state, ..
+        } => format!("{run}  {event} → {state}"),
+        AuditSubject::Fork { run, from, .. } => format!("{run}  forked from {from}"),
+        AuditSubject::Checkpoint { run, number, .. } => format!("{run}  checkpoint {number}"),
+        AuditSubject::Message {
+            run, node, from, ..
+        } => format!("{run}/{node}  message from {}", from.name),
+        _ => "a row that this program does not know".to_owned(),
+    }
+}
+
+fn line(entry: &JournalEntry) -> StreamLine {
+    let result = entry.result.as_ref().map(|result| gist(&result.content));
+    StreamLine {
+        at: entry
+            .result
+            .as_ref()
+            .map_or(entry.begun_at, |result| result.at),
+        node: entry.intent.node.clone(),
+        kind: entry.intent.kind.to_string().replace('_', " "),
+        result,
+    }
+}
+
+/// The text of a result in one line: what a model answered where it is one.
+fn gist(content: &str) -> String {
+    let value: Value = serde_json::from_str(content).unwrap_or_default();
+    let text = value.get("text").and_then(Value::as_str).unwrap_or(content);
+    visible_line(text.trim())
+}

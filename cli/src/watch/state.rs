@@ -1,0 +1,386 @@
+//! Everything that the screens know, as one value. Keys and news go in, actions come out; it does nothing itself.
+
+use std::collections::HashMap;
+
+use interrupts::RouteName;
+use interrupts::life::{Interrupt, State as Life};
+use interrupts::store::NodeRow;
+use jiff::{SignedDuration, Timestamp};
+use routing_core::{InterruptId, NodeId, RunId};
+use tui_input::Input;
+
+use super::action::{Action, Done};
+use super::draft::AnswerDraft;
+use super::modal::Modal;
+use super::snapshot::{RunView, Snapshot};
+
+/// How long a note stays.
+const NOTE: SignedDuration = SignedDuration::from_secs(6);
+/// How long the first Ctrl+C waits for the second.
+const LEAVING: SignedDuration = SignedDuration::from_secs(2);
+
+/// What is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Screen {
+    /// All runs with their agents.
+    Agents,
+    /// One run: its agents, its stream.
+    Run(RunId),
+    /// What waits for a person.
+    Inbox,
+    /// One interrupt.
+    Review(InterruptId),
+    /// What happened.
+    History,
+    /// The keys.
+    Help,
+}
+
+/// What a line of text is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Respond(InterruptId),
+    ModifyPlan(InterruptId),
+    Filter,
+    Palette,
+}
+
+/// What lies over the screen.
+#[derive(Debug, Clone)]
+pub(super) enum Overlay {
+    /// An agent was interrupted.
+    Modal(Box<Modal>),
+    /// Something that cannot be undone asks once.
+    Confirm { question: String, actions: Vec<Action> },
+    /// The targets that an answer may be sent to.
+    Routes {
+        interrupt: InterruptId,
+        routes: Vec<RouteName>,
+        at: usize,
+    },
+    /// A line of text is wanted.
+    Prompt {
+        label: &'static str,
+        text: Input,
+        purpose: Purpose,
+    },
+}
+
+/// A short word to the person.
+#[derive(Debug, Clone)]
+pub(super) struct Note {
+    pub(super) text: String,
+    pub(super) is_bad: bool,
+    until: Timestamp,
+}
+
+/// A row of the tree of agents.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Row<'a> {
+    Run(&'a RunView),
+    Node(&'a RunView, &'a NodeRow),
+}
+
+/// What the screens know.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) screen: Screen,
+    back: Vec<Screen>,
+    /// The row that is looked at.
+    pub(super) at: usize,
+    pub(super) overlay: Option<Overlay>,
+    /// A message that is being written.
+    pub(super) composer: Input,
+    pub(super) is_composing: bool,
+    cleared: Option<Input>,
+    pub(super) filter: String,
+    pub(super) note: Option<Note>,
+    pub(super) snapshot: Snapshot,
+    pub(super) now: Timestamp,
+    pub(super) drafts: HashMap<InterruptId, AnswerDraft>,
+    leaves_until: Option<Timestamp>,
+    /// Ctrl+X was pressed.
+    pub(super) chord: bool,
+    /// How many questions were open when the bell rang last.
+    rung: usize,
+    /// Whether the terminal's bell shall ring.
+    pub(super) rings: bool,
+}
+
+impl State {
+    pub(super) fn new(screen: Screen, now: Timestamp) -> Self {
+        Self {
+            screen,
+            back: Vec::new(),
+            at: 0,
+            overlay: None,
+            composer: Input::default(),
+            is_composing: false,
+            cleared: None,
+            filter: String::new(),
+            note: None,
+            snapshot: Snapshot::default(),
+            now,
+            drafts: HashMap::new(),
+            leaves_until: None,
+            chord: false,
+            rung: 0,
+            rings: false,
+        }
+    }
+
+    /// The run whose stream is shown.
+    pub(super) fn looked_at(&self) -> Option<RunId> {
+        match self.screen {
+            Screen::Run(run) => Some(run),
+            Screen::Agents | Screen::Inbox | Screen::Review(_) | Screen::History | Screen::Help => {
+                None
+            }
+        }
+    }
+
+    /// Time has passed.
+    pub(super) fn tick(&mut self, now: Timestamp) {
+        self.now = now;
+        if self.note.as_ref().is_some_and(|note| note.until <= now) {
+            self.note = None;
+        }
+        if self.leaves_until.is_some_and(|until| until <= now) {
+            self.leaves_until = None;
+        }
+    }
+
+    /// The store was read again.
+    pub(super) fn refresh(&mut self, snapshot: Snapshot) -> Vec<Action> {
+        self.snapshot = snapshot;
+        let open = self.snapshot.inbox().count();
+        self.rings = open > self.rung;
+        self.rung = open;
+        self.at = self.at.min(self.rows().saturating_sub(1));
+        self.follow_modal()
+    }
+
+    /// Carries out what was chosen in the modal, once the pause has taken hold.
+    fn follow_modal(&mut self) -> Vec<Action> {
+        let Some(Overlay::Modal(modal)) = &self.overlay else {
+            return Vec::new();
+        };
+        let Some(id) = modal.interrupt else {
+            return Vec::new();
+        };
+        let action = match self.snapshot.interrupt(id) {
+            Some(interrupt) => modal.carry_out(interrupt),
+            // It has ended: what was chosen is done, or somebody else was first.
+            None if modal.chosen.is_some() => {
+                self.overlay = None;
+                return Vec::new();
+            }
+            None => None,
+        };
+        match action {
+            Some(action) => {
+                self.overlay = None;
+                vec![action]
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// An action has come to its end.
+    pub(super) fn done(&mut self, done: Done) {
+        match done {
+            Done::Interrupted { interrupt } => {
+                if let Some(Overlay::Modal(modal)) = &mut self.overlay {
+                    modal.interrupt = Some(interrupt);
+                }
+            }
+            Done::Told(text) => self.tell(text),
+            Done::Refused(text) => {
+                // Nothing was accepted, so the window would wait for ever; its text goes back.
+                if let Some(Overlay::Modal(modal)) = &self.overlay
+                    && modal.interrupt.is_none()
+                {
+                    self.composer = modal.text.clone();
+                    self.overlay = None;
+                }
+                self.warn(text);
+            }
+        }
+    }
+
+    pub(super) fn tell(&mut self, text: impl Into<String>) {
+        self.set_note(text.into(), false);
+    }
+
+    pub(super) fn warn(&mut self, text: impl Into<String>) {
+        self.set_note(text.into(), true);
+    }
+
+    fn set_note(&mut self, text: String, is_bad: bool) {
+        let until = self.now.checked_add(NOTE).unwrap_or(Timestamp::MAX);
+        self.note = Some(Note {
+            text,
+            is_bad,
+            until,
+        });
+    }
+
+    /// Goes to another screen.
+    pub(super) fn go(&mut self, screen: Screen) {
+        if self.screen != screen {
+            self.back.push(self.screen);
+            self.screen = screen;
+            self.at = 0;
+            self.is_composing = false;
+        }
+    }
+
+    /// Goes back to where one came from; whether there was such a place.
+    pub(super) fn go_back(&mut self) -> bool {
+        match self.back.pop() {
+            Some(screen) => {
+                self.screen = screen;
+                self.at = 0;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The rows of the tree, those that the filter leaves.
+    pub(super) fn tree(&self) -> Vec<Row<'_>> {
+        let mut rows = Vec::new();
+        for view in &self.snapshot.runs {
+            if let Screen::Run(run) = self.screen
+                && view.run.id != run
+            {
+                continue;
+            }
+            rows.push(Row::Run(view));
+            for node in &view.nodes {
+                rows.push(Row::Node(view, node));
+            }
+        }
+        rows.retain(|row| self.passes(&text_of(row)));
+        rows
+    }
+
+    /// The interrupts of the inbox, those that the filter leaves.
+    pub(super) fn inbox(&self) -> Vec<&Interrupt> {
+        let passes = |interrupt: &&Interrupt| {
+            self.passes(&format!(
+                "{} {} {}",
+                interrupt.node, interrupt.kind, interrupt.reason
+            ))
+        };
+        self.snapshot.inbox().filter(passes).collect()
+    }
+
+    fn passes(&self, text: &str) -> bool {
+        let wanted = self.filter.to_lowercase();
+        wanted.is_empty() || text.to_lowercase().contains(&wanted)
+    }
+
+    /// How many rows the screen has.
+    pub(super) fn rows(&self) -> usize {
+        match self.screen {
+            Screen::Agents | Screen::Run(_) => self.tree().len(),
+            Screen::Inbox => self.inbox().len(),
+            Screen::History => self.snapshot.history.len(),
+            Screen::Review(_) | Screen::Help => 0,
+        }
+    }
+
+    /// The agent, or the run, that the keys mean.
+    pub(super) fn focused(&self) -> Option<(RunId, Option<NodeId>)> {
+        match self.screen {
+            Screen::Agents | Screen::Run(_) => self.tree().get(self.at).map(|row| match row {
+                Row::Run(view) => (view.run.id, None),
+                Row::Node(view, node) => (view.run.id, Some(node.node.clone())),
+            }),
+            Screen::Inbox => self
+                .inbox()
+                .get(self.at)
+                .map(|interrupt| (interrupt.run, Some(interrupt.node.clone()))),
+            Screen::Review(id) => self
+                .snapshot
+                .interrupt(id)
+                .map(|interrupt| (interrupt.run, Some(interrupt.node.clone()))),
+            Screen::History | Screen::Help => None,
+        }
+    }
+
+    /// Whether there is something at the focus that could be stopped.
+    pub(super) fn focus_is_live(&self) -> bool {
+        let Some((run, node)) = self.focused() else {
+            return false;
+        };
+        let Some(view) = self.snapshot.run(run) else {
+            return false;
+        };
+        match node {
+            None => view.nodes.iter().any(|row| !row.activity.is_final()),
+            Some(node) => view
+                .nodes
+                .iter()
+                .any(|row| row.node == node && !row.activity.is_final()),
+        }
+    }
+
+    /// Puts the draft aside; whether there was one.
+    pub(super) fn clear_draft(&mut self) -> bool {
+        if self.composer.value().is_empty() {
+            return false;
+        }
+        self.cleared = Some(std::mem::take(&mut self.composer));
+        true
+    }
+
+    /// Brings back the draft that was put aside last.
+    pub(super) fn undo_clear(&mut self) {
+        if let Some(draft) = self.cleared.take() {
+            self.composer = draft;
+            self.is_composing = true;
+        }
+    }
+
+    /// Ctrl+C with nothing to clear: the second one within two seconds leaves.
+    pub(super) fn leave(&mut self) -> Vec<Action> {
+        if self.leaves_until.is_some() {
+            return vec![Action::Quit];
+        }
+        self.leaves_until = self.now.checked_add(LEAVING).ok();
+        self.tell("Press Ctrl+C again to exit. Runs go on.");
+        Vec::new()
+    }
+
+    /// The draft of the answer to a question.
+    pub(super) fn draft(&mut self, interrupt: InterruptId) -> &mut AnswerDraft {
+        self.drafts
+            .entry(interrupt)
+            .or_insert_with(|| AnswerDraft::new(interrupt))
+    }
+
+    /// The status line's counts: how many interrupts wait for a person, and how many stops are under way.
+    pub(super) fn counts(&self) -> (usize, Vec<&Interrupt>) {
+        let waiting = self.snapshot.inbox().count();
+        let stopping = self
+            .snapshot
+            .interrupts
+            .iter()
+            .filter(|interrupt| {
+                interrupts::life::Family::of(interrupt.interrupt_type)
+                    == interrupts::life::Family::Stop
+                    && (interrupt.state == Life::Requested || interrupt.state == Life::Delivered)
+            })
+            .collect();
+        (waiting, stopping)
+    }
+}
+
+fn text_of(row: &Row<'_>) -> String {
+    match row {
+        Row::Run(view) => format!("{} {} {}", view.run.id, view.goal, view.run.state),
+        Row::Node(_view, node) => format!("{} {}", node.node, node.kind),
+    }
+}
