@@ -32,8 +32,8 @@ pub use deadlined::Deadlined;
 pub use fallback::Fallback;
 pub use limited::Limited;
 pub use provider::{
-    CallLimits, ModelId, ParseModelIdError, Provider, ProviderConfig, ProviderError, ProviderModel,
-    Secret,
+    CallLimits, CancelObserver, CancelOutcome, CancelReport, ModelId, ParseModelIdError, Provider,
+    ProviderConfig, ProviderError, ProviderModel, Secret,
 };
 pub use registry::ModelRegistry;
 pub use rehearsal::{

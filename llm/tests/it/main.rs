@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod background;
 mod calls;
 mod chat;
 mod constraints;
