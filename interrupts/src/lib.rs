@@ -9,10 +9,13 @@
 
 mod bell;
 mod digest;
+pub mod hooks;
 pub mod life;
 pub mod limits;
+pub mod manager;
 pub mod money;
 mod names;
+pub mod policy;
 mod settings;
 pub mod store;
 
