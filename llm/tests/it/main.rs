@@ -5,6 +5,7 @@
 mod background;
 mod calls;
 mod chat;
+mod composition;
 mod constraints;
 mod conversation;
 mod early_end;
