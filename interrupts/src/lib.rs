@@ -17,6 +17,7 @@ pub mod money;
 mod names;
 pub mod policy;
 mod settings;
+pub mod signals;
 pub mod store;
 
 pub use bell::{Bell, NoBell};

@@ -16,6 +16,7 @@ mod inbox;
 mod keeper;
 mod kept_run;
 mod lanes;
+mod limit_stops;
 mod record;
 mod recovery;
 mod registry;
@@ -42,6 +43,7 @@ pub use deliveries::{Deliveries, NoDeliveries, Undeliverable};
 pub use keeper::KeepError;
 pub use kept_run::{KeptRun, RunEnd};
 pub use lanes::Lanes;
+pub use limit_stops::LimitStops;
 pub use recovery::{Backoff, Course, Recoverable};
 pub use request::{Facing, Facings, StopCause, StopKind, StopNote, StopRequest, Target};
 pub use settings::{ManagerSettings, Times};
@@ -226,6 +228,14 @@ impl InterruptManager {
         let report = self.shared().shut_down(message).await;
         self.shared().closed.cancel();
         report
+    }
+
+    /// Runs a task of an embedder among the manager's own: it is counted in the status.
+    pub(crate) fn spawn(
+        &self,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> tokio::task::JoinHandle<()> {
+        self.shared().tasks.spawn_on(task, &self.shared().runtime)
     }
 
     /// What it keeps at this moment.

@@ -15,6 +15,7 @@ use super::registry::{Asked, Job, Placed, Recorder, Registry};
 use super::request::{StopRequest, Target};
 use super::settings::ManagerSettings;
 use super::shutdown::Callbacks;
+use super::status::ManagerStatus;
 use super::ticket::{StopHandle, StopPart, Ticket};
 use super::tree::Reach;
 use crate::hooks::{Bounds, HookStops, Hooks, Moment};
@@ -306,6 +307,11 @@ impl StopRequests {
             );
         }
         shared.request(request)
+    }
+
+    /// What the manager keeps at this moment.
+    pub fn status(&self) -> ManagerStatus {
+        self.shared.status()
     }
 
     pub(crate) fn by_hook(&self, request: StopRequest) -> StopHandle {
