@@ -20,6 +20,7 @@ mod model_id;
 mod request;
 mod retry_after;
 mod secret;
+mod telemetry;
 mod usage;
 mod wire;
 
@@ -36,6 +37,7 @@ use routing_core::model::{
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
+use tracing::Instrument;
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome};
 
@@ -45,6 +47,7 @@ use exchange::{Exchange, Exchanged};
 use failure::FailureContext;
 use frames::FrameWatch;
 use io_thread::IoThread;
+use telemetry::{CallSpan, OutputType};
 use wire::Wire;
 
 pub use background::{CancelObserver, CancelOutcome, CancelReport};
@@ -197,9 +200,27 @@ impl ProviderModel {
         Self { background, ..self }
     }
 
-    /// Sends a request and reads its answer, for either port.
+    /// Sends a request and reads its answer, for either port, in a span of its own.
     async fn exchange(
         &self,
+        request: (ChatRequest, ChatOptions),
+        chunks: Option<Arc<dyn ChunkSink>>,
+        output: OutputType,
+        scope: &StopScope,
+    ) -> Result<Exchanged, ModelError> {
+        let span = CallSpan::open(self.provider, &self.model, output);
+        let exchanging = self.exchange_within(span.clone(), request, chunks, scope);
+        let exchanged = exchanging.instrument(span.span()).await;
+        match &exchanged {
+            Ok(exchanged) => exchanged.tell(&span),
+            Err(error) => span.failed(error),
+        }
+        exchanged
+    }
+
+    async fn exchange_within(
+        &self,
+        span: CallSpan,
         (request, options): (ChatRequest, ChatOptions),
         chunks: Option<Arc<dyn ChunkSink>>,
         scope: &StopScope,
@@ -216,6 +237,7 @@ impl ProviderModel {
             target = self.target() => target.map_err(|error| failure::of(error, &context, 0))?,
         };
         context.endpoint = target.endpoint.base_url().to_owned();
+        span.sent_to(&context.endpoint);
         let cancel = self.background.as_ref().map(|background| CancelOnDrop {
             watch: Arc::clone(&watch),
             http: self.http.clone(),
@@ -233,7 +255,7 @@ impl ProviderModel {
         let events = self
             .io_thread
             .stream(self.client.clone(), target, request, options);
-        let exchange = Exchange::new(chunks, watch, context, cancel);
+        let exchange = Exchange::new(chunks, watch, context, cancel, span);
         exchange.run(events, scope).await
     }
 
@@ -288,7 +310,9 @@ impl LanguageModel for ProviderModel {
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
         let request = request::of(&call, self.provider, &self.model, &self.limits);
-        let exchanged = self.exchange(request, call.chunks, scope).await?;
+        let exchanged = self
+            .exchange(request, call.chunks, OutputType::Json, scope)
+            .await?;
         Ok(exchanged.into_outcome())
     }
 }
@@ -302,7 +326,9 @@ impl ChatModel for ProviderModel {
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
         let ChatCall { messages, chunks } = call;
         let request = request::of_chat(&messages, self.provider, &self.model, &self.limits);
-        let exchanged = self.exchange(request, chunks, scope).await?;
+        let exchanged = self
+            .exchange(request, chunks, OutputType::Text, scope)
+            .await?;
         Ok(exchanged.into_chat(&messages))
     }
 }

@@ -12,6 +12,7 @@ use super::background::CancelOnDrop;
 use super::failure::{self, FailureContext};
 use super::frames::FrameWatch;
 use super::io_thread::Events;
+use super::telemetry::CallSpan;
 use super::usage;
 use crate::chat::{AtProvider, ChatOutcome, ChatPartial, ChatReply, ChatUsage, Discarded};
 
@@ -40,6 +41,22 @@ impl Exchanged {
             partial: PartialReply::default(),
             discarded: Discarded::default(),
             at_provider: AtProvider::NothingUnderWay,
+        }
+    }
+
+    /// Tells the span of the call how it ended.
+    pub(crate) fn tell(&self, span: &CallSpan) {
+        match self {
+            Self::Whole(reply) => span.used(reply.usage),
+            Self::Stopped {
+                reason,
+                partial,
+                at_provider,
+                ..
+            } => {
+                span.used(partial.usage);
+                span.interrupted(reason, *at_provider);
+            }
         }
     }
 
@@ -90,6 +107,7 @@ pub(crate) struct Exchange {
     context: FailureContext,
     /// Of an answer that is made in the background.
     cancel: Option<CancelOnDrop>,
+    span: CallSpan,
 }
 
 /// When the stream is given up on for saying nothing.
@@ -104,9 +122,11 @@ impl Exchange {
         watch: Arc<FrameWatch>,
         context: FailureContext,
         cancel: Option<CancelOnDrop>,
+        span: CallSpan,
     ) -> Self {
         Self {
             cancel,
+            span,
             text: String::new(),
             discarded: Discarded::default(),
             chunks,
@@ -209,6 +229,9 @@ impl Exchange {
         if self.text.len().saturating_add(piece.len()) > limit {
             return Err(ModelError::TooLong { limit });
         }
+        if self.text.is_empty() {
+            self.span.first_chunk();
+        }
         self.text.push_str(piece);
         if let Some(sink) = &self.chunks {
             sink.chunk(piece);
@@ -222,6 +245,10 @@ impl Exchange {
         let Some(reason) = &end.captured_stop_reason else {
             return Err(self.broken_off());
         };
+        self.span.finished(reason);
+        if let Some(response) = &end.captured_response_id {
+            self.span.named(response);
+        }
         if self.watch.is_withheld() {
             return Err(withheld("content_filter"));
         }

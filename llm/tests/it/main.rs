@@ -16,3 +16,4 @@ mod rehearsal;
 mod requests;
 mod retries;
 mod script;
+mod telemetry;
