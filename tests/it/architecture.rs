@@ -14,7 +14,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
     ("store", &["routing-core", "interrupts"]),
     ("llm", &["routing-core"]),
     ("agents", &["routing-core", "llm"]),
-    ("irq", &["routing-core", "llm", "agents"]),
+    ("irq", &["routing-core", "interrupts", "store", "llm", "agents"]),
 ];
 
 /// Licences that ask for nothing but their notice.

@@ -12,6 +12,7 @@ mod help;
 mod program;
 mod questions;
 mod schema;
+mod seed;
 mod server;
 mod signals;
 mod terminal;
