@@ -22,7 +22,7 @@ pub(crate) use acting::{
 pub(crate) use kept::{
     CheckpointsArguments, CompletionsArguments, ConfigArguments, ConfigCommand,
     ConfigShowArguments, HistoryArguments, HistoryFormat, ManArguments, PsArguments,
-    ReplayArguments, StatsArguments, StoreArguments,
+    ReplayArguments, StatsArguments, StoreArguments, WatchArguments,
 };
 
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.
@@ -69,6 +69,8 @@ pub(crate) enum Command {
     Chat(ChatArguments),
     /// List runs and their agents, of all processes
     Ps(PsArguments),
+    /// Watch all runs, answer questions and interrupt agents, on a whole terminal
+    Watch(WatchArguments),
     /// Stop, pause or question a running agent, or a whole run
     Interrupt(InterruptArguments),
     /// List what waits for a person, show it, decide it

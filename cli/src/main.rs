@@ -23,6 +23,7 @@ mod table;
 mod time;
 mod view;
 mod visible;
+mod watch;
 
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
@@ -58,6 +59,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Run(run) => commands::run(run, global),
         Command::Chat(chat) => commands::chat(&chat, global),
         Command::Ps(ps) => commands::ps(&ps, store, global),
+        Command::Watch(watch) => watch::watch(&watch, store, global),
         Command::Interrupt(interrupt) => commands::interrupt(&interrupt, store, global),
         Command::Review(review) => commands::review(&review, store, global),
         Command::Reroute(reroute) => commands::reroute(&reroute, store),

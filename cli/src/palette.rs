@@ -48,6 +48,11 @@ impl Palette {
     #[cfg(test)]
     pub(crate) const COLOURED: Self = Self { coloured: true };
 
+    /// Whether there are colours.
+    pub(crate) const fn is_coloured(self) -> bool {
+        self.coloured
+    }
+
     /// The text in its tone.
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         if !self.coloured || tone == Tone::Plain || text.is_empty() {

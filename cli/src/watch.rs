@@ -52,12 +52,15 @@ pub(crate) fn watch(
 ) -> anyhow::Result<Exit> {
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         let hint = "`irq ps` and `irq review` print what can be read by programs";
-        return Err(Failure::new(Exit::Usage, "this needs a terminal").hint(hint).into());
+        return Err(Failure::new(Exit::Usage, "this needs a terminal")
+            .hint(hint)
+            .into());
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let watched = runtime.block_on(perform(arguments, store, global));
+    let tasks = tokio::task::LocalSet::new();
+    let watched = tasks.block_on(&runtime, perform(arguments, store, global));
     // A thread that reads the terminal cannot be joined.
     runtime.shutdown_background();
     watched
@@ -73,7 +76,7 @@ impl Desk {
     /// Begins an action; what becomes of it is told later.
     fn begin(&self, action: Action) {
         let (storage, done) = (Arc::clone(&self.storage), self.done.clone());
-        tokio::spawn(async move {
+        tokio::task::spawn_local(async move {
             let became = desk::perform(&storage, action).await;
             // Nobody waits for it where the screens were left.
             let _ = done.send(became);
@@ -106,7 +109,9 @@ async fn perform(
     let mut keys = EventStream::new();
     let mut clock = tokio::time::interval(LOOK);
     loop {
-        taken.terminal.draw(|frame| draw::draw(frame, &state, look))?;
+        taken
+            .terminal
+            .draw(|frame| draw::draw(frame, &state, look))?;
         let actions = tokio::select! {
             event = keys.next() => match event {
                 Some(event) => {

@@ -35,6 +35,17 @@ pub(crate) struct PsArguments {
     pub(crate) run: Option<String>,
 }
 
+/// The arguments of `irq watch`.
+#[derive(Debug, Args)]
+pub(crate) struct WatchArguments {
+    /// Begin with what waits for a person
+    #[arg(long)]
+    pub(crate) inbox: bool,
+    /// Without the terminal's bell when somebody is waited for
+    #[arg(long)]
+    pub(crate) silent: bool,
+}
+
 /// The form of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HistoryFormat {

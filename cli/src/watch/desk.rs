@@ -68,11 +68,7 @@ fn me() -> Result<interrupts::life::Actor, Failure> {
     actor().map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 
-async fn admit(
-    storage: &Storage,
-    to: &Addressee,
-    wanted: &Stop,
-) -> Result<Interrupt, Failure> {
+async fn admit(storage: &Storage, to: &Addressee, wanted: &Stop) -> Result<Interrupt, Failure> {
     let admission = request::stop(to, wanted, me()?)?;
     let admitted: Admitted = storage
         .store
@@ -116,7 +112,10 @@ async fn stop(storage: &Storage, run: RunId, scope: Scope) -> Result<Done, Failu
         reason: "ended from the terminal".to_owned(),
     };
     let interrupt = admit(storage, &to, &wanted).await?;
-    Ok(Done::Told(format!("{run} is told to end ({})", interrupt.id)))
+    Ok(Done::Told(format!(
+        "{run} is told to end ({})",
+        interrupt.id
+    )))
 }
 
 async fn harden(storage: &Storage, id: InterruptId) -> Result<Done, Failure> {
@@ -149,7 +148,10 @@ async fn resume(
         .map_err(|error| by_store(&error))?
         .ok_or_else(|| no_interrupt(id))?;
     let Some(review) = &interrupt.review else {
-        return Err(Failure::new(Exit::Conflict, format!("{id} is {}", interrupt.state)));
+        return Err(Failure::new(
+            Exit::Conflict,
+            format!("{id} is {}", interrupt.state),
+        ));
     };
     let judge = Judge::Person {
         actor: me()?,
@@ -233,16 +235,16 @@ async fn claim(
     let changed = storage.store.review(id, me()?, version, change).await;
     changed.map_err(|error| by_change(id, &error))?;
     Ok(Done::Told(
-        if take { "Claimed for 5 minutes." } else { "Given back." }.to_owned(),
+        if take {
+            "Claimed for 5 minutes."
+        } else {
+            "Given back."
+        }
+        .to_owned(),
     ))
 }
 
-async fn send(
-    storage: &Storage,
-    run: RunId,
-    node: NodeId,
-    text: String,
-) -> Result<Done, Failure> {
+async fn send(storage: &Storage, run: RunId, node: NodeId, text: String) -> Result<Done, Failure> {
     let key = IdempotencyKey::new(format!("send-{}", Uuid::now_v7()))
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     let message = NewMessage {

@@ -51,7 +51,12 @@ impl AnswerDraft {
     }
 
     /// The answer: what was chosen, all confirmations as `confirmed`, and the text.
-    pub(super) fn answer(&self, question: &Question, confirmed: bool, text: Option<String>) -> Answer {
+    pub(super) fn answer(
+        &self,
+        question: &Question,
+        confirmed: bool,
+        text: Option<String>,
+    ) -> Answer {
         let choices = &question.details.choices;
         Answer {
             selected_choices: self

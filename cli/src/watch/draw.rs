@@ -50,8 +50,14 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
         format!("2 Inbox ({waiting})")
     };
     let tabs = [
-        ("1 Agents".to_owned(), matches!(state.screen, Screen::Agents | Screen::Run(_))),
-        (inbox, matches!(state.screen, Screen::Inbox | Screen::Review(_))),
+        (
+            "1 Agents".to_owned(),
+            matches!(state.screen, Screen::Agents | Screen::Run(_)),
+        ),
+        (
+            inbox,
+            matches!(state.screen, Screen::Inbox | Screen::Review(_)),
+        ),
         ("3 History".to_owned(), state.screen == Screen::History),
         ("? Help".to_owned(), state.screen == Screen::Help),
     ];
@@ -77,7 +83,7 @@ fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
     }
     let label = match state.focused() {
         Some((_run, Some(node))) => format!(" to {node} › "),
-        Some((_run, None)) | None => " choose an agent › ".to_owned(),
+        Some((_, None)) | None => " choose an agent › ".to_owned(),
     };
     let style = if state.is_composing {
         look.plain()
@@ -90,7 +96,10 @@ fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
         let column = area.x.saturating_add(width).saturating_add(cursor);
         frame.set_cursor_position((column.min(area.right().saturating_sub(1)), area.y));
     }
-    let line = Line::from(vec![Span::styled(label, look.active()), Span::styled(text, style)]);
+    let line = Line::from(vec![
+        Span::styled(label, look.active()),
+        Span::styled(text, style),
+    ]);
     frame.render_widget(Paragraph::new(line), area);
 }
 
@@ -105,7 +114,10 @@ fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
     let esc = match &state.overlay {
         Some(Overlay::Modal(modal)) => {
             let interrupt = modal.interrupt.and_then(|id| state.snapshot.interrupt(id));
-            format!("esc resume unchanged · {}", phases(modal, interrupt, state.now))
+            format!(
+                "esc resume unchanged · {}",
+                phases(modal, interrupt, state.now)
+            )
         }
         Some(Overlay::Confirm { .. }) => "y yes · n no".to_owned(),
         Some(Overlay::Routes { .. } | Overlay::Prompt { .. }) => "esc close".to_owned(),
@@ -128,7 +140,11 @@ fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
             tenths % 10
         ));
     }
-    let style = if waiting > 0 { look.waiting() } else { look.faint() };
+    let style = if waiting > 0 {
+        look.waiting()
+    } else {
+        look.faint()
+    };
     frame.render_widget(Paragraph::new(Span::styled(text, style)), area);
 }
 

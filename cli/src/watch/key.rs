@@ -19,9 +19,11 @@ pub(super) fn pressed(state: &mut State, event: &Event) -> Vec<Action> {
             paste(state, text);
             Vec::new()
         }
-        Event::Key(_) | Event::Resize(_, _) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) => {
-            Vec::new()
-        }
+        Event::Key(_)
+        | Event::Resize(_, _)
+        | Event::FocusGained
+        | Event::FocusLost
+        | Event::Mouse(_) => Vec::new(),
     }
 }
 
@@ -30,7 +32,13 @@ fn paste(state: &mut State, text: &str) {
     // One line is what a field shows.
     let line: String = text
         .chars()
-        .map(|character| if character.is_control() { ' ' } else { character })
+        .map(|character| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        })
         .collect();
     let field = match &mut state.overlay {
         Some(Overlay::Modal(modal)) => Some(&mut modal.text),

@@ -110,7 +110,9 @@ pub(super) fn in_routes(
 fn step(state: &mut State, id: InterruptId, by: isize) -> Vec<Action> {
     let ids: Vec<InterruptId> = state.inbox().iter().map(|interrupt| interrupt.id).collect();
     let at = ids.iter().position(|other| *other == id);
-    let next = at.and_then(|at| at.checked_add_signed(by)).and_then(|at| ids.get(at));
+    let next = at
+        .and_then(|at| at.checked_add_signed(by))
+        .and_then(|at| ids.get(at));
     match next {
         Some(next) => state.screen = Screen::Review(*next),
         None => state.tell("There is no other one."),

@@ -162,7 +162,8 @@ impl Feed {
         let Some(run) = self.looked_at else {
             return Ok(());
         };
-        let begun = |(position, line): (&u64, &StreamLine)| line.result.is_none().then_some(*position);
+        let begun =
+            |(position, line): (&u64, &StreamLine)| line.result.is_none().then_some(*position);
         let mut after = match self.stream.iter().find_map(begun) {
             Some(under_way) => under_way.saturating_sub(1),
             None => self.stream.keys().next_back().copied().unwrap_or(0),
@@ -243,7 +244,10 @@ fn told(subject: &AuditSubject) -> String {
                 .as_ref()
                 .map(|detail| format!(": {detail}"))
                 .unwrap_or_default();
-            format!("{interrupt}  {} → {}{by}{detail}", audited.event, audited.to)
+            format!(
+                "{interrupt}  {} → {}{by}{detail}",
+                audited.event, audited.to
+            )
         }
         AuditSubject::Reroute { event, change, .. } => format!("reroute {event}  {change}"),
         AuditSubject::Run {
@@ -254,7 +258,6 @@ fn told(subject: &AuditSubject) -> String {
         AuditSubject::Message {
             run, node, from, ..
         } => format!("{run}/{node}  message from {}", from.name),
-        _ => "a row that this program does not know".to_owned(),
     }
 }
 

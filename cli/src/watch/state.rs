@@ -51,7 +51,10 @@ pub(super) enum Overlay {
     /// An agent was interrupted.
     Modal(Box<Modal>),
     /// Something that cannot be undone asks once.
-    Confirm { question: String, actions: Vec<Action> },
+    Confirm {
+        question: String,
+        actions: Vec<Action>,
+    },
     /// The targets that an answer may be sent to.
     Routes {
         interrupt: InterruptId,

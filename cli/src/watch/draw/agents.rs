@@ -24,7 +24,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
         } else {
             "Nothing passes the filter. / changes it."
         };
-        let empty = Paragraph::new(text).style(look.faint()).block(frame_of(" Agents "));
+        let empty = Paragraph::new(text)
+            .style(look.faint())
+            .block(frame_of(" Agents "));
         frame.render_widget(empty, area);
         return;
     }
@@ -37,13 +39,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
 }
 
 /// One run: its agents, and what they did last.
-pub(super) fn draw_run(
-    frame: &mut Frame<'_>,
-    area: Rect,
-    state: &State,
-    run: RunId,
-    look: Look,
-) {
+pub(super) fn draw_run(frame: &mut Frame<'_>, area: Rect, state: &State, run: RunId, look: Look) {
     let [tree, stream] =
         Layout::vertical([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(area);
     draw(frame, tree, state, look);
@@ -63,6 +59,7 @@ pub(super) fn draw_run(
             };
             let said = line.result.clone().unwrap_or_default();
             Line::from(vec![
+                Span::styled(format!("{:>4} ", age(line.at, state.now)), look.faint()),
                 Span::styled(format!("{mark} "), style),
                 Span::styled(format!("{} ", line.node), look.strong()),
                 Span::styled(format!("{} ", line.kind), look.faint()),
@@ -71,7 +68,9 @@ pub(super) fn draw_run(
         })
         .collect();
     let text = if state.snapshot.run(run).is_none() {
-        vec![Line::from(format!("{run} has ended; irq history --run {run}"))]
+        vec![Line::from(format!(
+            "{run} has ended; irq history --run {run}"
+        ))]
     } else {
         lines
     };

@@ -8,12 +8,21 @@ use super::Look;
 use super::agents::text;
 
 const KEYS: [(&str, &str); 26] = [
-    ("Esc", "interrupt the agent or run that is marked, and say how it goes on; closes what is open"),
-    ("Ctrl+C", "puts the draft aside; while a pause is under way: stop at once; twice: leave, runs go on"),
+    (
+        "Esc",
+        "interrupt the agent or run that is marked, and say how it goes on; closes what is open",
+    ),
+    (
+        "Ctrl+C",
+        "puts the draft aside; while a pause is under way: stop at once; twice: leave, runs go on",
+    ),
     ("Ctrl+Z", "brings the draft back"),
     ("Ctrl+D", "leave"),
     ("Ctrl+X k", "interrupt all runs, after a question"),
-    ("Tab", "write a message to the agent that is marked; Enter sends it"),
+    (
+        "Tab",
+        "write a message to the agent that is marked; Enter sends it",
+    ),
     ("1 2 3 ?", "agents, inbox, history, this page"),
     ("Enter", "open what is marked"),
     ("q Backspace", "back"),
@@ -30,10 +39,16 @@ const KEYS: [(&str, &str); 26] = [
     ("m", "change the plan"),
     ("x", "reject, after a question"),
     ("i", "go on without an answer, after a question"),
-    ("R", "send the answer elsewhere, among the routes that are allowed"),
+    (
+        "R",
+        "send the answer elsewhere, among the routes that are allowed",
+    ),
     ("c", "claim it, or give it back"),
     ("u", "undo a choice before it is sent"),
-    ("n p", "next and previous; A in the inbox approves all that are shown"),
+    (
+        "n p",
+        "next and previous; A in the inbox approves all that are shown",
+    ),
 ];
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, look: Look) {

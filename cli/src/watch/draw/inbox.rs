@@ -38,7 +38,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
 }
 
 fn row<'a>(interrupt: &Interrupt, state: &State, look: Look) -> Row<'a> {
-    let name = interrupt.node.as_str().rsplit('/').next().unwrap_or_default();
+    let name = interrupt
+        .node
+        .as_str()
+        .rsplit('/')
+        .next()
+        .unwrap_or_default();
     let waits = age(interrupt.requested_at, state.now);
     let expires = match interrupt.deadline {
         Some(deadline) => age(state.now, deadline),

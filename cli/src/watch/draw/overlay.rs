@@ -4,7 +4,9 @@ use interrupts::RouteName;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Borders, Clear, List, ListItem, ListState, Paragraph, Wrap};
+use ratatui::widgets::{
+    Block, BorderType, Borders, Clear, List, ListItem, ListState, Paragraph, Wrap,
+};
 use tui_input::Input;
 
 use super::agents::plan;
@@ -19,7 +21,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
         Some(Overlay::Modal(modal)) => draw_modal(frame, area, state, modal, look),
         Some(Overlay::Confirm { question, .. }) => {
             let lines = visible_lines(question);
-            let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(4);
+            let height = u16::try_from(lines.len())
+                .unwrap_or(u16::MAX)
+                .saturating_add(4);
             let inner = window(frame, area, 72, height, " Sure? ");
             let mut text: Vec<Line<'_>> = lines.into_iter().map(Line::from).collect();
             text.push(Line::default());
@@ -54,7 +58,12 @@ fn window(frame: &mut Frame<'_>, area: Rect, width: u16, height: u16, title: &st
 
 fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &State, modal: &Modal, look: Look) {
     let name = match &modal.node {
-        Some(node) => node.as_str().rsplit('/').next().unwrap_or_default().to_owned(),
+        Some(node) => node
+            .as_str()
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
         None => short(&modal.run.to_string()),
     };
     let inner = window(frame, area, 76, 22, &format!(" Interrupted · {name} "));
@@ -114,7 +123,9 @@ fn draw_input(frame: &mut Frame<'_>, area: Rect, input: &Input, has_keys: bool, 
 }
 
 fn draw_routes(frame: &mut Frame<'_>, area: Rect, routes: &[RouteName], at: usize, look: Look) {
-    let height = u16::try_from(routes.len()).unwrap_or(u16::MAX).saturating_add(2);
+    let height = u16::try_from(routes.len())
+        .unwrap_or(u16::MAX)
+        .saturating_add(2);
     let inner = window(frame, area, 48, height, " Send the answer to ");
     let items = routes.iter().map(|route| ListItem::new(route.to_string()));
     let list = List::new(items).highlight_style(look.chosen());

@@ -15,13 +15,7 @@ use crate::time::ago;
 use crate::visible::{visible_line, visible_lines};
 use crate::watch::state::State;
 
-pub(super) fn draw(
-    frame: &mut Frame<'_>,
-    area: Rect,
-    state: &State,
-    id: InterruptId,
-    look: Look,
-) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, id: InterruptId, look: Look) {
     let Some(interrupt) = state.snapshot.interrupt(id) else {
         let lines = vec![
             Line::from(format!("{id} has ended. What became of it:")),
@@ -100,7 +94,10 @@ fn asked_lines(question: &Question, state: &State, look: Look) -> Vec<Line<'stat
         lines.push(Line::from(vec![
             Span::styled(format!("  {} {mark} ", index + 1), look.active()),
             Span::raw(visible_line(&choice.label)),
-            Span::styled(format!("  {}", visible_line(&choice.description)), look.faint()),
+            Span::styled(
+                format!("  {}", visible_line(&choice.description)),
+                look.faint(),
+            ),
         ]));
     }
     for item in &details.confirmation_items {
@@ -114,7 +111,10 @@ fn asked_lines(question: &Question, state: &State, look: Look) -> Vec<Line<'stat
         Span::raw("The answer goes to "),
         Span::styled(question.target, look.active()),
         Span::styled(
-            format!(" and nowhere else, unless you send it to one of {} others (R).", question.routes.len().saturating_sub(1)),
+            format!(
+                " and nowhere else, unless you send it to one of {} others (R).",
+                question.routes.len().saturating_sub(1)
+            ),
             look.faint(),
         ),
     ]));
@@ -134,7 +134,11 @@ fn buttons(interrupt: &Interrupt, look: Look) -> Vec<Line<'static>> {
             ("R", "reroute"),
             ("c", "claim"),
         ],
-        Family::Stop => &[("a", "resume unchanged"), ("r", "resume with new input"), ("c", "claim")],
+        Family::Stop => &[
+            ("a", "resume unchanged"),
+            ("r", "resume with new input"),
+            ("c", "claim"),
+        ],
     };
     let mut spans = Vec::new();
     for (key, meaning) in keys {
