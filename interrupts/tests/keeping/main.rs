@@ -2,9 +2,13 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::wildcard_enum_match_arm,
     reason = "a test that cannot go on fails"
 )]
 
+mod delivering;
+mod elsewhere;
+mod faulty;
+mod lanes;
+mod never_lost;
 mod scene;
 mod stopping;
