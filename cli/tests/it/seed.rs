@@ -1,6 +1,6 @@
 //! A store in a file, with runs in it that a test makes happen, and the program on the same file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use interrupts::life::{
@@ -73,6 +73,13 @@ impl Seed {
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let ended = self.end(arguments).exits_with(0);
         serde_json::from_str(&ended.output).unwrap()
+    }
+
+    /// Closes the store and copies its file.
+    pub(crate) fn close_into(self, copy: &Path) {
+        let path = self.path();
+        self.runtime.block_on(self.store.close()).unwrap();
+        std::fs::copy(path, copy).unwrap();
     }
 
     pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
