@@ -7,6 +7,7 @@
 mod column;
 mod error;
 mod flush;
+mod forget;
 mod load;
 mod open;
 mod read;

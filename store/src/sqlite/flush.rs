@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::column::{json, node_key, position};
 use super::error::store_error;
+use super::forget;
 use crate::tables::{Rest, Tables, damaged};
 
 const HEADS: &str = "INSERT INTO heads (id, body) VALUES (1, ?) \
@@ -45,7 +46,8 @@ pub(super) fn dirty(connection: &Connection, tables: &Tables) -> Result<(), Stor
     interrupts(connection, tables)?;
     runs(connection, tables)?;
     journal(connection, tables)?;
-    lists(connection, tables)
+    lists(connection, tables)?;
+    forget::forgotten(connection, &tables.forgotten)
 }
 
 fn interrupts(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, RerouteRow, Run, StoredMessage, TokenRow,
+    OutboxRow, Page, Purged, RerouteRow, Run, StoredMessage, TokenRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -300,5 +300,46 @@ impl Backend for Sqlite {
             .row("SELECT body FROM heads", (), body::<Heads>)
             .await?;
         Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit))
+    }
+
+    async fn audit_anchor(&self) -> Found<AuditHead> {
+        let heads = self
+            .row("SELECT body FROM heads", (), body::<Heads>)
+            .await?;
+        Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit_anchor))
+    }
+
+    async fn footprint(&self, run: RunId) -> Found<Purged> {
+        let sql = "SELECT (SELECT COUNT(*) FROM interrupts WHERE run = ?1), \
+             (SELECT COUNT(*) FROM reroutes WHERE run = ?1), \
+             (SELECT COUNT(*) FROM journal WHERE run = ?1), \
+             (SELECT COUNT(*) FROM checkpoints WHERE run = ?1), \
+             (SELECT COUNT(*) FROM nodes WHERE run = ?1), \
+             (SELECT COUNT(*) FROM messages WHERE run = ?1)";
+        let counted = self.row(sql, (run.to_string(),), |row| {
+            Ok(Purged {
+                interrupts: count(row, 0)?,
+                reroutes: count(row, 1)?,
+                effects: count(row, 2)?,
+                checkpoints: count(row, 3)?,
+                nodes: count(row, 4)?,
+                messages: count(row, 5)?,
+                ..Purged::default()
+            })
+        });
+        Ok(counted.await?.unwrap_or_default())
+    }
+
+    async fn dealt_with(&self, before: Timestamp) -> Found<(u64, u64)> {
+        // The first row that stays ends the list, so that none goes from its middle.
+        let sql = "WITH bounds (first) AS (SELECT MIN( \
+             COALESCE((SELECT MIN(position) FROM outbox WHERE at > ?1), 9223372036854775807), \
+             COALESCE((SELECT MIN(position) + 1 FROM cursors), 9223372036854775807))) \
+             SELECT COALESCE(MAX(position), 0), COUNT(*) FROM outbox, bounds \
+             WHERE position < bounds.first";
+        let found = self.row(sql, (before.as_microsecond(),), |row| {
+            Ok((count(row, 0)?, count(row, 1)?))
+        });
+        Ok(found.await?.unwrap_or_default())
     }
 }

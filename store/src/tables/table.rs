@@ -76,6 +76,20 @@ impl<K: Ord + Clone, V> Table<K, V> {
         self.replaced.push((key, before));
     }
 
+    /// Removes the rows that are here and do not fit. There is no way back.
+    pub(crate) fn retain(&mut self, fits: impl Fn(&K, &V) -> bool) {
+        let stays = |key: &K, cell: &Cell<V>| cell.value.as_ref().is_none_or(|it| fits(key, it));
+        if self.whole {
+            self.cells.retain(|key, cell| stays(key, cell));
+        } else {
+            for (key, cell) in &mut self.cells {
+                if !stays(key, cell) {
+                    cell.value = None;
+                }
+            }
+        }
+    }
+
     pub(crate) fn keep(&mut self) {
         self.replaced.clear();
     }

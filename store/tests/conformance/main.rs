@@ -14,6 +14,7 @@ mod listing;
 mod model;
 mod nodes;
 mod opening;
+mod purging;
 mod races;
 mod recovery;
 mod running;
@@ -94,6 +95,11 @@ conformance! {
         a_fork_of_a_fork_takes_over_what_the_first_one_took,
         a_fork_is_made_once_and_only_of_a_checkpoint,
         effects_and_checkpoints_are_told_and_counted;
+    purging:
+        a_purge_removes_what_ended_long_ago_and_nothing_else,
+        a_purged_audit_is_verified_from_its_anchor,
+        a_notification_stays_until_every_consumer_has_dealt_with_it,
+        an_ended_run_with_a_live_interrupt_stays;
     listing:
         pages_cover_everything_once_and_in_order,
         filters_choose_by_run_node_and_state,
