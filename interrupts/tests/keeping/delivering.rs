@@ -14,9 +14,7 @@ use interrupts::store::{
 };
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{
-    EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
-};
+use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 
 use crate::scene::{Boxes, Scene, node, pause, person, taken, taking, taking_with};
 
@@ -60,7 +58,13 @@ async fn a_supervisors_question_reaches_the_box_of_its_node_once() {
     // Several polls and heartbeats go by.
     tokio::time::sleep(Duration::from_secs(30)).await;
     let id = asked.into_interrupt().id;
-    let given: Vec<_> = boxes.questions.lock().unwrap().iter().map(|q| q.id).collect();
+    let given: Vec<_> = boxes
+        .questions
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|q| q.id)
+        .collect();
     assert_eq!(given, [id]);
     let held = scene.interrupts(run).await.remove(0);
     assert_eq!(held.state, State::Delivered);
@@ -119,9 +123,17 @@ async fn a_question_for_a_node_that_has_ended_is_withdrawn() {
     let one = scene.process("one");
     let run = scene.run().await;
     let boxes = Arc::new(Boxes::default());
-    boxes.refusals.lock().unwrap().push(Undeliverable::NodeEnded);
+    boxes
+        .refusals
+        .lock()
+        .unwrap()
+        .push(Undeliverable::NodeEnded);
     let kept = one.take(taking_with(run, boxes)).await.unwrap();
-    scene.store.admit(question(run, &node("root/worker"))).await.unwrap();
+    scene
+        .store
+        .admit(question(run, &node("root/worker")))
+        .await
+        .unwrap();
     kept.look().await.unwrap();
     assert_eq!(scene.states(run).await, [State::Cancelled]);
 }
@@ -158,7 +170,10 @@ impl Deliveries for Breaking {
 #[tokio::test(start_paused = true)]
 async fn a_delivery_that_panics_or_hangs_counts_as_failed_and_stops_neither_the_next_nor_a_stop() {
     for (how, error) in [
-        ((|| Breaks::Panic) as fn() -> Breaks, "panicked: the box is broken"),
+        (
+            (|| Breaks::Panic) as fn() -> Breaks,
+            "panicked: the box is broken",
+        ),
         (|| Breaks::Hang, "took longer than 500ms"),
     ] {
         let scene = Scene::new();
@@ -169,7 +184,10 @@ async fn a_delivery_that_panics_or_hangs_counts_as_failed_and_stops_neither_the_
             how,
             first: true.into(),
         });
-        let kept = one.take(taking_with(run, deliveries.clone())).await.unwrap();
+        let kept = one
+            .take(taking_with(run, deliveries.clone()))
+            .await
+            .unwrap();
         let asked = question(run, &node("root/worker"));
         scene.store.admit(asked).await.unwrap();
         tokio::time::sleep(Duration::from_millis(600)).await;
@@ -260,7 +278,9 @@ async fn a_users_stop_holds_the_open_question_which_is_shown_again_after_the_res
     let open = opened(&scene, run, "one").await;
     let handle = one.request(pause(Target::Run(run), StopMode::Graceful));
     let pause = handle.recorded().await.unwrap()[0];
-    kept.acknowledge_stops(Evidence::Boundary, None).await.unwrap();
+    kept.acknowledge_stops(Evidence::Boundary, None)
+        .await
+        .unwrap();
     kept.settle(RunEnd::Stopped).await.unwrap();
     let held = scene.store.interrupt(open.id).await.unwrap().unwrap();
     assert_eq!(held.held_by, Some(pause));
@@ -306,7 +326,10 @@ async fn a_question_that_opens_while_the_user_stops_is_held_too_and_no_question_
     let claim = ReviewChange::Claim {
         until: Timestamp::MAX,
     };
-    let claimed = scene.store.review(open.id, person(), shown.version, claim).await;
+    let claimed = scene
+        .store
+        .review(open.id, person(), shown.version, claim)
+        .await;
     assert!(claimed.is_ok(), "people can deal with it again");
 }
 
@@ -317,7 +340,10 @@ async fn what_is_not_recorded_keeps_its_scope_stopped_and_says_why() {
     let unknown = RunId::generate();
     let handle = one.request(pause(Target::Run(unknown), StopMode::Graceful));
     let refused = handle.recorded().await.unwrap_err();
-    assert!(refused.to_string().contains("there is no run_"), "{refused}");
+    assert!(
+        refused.to_string().contains("there is no run_"),
+        "{refused}"
+    );
     assert!(one.take(taking(unknown)).await.is_err());
     assert_eq!(one.status().runs, []);
 }

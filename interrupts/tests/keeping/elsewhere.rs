@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupts::OwnerName;
 use interrupts::life::{Evidence, RunState, State, Verdict};
 use interrupts::manager::{
     InterruptManager, KeepError, ManagerSettings, RunEnd, StopKind, StopRequest, Target, Times,
 };
 use interrupts::store::RunError;
-use interrupts::OwnerName;
 use routing_core::{StopMode, StopSource};
 use tokio::runtime::Handle;
 
@@ -18,7 +18,10 @@ use crate::scene::{
 
 /// Two processes on one store, each with its end of the bell.
 fn two_with_a_bell(scene: &Scene) -> (InterruptManager, InterruptManager) {
-    let (first, second) = (Arc::new(HouseBell::default()), Arc::new(HouseBell::default()));
+    let (first, second) = (
+        Arc::new(HouseBell::default()),
+        Arc::new(HouseBell::default()),
+    );
     let process = |owner: &str, ours: &Arc<HouseBell>, theirs: &Arc<HouseBell>| {
         let settings = ManagerSettings {
             bell: Arc::new(BellEnd {
@@ -119,10 +122,7 @@ async fn what_a_process_that_died_left_is_taken_over_and_finished() {
     drop(kept);
 
     let refused = two.take(taking(run)).await.err().unwrap();
-    assert!(matches!(
-        refused,
-        KeepError::Run(RunError::Owned { .. })
-    ));
+    assert!(matches!(refused, KeepError::Run(RunError::Owned { .. })));
     let mut takeover = taking(run);
     takeover.lost = Some(OwnerName::new("one").unwrap());
     let kept = two.take(takeover).await.unwrap();
@@ -226,7 +226,10 @@ async fn a_pause_is_lifted_by_who_resumes_and_a_stop_is_not() {
     again.lost = Some(OwnerName::new("two").unwrap());
     let kept = two.take(again).await.unwrap();
     assert!(kept.resume(&person(), None).await.unwrap().is_empty());
-    assert!(kept.scope().is_stopping(), "a stop is not lifted by resuming");
+    assert!(
+        kept.scope().is_stopping(),
+        "a stop is not lifted by resuming"
+    );
 }
 
 fn pause_of(run: routing_core::RunId) -> StopRequest {

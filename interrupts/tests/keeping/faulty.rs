@@ -12,8 +12,7 @@ use interrupts::store::{
     CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Delivery, Filter,
     Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages, NewMessage,
     NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, RaisedQuestion, RerouteRow,
-    Reroutes, Run, RunError, Runs, StoreError, StoredMessage, Swept, TokenRow, Tokens,
-    VerifyError,
+    Reroutes, Run, RunError, Runs, StoreError, StoredMessage, Swept, TokenRow, Tokens, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
@@ -63,7 +62,10 @@ impl FaultyStore {
                 *count -= 1;
                 Err(error.clone())
             }
-            Some(Fault::From { operation: 0, error }) => Err(error.clone()),
+            Some(Fault::From {
+                operation: 0,
+                error,
+            }) => Err(error.clone()),
             Some(Fault::From { operation, .. }) => {
                 *operation -= 1;
                 Ok(())

@@ -72,5 +72,8 @@ fn a_flood_of_users_does_not_hold_up_the_system_for_ever() {
         lanes.push(Lane::User, "key");
         taken.extend(lanes.pop());
     }
-    assert!(taken.contains(&"limit") && taken.contains(&"question"), "{taken:?}");
+    assert!(
+        taken.contains(&"limit") && taken.contains(&"question"),
+        "{taken:?}"
+    );
 }

@@ -34,12 +34,19 @@ async fn work(kept: KeptRun, worker: NodeId) {
         .acknowledge_stops(Evidence::Boundary, None)
         .await
         .unwrap();
-    assert!(stopped.is_some(), "the stop is in force when it is acknowledged");
+    assert!(
+        stopped.is_some(),
+        "the stop is in force when it is acknowledged"
+    );
     kept.settle(RunEnd::Stopped).await.unwrap();
 }
 
 /// Asks for a stop from a thread of its own, after so many nanoseconds.
-fn ask_after(process: &InterruptManager, target: Target, nanoseconds: u64) -> std::thread::JoinHandle<interrupts::manager::StopHandle> {
+fn ask_after(
+    process: &InterruptManager,
+    target: Target,
+    nanoseconds: u64,
+) -> std::thread::JoinHandle<interrupts::manager::StopHandle> {
     let process = process.clone();
     let began = Instant::now();
     std::thread::spawn(move || {
