@@ -70,6 +70,11 @@ impl Told {
                 let to = text("node").map(|node| format!("to {node}"));
                 (run.clone(), "message".to_owned(), name_in("from"), to)
             }
+            "purge" => {
+                let through = entry.get("through").and_then(Value::as_u64);
+                let what = format!("the audit was cut off after {}", through.unwrap_or(0));
+                (text("anchor"), what, None, None)
+            }
             other => (run.clone(), other.to_owned(), None, None),
         };
         Self {

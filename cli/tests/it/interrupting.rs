@@ -1,6 +1,6 @@
 //! `irq interrupt`, `irq send`, `irq withdraw`, `irq redrive`: acting on runs of other processes.
 
-use expect_test::expect;
+use expect_test::expect_file;
 use interrupts::life::{Evidence, RunState, Scope, State, Verdict};
 use interrupts::store::{Interrupts, Messages, Nodes, Page, Runs};
 use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
@@ -30,59 +30,7 @@ fn a_run_is_paused_through_the_store() {
     assert_eq!(stop.requested_by.name.as_str(), "ada");
     assert_eq!(stop.node.as_str(), "orchestrator");
     let shape = serde_json::to_string_pretty(&without_ids(&made)).unwrap();
-    expect![[r#"
-        {
-          "id": "int_…",
-          "run_id": "run_…",
-          "agent_id": "orchestrator",
-          "agent_type": "ORCHESTRATOR",
-          "type": "PAUSE",
-          "source": "user",
-          "requested_by": {
-            "name": "ada",
-            "role": "operator"
-          },
-          "mode": "graceful",
-          "scope": "run",
-          "priority": 0,
-          "state": "requested",
-          "version": 1,
-          "reason": "lunch",
-          "content": {
-            "cause": "user_escape"
-          },
-          "allowed_decisions": [
-            "resume",
-            "respond",
-            "reroute",
-            "modify_plan",
-            "cancel"
-          ],
-          "origin": "ORCHESTRATOR",
-          "routes": [
-            "ORCHESTRATOR",
-            "DISCOVERY_ORCHESTRATOR",
-            "PLANNING_ORCHESTRATOR",
-            "TICKET_ORCHESTRATOR",
-            "REVIEW_AGENT",
-            "MERGER_AGENT",
-            "CONTEXT_MANAGER",
-            "ORCHESTRATOR_COLLECTOR",
-            "DISCOVERY_COLLECTOR",
-            "PLANNING_COLLECTOR",
-            "TICKET_COLLECTOR",
-            "DISCOVERY_DISPATCH",
-            "PLANNING_DISPATCH",
-            "TICKET_DISPATCH"
-          ],
-          "requested_at": "…",
-          "already": false,
-          "affected": [
-            "run_…/orchestrator",
-            "run_…/orchestrator/discovery"
-          ],
-          "is_owned": true
-        }"#]].assert_eq(&shape);
+    expect_file!["shapes/stop.json"].assert_eq(&shape);
 }
 
 #[test]

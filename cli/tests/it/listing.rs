@@ -1,6 +1,6 @@
 //! `irq ps` and the addresses of runs and agents.
 
-use expect_test::expect;
+use expect_test::expect_file;
 use interrupts::life::RunState;
 
 use crate::program::{end, irq, lines, without_ids};
@@ -46,63 +46,7 @@ fn programs_get_one_run_a_line() {
     let listed = lines(&ended.output);
     assert_eq!(listed.len(), 1);
     let shape = serde_json::to_string_pretty(&without_ids(&listed[0])).unwrap();
-    expect![[r#"
-        {
-          "id": "run_…",
-          "state": "running",
-          "created_at": "…",
-          "checkpoint": 0,
-          "version": 3,
-          "owner": {
-            "owner": "process-1",
-            "until": "…"
-          },
-          "goal": "Describe the bakery",
-          "is_owned": true,
-          "open_interrupts": [
-            "int_…"
-          ],
-          "agents": [
-            {
-              "address": "run_…/orchestrator",
-              "agent_id": "orchestrator",
-              "agent_type": "ORCHESTRATOR",
-              "parent_id": null,
-              "status": "running",
-              "takes_messages": true,
-              "turn": 1,
-              "current_step": 2,
-              "since": "…",
-              "open_interrupts": []
-            },
-            {
-              "address": "run_…/orchestrator/discovery",
-              "agent_id": "orchestrator/discovery",
-              "agent_type": "DISCOVERY_ORCHESTRATOR",
-              "parent_id": "orchestrator",
-              "status": "running",
-              "takes_messages": true,
-              "turn": 1,
-              "current_step": 2,
-              "since": "…",
-              "open_interrupts": [
-                "int_…"
-              ]
-            },
-            {
-              "address": "run_…/orchestrator/old",
-              "agent_id": "orchestrator/old",
-              "agent_type": "CONTEXT_MANAGER",
-              "parent_id": "orchestrator",
-              "status": "completed",
-              "takes_messages": false,
-              "turn": 1,
-              "current_step": 2,
-              "since": "…",
-              "open_interrupts": []
-            }
-          ]
-        }"#]].assert_eq(&shape);
+    expect_file!["shapes/run.json"].assert_eq(&shape);
 }
 
 #[test]

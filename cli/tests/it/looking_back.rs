@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use serde_json::Value;
+use interrupts::life::RunState;
+use serde_json::{Value, json};
 
 use crate::program::lines;
 use crate::seed::Seed;
@@ -157,4 +158,32 @@ fn checkpoints_are_listed_with_why_they_were_saved() {
     let saved = seed.json(&["checkpoints", &run, "--json"]);
     assert_eq!(saved["number"], 1);
     assert_eq!(saved["content"]["steps"], 4);
+}
+
+#[test]
+fn only_what_ended_long_ago_is_purged_and_the_audit_stays_verifiable() {
+    let seed = Seed::new();
+    let (ended, live) = (seed.run(), seed.run());
+    seed.model_call(&ended, "orchestrator#1/step/0");
+    seed.change(&ended, RunState::Completed);
+    let purge = |arguments: &[&str]| {
+        let all = [&["purge", "--older-than"], arguments].concat();
+        seed.end(&all)
+    };
+    purge(&["1ms"])
+        .exits_with(2)
+        .says("this would remove 1 runs");
+    purge(&["soon"]).exits_with(2).says("no length of time");
+    let young = seed.json(&["purge", "--older-than", "30d", "--dry-run", "--json"]);
+    assert_eq!(young["runs"], json!([]));
+    let would = seed.json(&["purge", "--older-than", "1ms", "--dry-run", "--json"]);
+    assert_eq!(would["runs"], json!([ended.id]));
+    seed.end(&["ps", &ended.id.to_string()]).exits_with(0);
+    let removed = seed.json(&["purge", "--older-than", "1ms", "--yes", "--json"]);
+    assert_eq!(removed["runs"], json!([ended.id]));
+    assert_eq!(removed["effects"], 1);
+    seed.end(&["ps", &ended.id.to_string()]).exits_with(3);
+    seed.end(&["ps", &live.id.to_string()]).exits_with(0);
+    let verified = seed.json(&["history", "--verify", "--json"]);
+    assert_eq!(verified["verified"], true);
 }

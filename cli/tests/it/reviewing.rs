@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use expect_test::expect;
-use interrupts::life::{Decider, State, Verdict};
+use expect_test::expect_file;
+use interrupts::life::{Actor, Decider, ReviewChange, Role, State, Verdict};
 use interrupts::store::Interrupts;
 use serde_json::{Value, json};
 
-use crate::program::{end_with_input, lines, spawn, without_ids};
-use crate::seed::Seed;
+use crate::program::{end, end_with_input, lines, spawn, without_ids};
+use crate::seed::{Seed, actor};
 
 #[test]
 fn what_waits_for_a_person_is_listed() {
@@ -32,78 +32,9 @@ fn programs_get_the_whole_interrupt() {
     let question = seed.question(&run);
     let listed = seed.end(&["review", "--json"]).exits_with(0);
     let one = seed.json(&["review", &question.id.to_string(), "--json"]);
-    assert_eq!(lines(&listed.output), [one.clone()]);
+    assert_eq!(lines(&listed.output), std::slice::from_ref(&one));
     let shape = serde_json::to_string_pretty(&without_ids(&one)).unwrap();
-    expect![[r#"
-        {
-          "id": "int_…",
-          "run_id": "run_…",
-          "agent_id": "orchestrator/discovery",
-          "agent_type": "DISCOVERY_ORCHESTRATOR",
-          "type": "HUMAN_REVIEW",
-          "source": "programmatic",
-          "requested_by": {
-            "name": "DISCOVERY_ORCHESTRATOR",
-            "role": "requester"
-          },
-          "mode": "graceful",
-          "scope": "agent",
-          "priority": 10,
-          "state": "awaiting_review",
-          "version": 4,
-          "reason": "which way?",
-          "choices": [
-            {
-              "label": "Left",
-              "value": "left",
-              "description": "the short way"
-            },
-            {
-              "label": "Right",
-              "value": "right",
-              "description": "the long way"
-            }
-          ],
-          "confirmation_items": [],
-          "context_for_decision": "both lead there",
-          "content": {
-            "type": "HUMAN_REVIEW",
-            "reason": "which way \u001b[2Jshall it go?",
-            "choices": [
-              {
-                "label": "Left",
-                "value": "left",
-                "description": "the short way"
-              },
-              {
-                "label": "Right",
-                "value": "right",
-                "description": "the long way"
-              }
-            ],
-            "confirmationItems": [],
-            "contextForDecision": "both lead there"
-          },
-          "allowed_decisions": [
-            "approve",
-            "edit",
-            "reject",
-            "respond",
-            "ignore",
-            "reroute",
-            "modify_plan",
-            "cancel"
-          ],
-          "origin": "DISCOVERY_ORCHESTRATOR",
-          "routes": [
-            "ORCHESTRATOR",
-            "DISCOVERY_ORCHESTRATOR",
-            "TICKET_ORCHESTRATOR"
-          ],
-          "shown": "…",
-          "requested_at": "…",
-          "acknowledged_at": "…"
-        }"#]].assert_eq(&shape);
+    expect_file!["shapes/interrupt.json"].assert_eq(&shape);
 }
 
 #[test]
@@ -164,7 +95,7 @@ fn each_verdict_that_a_question_takes_can_be_given() {
             State::Resolved,
         ),
         (
-            &["modify-plan", "--payload", r#"{"steps":[]}"#],
+            &["modify-plan", "--message", "bake first"],
             Verdict::ModifyPlan,
             State::Resolved,
         ),
@@ -462,19 +393,19 @@ fn a_request_is_written_in_the_persons_editor() {
         command.env("VISUAL", format!("sh {}", editor.display()));
         command
     };
-    let untouched = crate::program::end(&mut with_editor("true")).exits_with(0);
+    let untouched = end(&mut with_editor("true")).exits_with(0);
     assert!(
         untouched.output.contains("Nothing was edited"),
         "{untouched:#?}"
     );
-    crate::program::end(&mut with_editor("echo '{' > \"$1\""))
+    end(&mut with_editor("echo '{' > \"$1\""))
         .exits_with(2)
         .says("no JSON");
-    crate::program::end(&mut with_editor("echo '{\"goal\": 7}' > \"$1\""))
+    end(&mut with_editor("echo '{\"goal\": 7}' > \"$1\""))
         .exits_with(2)
         .says("goal");
     let edit = "sed -i 's/\"goal\": \"\"/\"goal\": \"by hand\"/' \"$1\"";
-    crate::program::end(&mut with_editor(edit)).exits_with(0);
+    end(&mut with_editor(edit)).exits_with(0);
     let decided = seed
         .wait(seed.store.interrupt(question.id))
         .unwrap()
@@ -482,4 +413,81 @@ fn a_request_is_written_in_the_persons_editor() {
     let decision = decided.decision.unwrap();
     assert_eq!(decision.verdict, Verdict::Edit);
     assert!(decision.content.unwrap().contains("by hand"));
+}
+
+#[test]
+fn what_a_users_interrupt_goes_before_waits_for_it() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run);
+    let id = question.id.to_string();
+    let stop = seed.json(&["interrupt", &run.id.to_string(), "--json"]);
+    let stop = stop["id"].as_str().unwrap();
+    let change = ReviewChange::Hold {
+        by: stop.parse().unwrap(),
+    };
+    let system = Actor {
+        role: Role::System,
+        ..actor("the machinery")
+    };
+    seed.wait(
+        seed.store
+            .review(question.id, system, question.version, change),
+    )
+    .unwrap();
+    let ended = seed
+        .end(&["review", &id, "--decision", "approve"])
+        .exits_with(4)
+        .says("is held");
+    assert!(ended.error_output.contains(stop), "{ended:#?}");
+    seed.end(&["review", "--next"])
+        .exits_with(3)
+        .says("nothing waits");
+    let listed = seed.end(&["review"]).exits_with(0).output;
+    assert!(listed.contains(&format!("held by {stop}")), "{listed}");
+}
+
+#[test]
+fn what_somebody_has_claimed_is_left_to_him() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run);
+    let change = ReviewChange::Claim {
+        until: jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5),
+    };
+    seed.wait(
+        seed.store
+            .review(question.id, actor("bob"), question.version, change),
+    )
+    .unwrap();
+    let id = question.id.to_string();
+    seed.end(&["review", &id, "--decision", "approve"])
+        .exits_with(4)
+        .says("bob has claimed");
+    let mut bob = seed.irq(&["review", &id, "--decision", "approve"]);
+    end(bob.env("IRQ_USER", "bob")).exits_with(0);
+}
+
+#[test]
+fn a_request_that_no_model_could_fill_in_is_written_and_nothing_else() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let asked = seed.question(&run);
+    let content = json!({
+        "fills": asked.id,
+        "kind": {"kind": "unfilled_request", "problem": "goal: missing"},
+        "request": serde_json::from_str::<Value>(&asked.content).unwrap(),
+    });
+    let unfilled = seed.asked(&run, content.to_string(), vec![Verdict::Edit]);
+    let id = unfilled.id.to_string();
+    let shown = seed.end(&["review", &id]).exits_with(0).output;
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(
+        words.contains("No model could write the request of DISCOVERY_ORCHESTRATOR: goal: missing"),
+        "{shown}"
+    );
+    seed.end(&["review", &id, "--decision", "respond", "--message", "left"])
+        .exits_with(2)
+        .says("does not take `respond`");
 }
