@@ -3,7 +3,7 @@
 use routing_core::answer::AnswerError;
 use routing_core::ask::{AskError, Asker, CorrectionObserver};
 use routing_core::context::{LlmCallContext, RouteSnapshot};
-use routing_core::model::{Caller, Message, PartialReply, Purpose};
+use routing_core::model::{Caller, Message, Purpose};
 use routing_core::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing, RunId};
 
 use super::effect::Asking;
@@ -157,10 +157,7 @@ impl PlanDesk {
         let asked = self.asker.ask(&context, &Corrections, scope).await;
         Ok(match asked {
             Ok(Outcome::Completed(asked)) => Reached::Answer(asked.routing),
-            Ok(Outcome::Interrupted {
-                partial: PartialReply { .. },
-                ..
-            }) => Reached::Stopped,
+            Ok(Outcome::Interrupted { .. }) => Reached::Stopped,
             Err(error) => Reached::Failed(failure(&error)),
         })
     }

@@ -178,6 +178,7 @@ impl Draft {
         self.state.phase = Phase::Held(Box::new(Held {
             cause: cause.clone(),
             then,
+            left: self.state.plan.left().iter().map(|step| step.id).collect(),
             question,
             suggestion: None,
             is_suggesting: false,

@@ -72,6 +72,8 @@ pub struct Held {
     pub cause: Cause,
     /// What it goes on with when nothing is changed.
     pub then: Activity,
+    /// The steps that were left when it was held.
+    pub left: Vec<StepId>,
     /// The agent's question that waits behind it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<InterruptDetails>,

@@ -3,7 +3,7 @@
 use super::{Draft, step_of};
 use crate::plan_execute::effect::{Asking, FactKind, PersonAsked, PlanEffect};
 use crate::plan_execute::event::{PlanEvent, Refused};
-use crate::plan_execute::plan::Plan;
+use crate::plan_execute::plan::{Plan, StepId};
 use crate::plan_execute::state::{Activity, Held, Phase};
 
 impl Draft {
@@ -26,9 +26,25 @@ impl Draft {
                 self.edit(&tasks)
             }
             PlanEvent::Edit { tasks } => self.edit(tasks),
-            PlanEvent::Undo => self.turn_back(event, FactKind::Undone),
-            PlanEvent::Redo => self.turn_back(event, FactKind::Redone),
-            _ => Err(self.out_of_place(event)),
+            PlanEvent::Undo => {
+                let before = self.state.history.undo(&self.state.plan);
+                self.turn_back(event, FactKind::Undone, before)
+            }
+            PlanEvent::Redo => {
+                let again = self.state.history.redo(&self.state.plan);
+                self.turn_back(event, FactKind::Redone, again)
+            }
+            PlanEvent::Start
+            | PlanEvent::Planned { .. }
+            | PlanEvent::StepDone { .. }
+            | PlanEvent::Responded { .. }
+            | PlanEvent::Asked { .. }
+            | PlanEvent::Answered { .. }
+            | PlanEvent::CallStopped
+            | PlanEvent::Failed(_)
+            | PlanEvent::RetryDue
+            | PlanEvent::Interrupt { .. }
+            | PlanEvent::Cancel { .. } => Err(self.out_of_place(event)),
         }
     }
 
@@ -61,7 +77,7 @@ impl Draft {
         self.clear_interrupt();
         self.state.attempts = 0;
         self.record(FactKind::Resumed, None);
-        match self.still_wanted(held.then) {
+        match self.still_wanted(held.then, &held.left) {
             None => {
                 if held.question.is_some() {
                     self.withdraw_question();
@@ -85,12 +101,12 @@ impl Draft {
     }
 
     /// What the workflow was at, unless the person's edit has made something else of it.
-    fn still_wanted(&self, then: Activity) -> Option<Activity> {
-        let plan = &self.state.plan;
+    fn still_wanted(&self, then: Activity, left: &[StepId]) -> Option<Activity> {
+        let steps = self.state.plan.left();
         let wanted = match &then {
-            Activity::Executing { step } => plan.next().is_some_and(|next| next.id == *step),
+            Activity::Executing { step } => steps.first().is_some_and(|next| next.id == *step),
             // An answer was ready; steps that were added are to be done first.
-            Activity::Finishing { .. } => plan.next().is_none(),
+            Activity::Finishing { .. } => steps.iter().map(|step| &step.id).eq(left),
             Activity::Planning | Activity::Replanning | Activity::ForcedReplanning => true,
         };
         wanted.then_some(then)
@@ -158,12 +174,12 @@ impl Draft {
         }
     }
 
-    fn turn_back(&mut self, event: &PlanEvent, kind: FactKind) -> Result<(), Refused> {
-        let history = &mut self.state.history;
-        let plan: Option<Plan> = match kind {
-            FactKind::Redone => history.redo(&self.state.plan),
-            _ => history.undo(&self.state.plan),
-        };
+    fn turn_back(
+        &mut self,
+        event: &PlanEvent,
+        kind: FactKind,
+        plan: Option<Plan>,
+    ) -> Result<(), Refused> {
         let event = event.name();
         self.state.plan = plan.ok_or(Refused::NothingTo { event })?;
         self.forget_suggestion();
