@@ -59,6 +59,8 @@ impl SqliteStore {
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = connect_with(path, OpenFlags::SQLITE_OPEN_CREATE)?;
     check_engine()?;
+    // Before anything is changed: the file may not be ours.
+    schema::version(&connection)?;
     // A file that cannot be written cannot change its mode either, and says so by the mode that it keeps.
     let mode: String = connection
         .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))

@@ -39,8 +39,8 @@ pub(super) fn update(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.commit().map_err(store_error)
 }
 
-/// The schema of a file; 0 where it is new.
-fn version(connection: &Connection) -> Result<i64, StoreError> {
+/// The schema of a file, which is ours and not too new; 0 where it is new.
+pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
     let found = pragma(connection, "user_version")?;
     let owner = pragma(connection, "application_id")?;
     let tables: i64 = connection

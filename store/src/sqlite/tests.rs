@@ -4,7 +4,9 @@ use std::fs::OpenOptions;
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-use interrupts::store::{Audit as _, NewRun, RunError, Runs as _, StoreError};
+use interrupts::OwnerName;
+use interrupts::store::{Audit as _, Delivery, NewRun, RunError, Runs as _, StoreError};
+use jiff::SignedDuration;
 use routing_core::RunId;
 use rusqlite::Connection;
 
@@ -169,4 +171,89 @@ async fn a_row_that_was_changed_or_cut_off_is_found() {
         expected: 5,
     };
     assert_eq!(store.verify_audit().await, Err(cut));
+}
+
+/// What one statement finds, as one number.
+fn number(connection: &Connection, sql: &str) -> i64 {
+    connection.query_row(sql, (), |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn what_another_version_put_beside_a_row_survives_its_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let store = open(&path).await.unwrap();
+    let new = new_run("{}");
+    let run = store.create_run(new).await.unwrap();
+    let other = connect(&path).unwrap();
+    for table in ["runs", "heads"] {
+        let sql = format!(
+            "UPDATE {table} SET body = json_set(body, '$.later', json('{{\"deep\":[1]}}'))"
+        );
+        told(&other, &sql);
+    }
+    let owner = Delivery {
+        owner: OwnerName::new("owner").unwrap(),
+        lease: SignedDuration::from_secs(60),
+        lost: None,
+    };
+    store.own_run(run.id, owner.clone()).await.unwrap();
+    told(
+        &other,
+        "UPDATE runs SET body = json_set(body, '$.lease.later', 7)",
+    );
+    store.release_run(run.id, 1).await.unwrap();
+    store.own_run(run.id, owner).await.unwrap();
+    for table in ["runs", "heads"] {
+        let sql = format!("SELECT json_extract(body, '$.later.deep[0]') FROM {table}");
+        assert_eq!(number(&other, &sql), 1, "{table}");
+    }
+    let epoch = "SELECT json_extract(body, '$.epoch') FROM runs";
+    assert_eq!(number(&other, epoch), 2, "what is known is the new one");
+    let of_old_lease = "SELECT json_type(body, '$.lease.later') IS NULL FROM runs";
+    assert_eq!(number(&other, of_old_lease), 1, "it went with its lease");
+    assert_eq!(store.verify_audit().await.unwrap().position, 4);
+}
+
+#[tokio::test]
+async fn a_file_of_the_first_schema_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let run = RunId::generate();
+    let old = Connection::open(&path).unwrap();
+    told(&old, include_str!("../../migrations/0001_life.sql"));
+    let sql = format!(
+        "INSERT INTO slots VALUES ('{run} root/a', '{{}}');
+         INSERT INTO reroutes VALUES ('e', 0, 0, '{{\"run\":\"{run}\"}}');
+         INSERT INTO heads VALUES (1, '{{\"audit\":{{\"position\":0,\"digest\":\"{zeros}\"}},\
+            \"outbox\":0,\"interrupts\":0,\"runs\":0,\"journal\":0}}');
+         PRAGMA user_version = 1; PRAGMA application_id = {ours};",
+        zeros = "0".repeat(64),
+        ours = 0x6972_7173,
+    );
+    told(&old, &sql);
+    drop(old);
+    let store = open(&path).await.unwrap();
+    store.create_run(new_run("{}")).await.unwrap();
+    store.verify_audit().await.unwrap();
+    let new = connect(&path).unwrap();
+    for table in ["slots", "reroutes"] {
+        let sql = format!("SELECT run = '{run}' FROM {table}");
+        assert_eq!(number(&new, &sql), 1, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_another_program_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("photos.sqlite");
+    told(
+        &Connection::open(&path).unwrap(),
+        "CREATE TABLE photos (id INTEGER PRIMARY KEY)",
+    );
+    let refused = open(&path).await.map(drop);
+    let Err(StoreError::Corrupt { detail }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(detail.contains("another program"), "{detail}");
 }

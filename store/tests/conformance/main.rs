@@ -10,6 +10,7 @@ mod admitting;
 mod deciding;
 mod delivering;
 mod forking;
+mod golden;
 mod listing;
 mod model;
 mod nodes;
@@ -58,7 +59,8 @@ conformance! {
         a_lease_is_judged_by_the_clock_of_the_store,
         the_last_failed_delivery_dead_letters_and_an_operator_redrives,
         a_spent_interrupt_is_dead_lettered_instead_of_delivered,
-        a_raised_mode_never_falls;
+        a_raised_mode_never_falls,
+        a_clock_that_jumps_changes_only_when_things_end;
     deciding:
         a_decision_consumes_the_bound_reroute_and_is_dispatched_once,
         a_decision_may_be_submitted_again_and_another_one_is_told_the_winner,
