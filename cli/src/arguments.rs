@@ -22,7 +22,7 @@ pub(crate) use acting::{
 pub(crate) use kept::{
     CheckpointsArguments, CompletionsArguments, ConfigArguments, ConfigCommand,
     ConfigShowArguments, HistoryArguments, HistoryFormat, ManArguments, PsArguments,
-    ReplayArguments, StatsArguments, StoreArguments, WatchArguments,
+    PurgeArguments, ReplayArguments, StatsArguments, StoreArguments, WatchArguments,
 };
 
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.
@@ -91,6 +91,8 @@ pub(crate) enum Command {
     History(HistoryArguments),
     /// Count interrupts: how many, how long they waited, how they ended
     Stats(StatsArguments),
+    /// Forget runs that ended long ago
+    Purge(PurgeArguments),
     /// Check a policy file, or explain what it says of an interrupt
     Policy(PolicyArguments),
     /// Print a schema as a model would get it
@@ -219,6 +221,9 @@ pub(crate) struct SchemaArguments {
     /// The names of the records, one a line
     #[arg(long, conflicts_with_all = ["record", "origin", "reroute_to", "caller", "dialect"])]
     pub(crate) list: bool,
+    /// On one line; of --list, each name as a JSON string
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The arguments of `irq routes`.

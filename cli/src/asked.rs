@@ -7,7 +7,9 @@ use interrupts::life::{Family, Interrupt};
 use routing_core::answer::ConstraintCheck;
 use routing_core::model::Dialect;
 use routing_core::review::{Answer, Question, QuestionKind};
-use routing_core::{AgentType, Choice, ConfirmationItem, InterruptDetails, RouteId, Routing};
+use routing_core::{
+    AgentType, Choice, ConfirmationItem, InterruptDetails, InterruptId, RouteId, Routing,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -22,6 +24,14 @@ struct Shared {
     choices: Vec<Choice>,
     confirmation_items: Vec<ConfirmationItem>,
     context_for_decision: String,
+}
+
+/// The content of a question about a request that no model could fill in.
+#[derive(Debug, Deserialize)]
+struct Unfilled {
+    fills: InterruptId,
+    kind: QuestionKind,
+    request: Value,
 }
 
 /// What a person is asked by a question.
@@ -46,15 +56,21 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
         .iter()
         .map(|name| route(interrupt, name).map(AgentType::name))
         .collect::<Result<_, _>>()?;
-    let payload = kept_json(&interrupt.content);
+    let content = kept_json(&interrupt.content);
+    let unfilled: Option<Unfilled> = serde_json::from_value(content.clone()).ok();
+    // A request that no model could fill in is a question of its own, about the interrupt that it fills.
+    let (asks, why, payload) = match unfilled {
+        Some(unfilled) => (unfilled.fills, unfilled.kind, unfilled.request),
+        None => (interrupt.id, QuestionKind::HumanReview, content),
+    };
     let shared: Shared = serde_json::from_value(payload.clone()).unwrap_or_default();
     let (field, request_schema) = request_of(target)?;
     Ok(Question {
-        interrupt: interrupt.id,
+        interrupt: asks,
         run: interrupt.run,
         node: interrupt.node.clone(),
         agent_type: kind.name(),
-        kind: QuestionKind::HumanReview,
+        kind: why,
         details: InterruptDetails {
             r#type: interrupt.interrupt_type,
             reason: shared.reason.unwrap_or_else(|| interrupt.reason.clone()),

@@ -55,7 +55,7 @@ impl Told {
                     "create" => "run created".to_owned(),
                     "own" => "run taken by a process".to_owned(),
                     "release" => "run given up by its process".to_owned(),
-                    "change" => format!("run {state}"),
+                    "change" => format!("run is {state}"),
                     other => format!("run {other}, {state}"),
                 };
                 (run.clone(), what, None, text("reason"))
@@ -69,6 +69,11 @@ impl Told {
             "message" => {
                 let to = text("node").map(|node| format!("to {node}"));
                 (run.clone(), "message".to_owned(), name_in("from"), to)
+            }
+            "purge" => {
+                let through = entry.get("through").and_then(Value::as_u64);
+                let what = format!("the audit was cut off after {}", through.unwrap_or(0));
+                (text("anchor"), what, None, None)
             }
             other => (run.clone(), other.to_owned(), None, None),
         };

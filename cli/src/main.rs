@@ -70,6 +70,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Replay(replay) => commands::replay(&replay, store, global),
         Command::History(history) => commands::history(&history, store, global),
         Command::Stats(stats) => commands::stats(&stats, store, global),
+        Command::Purge(purge) => commands::purge(&purge, store, global),
         Command::Policy(policy) => commands::policy(&policy, store),
         Command::Schema(schema) => commands::schema(&schema),
         Command::Routes(routes) => commands::routes(&routes, global),

@@ -24,7 +24,12 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
         StoreError::Locked => {
             failure.hint("try again; where it lasts, look for a process that hangs")
         }
-        _ => failure,
+        StoreError::Newer { .. }
+        | StoreError::EngineTooOld { .. }
+        | StoreError::NotDurable { .. }
+        | StoreError::Closed
+        | StoreError::Unavailable { .. }
+        | _ => failure,
     }
 }
 
@@ -49,18 +54,16 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
     let look = format!("`irq review {interrupt}` shows how it stands; nothing was changed");
     match refusal {
         Refusal::Ended {
-            decision: Some(decision),
-            ..
-        } => Failure::new(
-            Exit::Conflict,
-            format!("{interrupt} is decided already: {}", decided(decision)),
-        )
-        .hint(look),
-        Refusal::Ended {
-            state,
-            decision: None,
-            ..
-        } => Failure::new(Exit::Conflict, format!("{interrupt} is {state}")).hint(look),
+            state, decision, ..
+        } => {
+            let text = match decision {
+                Some(decision) => {
+                    format!("{interrupt} is decided already: {}", decided(decision))
+                }
+                None => format!("{interrupt} is {state}"),
+            };
+            Failure::new(Exit::Conflict, text).hint(look)
+        }
         Refusal::StaleVersion { given, current } => Failure::new(
             Exit::Conflict,
             format!("{interrupt} has changed since: it has version {current}, not {given}"),
@@ -116,7 +119,7 @@ pub(crate) fn by_admission(error: &AdmitError) -> Failure {
         }
         AdmitError::Refused(_) => Failure::new(Exit::Usage, error.to_string()),
         AdmitError::Store(error) => by_store(error),
-        _ => Failure::new(Exit::Failure, error.to_string()),
+        AdmitError::NotRaised(_) | _ => Failure::new(Exit::Failure, error.to_string()),
     }
 }
 
@@ -126,10 +129,10 @@ pub(crate) fn by_mailbox(error: &MessageError) -> Failure {
         MessageError::UnknownRun { .. } | MessageError::UnknownNode { .. } => {
             Failure::new(Exit::NotFound, error.to_string())
         }
-        MessageError::RunEnded { .. } | MessageError::NodeEnded { .. } => {
-            Failure::new(Exit::Conflict, error.to_string())
-                .hint("`irq ps` shows which agents take messages")
-        }
+        MessageError::RunEnded { .. }
+        | MessageError::NodeEnded { .. }
+        | MessageError::TakesNoMessages { .. } => Failure::new(Exit::Conflict, error.to_string())
+            .hint("`irq ps` shows which agents take messages"),
         MessageError::OtherContent { .. } => {
             Failure::new(Exit::Conflict, error.to_string()).hint("give a new --key")
         }

@@ -60,6 +60,17 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
         put(&mut view, name, content.get(key).cloned());
     }
     view.insert("content".to_owned(), content);
+    put_review(&mut view, interrupt);
+    put_times(&mut view, interrupt);
+    let last_error = interrupt.last_error.as_ref().map(|error| json!(error));
+    put(&mut view, "last_error", last_error);
+    let decision = interrupt.decision.as_ref().map(decision);
+    put(&mut view, "decision", decision);
+    Value::Object(view)
+}
+
+/// What may be decided, and what reviewers have done.
+fn put_review(view: &mut Map<String, Value>, interrupt: &Interrupt) {
     let allowed: Vec<&str> = interrupt
         .allowed
         .iter()
@@ -71,45 +82,29 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
     view.insert("allowed_decisions".to_owned(), json!(allowed));
     view.insert("origin".to_owned(), json!(interrupt.origin));
     view.insert("routes".to_owned(), json!(interrupt.routes));
-    let bound = interrupt.bound.as_ref();
-    put(&mut view, "reroute", bound.map(reroute));
-    put(&mut view, "held_by", interrupt.held_by.map(|by| json!(by)));
-    put(
-        &mut view,
-        "expires_at",
-        interrupt.deadline.map(|at| json!(at)),
-    );
+    put(view, "reroute", interrupt.bound.as_ref().map(reroute));
+    put(view, "held_by", interrupt.held_by.map(|by| json!(by)));
+    if let Some(review) = &interrupt.review {
+        view.insert("shown".to_owned(), json!(review.shown));
+        let assignee = review.assignee.as_ref().map(|name| json!(name));
+        put(view, "assignee", assignee);
+        let claim = review.claim.as_ref().map(|claim| json!(claim));
+        put(view, "claimed_by", claim);
+    }
+}
+
+fn put_times(view: &mut Map<String, Value>, interrupt: &Interrupt) {
+    view.insert("requested_at".to_owned(), json!(interrupt.requested_at));
+    for (name, at) in [
+        ("acknowledged_at", interrupt.acknowledged_at),
+        ("ended_at", interrupt.ended_at),
+        ("expires_at", interrupt.deadline),
+    ] {
+        put(view, name, at.map(|at| json!(at)));
+    }
     if interrupt.deadline.is_some() {
         view.insert("on_expiry".to_owned(), on_expiry(&interrupt.on_expiry));
     }
-    let review = interrupt.review.as_ref();
-    put(&mut view, "shown", review.map(|review| json!(review.shown)));
-    put(
-        &mut view,
-        "assignee",
-        review.and_then(|review| review.assignee.as_ref().map(|name| json!(name))),
-    );
-    put(
-        &mut view,
-        "claimed_by",
-        review.and_then(|review| review.claim.as_ref().map(|claim| json!(claim))),
-    );
-    view.insert("requested_at".to_owned(), json!(interrupt.requested_at));
-    let acknowledged = interrupt.acknowledged_at.map(|at| json!(at));
-    put(&mut view, "acknowledged_at", acknowledged);
-    put(
-        &mut view,
-        "ended_at",
-        interrupt.ended_at.map(|at| json!(at)),
-    );
-    let last_error = interrupt.last_error.as_ref().map(|error| json!(error));
-    put(&mut view, "last_error", last_error);
-    put(
-        &mut view,
-        "decision",
-        interrupt.decision.as_ref().map(decision),
-    );
-    Value::Object(view)
 }
 
 fn reroute(bound: &BoundReroute) -> Value {

@@ -103,6 +103,9 @@ pub enum ProviderError {
     /// The HTTP client cannot be built.
     #[error("the HTTP client cannot be built")]
     Client(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// What should be certificates of authorities are none.
+    #[error("the certificates of authorities cannot be read; expected PEM")]
+    Certificate,
     /// The thread that serves the connections cannot be started.
     #[error("no thread can be started for the model's connections")]
     Thread(#[source] std::io::Error),
@@ -117,6 +120,7 @@ pub struct ProviderModel {
     base_url: Option<BaseUrl>,
     key: Secret,
     limits: CallLimits,
+    local: bool,
     http: reqwest::Client,
     client: Client,
     io_thread: IoThread,
@@ -166,7 +170,7 @@ impl ProviderModel {
             }
             (None, _) => Secret::new(NO_KEY),
         };
-        let http = http_client(local)?;
+        let http = http_client(local, Vec::new())?;
         Ok(Self {
             name: format!("{provider}:{model}"),
             provider,
@@ -176,8 +180,28 @@ impl ProviderModel {
             limits,
             client: client(http.clone())?,
             http,
+            local,
             background: None,
             io_thread: IoThread::start().map_err(ProviderError::Thread)?,
+        })
+    }
+
+    /// Trusts servers that these authorities vouch for, beside those that the system trusts: a gateway of a
+    /// company has a certificate of the company's own. `pem` may hold several certificates.
+    ///
+    /// # Errors
+    ///
+    /// [`ProviderError::Certificate`] where there is no certificate in it, or one that cannot be read.
+    pub fn trusting(self, pem: &[u8]) -> Result<Self, ProviderError> {
+        let authorities = reqwest::Certificate::from_pem_bundle(pem)
+            .ok()
+            .filter(|found| !found.is_empty());
+        let authorities = authorities.ok_or(ProviderError::Certificate)?;
+        let http = http_client(self.local, authorities)?;
+        Ok(Self {
+            client: client(http.clone())?,
+            http,
+            ..self
         })
     }
 
@@ -271,14 +295,18 @@ impl ProviderModel {
     }
 }
 
-fn http_client(local: bool) -> Result<reqwest::Client, ProviderError> {
+fn http_client(
+    local: bool,
+    authorities: Vec<reqwest::Certificate>,
+) -> Result<reqwest::Client, ProviderError> {
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT_WITHIN)
         .tcp_nodelay(true)
         // A redirect would carry the key's header to wherever it points.
         .redirect(reqwest::redirect::Policy::none())
         // A compressed stream could hide an answer of any size.
-        .no_gzip();
+        .no_gzip()
+        .tls_certs_merge(authorities);
     if local {
         builder = builder.no_proxy();
     }

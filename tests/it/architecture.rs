@@ -102,6 +102,7 @@ fn the_core_builds_few_crates_and_knows_no_network_and_no_store() {
         "genai",
         "axum",
         "sqlx",
+        "rusqlite",
         "async-nats",
         "jsonschema",
         "clap",

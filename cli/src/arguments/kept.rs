@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::time::parse_since;
+use crate::time::{parse_duration, parse_since};
 
 /// Which store.
 #[derive(Debug, Clone, Args)]
@@ -15,6 +15,7 @@ pub(crate) struct StoreArguments {
         long,
         value_name = "URL",
         env = "IRQ_STORE",
+        hide_env_values = true,
         global = true,
         help_heading = "Everywhere"
     )]
@@ -118,6 +119,23 @@ pub(crate) struct CheckpointsArguments {
     /// The run
     pub(crate) run: String,
     /// One checkpoint a line, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq purge`.
+#[derive(Debug, Args)]
+pub(crate) struct PurgeArguments {
+    /// How long ago a run must have ended: 30d, 12h
+    #[arg(long, value_name = "AGE", value_parser = parse_duration)]
+    pub(crate) older_than: SignedDuration,
+    /// Only say what would go
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do it without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// As one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

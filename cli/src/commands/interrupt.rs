@@ -312,16 +312,17 @@ async fn under_way(
 
 fn confirmed(plans: &[Plan], global: Global) -> anyhow::Result<bool> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        let text = format!("{} runs would be interrupted", plans.len());
+        let text = format!("this would interrupt {}", runs(plans.len()));
         return Err(Failure::new(Exit::Usage, text)
             .hint("say --yes, or look first with --dry-run")
             .into());
     }
     let alone = Alone::new(Palette::for_stream(&std::io::stderr(), global.no_color));
-    let agents: usize = plans.iter().map(|plan| plan.affected.len()).sum();
+    let affected: usize = plans.iter().map(|plan| plan.affected.len()).sum();
     let text = format!(
-        "Interrupt {} runs with {agents} agents? [y/N] ",
-        plans.len()
+        "Interrupt {} with {}? [y/N] ",
+        runs(plans.len()),
+        agents(affected)
     );
     let line = alone.line(&text)?.unwrap_or_default();
     Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
@@ -362,6 +363,13 @@ fn dry(plans: &[Plan], arguments: &InterruptArguments) -> String {
     text
 }
 
+fn runs(count: usize) -> String {
+    match count {
+        1 => "1 run".to_owned(),
+        count => format!("{count} runs"),
+    }
+}
+
 fn agents(count: usize) -> String {
     match count {
         1 => "1 agent".to_owned(),
@@ -385,11 +393,16 @@ fn told(made: &Made, arguments: &InterruptArguments) -> String {
     } else {
         ""
     };
+    let is_applied = interrupt.state == State::Resolved && interrupt.family() == Family::Stop;
+    let state = if is_applied {
+        "applied"
+    } else {
+        interrupt.state.name()
+    };
     let mut text = format!(
-        "{} {} {}{known}, {} of {}\n",
+        "{} {} {state}{known}, {} of {}\n",
         interrupt.id,
         interrupt.interrupt_type,
-        interrupt.state,
         agents(made.affected.len()),
         made.run.id
     );

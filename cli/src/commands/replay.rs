@@ -12,7 +12,7 @@ use crate::address::find_run;
 use crate::arguments::{Global, ReplayArguments, StoreArguments};
 use crate::audited::Told;
 use crate::exit::{Exit, Failure};
-use crate::layout::{cut, duration};
+use crate::layout::cut;
 use crate::listing;
 use crate::palette::{Palette, Tone};
 use crate::refused::by_store;
@@ -259,15 +259,15 @@ fn text(run: &Run, moments: &[Moment], palette: Palette) -> String {
     }
     text.push('\n');
     for moment in moments {
-        let since = duration(moment.at.duration_since(run.created_at));
+        let since = moment.at.duration_since(run.created_at);
+        let since = format!("{}.{:03}s", since.as_secs(), since.subsec_millis().abs());
         let node = moment
             .node
             .as_ref()
             .map(|node| format!("{}  ", palette.paint(Tone::Route, node.as_str())))
             .unwrap_or_default();
         text.push_str(&format!(
-            "{:>8}  {node}{}\n",
-            since,
+            "{since:>10}  {node}{}\n",
             palette.paint(moment.tone, &moment.text)
         ));
     }

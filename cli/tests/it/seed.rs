@@ -1,6 +1,6 @@
 //! A store in a file, with runs in it that a test makes happen, and the program on the same file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use interrupts::life::{
@@ -75,6 +75,13 @@ impl Seed {
         serde_json::from_str(&ended.output).unwrap()
     }
 
+    /// Closes the store and copies its file.
+    pub(crate) fn close_into(self, copy: &Path) {
+        let path = self.path();
+        self.runtime.block_on(self.store.close()).unwrap();
+        std::fs::copy(path, copy).unwrap();
+    }
+
     pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
@@ -134,9 +141,18 @@ impl Seed {
 
     /// A question of the run's discovery agent that waits for a person.
     pub(crate) fn question(&self, run: &Run) -> Interrupt {
+        self.asked(run, typed_request(), Vec::new())
+    }
+
+    /// A question of this content, which may be decided so.
+    pub(crate) fn asked(&self, run: &Run, content: String, allowed: Vec<Verdict>) -> Interrupt {
         self.wait(async {
             let raised = RaisedQuestion {
-                admission: question(run),
+                admission: Admission {
+                    content,
+                    allowed,
+                    ..question(run)
+                },
                 delivery: delivery("process-1", 600),
             };
             let raised = self.store.raise(raised).await.unwrap().into_interrupt();
@@ -248,17 +264,7 @@ fn question(run: &Run) -> Admission {
         mode: StopMode::Graceful,
         scope: Scope::Agent,
         reason: "which way?".to_owned(),
-        content: json!({
-            "type": "HUMAN_REVIEW",
-            "reason": "which way \u{1b}[2Jshall it go?",
-            "choices": [
-                {"label": "Left", "value": "left", "description": "the short way"},
-                {"label": "Right", "value": "right", "description": "the long way"},
-            ],
-            "confirmationItems": [],
-            "contextForDecision": "both lead there",
-        })
-        .to_string(),
+        content: typed_request(),
         key: IdempotencyKey::new(InterruptId::generate().to_string()).unwrap(),
         allowed: Vec::new(),
         patience: None,
@@ -266,4 +272,18 @@ fn question(run: &Run) -> Admission {
         most_attempts: 3,
         reroute: None,
     }
+}
+
+fn typed_request() -> String {
+    json!({
+        "type": "HUMAN_REVIEW",
+        "reason": "which way \u{1b}[2Jshall it go?",
+        "choices": [
+            {"label": "Left", "value": "left", "description": "the short way"},
+            {"label": "Right", "value": "right", "description": "the long way"},
+        ],
+        "confirmationItems": [],
+        "contextForDecision": "both lead there",
+    })
+    .to_string()
 }

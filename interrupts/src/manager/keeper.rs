@@ -176,7 +176,9 @@ impl Keeper {
     }
 
     fn stop_unrecorded(&self, message: String) {
-        let scope = self.shared.registry.scope(self.run, &Reach::Run);
+        let Some(scope) = self.shared.registry.known_scope(self.run, &Reach::Run) else {
+            return;
+        };
         scope.stop(StopReason {
             source: StopSource::System,
             mode: StopMode::Immediate,

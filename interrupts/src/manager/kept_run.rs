@@ -250,7 +250,7 @@ impl KeptRun {
     /// # Cancel safety
     ///
     /// Not cancel safe: dropped, the run is let go as if this process had died.
-    pub async fn settle(self, end: RunEnd) -> Result<(), KeepError> {
+    pub async fn settle(mut self, end: RunEnd) -> Result<(), KeepError> {
         let settled = self.record_end(end).await;
         if settled.is_ok() {
             self.release().await;
@@ -273,12 +273,13 @@ impl KeptRun {
         }
     }
 
-    async fn release(&self) {
+    async fn release(&mut self) {
+        // They end first, so that nothing is written once the lease is released.
+        for task in &mut self.tasks {
+            task.abort();
+            let _ended = task.await;
+        }
         let shared = &self.keeper.shared;
-        // The lease is not renewed any more, so that nothing is written once it is released.
-        let [looking, owning] = &self.tasks;
-        looking.abort();
-        owning.abort();
         let settings = &shared.settings;
         let released = settings
             .backoff

@@ -53,11 +53,7 @@ impl<T> Lanes<T> {
 
     /// Takes the item whose turn it is.
     pub fn pop(&mut self) -> Option<T> {
-        let due = self
-            .lanes
-            .iter()
-            .position(|waiting| !waiting.items.is_empty() && waiting.passed >= self.most_passed);
-        let chosen = due.or_else(|| {
+        let chosen = self.due().or_else(|| {
             self.lanes
                 .iter()
                 .position(|waiting| !waiting.items.is_empty())
@@ -72,6 +68,17 @@ impl<T> Lanes<T> {
             }
         }
         taken
+    }
+
+    /// The lane whose head was passed over most often, where that is too often.
+    fn due(&self) -> Option<usize> {
+        let due = self.lanes.iter().enumerate().filter(|(_index, waiting)| {
+            !waiting.items.is_empty() && waiting.passed >= self.most_passed
+        });
+        // Of several the first lane goes first.
+        due.rev()
+            .max_by_key(|(_index, waiting)| waiting.passed)
+            .map(|(index, _waiting)| index)
     }
 
     /// How many items wait.

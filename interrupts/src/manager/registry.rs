@@ -344,10 +344,13 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         self.lock().process.clone()
     }
 
-    /// Puts a stop in force that was found in the store. Returns whether it was not in force before.
+    /// Puts a stop in force that was found in the store. Returns whether it was not in force before. On a run
+    /// that is kept here no more it has no effect: its next owner finds it.
     pub(crate) fn stand(&self, run: RunId, standing: Standing) -> bool {
         let mut table = self.lock();
-        let entry = table.entry(run);
+        let Some(entry) = table.runs.get_mut(&run).filter(|entry| entry.kept) else {
+            return false;
+        };
         entry.stop(&standing.reach, &standing.reason);
         match entry
             .standing

@@ -76,7 +76,8 @@ pub enum AtProvider {
     /// No request was under way: none had been sent, or the last one was over.
     #[default]
     NothingUnderWay,
-    /// The connection was closed. A server that can stop generating does so then.
+    /// The connection was closed, or with HTTP/2 its stream. A server that can stop generating does so
+    /// then.
     ConnectionClosed,
     /// The answer is made in the background, and the provider is being told to cancel it. What comes of
     /// that is told to the model's [`CancelObserver`](crate::CancelObserver).

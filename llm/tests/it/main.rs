@@ -17,3 +17,4 @@ mod requests;
 mod retries;
 mod script;
 mod telemetry;
+mod transports;

@@ -10,7 +10,7 @@ use routing_core::review::{Answer, Question, Resume};
 use serde_json::Value;
 
 use super::deciding::not_open;
-use crate::arguments::ReviewArguments;
+use crate::arguments::{ReviewArguments, verdict_name};
 use crate::asked;
 use crate::exit::{Exit, Failure};
 use crate::reviewer::Alone;
@@ -93,7 +93,7 @@ pub(super) fn of_parts(
     if interrupt.review.is_none() || interrupt.state.is_final() {
         return Err(not_open(interrupt));
     }
-    if interrupt.family() == Family::Stop || verdict == Verdict::ModifyPlan {
+    if interrupt.family() == Family::Stop {
         return of_stop(verdict, parts);
     }
     let mut answer: Answer = match parts.payload {
@@ -120,7 +120,7 @@ pub(super) fn of_parts(
 /// A stop is not answered but gone on from, perhaps with new input.
 fn of_stop(verdict: Verdict, parts: Parts) -> Result<Chosen, Failure> {
     let content = match (parts.payload, parts.message) {
-        (Some(payload), None) => Some(payload.to_string()),
+        (Some(payload), None) => Some(input_of(verdict, payload)?),
         (None, Some(input)) => {
             let resume = Resume { input: Some(input) };
             Some(to_json(&resume)?)
@@ -137,6 +137,20 @@ fn of_stop(verdict: Verdict, parts: Parts) -> Result<Chosen, Failure> {
         target,
         content,
     })
+}
+
+/// New input as a payload. A changed plan may say more than what the agent is told.
+fn input_of(verdict: Verdict, payload: Value) -> Result<String, Failure> {
+    let is_input = if verdict == Verdict::ModifyPlan {
+        payload.get("input").is_some_and(Value::is_string)
+    } else {
+        serde_json::from_value::<Resume>(payload.clone()).is_ok()
+    };
+    if is_input {
+        return Ok(payload.to_string());
+    }
+    let text = "the payload is no new input";
+    Err(Failure::new(Exit::Usage, text).hint("write {\"input\":\"…\"}, or --message TEXT"))
 }
 
 /// Whether the answer has what its verdict says.
@@ -180,6 +194,24 @@ fn demand(verdict: Verdict, answer: &Answer) -> Result<(), Failure> {
 
 fn fits(answer: &Answer, question: &Question) -> Result<(), String> {
     asked::check(answer, question, &JsonSchemaConstraints::new())
+}
+
+/// Whether the interrupt may be decided so.
+fn takes(interrupt: &Interrupt, verdict: Verdict) -> Result<(), String> {
+    if interrupt.allowed.contains(&verdict) {
+        return Ok(());
+    }
+    let allowed: Vec<&str> = interrupt
+        .allowed
+        .iter()
+        .copied()
+        .map(verdict_name)
+        .collect();
+    Err(format!(
+        "`{}` is not taken here, but: {}",
+        verdict_name(verdict),
+        allowed.join(", ")
+    ))
 }
 
 fn chosen(verdict: Verdict, answer: &Answer) -> Result<Chosen, Failure> {
@@ -250,7 +282,10 @@ pub(super) fn of_person(interrupt: &Interrupt, alone: Alone) -> anyhow::Result<O
         return Ok(Some(of_stop(verdict, parts)?));
     }
     let question = asked::question(interrupt)?;
-    let answer = alone.answer(&question, |answer| fits(answer, &question))?;
+    let answer = alone.answer(&question, |answer| {
+        takes(interrupt, verdict_of(answer))?;
+        fits(answer, &question)
+    })?;
     match answer {
         Some(answer) => Ok(Some(chosen(verdict_of(&answer), &answer)?)),
         None => Ok(None),
