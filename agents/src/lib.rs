@@ -2,6 +2,7 @@
 
 mod agent_kind;
 pub mod catalogue;
+mod durable;
 mod prompts;
 pub mod records;
 pub mod run;

@@ -10,7 +10,8 @@ use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
 use routing_core::handler::{
-    HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext, Resolution, UnifiedInterruptHandler, Unobserved,
+    HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext, Resolution,
+    UnifiedInterruptHandler, Unobserved,
 };
 use routing_core::reroute::InMemoryReroutes;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
@@ -133,7 +134,9 @@ async fn every_kind_that_stops_or_prunes_ends_and_goes_nowhere() {
             let ended = match resolve(&handler, request).await {
                 Resolution::Stopped { reason, .. } => (InterruptType::Stop, reason),
                 Resolution::Pruned { reason, .. } => (InterruptType::Prune, reason),
-                routed @ (Resolution::Routed(_) | Resolution::Branched { .. }) => panic!("{kind}, {interrupt_type}: {routed:?}"),
+                routed @ (Resolution::Routed(_) | Resolution::Branched { .. }) => {
+                    panic!("{kind}, {interrupt_type}: {routed:?}")
+                }
             };
             assert_eq!(ended, raised, "{kind}");
         }

@@ -112,11 +112,7 @@ pub trait Decisions<A: AgentType>: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe to repeat.
-    async fn person_needed(
-        &self,
-        _matter: Matter,
-        _asked: Asked<'_>,
-    ) -> Result<(), DecisionError> {
+    async fn person_needed(&self, _matter: Matter, _asked: Asked<'_>) -> Result<(), DecisionError> {
         Ok(())
     }
 

@@ -36,11 +36,7 @@ impl<R: InterruptRoutes> Raised<'_, R> {
     }
 
     /// A decision to go where nobody has sent it elsewhere.
-    pub(super) fn proposal(
-        &self,
-        answer: Answer,
-        decided_by: DecidedBy,
-    ) -> Proposal<R::AgentType> {
+    pub(super) fn proposal(&self, answer: Answer, decided_by: DecidedBy) -> Proposal<R::AgentType> {
         Proposal {
             interrupt: self.context.interrupt,
             matter: Matter::Interrupt,

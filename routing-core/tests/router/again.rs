@@ -7,11 +7,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use routing_core::event::InterruptRequestEvent;
 use routing_core::handler::{
-    DecidedBy, DecisionError, Decisions, HandleError, InMemoryDecisions, Matter, Proposal, Resolution,
-    StandingDecision,
+    DecidedBy, DecisionError, Decisions, HandleError, InMemoryDecisions, Matter, Proposal,
+    Resolution, StandingDecision,
 };
 use routing_core::reroute::{
-    ConsumeError, InMemoryReroutes, PendingReroutes, RerouteState, StoreError, Stored, StoredReroute,
+    ConsumeError, InMemoryReroutes, PendingReroutes, RerouteState, StoreError, Stored,
+    StoredReroute,
 };
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{DecisionId, EventId, InterruptId, InterruptType, NodeId, Outcome, RunId};
@@ -158,10 +159,7 @@ impl Decisions<Desk> for Elsewhere {
         }
     }
 
-    async fn decide(
-        &self,
-        _: Proposal<Desk>,
-    ) -> Result<StandingDecision<Desk>, DecisionError> {
+    async fn decide(&self, _: Proposal<Desk>) -> Result<StandingDecision<Desk>, DecisionError> {
         Ok(self.0.clone())
     }
 }
@@ -206,7 +204,10 @@ async fn a_decision_that_was_made_elsewhere_is_followed_whoever_is_asked_here() 
             .routed(&desks, from_editor(InterruptType::HumanReview))
             .await;
         assert!(routed.routing.draft.is_some());
-        assert_eq!((routed.decision, routed.answer), (standing.id, chose("first")));
+        assert_eq!(
+            (routed.decision, routed.answer),
+            (standing.id, chose("first"))
+        );
     }
 }
 

@@ -10,7 +10,8 @@ use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
 use routing_core::event::InterruptRequestEvent;
 use routing_core::handler::{
-    InMemoryDecisions, HandlerConfig, HandlerPolicy, InterruptMoment, InterruptObserver, UnifiedInterruptHandler,
+    HandlerConfig, HandlerPolicy, InMemoryDecisions, InterruptMoment, InterruptObserver,
+    UnifiedInterruptHandler,
 };
 use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,

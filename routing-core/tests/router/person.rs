@@ -7,7 +7,7 @@ use routing_core::answer::{AnswerError, AnswerFault, ConstraintCheck};
 use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
 use routing_core::handler::{
-    InMemoryDecisions, HandleError, HandlerConfig, HandlerPolicy, OperationContext, Resolution,
+    HandleError, HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext, Resolution,
     UnifiedInterruptHandler, Unobserved,
 };
 use routing_core::reroute::InMemoryReroutes;
