@@ -5,6 +5,7 @@
 //! operation runs again from its beginning. Operations are made to be run again: they only touch the tables.
 
 mod effects;
+mod rest;
 mod row;
 mod table;
 
@@ -18,6 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 use routing_core::reroute::RerouteLimits;
 use routing_core::{EventId, InterruptId, NodeId, RunId};
 
+pub(crate) use rest::Rest;
 pub(crate) use row::{Heads, InterruptRow, KeyRow, PlacedNode, PlacedToken, RunRow, Slot};
 pub(crate) use table::{Absent, Table};
 

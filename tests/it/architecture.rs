@@ -14,7 +14,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
     ("store", &["routing-core", "interrupts"]),
     ("llm", &["routing-core"]),
     ("agents", &["routing-core", "llm"]),
-    ("irq", &["routing-core", "llm", "agents"]),
+    ("irq", &["routing-core", "interrupts", "store", "llm", "agents"]),
 ];
 
 /// Licences that ask for nothing but their notice.
@@ -102,6 +102,7 @@ fn the_core_builds_few_crates_and_knows_no_network_and_no_store() {
         "genai",
         "axum",
         "sqlx",
+        "rusqlite",
         "async-nats",
         "jsonschema",
         "clap",

@@ -13,6 +13,7 @@ mod forking;
 mod listing;
 mod model;
 mod nodes;
+mod opening;
 mod races;
 mod recovery;
 mod running;
