@@ -63,9 +63,12 @@ impl Ledger {
         self.lock().requested.contains(&interrupt)
     }
 
-    /// All interrupts, in the order in which they were raised.
+    /// All interrupts, in the order in which they were raised. Their ids say it: workers side by side raise
+    /// theirs in any order, and again in another one when the run is resumed.
     pub(crate) fn records(&self) -> Vec<InterruptRecord> {
-        self.lock().records.clone()
+        let mut records = self.lock().records.clone();
+        records.sort_by_key(|record| record.interrupt);
+        records
     }
 
     /// The questions that are open.

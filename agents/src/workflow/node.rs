@@ -94,6 +94,11 @@ impl Path {
         self.nodes.iter().position(|node| node.kind == kind)
     }
 
+    /// The ids of the nodes, the first one first.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &NodeId> {
+        self.nodes.iter().map(|node| &node.id)
+    }
+
     pub(crate) fn push(&mut self, node: Node) {
         self.nodes.push(node);
     }
