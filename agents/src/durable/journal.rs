@@ -6,12 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use interrupts::store::{Begun, Intent, JournalEntry, JournalError, Page, Repeating};
 use interrupts::{EffectId, KindName};
 use jiff::Timestamp;
+use routing_core::model::{Caller, Purpose, TokenUsage};
 use routing_core::{InterruptId, NodeId};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::entry::{CallIntent, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, TurnStart};
+use super::entry::{
+    CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, TurnStart,
+};
 use super::error::KeepError;
 use super::letter::Origin;
 use super::place;
@@ -46,6 +49,8 @@ struct Past {
     workers: HashMap<NodeId, u64>,
     /// The highest number of a step.
     steps: u32,
+    /// What the recorded answers cost.
+    usage: TokenUsage,
     /// The letters that were read.
     read: Vec<Origin>,
     /// The interrupts of the run's own nodes.
@@ -124,6 +129,10 @@ impl RunJournal {
         match kind.as_str() {
             MODEL_CALL => {
                 let intent: CallIntent = read(&place, &content)?;
+                if let Some(result) = &entry.result {
+                    let result: CallResult = read(&place, &result.content)?;
+                    past.usage = past.usage.plus(result.usage);
+                }
                 if let Some(start) = intent.start {
                     past.steps = past.steps.max(start.step);
                     past.reach(&start.place);
@@ -181,6 +190,25 @@ impl RunJournal {
 
     fn past(&self) -> Result<&Past, KeepError> {
         self.past.get().ok_or(KeepError::NotOpen)
+    }
+
+    /// The place of a model's call. What follows from the decision about an interrupt is a fork's own: another
+    /// decision may have been taken in the run that it was forked off, and filled in by then.
+    pub(crate) fn call_place(&self, caller: &Caller) -> String {
+        let place = place::model_call(caller);
+        match caller.purpose {
+            Purpose::Resolution | Purpose::Review if self.record.is_fork() => {
+                format!("{place}@{}", self.record.run)
+            }
+            Purpose::Step | Purpose::Resolution | Purpose::Review => place,
+        }
+    }
+
+    /// What the models have used whose answers are recorded.
+    pub(crate) fn usage(&self) -> TokenUsage {
+        self.past
+            .get()
+            .map_or_else(TokenUsage::default, |past| past.usage)
     }
 
     /// The highest number of a step so far.
@@ -308,15 +336,16 @@ impl RunJournal {
             content: content.to_owned(),
             place: Some(place.to_owned()),
         };
-        self.pending().insert(effect);
         match self
             .record
             .store()
             .begin(self.record.epoch()?, intent)
             .await?
         {
-            Begun::New(_) | Begun::Known(_) => Ok(()),
+            Begun::New(_) | Begun::Known(_) => {}
         }
+        self.pending().insert(effect);
+        Ok(())
     }
 
     /// Records what came of the effect at a place. Returns when.

@@ -13,7 +13,7 @@ use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use super::entry::{CallIntent, CallResult};
 use super::error::KeepError;
 use super::journal::{MODEL_CALL, RunJournal};
-use super::place;
+
 use crate::run::metered_model::MeteredModel;
 
 /// A model whose calls are journalled.
@@ -45,7 +45,7 @@ impl JournalledModel {
         };
         let mut caller = call.caller.clone();
         caller.correction = before;
-        let place = place::model_call(&caller);
+        let place = self.journal.call_place(&caller);
         let recorded = self.journal.intent::<CallIntent>(&place)?;
         match recorded {
             Some(intent) if intent.digest != digest(call) => Err(KeepError::OtherSchema {
@@ -114,7 +114,7 @@ impl LanguageModel for JournalledModel {
         call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let place = place::model_call(&call.caller);
+        let place = self.journal.call_place(&call.caller);
         let recorded: Option<CallResult> = self
             .journal
             .result(&place, &call.caller.node)
@@ -126,7 +126,6 @@ impl LanguageModel for JournalledModel {
         }) = recorded
         {
             self.journal.take_start(&call.caller.node);
-            self.inner.add(usage);
             return Ok(Outcome::Completed(ModelReply {
                 text,
                 usage,

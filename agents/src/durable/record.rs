@@ -20,7 +20,7 @@ pub enum Hold {
     /// The run itself: it is created where it is not there yet, owned while it is executed, and given up
     /// at its end, so that any process may resume it.
     Own {
-        /// What it is to do, as JSON; compared where the run is there already.
+        /// What it is to do, as JSON, for a run that is not there yet.
         content: String,
         /// An owner that is known to be gone, whose lease does not count any more.
         lost: Option<OwnerName>,
@@ -80,6 +80,8 @@ pub(crate) struct RunRecord {
     pub(crate) run: RunId,
     pub(crate) kept: RunStore,
     epoch: OnceLock<u64>,
+    /// Whether it was forked off another run.
+    is_fork: AtomicBool,
     /// Whether an event has reached one of its nodes: without one, there is no reroute to look after.
     has_events: AtomicBool,
 }
@@ -97,6 +99,7 @@ impl RunRecord {
             run,
             kept,
             epoch: OnceLock::new(),
+            is_fork: AtomicBool::new(false),
             has_events: AtomicBool::new(false),
         }
     }
@@ -128,12 +131,17 @@ impl RunRecord {
         let run = self.run;
         let row = match &self.kept.hold {
             Hold::Own { content, lost } => {
-                let new = NewRun {
-                    id: run,
-                    alias: None,
-                    content: content.clone(),
+                let row = match self.store().run(run).await? {
+                    Some(row) => row,
+                    None => {
+                        let new = NewRun {
+                            id: run,
+                            alias: None,
+                            content: content.clone(),
+                        };
+                        self.store().create_run(new).await?
+                    }
                 };
-                let row = self.store().create_run(new).await?;
                 check_unended(&row)?;
                 self.store()
                     .own_run(run, self.delivery(lost.clone()))
@@ -150,6 +158,8 @@ impl RunRecord {
             Hold::Kept { epoch } => *epoch,
         };
         let _first = self.epoch.set(epoch);
+        self.is_fork
+            .store(row.forked_from.is_some(), Ordering::Release);
         let checkpoint = match row.checkpoint {
             0 => row.forked_from,
             number => Some(CheckpointId { run, number }),
@@ -202,6 +212,10 @@ impl RunRecord {
             self.store().release_run(self.run, self.epoch()?).await?;
         }
         Ok(())
+    }
+
+    pub(crate) fn is_fork(&self) -> bool {
+        self.is_fork.load(Ordering::Acquire)
     }
 
     pub(crate) fn has_events(&self) -> bool {

@@ -32,7 +32,7 @@ impl MeteredModel {
         *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds what was used, in this process or before.
+    /// Adds what was used.
     pub(crate) fn add(&self, used: TokenUsage) {
         let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
         *usage = usage.plus(used);

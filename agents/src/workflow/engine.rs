@@ -203,6 +203,7 @@ impl Engine {
         self.checkpoints.go_on_from(checkpoint);
         self.journal.load().await?;
         *self.steps.lock().unwrap_or_else(PoisonError::into_inner) = self.journal.steps();
+        self.model.add(self.journal.usage());
         self.nodes.were_read(self.journal.read_letters());
         if standing == Standing::GoesOn && !self.journal.record.is_watched_only() {
             let Unread { letters, inputs } = Unread::gather(&self.journal, &self.desk).await?;

@@ -311,14 +311,15 @@ fn raised(
     request: &InterruptRequest,
 ) -> Result<(), FlowError> {
     let details = request.details();
-    flow.engine.ledger.raised(InterruptRecord {
+    let record = InterruptRecord {
         interrupt,
         node: node.id.clone(),
         origin: request.kind(),
         interrupt_type: details.r#type,
         reason: details.reason.clone(),
         outcome: InterruptResult::Open,
-    });
+    };
+    flow.engine.ledger.raised(node.step, record);
     flow.engine.recorder.record(RunEvent::InterruptRaised {
         interrupt,
         node: node.id.clone(),

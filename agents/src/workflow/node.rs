@@ -14,6 +14,8 @@ pub(crate) struct Node {
     pub(crate) kind: AgentKind,
     /// How many answers it was asked for.
     pub(crate) turn: u32,
+    /// The step of the run that it took last.
+    pub(crate) step: u32,
     pub(crate) conversation: Vec<Message>,
     /// The type of its last interrupts, and how many it raised in a row of its own accord.
     pub(crate) streak: Option<Streak>,
@@ -63,6 +65,7 @@ impl Node {
             id,
             kind,
             turn: 0,
+            step: 0,
             conversation: Vec::new(),
             streak: None,
             asked_to_interrupt: false,

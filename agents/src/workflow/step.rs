@@ -187,6 +187,7 @@ async fn step<R: Routing>(
         turn: node.turn,
     });
     let number = start.step;
+    node.step = number;
     engine.journal.turn_begins(&node.id, start);
     if !is_answered {
         engine.keep_nodes().await?;

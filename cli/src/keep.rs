@@ -1,0 +1,196 @@
+//! Runs that this process owns: kept in the store, stopped by signals, limits and other processes.
+
+mod control;
+mod facings;
+mod inbox;
+mod pulse;
+mod spoken;
+
+use std::sync::Arc;
+
+use interrupts::life::Actor;
+use interrupts::manager::{InterruptManager, KeptRun, ManagerSettings, Taking};
+use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
+use interrupts::store::{NewRun, Run, RunError};
+use interrupts::{NameError, OwnerName};
+use routing_core::{AgentType, NodeId, RunId};
+use store::bell_at;
+use tokio::runtime::Handle;
+use uuid::Uuid;
+
+use agents::AgentKind;
+use agents::run::{Hold, RunStore};
+
+use crate::exit::{Exit, Failure};
+use crate::refused::{by_run, by_store};
+use crate::storage::Storage;
+use crate::time::instant;
+
+pub(crate) use control::Control;
+pub(crate) use inbox::LateInbox;
+pub(crate) use spoken::{SeenSignal, Spoken};
+
+use facings::AgentFacings;
+use pulse::PulseBell;
+
+/// The node that stands for a whole run of the reference workflow.
+const FIRST_NODE: &str = "orchestrator";
+
+/// The manager of this process, over a store.
+pub(crate) struct Keeping {
+    pub(crate) manager: InterruptManager,
+    storage: Storage,
+    owner: OwnerName,
+}
+
+/// A run that this process owns.
+pub(crate) struct Kept {
+    pub(crate) run: Arc<KeptRun>,
+    pub(crate) inbox: Arc<LateInbox>,
+    pub(crate) control: Arc<Control>,
+}
+
+impl Keeping {
+    /// A manager over a store, with a bell of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`] where this process can be given no name.
+    pub(crate) fn over(storage: Storage) -> Result<Self, NameError> {
+        let unique = Uuid::now_v7().simple().to_string();
+        let owner = OwnerName::new(format!("irq-{}-{unique}", std::process::id()))?;
+        let facings = Arc::new(AgentFacings::new()?);
+        let mut settings =
+            ManagerSettings::new(Arc::clone(&storage.store), owner.clone(), facings);
+        settings.bell = bell_at(storage.location(), &owner);
+        Ok(Self {
+            manager: InterruptManager::new(settings, Handle::current()),
+            storage,
+            owner,
+        })
+    }
+
+    /// Hears signals while what it returns is held.
+    pub(crate) fn listen(&self, signals: OsSignals, by: Actor, spoken: Spoken) -> Listening {
+        let settings = SignalSettings {
+            by,
+            patience: None,
+            drain: None,
+        };
+        listen(signals, &self.manager, settings, spoken)
+    }
+
+    /// Creates a run.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be written.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the run was created or not.
+    pub(crate) async fn create(&self, id: RunId, content: String) -> Result<Run, Failure> {
+        let new = NewRun {
+            id,
+            alias: None,
+            content,
+        };
+        let created = self.storage.store.create_run(new).await;
+        created.map_err(|error| by_run(&error))
+    }
+
+    /// Makes this process the owner of a run.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::Conflict`] while another process has it, or where it has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the run may be owned for some seconds more.
+    pub(crate) async fn take(&self, run: RunId) -> Result<Kept, Failure> {
+        let inbox = Arc::new(LateInbox::default());
+        let node = NodeId::new(FIRST_NODE)
+            .map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
+        let taking = Taking {
+            run,
+            node,
+            lost: None,
+            deliveries: Arc::clone(&inbox) as Arc<_>,
+            messages_after: 0,
+        };
+        let kept = self.manager.take(taking).await;
+        let kept = Arc::new(kept.map_err(|error| not_taken(run, &error))?);
+        let control = Arc::new(Control::new(&kept, self.manager.clone()));
+        Ok(Kept {
+            run: kept,
+            inbox,
+            control,
+        })
+    }
+
+    /// Where the run's own parts keep it.
+    pub(crate) fn run_store(&self, kept: &Kept, input: Option<String>) -> RunStore {
+        let mut store = RunStore::new(
+            Arc::clone(&self.storage.store),
+            self.owner.clone(),
+            String::new(),
+        );
+        store.hold = Hold::Kept {
+            epoch: kept.run.epoch(),
+        };
+        store.bell = Arc::new(PulseBell::new(kept.run.pulse()));
+        store.control = Some(Arc::clone(&kept.control) as Arc<_>);
+        store.input = input;
+        store
+    }
+
+    /// A run as it stands.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not there, or the store cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub(crate) async fn find(&self, run: RunId) -> Result<Run, Failure> {
+        let found = self.storage.store.run(run).await;
+        let gone = || Failure::new(Exit::NotFound, format!("there is no {run}"));
+        found.map_err(|error| by_store(&error))?.ok_or_else(gone)
+    }
+
+    /// The store.
+    pub(crate) const fn storage(&self) -> &Storage {
+        &self.storage
+    }
+}
+
+/// Why a run could not be taken.
+fn not_taken(run: RunId, error: &interrupts::manager::KeepError) -> Failure {
+    use interrupts::manager::KeepError;
+    match error {
+        KeepError::Run(RunError::Owned { lease }) => Failure::new(
+            Exit::Conflict,
+            format!(
+                "another process runs {run}: {}, until {}",
+                lease.owner,
+                instant(lease.until)
+            ),
+        )
+        .hint(format!(
+            "`irq interrupt {run}` stops it; a process that died loses the run at that time"
+        )),
+        KeepError::Run(RunError::Illegal { from, .. }) => {
+            Failure::new(Exit::Conflict, format!("{run} is {from}; it has ended"))
+                .hint(format!("`irq fork {run} --at N` begins another one from a checkpoint"))
+        }
+        KeepError::Run(error) => by_run(error),
+        other => Failure::new(Exit::Failure, other.to_string()),
+    }
+}
+
+/// The kind of agent that stands for a whole run.
+pub(crate) fn first_kind() -> &'static str {
+    AgentKind::Orchestrator.name()
+}

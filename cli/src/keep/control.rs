@@ -1,0 +1,117 @@
+//! The stops of a run, for its workflow.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use agents::run::{RunControl, Stopped};
+use async_trait::async_trait;
+use interrupts::life::{Evidence, RunState};
+use interrupts::manager::{InterruptManager, KeptRun, Reach, StopCause, StopNote, StoppedRun};
+use interrupts::store::CheckpointId;
+use routing_core::{InterruptType, NodeId, RunId, StopScope};
+
+/// Reads a run's stops from the manager, and tells the manager when they have taken hold.
+pub(crate) struct Control {
+    run: RunId,
+    // The run is given back once nothing else holds it, so this must not.
+    kept: Weak<KeptRun>,
+    manager: InterruptManager,
+    stopped: Mutex<Option<StoppedRun>>,
+}
+
+impl Control {
+    pub(super) fn new(kept: &Arc<KeptRun>, manager: InterruptManager) -> Self {
+        Self {
+            run: kept.run(),
+            kept: Arc::downgrade(kept),
+            manager,
+            stopped: Mutex::new(None),
+        }
+    }
+
+    /// What was recorded of the stop, where the run was told to stop.
+    fn stopped_run(&self) -> Option<StoppedRun> {
+        self.stopped
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Whether a limit stopped it.
+    pub(crate) fn was_limited(&self) -> bool {
+        let Some(stopped) = self.stopped_run() else {
+            return false;
+        };
+        let causes = stopped.stops.iter().filter_map(|stop| {
+            serde_json::from_str::<StopNote>(&stop.content)
+                .ok()
+                .map(|note| note.cause)
+        });
+        let is_limit = |cause| match cause {
+            StopCause::Budget | StopCause::Timeout | StopCause::Resource => true,
+            StopCause::UserEscape
+            | StopCause::Permission
+            | StopCause::SystemError
+            | StopCause::Policy
+            | StopCause::Hook
+            | StopCause::Code
+            | StopCause::Shutdown => false,
+        };
+        causes.into_iter().any(is_limit)
+    }
+}
+
+#[async_trait]
+impl RunControl for Control {
+    fn scope_of(&self, node: &NodeId) -> StopScope {
+        match self.kept.upgrade() {
+            Some(kept) => kept.node_scope(node),
+            // The run was let go: nothing of it may begin any more, and nothing asks.
+            None => StopScope::new(),
+        }
+    }
+
+    fn cut_off(&self, node: &NodeId) -> Option<String> {
+        let runs = self.manager.status().runs;
+        let kept = runs.into_iter().find(|kept| kept.run == self.run)?;
+        kept.stops
+            .into_iter()
+            .filter(|stop| stop.interrupt_type == InterruptType::Prune && !stop.settled)
+            .find(|stop| match &stop.reach {
+                Reach::Node(cut) => cut == node,
+                Reach::Run => false,
+            })
+            .map(|stop| stop.reason.message)
+    }
+
+    async fn was_cut_off(&self, node: &NodeId) {
+        let Some(kept) = self.kept.upgrade() else {
+            return;
+        };
+        let done = kept.acknowledge_stops_of(node, Evidence::Cancelled, None);
+        if let Err(error) = done.await {
+            tracing::warn!(%node, %error, "that the agent was cut off is not recorded yet");
+        }
+    }
+
+    async fn stopped(&self, checkpoint: Option<CheckpointId>, evidence: Evidence) -> Stopped {
+        let Some(kept) = self.kept.upgrade() else {
+            return Stopped::Paused;
+        };
+        match kept.acknowledge_stops(evidence, checkpoint).await {
+            Ok(Some(stopped)) => {
+                let state = stopped.state;
+                *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = Some(stopped);
+                if state == RunState::Cancelled {
+                    Stopped::Cancelled
+                } else {
+                    Stopped::Paused
+                }
+            }
+            Ok(None) => Stopped::Paused,
+            Err(error) => {
+                tracing::warn!(%error, "the stop is not recorded yet; whoever resumes the run records it");
+                Stopped::Paused
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What is said to a person who presses Ctrl+C, and the way out at the third time.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use interrupts::manager::StopHandle;
+use interrupts::signals::{Leaving, Signal, SignalListener};
+use routing_core::StopMode;
+
+use crate::exit::Exit;
+use crate::stage::Stage;
+
+/// What the first Ctrl+C says.
+const FIRST: &str =
+    "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
+
+/// What a first SIGTERM says.
+const TERMINATED: &str = "Received SIGTERM. Finishing the current steps...";
+
+/// What the second one says.
+const SECOND: &str = "Stopping now. (press Ctrl+C again to leave without clean-up)";
+
+/// How long the last words may take.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Which signal has ended a run, where one has: the first one counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SeenSignal(Arc<AtomicU8>);
+
+impl SeenSignal {
+    /// The exit code that the signal asks for.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        let code = self.0.load(Ordering::Acquire);
+        [Exit::Interrupted, Exit::Terminated]
+            .into_iter()
+            .find(|exit| exit.code() == code)
+    }
+
+    fn remember(&self, exit: Exit) {
+        // A later signal changes nothing: the run was stopped by the first.
+        let _ = self
+            .0
+            .compare_exchange(0, exit.code(), Ordering::AcqRel, Ordering::Acquire);
+    }
+}
+
+/// Says what a signal does, at once.
+pub(crate) struct Spoken {
+    stage: Stage,
+    seen: SeenSignal,
+}
+
+impl Spoken {
+    pub(crate) const fn new(stage: Stage, seen: SeenSignal) -> Self {
+        Self { stage, seen }
+    }
+}
+
+const fn exit_of(signal: Signal) -> Exit {
+    match signal {
+        Signal::Interrupt => Exit::Interrupted,
+        Signal::Terminate => Exit::Terminated,
+    }
+}
+
+impl SignalListener for Spoken {
+    fn asked(&mut self, signal: Signal, mode: StopMode, _handle: StopHandle) {
+        self.seen.remember(exit_of(signal));
+        self.stage.notice(match (mode, signal) {
+            (StopMode::Graceful, Signal::Interrupt) => FIRST,
+            (StopMode::Graceful, Signal::Terminate) => TERMINATED,
+            (StopMode::Immediate, _) => SECOND,
+        });
+    }
+
+    fn leave(&mut self, leaving: Leaving) {
+        let (written, is_written) = mpsc::channel();
+        // Written beside: an output that nobody reads may be what hangs.
+        std::thread::spawn(move || {
+            eprintln!("{}", skipped(&leaving));
+            let _ = written.send(());
+        });
+        let _ = is_written.recv_timeout(LAST_WORDS);
+        std::process::exit(i32::from(exit_of(leaving.signal).code()))
+    }
+}
+
+fn skipped(leaving: &Leaving) -> String {
+    let mut text = String::from(
+        "Left at once. Skipped: waiting for the steps under way, the last checkpoint, the summary.",
+    );
+    if leaving.unrecorded > 0 {
+        text.push_str(&format!(
+            " {} requests to stop are not recorded.",
+            leaving.unrecorded
+        ));
+    }
+    for run in &leaving.running {
+        text.push_str(&format!("\nIt can go on: irq resume {run}"));
+    }
+    text
+}
