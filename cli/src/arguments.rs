@@ -13,6 +13,7 @@ use routing_core::model::Dialect;
 
 use crate::exit::Exit;
 use crate::nearest::nearest;
+use crate::time::parse_duration;
 
 pub(crate) use acting::{
     InterruptArguments, PolicyArguments, PolicyCheckArguments, PolicyCommand,
@@ -65,6 +66,10 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Run the workflow on a folder until its work is done
     Run(RunArguments),
+    /// Go on with a run that is paused, waits, or lost its process
+    Resume(ResumeArguments),
+    /// Begin another run from a checkpoint of this one
+    Fork(ForkArguments),
     /// Talk with a model; Ctrl+C or Esc interrupts its answer
     Chat(ChatArguments),
     /// List runs and their agents, of all processes
@@ -146,6 +151,18 @@ pub(crate) struct RunArguments {
         help_heading = "The rehearsal"
     )]
     pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) talk: TalkArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
+    /// How often a model may correct an answer that does not fit, before a person is asked
+    #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
+    pub(crate) corrections: Option<u32>,
+}
+
+/// How a run in the foreground talks.
+#[derive(Debug, Args)]
+pub(crate) struct TalkArguments {
     /// How fast the rehearsal speaks; 0 is as fast as it goes [default: 400 on a terminal, else 0]
     #[arg(long, value_name = "TOKENS_PER_SECOND", help_heading = "The rehearsal")]
     pub(crate) pace: Option<u32>,
@@ -155,12 +172,61 @@ pub(crate) struct RunArguments {
     /// One CloudEvent a line on standard output, nothing else there
     #[arg(long, help_heading = "Talking")]
     pub(crate) json: bool,
+}
+
+/// How far a run may go.
+#[derive(Debug, Args)]
+pub(crate) struct LimitArguments {
     /// How many steps the run may take in all
     #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
     pub(crate) max_steps: Option<NonZeroU32>,
-    /// How often a model may correct an answer that does not fit, before a person is asked
-    #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
-    pub(crate) corrections: Option<u32>,
+    /// How long it may take before it is paused: 90s, 15m, 2h
+    #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_duration)]
+    pub(crate) timeout: Option<jiff::SignedDuration>,
+    /// How much its models may cost before it is paused, in dollars: 0.50
+    #[arg(long, value_name = "AMOUNT", help_heading = "Limits")]
+    pub(crate) budget_usd: Option<String>,
+    /// What models cost: a TOML file
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "budget_usd",
+        help_heading = "Limits"
+    )]
+    pub(crate) prices: Option<PathBuf>,
+}
+
+/// The arguments of `irq resume`.
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArguments {
+    /// The run; the beginning of its id is enough where no other one begins so
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// New input for the agent that has the turn
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
+    #[command(flatten)]
+    pub(crate) talk: TalkArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
+}
+
+/// The arguments of `irq fork`.
+#[derive(Debug, Args)]
+pub(crate) struct ForkArguments {
+    /// The run that the new one begins from
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// The number of the checkpoint [default: the last one]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) at: Option<u64>,
+    /// New input for the agent that has the turn
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
+    #[command(flatten)]
+    pub(crate) talk: TalkArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
 }
 
 /// The arguments of `irq chat`.

@@ -3,6 +3,7 @@
 mod control;
 mod facings;
 mod inbox;
+mod owner;
 mod pulse;
 mod spoken;
 
@@ -13,12 +14,10 @@ use interrupts::manager::{InterruptManager, KeptRun, ManagerSettings, Taking};
 use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
 use interrupts::store::{NewRun, Run, RunError};
 use interrupts::{NameError, OwnerName};
-use routing_core::{AgentType, NodeId, RunId};
+use routing_core::{NodeId, RunId};
 use store::bell_at;
 use tokio::runtime::Handle;
-use uuid::Uuid;
 
-use agents::AgentKind;
 use agents::run::{Hold, RunStore};
 
 use crate::exit::{Exit, Failure};
@@ -31,6 +30,7 @@ pub(crate) use inbox::LateInbox;
 pub(crate) use spoken::{SeenSignal, Spoken};
 
 use facings::AgentFacings;
+use owner::{is_gone, own_name};
 use pulse::PulseBell;
 
 /// The node that stands for a whole run of the reference workflow.
@@ -57,11 +57,9 @@ impl Keeping {
     ///
     /// [`NameError`] where this process can be given no name.
     pub(crate) fn over(storage: Storage) -> Result<Self, NameError> {
-        let unique = Uuid::now_v7().simple().to_string();
-        let owner = OwnerName::new(format!("irq-{}-{unique}", std::process::id()))?;
+        let owner = own_name()?;
         let facings = Arc::new(AgentFacings::new()?);
-        let mut settings =
-            ManagerSettings::new(Arc::clone(&storage.store), owner.clone(), facings);
+        let mut settings = ManagerSettings::new(Arc::clone(&storage.store), owner.clone(), facings);
         settings.bell = bell_at(storage.location(), &owner);
         Ok(Self {
             manager: InterruptManager::new(settings, Handle::current()),
@@ -115,7 +113,7 @@ impl Keeping {
         let taking = Taking {
             run,
             node,
-            lost: None,
+            lost: self.lost_owner(run).await?,
             deliveries: Arc::clone(&inbox) as Arc<_>,
             messages_after: 0,
         };
@@ -127,6 +125,14 @@ impl Keeping {
             inbox,
             control,
         })
+    }
+
+    /// The owner of a run, where its process is known to be gone.
+    async fn lost_owner(&self, run: RunId) -> Result<Option<OwnerName>, Failure> {
+        let found = self.storage.store.run(run).await;
+        let found = found.map_err(|error| by_store(&error))?;
+        let lease = found.and_then(|run| run.lease);
+        Ok(lease.map(|lease| lease.owner).filter(is_gone))
     }
 
     /// Where the run's own parts keep it.
@@ -143,26 +149,6 @@ impl Keeping {
         store.control = Some(Arc::clone(&kept.control) as Arc<_>);
         store.input = input;
         store
-    }
-
-    /// A run as it stands.
-    ///
-    /// # Errors
-    ///
-    /// Where it is not there, or the store cannot be read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    pub(crate) async fn find(&self, run: RunId) -> Result<Run, Failure> {
-        let found = self.storage.store.run(run).await;
-        let gone = || Failure::new(Exit::NotFound, format!("there is no {run}"));
-        found.map_err(|error| by_store(&error))?.ok_or_else(gone)
-    }
-
-    /// The store.
-    pub(crate) const fn storage(&self) -> &Storage {
-        &self.storage
     }
 }
 
@@ -182,15 +168,11 @@ fn not_taken(run: RunId, error: &interrupts::manager::KeepError) -> Failure {
             "`irq interrupt {run}` stops it; a process that died loses the run at that time"
         )),
         KeepError::Run(RunError::Illegal { from, .. }) => {
-            Failure::new(Exit::Conflict, format!("{run} is {from}; it has ended"))
-                .hint(format!("`irq fork {run} --at N` begins another one from a checkpoint"))
+            Failure::new(Exit::Conflict, format!("{run} is {from}; it has ended")).hint(format!(
+                "`irq fork {run} --at N` begins another one from a checkpoint"
+            ))
         }
         KeepError::Run(error) => by_run(error),
         other => Failure::new(Exit::Failure, other.to_string()),
     }
-}
-
-/// The kind of agent that stands for a whole run.
-pub(crate) fn first_kind() -> &'static str {
-    AgentKind::Orchestrator.name()
 }

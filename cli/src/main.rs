@@ -7,6 +7,7 @@ mod asked;
 mod audited;
 mod commands;
 mod exit;
+mod keep;
 mod layout;
 mod listing;
 mod model;
@@ -16,7 +17,6 @@ mod refused;
 mod report;
 mod request;
 mod reviewer;
-mod signals;
 mod stage;
 mod storage;
 mod table;
@@ -56,7 +56,9 @@ fn main() -> ExitCode {
 
 fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::Result<Exit> {
     match command {
-        Command::Run(run) => commands::run(run, global),
+        Command::Run(run) => commands::run(&run, store, global),
+        Command::Resume(resume) => commands::resume(&resume, store, global),
+        Command::Fork(fork) => commands::fork(&fork, store, global),
         Command::Chat(chat) => commands::chat(&chat, global),
         Command::Ps(ps) => commands::ps(&ps, store, global),
         Command::Watch(watch) => watch::watch(&watch, store, global),

@@ -2,7 +2,7 @@
 
 use interrupts::life::AdmissionError;
 use interrupts::life::{Decider, Decision, Refusal};
-use interrupts::store::{AdmitError, ChangeError, MessageError, StoreError};
+use interrupts::store::{AdmitError, ChangeError, MessageError, RunError, StoreError};
 use jiff::Timestamp;
 use routing_core::InterruptId;
 
@@ -159,5 +159,20 @@ pub(crate) fn decider(by: &Decider) -> String {
         Decider::Person { name } => name.to_string(),
         Decider::Policy => "the policy".to_owned(),
         Decider::Deadline => "the deadline".to_owned(),
+    }
+}
+
+/// A run that was not changed.
+pub(crate) fn by_run(error: &RunError) -> Failure {
+    match error {
+        RunError::Store(error) => by_store(error),
+        RunError::Unknown { .. } | RunError::NoCheckpoint { .. } => {
+            Failure::new(Exit::NotFound, error.to_string())
+        }
+        RunError::Taken { .. }
+        | RunError::Owned { .. }
+        | RunError::Fenced { .. }
+        | RunError::Illegal { .. } => Failure::new(Exit::Conflict, error.to_string()),
+        _ => Failure::new(Exit::Failure, error.to_string()),
     }
 }

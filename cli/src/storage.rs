@@ -78,6 +78,27 @@ impl Storage {
         Ok(Self { store, location })
     }
 
+    /// Opens the store for a run that is to be kept in it. A file that is not there is made.
+    ///
+    /// # Errors
+    ///
+    /// As opening it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(crate) async fn create(arguments: &StoreArguments) -> Result<Self, Failure> {
+        let Place { location, .. } = Place::of(arguments)?;
+        let opened = location.open(StoreSettings::default()).await;
+        let store = opened.map_err(|error| unopened(&location, &error))?;
+        Ok(Self { store, location })
+    }
+
+    /// Where it is.
+    pub(crate) const fn location(&self) -> &StoreLocation {
+        &self.location
+    }
+
     /// Wakes the process that owns a run, so that it looks into the store at once.
     ///
     /// # Cancel safety

@@ -75,6 +75,7 @@ impl SignalListener for Spoken {
     }
 
     fn leave(&mut self, leaving: Leaving) {
+        let exit = exit_of(leaving.signal);
         let (written, is_written) = mpsc::channel();
         // Written beside: an output that nobody reads may be what hangs.
         std::thread::spawn(move || {
@@ -82,7 +83,7 @@ impl SignalListener for Spoken {
             let _ = written.send(());
         });
         let _ = is_written.recv_timeout(LAST_WORDS);
-        std::process::exit(i32::from(exit_of(leaving.signal).code()))
+        std::process::exit(i32::from(exit.code()))
     }
 }
 

@@ -112,6 +112,10 @@ impl Report for CloudEvents {
         {
             self.nodes.insert(*interrupt, node.clone());
         }
+        if occurrence.replayed {
+            // It was told by the process that did it.
+            return Ok(());
+        }
         for fact in facts_of(&occurrence.event) {
             self.write(occurrence.run, occurrence.at, fact)?;
         }

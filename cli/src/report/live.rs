@@ -99,7 +99,8 @@ impl Report for Live {
     fn occurrence(&mut self, occurrence: &RunOccurrence) -> io::Result<()> {
         let (columns, _rows) = screen_size();
         let lines = self.story.tell(occurrence, Some(columns - 1));
-        if !lines.is_empty() {
+        // What is replayed was told by the process that did it; it only makes the tree here.
+        if !lines.is_empty() && !occurrence.replayed {
             self.print(&format!("{}\n", lines.join("\n")));
         }
         Ok(())

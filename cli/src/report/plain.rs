@@ -47,7 +47,8 @@ impl Report for Plain {
             text.push_str(&line);
             text.push('\n');
         }
-        if !text.is_empty() {
+        // What is replayed was told by the process that did it; it is only counted here.
+        if !text.is_empty() && !occurrence.replayed {
             self.say(&text);
         }
         Ok(())

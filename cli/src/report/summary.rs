@@ -43,6 +43,7 @@ impl Summary {
                 lines.extend(wrap(&line, self.columns, "  "));
             }
         }
+        lines.extend(way_on(report));
         lines.push(String::new());
         lines.push(self.figures(report));
         if !report.interrupts.is_empty() {
@@ -138,6 +139,27 @@ impl Summary {
             })
             .collect()
     }
+}
+
+/// How a run that has not ended goes on.
+fn way_on(report: &RunReport) -> Vec<String> {
+    let run = report.run;
+    let command = match &report.status {
+        RunStatus::Paused { .. } => format!("irq resume {run}"),
+        RunStatus::Waiting { .. } => format!("irq review --next, then irq resume {run}"),
+        RunStatus::Completed { .. } | RunStatus::Cancelled { .. } | RunStatus::Failed { .. } => {
+            return Vec::new();
+        }
+    };
+    let mut lines = Vec::new();
+    if let Some(checkpoint) = report.checkpoint {
+        lines.push(format!(
+            "  Checkpoint {} of it is saved.",
+            checkpoint.number
+        ));
+    }
+    lines.push(format!("  Resume with: {command}"));
+    lines
 }
 
 fn outcome_words(outcome: &InterruptResult) -> (String, String, Tone) {

@@ -255,6 +255,7 @@ fn told(subject: &AuditSubject) -> String {
         } => format!("{run}  {event} → {state}"),
         AuditSubject::Fork { run, from, .. } => format!("{run}  forked from {from}"),
         AuditSubject::Checkpoint { run, number, .. } => format!("{run}  checkpoint {number}"),
+        AuditSubject::Purge { .. } => "what had ended long ago was forgotten".to_owned(),
         AuditSubject::Message {
             run, node, from, ..
         } => format!("{run}/{node}  message from {}", from.name),

@@ -8,7 +8,7 @@ use routing_core::{DecisionId, InterruptType};
 
 use crate::exit::{Exit, Failure};
 use crate::listing;
-use crate::refused::{by_change, by_store};
+use crate::refused::{by_change, by_run, by_store};
 use crate::storage::Storage;
 
 /// How long this process may hold the run.
@@ -131,18 +131,4 @@ async fn change(
     let changed = storage.store.change_run(run.id, run.epoch, state, reason);
     changed.await.map_err(|error| by_run(&error))?;
     Ok(())
-}
-
-fn by_run(error: &RunError) -> Failure {
-    match error {
-        RunError::Store(error) => by_store(error),
-        RunError::Unknown { .. } | RunError::NoCheckpoint { .. } => {
-            Failure::new(Exit::NotFound, error.to_string())
-        }
-        RunError::Taken { .. }
-        | RunError::Owned { .. }
-        | RunError::Fenced { .. }
-        | RunError::Illegal { .. } => Failure::new(Exit::Conflict, error.to_string()),
-        _ => Failure::new(Exit::Failure, error.to_string()),
-    }
 }

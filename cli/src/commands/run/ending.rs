@@ -1,6 +1,6 @@
 //! What a run's end means to the shell.
 
-use agents::run::RunStatus;
+use agents::run::{RunReport, RunStatus};
 
 use crate::exit::{Exit, Failure};
 use crate::model::ModelTrouble;
@@ -8,27 +8,30 @@ use crate::model::ModelTrouble;
 /// How a run ended, and what is known beside.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ending<'e> {
-    /// How it ended.
-    pub(super) status: &'e RunStatus,
+    /// What became of it.
+    pub(super) report: &'e RunReport,
     /// What was wrong with the model's last answer.
     pub(super) trouble: Option<ModelTrouble>,
     /// The signal that stopped it.
     pub(super) signal: Option<Exit>,
+    /// Whether a limit stopped it.
+    pub(super) limited: bool,
 }
 
 impl Ending<'_> {
     /// The exit code.
     pub(super) fn exit(self) -> Exit {
-        match self.status {
+        match &self.report.status {
             RunStatus::Completed { .. } => Exit::Success,
             RunStatus::Waiting { .. } => Exit::Asking,
             RunStatus::Cancelled {
                 from_outside: false,
                 ..
             } => Exit::Stopped,
-            RunStatus::Paused { .. } | RunStatus::Cancelled { .. } => {
-                self.signal.unwrap_or(Exit::Failure)
-            }
+            RunStatus::Paused { .. } if self.limited => Exit::LimitHit,
+            // Whoever paused it from elsewhere is the one who answers.
+            RunStatus::Paused { .. } => self.signal.unwrap_or(Exit::Asking),
+            RunStatus::Cancelled { .. } => self.signal.unwrap_or(Exit::Stopped),
             RunStatus::Failed {
                 limit_hit: true, ..
             } => Exit::LimitHit,
@@ -42,7 +45,7 @@ impl Ending<'_> {
 
     /// What to say of it, where the run failed or waits; both need somebody to do something.
     pub(super) fn failure(self) -> Option<Failure> {
-        match self.status {
+        match &self.report.status {
             RunStatus::Failed { error, hint, .. } => {
                 let failure = Failure::new(self.exit(), error.clone());
                 Some(match (hint, self.usual_hint()) {

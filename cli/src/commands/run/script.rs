@@ -12,17 +12,18 @@ use crate::exit::{Exit, Failure};
 /// The longest script, in bytes.
 const LONGEST: u64 = 4_000_000;
 
-/// Reads and checks a script.
+/// Reads and checks a script. Returns its text: the run keeps it.
 ///
 /// # Errors
 ///
 /// Where the file is not there or cannot be read, or its content is no script.
-pub(super) fn read(path: &Path) -> Result<Script, Failure> {
+pub(super) fn read(path: &Path) -> Result<String, Failure> {
     let text = read_text(path)?;
     Script::parse(&text, &catalogue::script_vocabulary()).map_err(|error| {
         let message = format!("the script {} cannot be used: {error}", path.display());
         Failure::new(Exit::Usage, message)
-    })
+    })?;
+    Ok(text)
 }
 
 fn read_text(path: &Path) -> Result<String, Failure> {

@@ -1,0 +1,88 @@
+//! How a run talks with whoever started it.
+
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+
+use llm::Script;
+use routing_core::review::Reviewer;
+
+use crate::arguments::{Global, TalkArguments};
+use crate::palette::{self, Palette};
+use crate::report::{CloudEvents, Detail, Live, Palettes, Plain, Report};
+use crate::reviewer::{InterruptCount, Lines, Nobody, Scripted, Terminal};
+use crate::stage::Stage;
+
+/// How a run talks.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::commands) struct Talk {
+    /// Nobody is asked.
+    pub(in crate::commands) no_input: bool,
+    /// One CloudEvent a line.
+    pub(in crate::commands) json: bool,
+    /// Whether standard input is still there for answers.
+    pub(in crate::commands) input_is_free: bool,
+    /// How fast the rehearsal speaks, where that was said.
+    pub(in crate::commands) pace: Option<u32>,
+}
+
+impl Talk {
+    pub(in crate::commands) const fn of(arguments: &TalkArguments) -> Self {
+        Self {
+            no_input: arguments.no_input,
+            json: arguments.json,
+            input_is_free: true,
+            pace: arguments.pace,
+        }
+    }
+
+    /// Who answers.
+    pub(super) fn reviewer(
+        self,
+        script: Option<&Script>,
+        count: &Arc<InterruptCount>,
+        stage: &Stage,
+        global: Global,
+    ) -> io::Result<Arc<dyn Reviewer>> {
+        // Who types has to see the question; a program at the other end of a pipe may know it.
+        let is_blind = io::stdin().is_terminal() && !io::stderr().is_terminal();
+        let people: Arc<dyn Reviewer> = if self.no_input || !self.input_is_free || is_blind {
+            Arc::new(Nobody)
+        } else {
+            let palette = Palette::for_stream(&io::stderr(), global.no_color);
+            let lines = Lines::of_standard_input()?;
+            Arc::new(Terminal::new(stage.clone(), lines, palette))
+        };
+        let answers = script.map(|script| script.person_answers().to_vec());
+        Ok(match answers.filter(|answers| !answers.is_empty()) {
+            Some(answers) => Arc::new(Scripted::new(
+                answers,
+                Arc::clone(count),
+                stage.clone(),
+                people,
+            )),
+            None => people,
+        })
+    }
+
+    /// What tells of the run.
+    pub(super) fn report(self, global: Global) -> Box<dyn Report> {
+        if self.json {
+            return Box::new(CloudEvents::new());
+        }
+        let detail = match (global.quiet, global.verbose) {
+            (true, _) => Detail::Little,
+            (false, 0) => Detail::Usual,
+            (false, _) => Detail::Much,
+        };
+        let palettes = Palettes {
+            output: Palette::for_stream(&io::stdout(), global.no_color),
+            error_output: Palette::for_stream(&io::stderr(), global.no_color),
+        };
+        let can_move = io::stderr().is_terminal() && !palette::is_dumb();
+        if can_move && detail > Detail::Little {
+            Box::new(Live::new(detail, palettes))
+        } else {
+            Box::new(Plain::new(detail, palettes))
+        }
+    }
+}

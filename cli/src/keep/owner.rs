@@ -1,0 +1,94 @@
+//! The name of this process as an owner, and whether the process behind another name is gone.
+//!
+//! A name holds what tells a process from all others of its machine: the boot, the process id, and when it
+//! began. Whoever reads it later can say that the process is gone, without waiting for its lease to run out.
+
+use std::fs;
+
+use interrupts::{NameError, OwnerName};
+use uuid::Uuid;
+
+/// The name of this process.
+///
+/// # Errors
+///
+/// [`NameError`] where it cannot be a name.
+pub(super) fn own_name() -> Result<OwnerName, NameError> {
+    let process = std::process::id();
+    match (boot(), began(process)) {
+        (Some(boot), Some(began)) => OwnerName::new(format!("irq-{boot}-{process}-{began}")),
+        // Without them nobody can say that it is gone, and its lease runs out.
+        (_, _) => OwnerName::new(format!("irq-{}", Uuid::now_v7().simple())),
+    }
+}
+
+/// Whether the process behind a name is known to be gone: it was of this machine, since its last boot, and it
+/// is not there any more.
+pub(super) fn is_gone(owner: &OwnerName) -> bool {
+    let mut parts = owner.as_str().split('-');
+    let (Some("irq"), Some(of_boot), Some(process), Some(began_then), None) = (
+        parts.next(),
+        parts.next(),
+        parts.next(),
+        parts.next(),
+        parts.next(),
+    ) else {
+        return false;
+    };
+    let Ok(process) = process.parse::<u32>() else {
+        return false;
+    };
+    let is_of_this_boot = boot().is_some_and(|boot| boot == of_boot);
+    let is_there = began(process).is_some_and(|began| began == began_then);
+    is_of_this_boot && !is_there
+}
+
+/// This machine's last boot.
+fn boot() -> Option<String> {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let id: String = id.chars().filter(char::is_ascii_hexdigit).collect();
+    (!id.is_empty()).then_some(id)
+}
+
+/// When a process began, in ticks since the boot; `None` where it is not there, or only waits to be buried.
+fn began(process: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name in brackets may hold anything, a bracket too.
+    let (_name, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    if state == "Z" || state == "X" {
+        return None;
+    }
+    // The 22nd field of the line; the state is the third.
+    fields.nth(18).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use interrupts::OwnerName;
+
+    use super::{began, boot, is_gone, own_name};
+
+    #[test]
+    fn a_process_that_lives_is_not_gone_and_one_that_ended_is() {
+        assert!(!is_gone(&own_name().unwrap()));
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let id = child.id();
+        let name = format!("irq-{}-{id}-{}", boot().unwrap(), began(id).unwrap());
+        let name = OwnerName::new(name).unwrap();
+        assert!(!is_gone(&name));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(is_gone(&name));
+    }
+
+    #[test]
+    fn of_another_boot_or_another_program_nobody_can_say() {
+        for name in ["irq-0000-1-2", "somebody", "irq-x", "irq-a-b-c"] {
+            assert!(!is_gone(&OwnerName::new(name).unwrap()), "{name}");
+        }
+    }
+}
