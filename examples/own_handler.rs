@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use routing_core::answer::TypesOnly;
 use routing_core::ask::{Asker, DEFAULT_CORRECTIONS};
 use routing_core::context::{DecoratorChain, FilterPropertiesDecorator};
-use routing_core::handler::{HandlerConfig, HandlerPolicy, OperationContext};
+use routing_core::handler::{HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext};
 use routing_core::handler::{Resolution, UnifiedInterruptHandler, Unobserved};
 use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
@@ -131,11 +131,13 @@ fn handler() -> UnifiedInterruptHandler<Interrupt, AfterInterrupt> {
         constraints: Arc::new(TypesOnly),
         corrections: DEFAULT_CORRECTIONS,
     };
+    let reroutes = Arc::new(InMemoryReroutes::new(RerouteLimits::default()));
     UnifiedInterruptHandler::new(HandlerConfig {
         reviewing_model: asker.clone(),
         asker,
         reviewer: Arc::new(Chief),
-        reroutes: Arc::new(InMemoryReroutes::new(RerouteLimits::default())),
+        decisions: Arc::new(InMemoryDecisions::new(Arc::clone(&reroutes) as _)),
+        reroutes,
         decorators: DecoratorChain::empty().then(FilterPropertiesDecorator),
         observer: Arc::new(Unobserved),
         clock: Arc::new(SystemClock),

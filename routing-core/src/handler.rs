@@ -2,6 +2,9 @@
 
 mod ask_person;
 mod ask_reviewer;
+mod carry_out;
+mod decide;
+mod decisions;
 mod observer;
 mod prompt;
 mod resolution;
@@ -28,6 +31,9 @@ use dashmap::DashMap;
 use slot::Slot;
 
 pub use ask_reviewer::ReviewDecision;
+pub use decisions::{
+    Asked, DecisionError, Decisions, InMemoryDecisions, Matter, Proposal, StandingDecision,
+};
 pub use observer::{InterruptMoment, InterruptObserver, Unobserved};
 pub use resolution::{DecidedBy, FilledBy, HandleError, Resolution, Routed};
 
@@ -38,14 +44,26 @@ pub struct HandlerPolicy {
     pub confidence_threshold: u8,
     /// How often a person is asked again after an answer that does not fit.
     pub invalid_answers: u32,
+    /// What becomes of a BRANCH.
+    pub branches: Branches,
+}
+
+/// What becomes of an interrupt of type BRANCH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Branches {
+    /// It is refused: there are no checkpoints to fork a run from.
+    Refused,
+    /// It is decided, and the embedder forks the run: [`Resolution::Branched`].
+    Forked,
 }
 
 impl Default for HandlerPolicy {
-    /// 80 percent, and 10 answers that do not fit.
+    /// 80 percent, 10 answers that do not fit, and no branches.
     fn default() -> Self {
         Self {
             confidence_threshold: 80,
             invalid_answers: 10,
+            branches: Branches::Refused,
         }
     }
 }
@@ -60,6 +78,8 @@ pub struct HandlerConfig<I: SealedInterrupt, R: InterruptRoutes> {
     pub reviewer: Arc<dyn Reviewer>,
     /// Keeps reroute events.
     pub reroutes: Arc<dyn PendingReroutes<I::Kind>>,
+    /// Keeps decisions, and consumes reroutes with them.
+    pub decisions: Arc<dyn Decisions<R::AgentType>>,
     /// Prepares the call that fills in a request.
     pub decorators: DecoratorChain<R>,
     /// Told what happens, as it happens.
@@ -127,9 +147,9 @@ where
     /// Resolves an interrupt: asks whom its type says, fixes the one target, fills in its request.
     ///
     /// The target is what the person chose, else that of the bound reroute event, else the origin. The
-    /// decision fixes it; a model only fills in the request, and only where the answer does not
-    /// determine it. Running the handler again for the same interrupt returns the same resolution and
-    /// asks nobody.
+    /// decision fixes it, and is recorded the moment it is made; a model only fills in the request after
+    /// that, and only where the answer does not determine it. Running the handler again for the same
+    /// interrupt returns the same resolution and asks nobody.
     ///
     /// An interrupted outcome leaves the reroute bound, as an error does. Where the interrupt is not
     /// handled again, [release](PendingReroutes::release) it.
@@ -166,9 +186,10 @@ where
 
     /// Forgets an interrupt, for one whose run has ended or keeps its resolution itself.
     ///
-    /// Handled again after that, it is asked about again; a reroute that it has consumed stays consumed,
-    /// so its resolution is then refused.
+    /// Handled again after that, it is asked about again where its decisions are kept in memory; a reroute
+    /// that it has consumed stays consumed, so its resolution is then refused.
     pub fn forget(&self, interrupt: InterruptId) {
         self.slots.remove(&interrupt);
+        self.config.decisions.forget(interrupt);
     }
 }

@@ -257,6 +257,9 @@ pub enum ModelError {
         /// What was wrong.
         detail: String,
     },
+    /// The call could not be recorded, or what was recorded of it cannot be used: nothing may follow from it.
+    #[error("the model's call cannot be recorded or read")]
+    Unrecorded(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl ModelError {
@@ -271,8 +274,14 @@ impl ModelError {
             Self::Unauthorized { .. }
             | Self::Rejected { .. }
             | Self::TooLong { .. }
-            | Self::Malformed { .. } => false,
+            | Self::Malformed { .. }
+            | Self::Unrecorded(_) => false,
         }
+    }
+
+    /// Whether the record of the call is what failed, and not the model.
+    pub const fn is_unrecorded(&self) -> bool {
+        matches!(self, Self::Unrecorded(_))
     }
 }
 

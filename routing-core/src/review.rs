@@ -120,6 +120,37 @@ pub enum ReviewError {
     },
 }
 
+/// What answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswererKind {
+    /// A person.
+    Person,
+    /// A script, with answers that were prepared.
+    Script,
+    /// A rule.
+    Policy,
+}
+
+/// Who answered, for the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answerer {
+    /// The name, at most 200 bytes.
+    pub name: String,
+    /// What it is.
+    pub kind: AnswererKind,
+}
+
+impl Default for Answerer {
+    /// A person called `reviewer`.
+    fn default() -> Self {
+        Self {
+            name: "reviewer".to_owned(),
+            kind: AnswererKind::Person,
+        }
+    }
+}
+
 /// Whoever answers questions: a terminal, a page, a policy, a test.
 #[async_trait]
 pub trait Reviewer: Send + Sync {
@@ -153,6 +184,11 @@ pub trait Reviewer: Send + Sync {
         pause: &Pause,
         scope: &StopScope,
     ) -> Result<Outcome<Resume>, ReviewError>;
+
+    /// Who gave the answer, or the resume, that this reviewer has just returned for the interrupt.
+    fn answerer(&self, _interrupt: InterruptId) -> Answerer {
+        Answerer::default()
+    }
 }
 
 /// Why an answer does not answer its question.

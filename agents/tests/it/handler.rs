@@ -10,7 +10,8 @@ use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
 use routing_core::handler::{
-    HandlerConfig, HandlerPolicy, OperationContext, Resolution, UnifiedInterruptHandler, Unobserved,
+    HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext, Resolution,
+    UnifiedInterruptHandler, Unobserved,
 };
 use routing_core::reroute::InMemoryReroutes;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
@@ -54,11 +55,13 @@ fn handler() -> UnifiedInterruptHandler<InterruptRequest, InterruptRouting> {
         constraints: Arc::new(JsonSchemaConstraints::new()),
         corrections: 3,
     };
+    let reroutes = Arc::new(InMemoryReroutes::default());
     UnifiedInterruptHandler::new(HandlerConfig {
         asker: asker.clone(),
         reviewing_model: asker,
         reviewer: Arc::new(Agreeable),
-        reroutes: Arc::new(InMemoryReroutes::default()),
+        decisions: Arc::new(InMemoryDecisions::new(Arc::clone(&reroutes) as _)),
+        reroutes,
         decorators: DecoratorChain::default(),
         observer: Arc::new(Unobserved),
         clock: Arc::new(SystemClock),
@@ -131,7 +134,9 @@ async fn every_kind_that_stops_or_prunes_ends_and_goes_nowhere() {
             let ended = match resolve(&handler, request).await {
                 Resolution::Stopped { reason, .. } => (InterruptType::Stop, reason),
                 Resolution::Pruned { reason, .. } => (InterruptType::Prune, reason),
-                routed @ Resolution::Routed(_) => panic!("{kind}, {interrupt_type}: {routed:?}"),
+                routed @ (Resolution::Routed(_) | Resolution::Branched { .. }) => {
+                    panic!("{kind}, {interrupt_type}: {routed:?}")
+                }
             };
             assert_eq!(ended, raised, "{kind}");
         }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::decisions::{Asked, Matter, StandingDecision};
 use super::observer::InterruptMoment;
 use super::resolution::HandleError;
 use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
@@ -12,13 +13,14 @@ use crate::model::Dialect;
 use crate::outcome::Outcome;
 use crate::review::{Answer, InvalidAnswer, Question, QuestionKind};
 use crate::route::RouteId;
-use crate::routing::{InterruptRoutes, Routing};
+use crate::routing::InterruptRoutes;
 
-/// What a person answered: where it goes, and the filled-in record where the answer has one.
-pub(super) struct Answered<R: Routing> {
-    pub(super) answer: Answer,
-    pub(super) target: RouteId<R>,
-    pub(super) filled: Option<R>,
+/// What a person answered, and where it goes.
+pub(super) enum Answered<R: InterruptRoutes> {
+    /// Here; it fits.
+    Here { answer: Answer, target: RouteId<R> },
+    /// Elsewhere, where it was recorded.
+    Elsewhere(StandingDecision<R::AgentType>),
 }
 
 impl<I, R> UnifiedInterruptHandler<I, R>
@@ -62,12 +64,26 @@ where
         mut question: Question,
         target: RouteId<R>,
         context: &OperationContext<'_>,
+        matter: Matter,
     ) -> Result<Answered<R>, Unresolved> {
-        let observer = &self.config.observer;
+        let (observer, decisions) = (&self.config.observer, &self.config.decisions);
+        decisions
+            .person_needed(matter, Asked::Question(&question))
+            .await
+            .map_err(HandleError::Decision)?;
         let mut invalid = 0;
         loop {
             observer.observe(context.interrupt, InterruptMoment::Asked(&question));
-            let answer = match self.config.reviewer.answer(&question, context.scope).await {
+            let given = tokio::select! {
+                biased;
+                given = self.config.reviewer.answer(&question, context.scope) => given,
+                decided = decisions.decided_elsewhere(context.interrupt, matter) => {
+                    let decision = decided.map_err(HandleError::Decision)?;
+                    observer.observe(context.interrupt, InterruptMoment::Answered(&decision.answer));
+                    return Ok(Answered::Elsewhere(decision));
+                }
+            };
+            let answer = match given {
                 Ok(Outcome::Completed(answer)) => answer,
                 Ok(Outcome::Interrupted { reason, .. }) => {
                     return Err(Unresolved::Interrupted(reason));
@@ -78,13 +94,9 @@ where
                 }
             };
             let problem = match self.fit(&answer, &question, target) {
-                Ok((target, filled)) => {
+                Ok(target) => {
                     observer.observe(context.interrupt, InterruptMoment::Answered(&answer));
-                    return Ok(Answered {
-                        answer,
-                        target,
-                        filled,
-                    });
+                    return Ok(Answered::Here { answer, target });
                 }
                 Err(problem) => problem,
             };
@@ -94,6 +106,7 @@ where
                 return Err(HandleError::InvalidAnswers {
                     interrupt,
                     count: invalid,
+                    question: Box::new(question),
                     last: problem,
                 }
                 .into());
@@ -107,13 +120,13 @@ where
         }
     }
 
-    /// Where the answer goes, and the record that it determines, where it does.
+    /// Where the answer goes, where it fits.
     fn fit(
         &self,
         answer: &Answer,
         question: &Question,
         target: RouteId<R>,
-    ) -> Result<(RouteId<R>, Option<R>), InvalidAnswer> {
+    ) -> Result<RouteId<R>, InvalidAnswer> {
         answer.check(question)?;
         let target = match &answer.reroute_to {
             // The check above has found the name among the routes.
@@ -125,33 +138,41 @@ where
                 QuestionKind::UnfilledRequest { .. } => Err(InvalidAnswer::RequestNeeded {
                     target: R::agent_type_of(target).name(),
                 }),
-                QuestionKind::HumanReview | QuestionKind::UnsureReview { .. } => Ok((target, None)),
+                QuestionKind::HumanReview | QuestionKind::UnsureReview { .. } => Ok(target),
             };
         };
-        // A person may give the request itself, or the record around it, as the schema shows it. What
-        // looks like the record may still be the request of a route that has a field of its name.
+        self.read_request(target, edited)
+            .map_err(InvalidAnswer::EditedRequest)?;
+        Ok(target)
+    }
+
+    /// Reads the request of a target as a person has filled it in: the request itself, or the record around
+    /// it, as the schema shows it.
+    pub(super) fn read_request(
+        &self,
+        target: RouteId<R>,
+        edited: &Value,
+    ) -> Result<R, AnswerError> {
+        // What looks like the record may still be the request of a route that has a field of its name.
         let field = target.field();
         let bare = serde_json::json!({ field: edited });
         let is_record = edited
             .as_object()
             .is_some_and(|object| object.len() == 1 && object.contains_key(field));
-        let filled = if is_record {
-            self.read_edited(target, edited).or_else(|error| {
-                self.read_edited(target, &bare)
-                    // A constraint is looked at where the types fit: this is what was meant.
-                    .map_err(|bare| {
-                        if bare.fault() == AnswerFault::Constraint {
-                            bare
-                        } else {
-                            error
-                        }
-                    })
-            })
-        } else {
+        if !is_record {
+            return self.read_edited(target, &bare);
+        }
+        self.read_edited(target, edited).or_else(|error| {
             self.read_edited(target, &bare)
-        };
-        let filled = filled.map_err(InvalidAnswer::EditedRequest)?;
-        Ok((target, Some(filled)))
+                // A constraint is looked at where the types fit: this is what was meant.
+                .map_err(|bare| {
+                    if bare.fault() == AnswerFault::Constraint {
+                        bare
+                    } else {
+                        error
+                    }
+                })
+        })
     }
 
     /// Reads the record that a person has filled in, as strictly as a model's.

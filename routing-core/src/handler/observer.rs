@@ -62,6 +62,11 @@ pub enum InterruptMoment<'a> {
         /// Why.
         reason: &'a str,
     },
+    /// The run is forked.
+    Branched {
+        /// Why.
+        reason: &'a str,
+    },
     /// The node ends.
     Pruned {
         /// Why.

@@ -1,12 +1,13 @@
 //! What becomes of an interrupt, and why nothing could.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::decisions::DecisionError;
 use crate::answer::AnswerError;
 use crate::ids::{DecisionId, EventId, InterruptId, NodeId};
 use crate::interrupt::InterruptType;
 use crate::model::ModelError;
-use crate::reroute::{ConsumeError, StoreError};
+use crate::reroute::StoreError;
 use crate::review::{Answer, InvalidAnswer, Question, ReviewError};
 use crate::route::RouteId;
 use crate::routing::Routing;
@@ -29,6 +30,13 @@ pub enum Resolution<R: Routing> {
         decision: DecisionId,
         /// The node.
         node: NodeId,
+        /// Why.
+        reason: String,
+    },
+    /// The run is to be forked here, which is for the embedder to do; both go on from the decision.
+    Branched {
+        /// The decision.
+        decision: DecisionId,
         /// Why.
         reason: String,
     },
@@ -56,11 +64,15 @@ pub struct Routed<R: Routing> {
 }
 
 /// Who decided an interrupt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum DecidedBy {
     /// A person.
     Person,
+    /// A rule that was made before.
+    Policy,
+    /// Nobody in time: what was fixed for that case stands.
+    Deadline,
     /// A reviewing model.
     Model {
         /// How sure it was, in percent.
@@ -69,7 +81,7 @@ pub enum DecidedBy {
 }
 
 /// Who filled in the request of the route.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum FilledBy {
     /// The person, in the answer. No model was asked.
@@ -114,6 +126,8 @@ pub enum HandleError {
         interrupt: InterruptId,
         /// How many.
         count: u32,
+        /// What is asked, and is still open.
+        question: Box<Question>,
         /// What was wrong with the last one.
         #[source]
         last: InvalidAnswer,
@@ -149,9 +163,9 @@ pub enum HandleError {
     /// The store of reroutes failed.
     #[error(transparent)]
     Reroutes(#[from] StoreError),
-    /// The reroute could not be consumed with the decision.
+    /// The decision could not be recorded or read.
     #[error(transparent)]
-    Consume(#[from] ConsumeError),
+    Decision(#[from] DecisionError),
     /// The reviewing model's answer never fitted.
     #[error("the reviewing model's answer does not fit")]
     Review(#[source] AnswerError),

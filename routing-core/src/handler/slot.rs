@@ -4,64 +4,47 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::OnceCell;
 
-use super::resolution::{DecidedBy, FilledBy, Resolution};
-use crate::ids::DecisionId;
-use crate::review::Answer;
-use crate::route::RouteId;
-use crate::routing::Routing;
-
-/// A decision: the target is fixed, its request may be still to fill.
-#[derive(Clone)]
-pub(super) struct Decided<R: Routing> {
-    pub(super) answer: Answer,
-    pub(super) decided_by: DecidedBy,
-    /// The target that the person chose, where they chose one.
-    pub(super) chosen: Option<RouteId<R>>,
-    pub(super) filled: Option<(R, FilledBy)>,
-}
+use super::decisions::Proposal;
+use super::resolution::Resolution;
+use crate::ids::{DecisionId, EventId};
+use crate::routing::InterruptRoutes;
 
 /// One interrupt, from its first handling on.
-pub(super) struct Slot<R: Routing> {
-    /// Fixed before anything is decided: whoever handles the interrupt again after a reroute was
-    /// consumed, and before its resolution was made, consumes it as the same decision.
+pub(super) struct Slot<R: InterruptRoutes> {
+    /// Fixed before anything is decided: whoever handles the interrupt again while it is not known whether
+    /// its decision was recorded proposes the same one.
     pub(super) decision: DecisionId,
     pub(super) resolution: OnceCell<Resolution<R>>,
-    decided: Mutex<Option<Kept<R>>>,
+    proposal: Mutex<Option<Proposal<R::AgentType>>>,
 }
 
-/// A decision, and the reroute that it was made under: with another one bound, it is another question.
-struct Kept<R: Routing> {
-    reroute: Option<RouteId<R>>,
-    decided: Decided<R>,
-}
-
-impl<R: Routing> Slot<R> {
-    /// The decision that was made under this reroute, where one was.
-    pub(super) fn decided(&self, reroute: Option<RouteId<R>>) -> Option<Decided<R>> {
+impl<R: InterruptRoutes> Slot<R> {
+    /// What was to be recorded when the handling was cut off, where it was made under this reroute: with
+    /// another one bound, it is another question.
+    pub(super) fn proposal(&self, bound: Option<&EventId>) -> Option<Proposal<R::AgentType>> {
         self.lock()
             .as_ref()
-            .filter(|kept| kept.reroute == reroute)
-            .map(|kept| kept.decided.clone())
+            .filter(|proposal| proposal.bound.as_ref() == bound)
+            .cloned()
     }
 
-    /// Keeps a decision: what somebody has answered is not asked again.
-    pub(super) fn keep(&self, reroute: Option<RouteId<R>>, decided: &Decided<R>) {
-        let decided = decided.clone();
-        *self.lock() = Some(Kept { reroute, decided });
+    /// Keeps what is about to be recorded: what somebody has answered is not asked again.
+    pub(super) fn keep(&self, proposal: &Proposal<R::AgentType>) {
+        *self.lock() = Some(proposal.clone());
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Kept<R>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Proposal<R::AgentType>>> {
         // A whole value is put in its place, so a panic elsewhere leaves it whole.
-        self.decided.lock().unwrap_or_else(PoisonError::into_inner)
+        self.proposal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<R: Routing> Default for Slot<R> {
+impl<R: InterruptRoutes> Default for Slot<R> {
     fn default() -> Self {
         Self {
             decision: DecisionId::generate(),
             resolution: OnceCell::new(),
-            decided: Mutex::new(None),
+            proposal: Mutex::new(None),
         }
     }
 }

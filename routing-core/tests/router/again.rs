@@ -6,9 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use routing_core::event::InterruptRequestEvent;
-use routing_core::handler::{HandleError, Resolution};
+use routing_core::handler::{
+    DecidedBy, DecisionError, Decisions, HandleError, InMemoryDecisions, Matter, Proposal,
+    Resolution, StandingDecision,
+};
 use routing_core::reroute::{
-    ConsumeError, InMemoryReroutes, PendingReroutes, StoreError, Stored, StoredReroute,
+    ConsumeError, InMemoryReroutes, PendingReroutes, RerouteState, StoreError, Stored,
+    StoredReroute,
 };
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{DecisionId, EventId, InterruptId, InterruptType, NodeId, Outcome, RunId};
@@ -85,28 +89,126 @@ async fn an_answer_outlives_the_failure_of_the_model_that_was_to_carry_it_out() 
 }
 
 #[tokio::test]
-async fn an_answer_does_not_count_for_a_target_that_it_was_not_given_for() {
-    let answers = vec![chose("second"), chose("first")];
-    let (scene, desks) = (Scene::new(), Desks::new(&[], answers));
+async fn a_decision_fixes_the_target_before_its_request_is_filled() {
+    let (scene, desks) = (Scene::new(), Desks::new(&[], vec![chose("second")]));
     scene
         .handle(&desks, from_editor(InterruptType::HumanReview))
         .await
         .unwrap_err();
-    let elsewhere = event("e1", "root/editor", Some(Desk::Writer));
+    let late = event("e1", "root/editor", Some(Desk::Writer));
+    let id = late.event_id.clone();
+    desks.reroutes.store(scene.run, late, NOW).await.unwrap();
     desks
-        .reroutes
-        .store(scene.run, elsewhere, NOW)
+        .model
+        .answers
+        .lock()
+        .unwrap()
+        .push_back(EDIT.to_owned());
+    let routed = scene
+        .routed(&desks, from_editor(InterruptType::HumanReview))
+        .await;
+    assert!(routed.routing.edit.is_some() && routed.reroute.is_none());
+    assert_eq!(routed.answer, chose("second"));
+    assert_eq!(desks.reviewer.questions.lock().unwrap().len(), 1);
+    let state = desks.reroutes.fate(&id).await.unwrap().unwrap().state;
+    assert_eq!(state, RerouteState::Pending, "it waits for the next one");
+}
+
+#[tokio::test]
+async fn a_reroute_is_consumed_before_its_request_is_filled() {
+    let (scene, desks) = (Scene::new(), Desks::new(&[], vec![chose("first")]));
+    let asked = event("e1", "root/editor", Some(Desk::Writer));
+    let id = asked.event_id.clone();
+    desks.reroutes.store(scene.run, asked, NOW).await.unwrap();
+    scene
+        .handle(&desks, from_editor(InterruptType::HumanReview))
         .await
-        .unwrap();
+        .unwrap_err();
+    let state = desks.reroutes.fate(&id).await.unwrap().unwrap().state;
+    assert!(matches!(state, RerouteState::Consumed { .. }), "{state:?}");
     let draft = r#"{"draft":{"topic":"the new law"}}"#.to_owned();
     desks.model.answers.lock().unwrap().push_back(draft);
     let routed = scene
         .routed(&desks, from_editor(InterruptType::HumanReview))
         .await;
     assert!(routed.routing.draft.is_some());
-    assert_eq!(routed.answer, chose("first"));
-    let questions = desks.reviewer.questions.lock().unwrap();
-    assert_eq!(questions[1].target, "WRITER");
+    assert_eq!(routed.reroute, Some(id));
+}
+
+/// Decisions of which one was made by somebody else while a person thought.
+struct Elsewhere(StandingDecision<Desk>);
+
+#[async_trait]
+impl Decisions<Desk> for Elsewhere {
+    async fn standing(
+        &self,
+        _: InterruptId,
+        _: Matter,
+    ) -> Result<Option<StandingDecision<Desk>>, DecisionError> {
+        Ok(None)
+    }
+
+    async fn decided_elsewhere(
+        &self,
+        _: InterruptId,
+        matter: Matter,
+    ) -> Result<StandingDecision<Desk>, DecisionError> {
+        match matter {
+            Matter::Interrupt => Ok(self.0.clone()),
+            Matter::Request => std::future::pending().await,
+        }
+    }
+
+    async fn decide(&self, _: Proposal<Desk>) -> Result<StandingDecision<Desk>, DecisionError> {
+        Ok(self.0.clone())
+    }
+}
+
+/// Never answers.
+struct Silent;
+
+#[async_trait]
+impl Reviewer for Silent {
+    async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
+        std::future::pending().await
+    }
+
+    async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
+        std::future::pending().await
+    }
+}
+
+fn decided_for_the_writer() -> StandingDecision<Desk> {
+    StandingDecision {
+        id: DecisionId::generate(),
+        answer: chose("first"),
+        decided_by: DecidedBy::Person,
+        target: Desk::Writer,
+        reroute: None,
+    }
+}
+
+#[tokio::test]
+async fn a_decision_that_was_made_elsewhere_is_followed_whoever_is_asked_here() {
+    const DRAFT: &str = r#"{"draft":{"topic":"the new law"}}"#;
+    let standing = decided_for_the_writer();
+    let loser = Arc::new(ScriptedReviewer::default());
+    loser.answers.lock().unwrap().push_back(chose("second"));
+    for reviewer in [Arc::new(Silent) as Arc<dyn Reviewer>, loser] {
+        let elsewhere = Arc::new(Elsewhere(standing.clone()));
+        let desks = Desks::changed(&[DRAFT], Vec::new(), |config| {
+            config.reviewer = reviewer;
+            config.decisions = elsewhere;
+        });
+        let routed = Scene::new()
+            .routed(&desks, from_editor(InterruptType::HumanReview))
+            .await;
+        assert!(routed.routing.draft.is_some());
+        assert_eq!(
+            (routed.decision, routed.answer),
+            (standing.id, chose("first"))
+        );
+    }
 }
 
 #[tokio::test]
@@ -190,6 +292,7 @@ async fn a_caller_that_is_dropped_while_it_consumes_can_handle_the_interrupt_aga
         let reroutes = Arc::new(LostReply::default());
         let ports = Arc::clone(&reroutes);
         let desks = Desks::changed(&[EDIT, EDIT], vec![chose("first")], |config| {
+            config.decisions = Arc::new(InMemoryDecisions::new(Arc::clone(&ports) as _));
             config.reroutes = ports;
         });
         let scene = Scene::new();

@@ -10,7 +10,8 @@ use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
 use routing_core::event::InterruptRequestEvent;
 use routing_core::handler::{
-    HandlerConfig, HandlerPolicy, InterruptMoment, InterruptObserver, UnifiedInterruptHandler,
+    HandlerConfig, HandlerPolicy, InMemoryDecisions, InterruptMoment, InterruptObserver,
+    UnifiedInterruptHandler,
 };
 use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
@@ -342,6 +343,7 @@ impl Desks {
             reviewing_model: asker,
             reviewer: Arc::clone(&reviewer) as _,
             reroutes: Arc::clone(&reroutes) as _,
+            decisions: Arc::new(InMemoryDecisions::new(Arc::clone(&reroutes) as _)),
             decorators: DecoratorChain::default(),
             observer: Arc::clone(&journal) as _,
             clock: Arc::new(FixedClock::default()),

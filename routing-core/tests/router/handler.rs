@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use jiff::Timestamp;
-use routing_core::handler::{DecidedBy, FilledBy, HandleError, Resolution};
+use routing_core::handler::{Branches, DecidedBy, FilledBy, HandleError, Resolution};
 use routing_core::model::Purpose;
 use routing_core::reroute::{PendingReroutes, RerouteState};
 use routing_core::review::{Answer, QuestionKind, Resume};
@@ -485,4 +485,19 @@ async fn a_stopped_scope_is_an_outcome_and_no_error() {
         panic!("{outcome:?}")
     };
     assert_eq!(reason.message, "enough");
+}
+
+#[tokio::test]
+async fn branch_is_decided_where_the_embedder_forks_runs() {
+    let desks = Desks::changed(&[], Vec::new(), |config| {
+        config.policy.branches = Branches::Forked;
+    });
+    let outcome = Scene::new()
+        .handle(&desks, from_editor(InterruptType::Branch))
+        .await
+        .unwrap();
+    let Outcome::Completed(Resolution::Branched { reason, .. }) = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!(reason, "two sources disagree");
 }

@@ -7,7 +7,7 @@ use routing_core::answer::{AnswerError, AnswerFault, ConstraintCheck};
 use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
 use routing_core::handler::{
-    HandleError, HandlerConfig, HandlerPolicy, OperationContext, Resolution,
+    HandleError, HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext, Resolution,
     UnifiedInterruptHandler, Unobserved,
 };
 use routing_core::reroute::InMemoryReroutes;
@@ -187,11 +187,13 @@ async fn painted(
         constraints: Arc::new(AtMostSeven),
         corrections: 0,
     };
+    let reroutes = Arc::new(InMemoryReroutes::default());
     let handler = UnifiedInterruptHandler::<PainterInterrupt, AfterPainting>::new(HandlerConfig {
         asker: asker.clone(),
         reviewing_model: asker,
         reviewer: Arc::clone(&reviewer) as _,
-        reroutes: Arc::new(InMemoryReroutes::default()),
+        decisions: Arc::new(InMemoryDecisions::new(Arc::clone(&reroutes) as _)),
+        reroutes,
         decorators: DecoratorChain::default(),
         observer: Arc::new(Unobserved),
         clock: Arc::new(FixedClock::default()),

@@ -1,0 +1,312 @@
+//! What follows from a decision: the run ends, or the request of the target is filled in.
+
+use super::ask_person::Answered;
+use super::decisions::{Matter, Proposal, StandingDecision};
+use super::observer::InterruptMoment;
+use super::prompt::ResolutionPrompt;
+use super::resolution::{DecidedBy, FilledBy, HandleError, Resolution, Routed};
+use super::resolve::Raised;
+use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
+use crate::agent_type::AgentType;
+use crate::answer::AnswerError;
+use crate::ask::{AskError, CorrectionObserver};
+use crate::context::{LlmCallContext, RouteSnapshot, Selection};
+use crate::ids::{DecisionId, EventId};
+use crate::interrupt::{InterruptType, SealedInterrupt};
+use crate::model::{Caller, Purpose};
+use crate::outcome::Outcome;
+use crate::review::{Answer, QuestionKind};
+use crate::route::RouteId;
+use crate::routing::InterruptRoutes;
+
+impl<I, R> UnifiedInterruptHandler<I, R>
+where
+    I: SealedInterrupt,
+    I::Kind: AgentType<Route = R::AgentType>,
+    R: InterruptRoutes,
+{
+    pub(super) async fn carry_out(
+        &self,
+        raised: &Raised<'_, R>,
+        decision: StandingDecision<R::AgentType>,
+    ) -> Result<Resolution<R>, Unresolved> {
+        let interrupt = raised.context.interrupt;
+        let reason = raised.details.reason.clone();
+        let observer = &self.config.observer;
+        match raised.details.r#type {
+            InterruptType::Stop => {
+                observer.observe(interrupt, InterruptMoment::Stopped { reason: &reason });
+                let decision = decision.id;
+                Ok(Resolution::Stopped { decision, reason })
+            }
+            InterruptType::Prune => {
+                observer.observe(interrupt, InterruptMoment::Pruned { reason: &reason });
+                Ok(Resolution::Pruned {
+                    decision: decision.id,
+                    node: raised.context.node.clone(),
+                    reason,
+                })
+            }
+            InterruptType::Branch => {
+                observer.observe(interrupt, InterruptMoment::Branched { reason: &reason });
+                let decision = decision.id;
+                Ok(Resolution::Branched { decision, reason })
+            }
+            InterruptType::HumanReview | InterruptType::AgentReview | InterruptType::Pause => {
+                self.route(raised, decision).await
+            }
+        }
+    }
+
+    /// Fills in the request of the target that the decision has fixed.
+    async fn route(
+        &self,
+        raised: &Raised<'_, R>,
+        decision: StandingDecision<R::AgentType>,
+    ) -> Result<Resolution<R>, Unresolved> {
+        let interrupt = raised.context.interrupt;
+        let StandingDecision {
+            id: decision,
+            mut answer,
+            decided_by,
+            target,
+            reroute,
+        } = decision;
+        let target = R::route_to(target);
+        let (routing, filled_by) = match self.determined(raised, target, &answer) {
+            Determined::Filled(routing, filled_by) => (routing, filled_by),
+            Determined::Unfitting(problem) => {
+                self.filled_by_person(raised, target, problem, &mut answer)
+                    .await?
+            }
+            Determined::No => match self.fill(raised, target, &answer).await? {
+                Ok(filled) => filled,
+                Err(problem) => {
+                    self.filled_by_person(raised, target, problem, &mut answer)
+                        .await?
+                }
+            },
+        };
+        let moment = InterruptMoment::Resolved {
+            origin: R::agent_type_of(raised.origin).name(),
+            target: R::agent_type_of(target).name(),
+            decided_by,
+            filled_by,
+            reroute: reroute.as_ref().map(EventId::as_str),
+        };
+        self.config.observer.observe(interrupt, moment);
+        let origin = raised.origin;
+        let routed = Routed {
+            routing,
+            target,
+            origin,
+            decision,
+            decided_by,
+            filled_by,
+            answer,
+            reroute,
+        };
+        Ok(Resolution::Routed(Box::new(routed)))
+    }
+
+    /// The request that the decision determines by itself, so that no model is asked.
+    fn determined(
+        &self,
+        raised: &Raised<'_, R>,
+        target: RouteId<R>,
+        answer: &Answer,
+    ) -> Determined<R> {
+        if let Some(edited) = &answer.edited_request {
+            return match self.read_request(target, edited) {
+                Ok(record) => Determined::Filled(record, FilledBy::Person),
+                // Whoever decided elsewhere was not told that it does not fit.
+                Err(error) => Determined::Unfitting(error.to_string()),
+            };
+        }
+        // A pause that ends without new input: the target goes on with what it had.
+        if raised.details.r#type == InterruptType::Pause
+            && *answer == Answer::default()
+            && let Some(record) = raised.context.blackboard.last_request(target)
+        {
+            return Determined::Filled(record, FilledBy::Unchanged);
+        }
+        Determined::No
+    }
+
+    /// Lets a model fill in the request; the last problem where it never gets it right.
+    async fn fill(
+        &self,
+        raised: &Raised<'_, R>,
+        target: RouteId<R>,
+        answer: &Answer,
+    ) -> Result<Result<(R, FilledBy), String>, Unresolved> {
+        let context = raised.context;
+        let call = self.resolution_call(raised, target, answer)?;
+        let corrections = Corrections {
+            handler: self,
+            context,
+        };
+        let asked = self
+            .config
+            .asker
+            .ask(&call, &corrections, context.scope)
+            .await;
+        match asked {
+            Ok(Outcome::Completed(asked)) => {
+                let corrections = asked.corrections;
+                Ok(Ok((asked.routing, FilledBy::Model { corrections })))
+            }
+            Ok(Outcome::Interrupted { reason, .. }) => Err(Unresolved::Interrupted(reason)),
+            Err(AskError::Model(source)) => {
+                let interrupt = context.interrupt;
+                Err(HandleError::Model { interrupt, source }.into())
+            }
+            Err(spent @ AskError::Spent { .. }) => Ok(Err(spent.to_string())),
+        }
+    }
+
+    /// The call that fills in a request: what was raised and decided, narrowed to the one target.
+    fn resolution_call(
+        &self,
+        raised: &Raised<'_, R>,
+        target: RouteId<R>,
+        answer: &Answer,
+    ) -> Result<LlmCallContext<R>, HandleError> {
+        let context = raised.context;
+        let last_request = context
+            .blackboard
+            .last_request(target)
+            .map(serde_json::to_value)
+            .transpose()
+            .map_err(HandleError::Unshowable)?;
+        let prompt = ResolutionPrompt {
+            agent_type: raised.agent_type,
+            target: target.info(),
+            details: &raised.details,
+            payload: &raised.payload,
+            answer,
+            last_request: last_request.as_ref(),
+            conversation: context.conversation,
+        };
+        let caller = Caller {
+            run: context.run,
+            node: context.node.clone(),
+            agent_type: raised.agent_type,
+            purpose: Purpose::Resolution,
+            turn: context.turn,
+            correction: 0,
+        };
+        let snapshot = RouteSnapshot {
+            decided: (target != raised.target()).then_some(target),
+            reroute: raised.reroute,
+            origin: Some(raised.origin),
+            caller: None,
+        };
+        let undecorated = LlmCallContext::new(caller, prompt.messages(), snapshot);
+        let mut decorated = self.config.decorators.decorate(undecorated);
+        // Whatever the chain does or leaves out: the decision fixes the route.
+        decorated.selection = Selection::Only(target);
+        Ok(decorated)
+    }
+
+    /// No model could fill in the request: a person does. The decision stands.
+    async fn filled_by_person(
+        &self,
+        raised: &Raised<'_, R>,
+        target: RouteId<R>,
+        problem: String,
+        answer: &mut Answer,
+    ) -> Result<(R, FilledBy), Unresolved> {
+        let Raised {
+            agent_type,
+            details,
+            payload,
+            context,
+            ..
+        } = raised;
+        let interrupt = context.interrupt;
+        let decisions = &self.config.decisions;
+        let mut problem = problem;
+        if let Some(standing) = decisions
+            .standing(interrupt, Matter::Request)
+            .await
+            .map_err(HandleError::Decision)?
+        {
+            match self.read_given(target, &standing.answer) {
+                Ok(record) => {
+                    answer.edited_request = standing.answer.edited_request;
+                    return Ok((record, FilledBy::Person));
+                }
+                Err(unfitting) => problem = unfitting,
+            }
+        }
+        let kind = QuestionKind::UnfilledRequest { problem };
+        let mut question = self.question(agent_type, details, payload, target, kind, context);
+        // The target is decided: it cannot be changed here any more.
+        question.routes = vec![R::agent_type_of(target).name()];
+        let given = match self
+            .ask_person(question, target, context, Matter::Request)
+            .await?
+        {
+            Answered::Elsewhere(standing) => standing.answer,
+            Answered::Here { answer, .. } => {
+                let proposal = Proposal {
+                    interrupt,
+                    matter: Matter::Request,
+                    decision: DecisionId::generate(),
+                    answer,
+                    decided_by: DecidedBy::Person,
+                    answerer: Some(self.config.reviewer.answerer(interrupt)),
+                    target: R::agent_type_of(target),
+                    is_chosen: false,
+                    bound: None,
+                };
+                let recorded = decisions.decide(proposal).await;
+                recorded.map_err(HandleError::Decision)?.answer
+            }
+        };
+        let record = self
+            .read_given(target, &given)
+            .map_err(|_problem| HandleError::NoRoute {
+                target: target.field().to_owned(),
+                record: R::NAME,
+            })?;
+        answer.edited_request = given.edited_request;
+        Ok((record, FilledBy::Person))
+    }
+
+    /// Reads the request that an answer holds.
+    fn read_given(&self, target: RouteId<R>, answer: &Answer) -> Result<R, String> {
+        match &answer.edited_request {
+            Some(edited) => self
+                .read_request(target, edited)
+                .map_err(|error| error.to_string()),
+            None => Err("the answer holds no request".to_owned()),
+        }
+    }
+}
+
+/// Whether a decision determines the request of its target.
+enum Determined<R> {
+    /// It does.
+    Filled(R, FilledBy),
+    /// It was meant to, and what it holds does not fit.
+    Unfitting(String),
+    /// It does not.
+    No,
+}
+
+struct Corrections<'a, I: SealedInterrupt, R: InterruptRoutes> {
+    handler: &'a UnifiedInterruptHandler<I, R>,
+    context: &'a OperationContext<'a>,
+}
+
+impl<I: SealedInterrupt, R: InterruptRoutes> CorrectionObserver for Corrections<'_, I, R> {
+    fn corrected(&self, correction: u32, error: &AnswerError) {
+        let moment = InterruptMoment::Corrected { correction, error };
+        self.handler
+            .config
+            .observer
+            .observe(self.context.interrupt, moment);
+    }
+}

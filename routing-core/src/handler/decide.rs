@@ -1,0 +1,158 @@
+//! Who decides: a person, a reviewing model, or whoever resumes a paused run.
+
+use super::ask_person::Answered;
+use super::decisions::{Asked, Matter, Proposal};
+use super::observer::InterruptMoment;
+use super::resolution::{DecidedBy, HandleError};
+use super::resolve::{Decided, Raised};
+use super::{UnifiedInterruptHandler, Unresolved};
+use crate::agent_type::AgentType;
+use crate::interrupt::SealedInterrupt;
+use crate::outcome::Outcome;
+use crate::review::{Answer, Pause, QuestionKind, Resume};
+use crate::routing::InterruptRoutes;
+
+impl<I, R> UnifiedInterruptHandler<I, R>
+where
+    I: SealedInterrupt,
+    I::Kind: AgentType<Route = R::AgentType>,
+    R: InterruptRoutes,
+{
+    /// HUMAN_REVIEW: a person answers.
+    pub(super) async fn ask(
+        &self,
+        raised: &Raised<'_, R>,
+        kind: QuestionKind,
+    ) -> Result<Decided<R>, Unresolved> {
+        let Raised {
+            agent_type,
+            details,
+            payload,
+            context,
+            ..
+        } = raised;
+        let question = self.question(agent_type, details, payload, raised.target(), kind, context);
+        let asked = self
+            .ask_person(question, raised.target(), context, Matter::Interrupt)
+            .await?;
+        let (answer, target) = match asked {
+            Answered::Here { answer, target, .. } => (answer, target),
+            Answered::Elsewhere(decision) => return Ok(Decided::Elsewhere(decision)),
+        };
+        let answerer = self.config.reviewer.answerer(context.interrupt);
+        Ok(Decided::Here(Proposal {
+            is_chosen: answer.reroute_to.is_some(),
+            target: R::agent_type_of(target),
+            answerer: Some(answerer),
+            ..raised.proposal(answer, DecidedBy::Person)
+        }))
+    }
+
+    /// AGENT_REVIEW: a model answers; below the threshold, or where it cannot, a person does.
+    pub(super) async fn review(&self, raised: &Raised<'_, R>) -> Result<Decided<R>, Unresolved> {
+        let threshold = self.config.policy.confidence_threshold;
+        let Raised {
+            agent_type,
+            details,
+            payload,
+            context,
+            ..
+        } = raised;
+        let (suggestion, confidence) = match self
+            .ask_reviewing_model(agent_type, details, payload, context)
+            .await
+        {
+            Ok(reviewed) => {
+                let confidence = reviewed.confidence;
+                self.config.observer.observe(
+                    context.interrupt,
+                    InterruptMoment::Reviewed {
+                        confidence,
+                        threshold,
+                    },
+                );
+                if confidence >= threshold {
+                    let decided_by = DecidedBy::Model { confidence };
+                    return Ok(Decided::Here(raised.proposal(reviewed.answer, decided_by)));
+                }
+                (
+                    serde_json::to_string(&reviewed.answer).map_err(HandleError::Unshowable)?,
+                    confidence,
+                )
+            }
+            Err(Unresolved::Failed(HandleError::Review(error))) => (
+                format!("the reviewing model gave no usable answer: {error}"),
+                0,
+            ),
+            // A reviewer that cannot be reached is not there: that is what people are for. An answer that
+            // could not be recorded is another matter: nothing may follow from it.
+            Err(Unresolved::Failed(HandleError::Model { source, .. }))
+                if !source.is_unrecorded() =>
+            {
+                (format!("the reviewing model gave no answer: {source}"), 0)
+            }
+            Err(other) => return Err(other),
+        };
+        self.ask(
+            raised,
+            QuestionKind::UnsureReview {
+                suggestion,
+                confidence,
+                threshold,
+            },
+        )
+        .await
+    }
+
+    /// PAUSE: nothing is asked; the run waits until somebody resumes it.
+    pub(super) async fn pause(&self, raised: &Raised<'_, R>) -> Result<Decided<R>, Unresolved> {
+        let context = raised.context;
+        let interrupt = context.interrupt;
+        let pause = Pause {
+            interrupt,
+            run: context.run,
+            node: context.node.clone(),
+            agent_type: raised.agent_type,
+            reason: raised.details.reason.clone(),
+        };
+        let (decisions, observer) = (&self.config.decisions, &self.config.observer);
+        decisions
+            .person_needed(Matter::Interrupt, Asked::Pause(&pause))
+            .await
+            .map_err(HandleError::Decision)?;
+        observer.observe(interrupt, InterruptMoment::Paused(&pause));
+        let resumed = tokio::select! {
+            biased;
+            resumed = self.config.reviewer.resume(&pause, context.scope) => resumed,
+            decided = decisions.decided_elsewhere(interrupt, Matter::Interrupt) => {
+                let decision = decided.map_err(HandleError::Decision)?;
+                let resume = Resume { input: decision.answer.text.clone() };
+                observer.observe(interrupt, InterruptMoment::Resumed(&resume));
+                return Ok(Decided::Elsewhere(decision));
+            }
+        };
+        let resume = match resumed {
+            Ok(Outcome::Completed(resume)) => resume,
+            Ok(Outcome::Interrupted { reason, .. }) => return Err(Unresolved::Interrupted(reason)),
+            Err(source) => {
+                let reason = pause.reason;
+                return Err(HandleError::Paused {
+                    interrupt,
+                    reason,
+                    source,
+                }
+                .into());
+            }
+        };
+        observer.observe(interrupt, InterruptMoment::Resumed(&resume));
+        let answer = Answer {
+            text: resume.input,
+            ..Answer::default()
+        };
+        let answerer = Some(self.config.reviewer.answerer(interrupt));
+        Ok(Decided::Here(Proposal {
+            answerer,
+            ..raised.proposal(answer, DecidedBy::Person)
+        }))
+    }
+}

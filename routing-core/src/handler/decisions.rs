@@ -1,0 +1,215 @@
+//! The port that keeps decisions: recorded the moment they are made, before anything follows from them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use super::resolution::DecidedBy;
+use crate::agent_type::AgentType;
+use crate::ids::{DecisionId, EventId, InterruptId};
+use crate::reroute::{ConsumeError, PendingReroutes};
+use crate::review::{Answer, Answerer, Pause, Question};
+
+/// What is decided about an interrupt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Matter {
+    /// The interrupt itself: its answer, and where it goes.
+    Interrupt,
+    /// The request of its target, which no model could fill in. The target is decided already.
+    Request,
+}
+
+/// What somebody wants to be the decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposal<A: AgentType> {
+    /// The interrupt.
+    pub interrupt: InterruptId,
+    /// What of it is decided.
+    pub matter: Matter,
+    /// The decision's id. Proposed again with it, the decision is the same one.
+    pub decision: DecisionId,
+    /// The answer; empty where a pause ends unchanged, and where nothing was asked.
+    pub answer: Answer,
+    /// Who decides.
+    pub decided_by: DecidedBy,
+    /// Who answered, where somebody did.
+    pub answerer: Option<Answerer>,
+    /// Where it goes.
+    pub target: A,
+    /// Whether the target was chosen with the answer; else it is that of the bound reroute, or the origin.
+    pub is_chosen: bool,
+    /// The reroute event that is bound to the interrupt, which the decision consumes.
+    pub bound: Option<EventId>,
+}
+
+/// The decision that stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StandingDecision<A: AgentType> {
+    /// Its id.
+    pub id: DecisionId,
+    /// The answer; empty where a pause ends unchanged, and where nothing was asked.
+    pub answer: Answer,
+    /// Who decided.
+    pub decided_by: DecidedBy,
+    /// Where the run goes on.
+    pub target: A,
+    /// The reroute event that it has consumed.
+    pub reroute: Option<EventId>,
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, Copy)]
+pub enum Asked<'a> {
+    /// A question.
+    Question(&'a Question),
+    /// When to go on after a pause.
+    Pause(&'a Pause),
+}
+
+/// Why a decision could not be recorded or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecisionError {
+    /// The reroute that the decision uses could not be consumed.
+    #[error(transparent)]
+    Consume(#[from] ConsumeError),
+    /// The interrupt was withdrawn: nobody waits for a decision any more.
+    #[error("{interrupt} was withdrawn")]
+    Withdrawn {
+        /// The interrupt.
+        interrupt: InterruptId,
+    },
+    /// What keeps the decisions cannot be read or written.
+    #[error("decisions cannot be read or written")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Keeps decisions. Where several decide about one matter, the first one stands, whoever it was.
+#[async_trait]
+pub trait Decisions<A: AgentType>: Send + Sync {
+    /// The decision that stands, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn standing(
+        &self,
+        interrupt: InterruptId,
+        matter: Matter,
+    ) -> Result<Option<StandingDecision<A>>, DecisionError>;
+
+    /// A person is needed: told before the reviewer is asked, and again where an interrupt is handled again.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError`]. The person is not asked then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn person_needed(&self, _matter: Matter, _asked: Asked<'_>) -> Result<(), DecisionError> {
+        Ok(())
+    }
+
+    /// Waits until somebody else has decided. It never ends where all decisions are made through the handler.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn decided_elsewhere(
+        &self,
+        _interrupt: InterruptId,
+        _matter: Matter,
+    ) -> Result<StandingDecision<A>, DecisionError> {
+        std::future::pending().await
+    }
+
+    /// Records a decision, and consumes the bound reroute with it. Returns the one that stands: another one
+    /// where somebody was faster.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it is recorded or not. Propose it again with the same id to be sure.
+    async fn decide(&self, proposal: Proposal<A>) -> Result<StandingDecision<A>, DecisionError>;
+
+    /// Forgets an interrupt that is not handled any more.
+    fn forget(&self, _interrupt: InterruptId) {}
+}
+
+type Table<A> = HashMap<(InterruptId, Matter), StandingDecision<A>>;
+
+/// Decisions kept in the memory of one process.
+pub struct InMemoryDecisions<K: AgentType> {
+    reroutes: Arc<dyn PendingReroutes<K>>,
+    table: Mutex<Table<K::Route>>,
+}
+
+impl<K: AgentType> InMemoryDecisions<K> {
+    /// No decisions yet. They consume these reroutes, which the handler binds.
+    pub fn new(reroutes: Arc<dyn PendingReroutes<K>>) -> Self {
+        Self {
+            reroutes,
+            table: Mutex::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table<K::Route>> {
+        // Every change is one insertion or removal, so a panic elsewhere leaves the table whole.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl<K: AgentType> Decisions<K::Route> for InMemoryDecisions<K> {
+    async fn standing(
+        &self,
+        interrupt: InterruptId,
+        matter: Matter,
+    ) -> Result<Option<StandingDecision<K::Route>>, DecisionError> {
+        Ok(self.lock().get(&(interrupt, matter)).cloned())
+    }
+
+    async fn decide(
+        &self,
+        proposal: Proposal<K::Route>,
+    ) -> Result<StandingDecision<K::Route>, DecisionError> {
+        let key = (proposal.interrupt, proposal.matter);
+        if let Some(standing) = self.lock().get(&key) {
+            return Ok(standing.clone());
+        }
+        let reroute = match proposal.bound {
+            Some(_) => Some(
+                self.reroutes
+                    .consume(proposal.interrupt, proposal.decision)
+                    .await?,
+            ),
+            None => None,
+        };
+        let decision = StandingDecision {
+            id: proposal.decision,
+            answer: proposal.answer,
+            decided_by: proposal.decided_by,
+            target: proposal.target,
+            reroute,
+        };
+        // Of two at once, the one that consumed the reroute or came first stands.
+        Ok(self.lock().entry(key).or_insert(decision).clone())
+    }
+
+    fn forget(&self, interrupt: InterruptId) {
+        self.lock().retain(|(kept, _matter), _| *kept != interrupt);
+    }
+}
