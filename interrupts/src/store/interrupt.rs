@@ -76,7 +76,8 @@ pub struct Delivery {
     pub lost: Option<OwnerName>,
 }
 
-/// A question that an agent raises by itself: admitted, delivered and acknowledged at once.
+/// What an agent raises by itself, a question or a stop of its own: admitted, delivered and acknowledged at once.
+/// An agent that asks to be stopped stands at its boundary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaisedQuestion {
     /// The question. Its content is the agent's typed request.

@@ -1,7 +1,7 @@
 //! Admitting interrupts.
 
 use interrupts::Digest;
-use interrupts::life::{Admission, Event, Evidence, Interrupt};
+use interrupts::life::{Admission, Event, Evidence, Family, Interrupt};
 use interrupts::store::{AdmitError, Admitted, RaisedQuestion, StoreError};
 
 use super::{Halt, Operation};
@@ -34,7 +34,7 @@ impl Operation for Admit {
     }
 }
 
-/// Admits, delivers and acknowledges a question that an agent raises by itself.
+/// Admits, delivers and acknowledges what an agent raises by itself: a question, or a stop of its own.
 pub(crate) struct Raise {
     pub(crate) raised: RaisedQuestion,
 }
@@ -67,8 +67,12 @@ impl Operation for Raise {
         let pending = tables.pending_reroute(admission.run, &admission.node)?;
         let acknowledge = Event::Acknowledge {
             epoch: delivered.epoch,
-            evidence: Evidence::Request {
-                content: admission.content.clone(),
+            // Whoever asks to be stopped stands at its boundary when it does.
+            evidence: match delivered.family() {
+                Family::Question => Evidence::Request {
+                    content: admission.content.clone(),
+                },
+                Family::Stop => Evidence::Boundary,
             },
             pending,
         };
