@@ -9,13 +9,15 @@ use std::error::Error;
 use std::sync::Arc;
 
 use agents::catalogue::script_vocabulary;
-use agents::run::{Goal, RunConfig, RunLimits, RunObserver, RunOccurrence, execute};
+use agents::run::{Goal, RunConfig, RunLimits, RunObserver, RunOccurrence, RunStore, execute};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
+use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel, Script};
 use routing_core::handler::HandlerPolicy;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, RunId, StopScope, SystemClock};
+use store::{MemoryStore, StoreSettings};
 
 const SCRIPT: &str = r#"{"version": 1, "steps": [
   {"agent": "DISCOVERY_ORCHESTRATOR", "turn": 1, "interrupt": {
@@ -91,6 +93,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         limits: RunLimits::default(),
         policy: HandlerPolicy::default(),
         clock: Arc::new(SystemClock),
+        store: RunStore::new(
+            Arc::new(MemoryStore::new(StoreSettings::default())),
+            OwnerName::new("example")?,
+            "{}",
+        ),
     };
     let report = execute(config, &StopScope::new()).await;
     for record in &report.interrupts {

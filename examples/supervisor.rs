@@ -9,10 +9,13 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::run::{Goal, NodeState, Run, RunConfig, RunLimits, RunObserver, RunOccurrence};
+use agents::run::{
+    Goal, NodeState, Run, RunConfig, RunLimits, RunObserver, RunOccurrence, RunStore,
+};
 use agents::workspace::Workspace;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
+use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use routing_core::event::InterruptRequestEvent;
 use routing_core::handler::HandlerPolicy;
@@ -20,6 +23,7 @@ use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewe
 use routing_core::{
     Choice, Clock, EventId, InterruptType, NodeId, Outcome, RunId, StopScope, SystemClock,
 };
+use store::{MemoryStore, StoreSettings};
 
 /// Takes the first choice of every question.
 struct FirstChoice;
@@ -102,6 +106,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         limits: RunLimits::default(),
         policy: HandlerPolicy::default(),
         clock: Arc::new(SystemClock),
+        store: RunStore::new(
+            Arc::new(MemoryStore::new(StoreSettings::default())),
+            OwnerName::new("example")?,
+            "{}",
+        ),
     });
     let (bus, nodes, reroutes) = (run.bus(), run.nodes(), run.reroutes());
     let running = tokio::spawn(async move { run.execute(&StopScope::new()).await });

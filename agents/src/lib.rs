@@ -2,6 +2,7 @@
 
 mod agent_kind;
 pub mod catalogue;
+mod durable;
 pub mod plan_execute;
 mod prompts;
 pub mod records;

@@ -1,9 +1,11 @@
 //! One execution of the workflow: what it needs, what it tells, what becomes of it.
 
 mod config;
+mod ending;
 mod event;
 mod goal;
 mod handle;
+mod inbox;
 pub(crate) mod ledger;
 pub(crate) mod metered_model;
 pub(crate) mod nodes;
@@ -12,9 +14,14 @@ mod report;
 pub(crate) mod reroute_log;
 pub(crate) mod stoppable_reviewer;
 
+pub use crate::durable::checkpoint::{NodeSnapshot, RunSnapshot};
+pub use crate::durable::control::{RunControl, Stopped};
+pub use crate::durable::order::{OrderError, RunOrder};
+pub use crate::durable::record::{Hold, RunStore};
 pub use config::{RunConfig, RunLimits};
 pub use event::{NodeState, RunEvent, RunObserver, RunOccurrence};
 pub use goal::{Goal, GoalError, LONGEST_GOAL};
 pub use handle::{Run, execute};
+pub use inbox::RunInbox;
 pub use nodes::{NodeDirectory, NodeView};
 pub use report::{InterruptRecord, InterruptResult, RunReport, RunStatus};

@@ -13,7 +13,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
     ("interrupts", &["routing-core"]),
     ("store", &["routing-core", "interrupts"]),
     ("llm", &["routing-core"]),
-    ("agents", &["routing-core", "llm"]),
+    ("agents", &["routing-core", "interrupts", "llm"]),
     ("irq", &["routing-core", "interrupts", "store", "llm", "agents"]),
 ];
 

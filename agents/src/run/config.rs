@@ -10,13 +10,15 @@ use routing_core::handler::HandlerPolicy;
 use routing_core::model::LanguageModel;
 use routing_core::review::Reviewer;
 use routing_core::{Clock, RunId};
+use serde::{Deserialize, Serialize};
 
 use super::event::RunObserver;
 use super::goal::Goal;
+use crate::durable::record::RunStore;
 use crate::workspace::Workspace;
 
 /// How far a run may go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunLimits {
     /// How many steps the run may take; the run fails where it needs more.
     pub max_steps: u32,
@@ -61,4 +63,6 @@ pub struct RunConfig {
     pub policy: HandlerPolicy,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Where it is kept. A run that is there already goes on where it stood.
+    pub store: RunStore,
 }

@@ -6,13 +6,13 @@ use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::model::TokenUsage;
 use routing_core::review::{Answer, Question};
 use routing_core::{EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent_kind::AgentKind;
 
 /// What a node does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum NodeState {
     /// It is known and has nothing to do yet.
@@ -39,7 +39,7 @@ pub enum NodeState {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RunEvent {
-    /// The run has started.
+    /// The run has started, or goes on in this process.
     Started {
         /// What it shall do.
         goal: String,
@@ -217,6 +217,22 @@ pub enum RunEvent {
         /// The reroute event that was used.
         reroute: Option<EventId>,
     },
+    /// A node was cut off from outside: all below it ends too.
+    CutOff {
+        /// The node.
+        node: NodeId,
+        /// Why.
+        reason: String,
+    },
+    /// An interrupt has forked the run.
+    Branched {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// The new run, which can be resumed.
+        branch: RunId,
+        /// Why.
+        reason: String,
+    },
     /// An interrupt ended its node: all below it ends too.
     Pruned {
         /// The interrupt.
@@ -252,6 +268,18 @@ pub enum RunEvent {
         /// What came of it.
         summary: String,
     },
+    /// A checkpoint was saved.
+    CheckpointSaved {
+        /// Its number in the run.
+        number: u64,
+        /// Why.
+        reason: String,
+    },
+    /// The run has stopped as it was asked to, and can be resumed.
+    Stopped {
+        /// Why.
+        reason: String,
+    },
     /// The run was cancelled.
     Cancelled {
         /// Why.
@@ -276,8 +304,11 @@ pub struct RunOccurrence {
     pub run: RunId,
     /// Its place in the run, from 1, without gaps.
     pub sequence: u64,
-    /// When it happened.
+    /// When it happened; of what is replayed, about when it was recorded.
     pub at: Timestamp,
+    /// Whether it had happened before this process took the run: it is told again so that whoever watches
+    /// can rebuild what they show.
+    pub replayed: bool,
     /// What happened.
     pub event: RunEvent,
 }

@@ -1,6 +1,7 @@
 //! A run: prepared, reachable while it goes on, and executed once.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use routing_core::bus::EventBus;
 use routing_core::model::LanguageModel;
@@ -10,10 +11,13 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
 use super::config::RunConfig;
+use super::ending;
 use super::event::RunEvent;
+use super::inbox::RunInbox;
 use super::nodes::NodeDirectory;
-use super::report::{RunReport, RunStatus};
+use super::report::RunReport;
 use crate::agent_kind::AgentKind;
+use crate::durable::replay::Replay;
 use crate::records::{NonEmptyText, OrchestratorRequest, OrchestratorRoute, Phase};
 use crate::workflow::dispatch::panicked;
 use crate::workflow::engine::Engine;
@@ -63,35 +67,57 @@ impl Run {
         Arc::clone(&self.engine.reroutes)
     }
 
-    /// Executes the run and reports what became of it. All that it started has ended then.
+    /// The way of what comes from outside to the run's nodes, for whoever takes it from the store.
+    pub fn inbox(&self) -> RunInbox {
+        RunInbox {
+            engine: Arc::clone(&self.engine),
+        }
+    }
+
+    /// Executes the run and reports what became of it: from its start, or from where it stood. All that it
+    /// started has ended then, and what the report says is recorded.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends all work of the run at once, and nothing is reported. Stop `scope` instead.
+    /// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded stands,
+    /// and the run can be resumed. Stop `scope` instead.
     pub async fn execute(self, scope: &StopScope) -> RunReport {
         let engine = self.engine;
         let started = engine.clock.now();
-        engine.recorder.record(RunEvent::Started {
-            goal: engine.goal.as_str().to_owned(),
-            model: engine.model.name().to_owned(),
-            workspace: engine.workspace.name().to_owned(),
-        });
-        let end = match planner() {
-            Ok(planner) => drive(&engine, Arc::new(planner), scope).await,
-            Err(_taken) => Err(FlowError::Lost {
-                detail: "two actions take the same request",
-            }),
+        let end = match engine.open(scope).await {
+            Ok(_) => drive_through(&engine, scope).await,
+            Err(error) => Err(error.into()),
         };
-        let status = status(&engine, end);
-        engine.recorder.record(last_event(&status));
+        engine.journal.close();
+        let status = ending::conclude(&engine, end, scope).await;
+        engine.recorder.record(ending::last_event(&status));
         RunReport {
             run: engine.run,
             status,
             interrupts: engine.ledger.records(),
             steps: engine.steps(),
+            checkpoint: engine.checkpoints.last(),
             usage: engine.model.usage(),
             elapsed: engine.clock.now().duration_since(started),
         }
+    }
+}
+
+/// Runs the main flow from its first request on.
+async fn drive_through(engine: &Arc<Engine>, scope: &StopScope) -> Result<FlowEnd, FlowError> {
+    engine.recorder.record_since(
+        RunEvent::Started {
+            goal: engine.goal.as_str().to_owned(),
+            model: engine.model.name().to_owned(),
+            workspace: engine.workspace.name().to_owned(),
+        },
+        engine.journal.last(),
+    );
+    match planner() {
+        Ok(planner) => drive(engine, Arc::new(planner), scope).await,
+        Err(_taken) => Err(FlowError::Lost {
+            detail: "two actions take the same request",
+        }),
     }
 }
 
@@ -104,31 +130,36 @@ async fn drive(
     let flow = Arc::new(Flow {
         engine: Arc::clone(engine),
         planner,
-        scope: scope.clone(),
         role: Role::Main,
+        worker: None,
+        began: 0,
+        turns: AtomicU64::new(0),
         path: Mutex::default(),
     });
     // A task of its own, so that a panic in it is an error of the run and not of the caller.
     let mut main = JoinSet::new();
     let running = Arc::clone(&flow);
-    main.spawn(async move {
+    let replay = Replay::since(engine.journal.last());
+    main.spawn(replay.around(async move {
         match first_request(&running) {
             Ok(next) => running.run(next).await,
             Err(error) => Err(error),
         }
-    });
+    }));
     let end = joined(engine, &mut main, scope).await;
     flow.settle(&end).await?;
     end
 }
 
-/// Waits for the main flow, and tells of stops meanwhile.
+/// Waits for the main flow, tells of stops meanwhile, and keeps the run this process's own.
 async fn joined(
     engine: &Engine,
     main: &mut JoinSet<Result<FlowEnd, FlowError>>,
     scope: &StopScope,
 ) -> Result<FlowEnd, FlowError> {
     let mut told: Option<StopMode> = None;
+    let record = &engine.journal.record;
+    let lease = record.kept.lease.unsigned_abs();
     loop {
         let reason = tokio::select! {
             biased;
@@ -141,6 +172,12 @@ async fn joined(
             }
             reason = scope.stopped_now(), if told != Some(StopMode::Immediate) => reason,
             reason = scope.stopping(), if told.is_none() => reason,
+            () = tokio::time::sleep(lease / 3) => {
+                if !record.is_watched_only() {
+                    record.renew().await?;
+                }
+                continue;
+            }
         };
         told = Some(reason.mode);
         engine.recorder.record(RunEvent::Stopping { reason });
@@ -156,54 +193,4 @@ fn first_request(flow: &Flow) -> Result<Next, FlowError> {
             feedback: None,
         },
     )))
-}
-
-fn status(engine: &Engine, end: Result<FlowEnd, FlowError>) -> RunStatus {
-    let cancelled = |reason: String| RunStatus::Cancelled {
-        reason,
-        from_outside: false,
-    };
-    match end {
-        Ok(FlowEnd::Completed(summary)) => RunStatus::Completed { summary },
-        Ok(FlowEnd::Stopped(reason) | FlowEnd::Pruned(reason)) => cancelled(reason),
-        Ok(FlowEnd::Interrupted(reason)) => RunStatus::Cancelled {
-            reason: reason.message,
-            from_outside: true,
-        },
-        Ok(FlowEnd::Waiting) => RunStatus::Waiting {
-            questions: engine.ledger.questions(),
-            interrupts: engine.ledger.open(),
-        },
-        Ok(FlowEnd::WorkerDone(_) | FlowEnd::Leaves(_) | FlowEnd::Halted) => {
-            failed(&FlowError::Lost {
-                detail: "the run's own flow ended like a worker's",
-            })
-        }
-        Err(error) => failed(&error),
-    }
-}
-
-fn failed(error: &FlowError) -> RunStatus {
-    RunStatus::Failed {
-        error: error.chain(),
-        hint: error.hint(),
-        limit_hit: matches!(error, FlowError::StepLimit { .. }),
-    }
-}
-
-fn last_event(status: &RunStatus) -> RunEvent {
-    match status {
-        RunStatus::Completed { summary } => RunEvent::Completed {
-            summary: summary.clone(),
-        },
-        RunStatus::Cancelled { reason, .. } => RunEvent::Cancelled {
-            reason: reason.clone(),
-        },
-        RunStatus::Waiting { interrupts, .. } => RunEvent::Waiting {
-            interrupts: interrupts.clone(),
-        },
-        RunStatus::Failed { error, .. } => RunEvent::Failed {
-            error: error.clone(),
-        },
-    }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Ledger {
 #[derive(Default)]
 struct Kept {
     records: Vec<InterruptRecord>,
+    /// The step that raised each of them.
+    steps: Vec<u32>,
     questions: Vec<Question>,
     /// The interrupts that a supervisor's event asked for.
     requested: Vec<InterruptId>,
@@ -37,8 +39,14 @@ impl Ledger {
     }
 
     /// An interrupt was raised.
-    pub(crate) fn raised(&self, record: InterruptRecord) {
-        self.lock().records.push(record);
+    ///
+    /// They are kept in the order of the steps that raised them: workers side by side raise theirs in any
+    /// order, and again in another one when the run is resumed.
+    pub(crate) fn raised(&self, step: u32, record: InterruptRecord) {
+        let mut kept = self.lock();
+        let at = kept.steps.partition_point(|before| *before <= step);
+        kept.steps.insert(at, step);
+        kept.records.insert(at, record);
     }
 
     /// It came to this end.
@@ -63,7 +71,7 @@ impl Ledger {
         self.lock().requested.contains(&interrupt)
     }
 
-    /// All interrupts, in the order in which they were raised.
+    /// All interrupts, in the order of the steps that raised them.
     pub(crate) fn records(&self) -> Vec<InterruptRecord> {
         self.lock().records.clone()
     }

@@ -32,7 +32,8 @@ impl MeteredModel {
         *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, used: TokenUsage) {
+    /// Adds what was used.
+    pub(crate) fn add(&self, used: TokenUsage) {
         let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
         *usage = usage.plus(used);
     }

@@ -1,15 +1,17 @@
 //! The nodes of a run as others see them: who is there, what each does, and its box for messages.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use async_trait::async_trait;
-use routing_core::bus::{AgentDirectory, Mailbox, NodeEnded, NodeStatus};
-use routing_core::model::Message;
-use routing_core::{NodeId, RunId};
+use interrupts::store::{NodeActivity, NodeRow};
+use interrupts::{KindName, NameError};
+use jiff::Timestamp;
+use routing_core::bus::{AgentDirectory, NodeEnded, NodeStatus};
+use routing_core::{AgentType, NodeId, RunId};
 
 use super::event::NodeState;
 use crate::agent_kind::AgentKind;
+use crate::durable::letter::{Letter, Origin};
 
 /// A node as it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +43,12 @@ pub struct NodeDirectory {
 struct Nodes {
     order: Vec<NodeId>,
     entries: HashMap<NodeId, Entry>,
+    /// The letters that were put into boxes, or read before this process had the run.
+    seen: HashSet<Origin>,
+    /// What came for nodes before this process had the run, until they are where they stood then.
+    waiting: HashMap<NodeId, Vec<Letter>>,
+    /// The places of the nodes that have changed since the store was told of them.
+    changed: BTreeSet<usize>,
 }
 
 #[derive(Debug)]
@@ -48,11 +56,14 @@ struct Entry {
     kind: AgentKind,
     state: NodeState,
     letters: Letters,
+    place: usize,
+    turn: u32,
+    step: u32,
 }
 
 #[derive(Debug)]
 enum Letters {
-    Open(Vec<Message>),
+    Open(Vec<Letter>),
     Closed,
 }
 
@@ -85,11 +96,16 @@ impl NodeDirectory {
         if nodes.entries.contains_key(id) {
             return false;
         }
+        let place = nodes.order.len();
         nodes.order.push(id.clone());
+        nodes.changed.insert(place);
         let entry = Entry {
             kind,
             state: NodeState::Pending,
             letters: Letters::Closed,
+            place,
+            turn: 0,
+            step: 0,
         };
         nodes.entries.insert(id.clone(), entry);
         true
@@ -102,27 +118,110 @@ impl NodeDirectory {
 
     /// Changes what a node does; whether it did something else before.
     pub(crate) fn set_state(&self, id: &NodeId, state: NodeState) -> bool {
+        self.change(id, |entry| {
+            let other = entry.state != state;
+            entry.state = state;
+            other
+        })
+        .unwrap_or(false)
+    }
+
+    /// Changes a node, whose row the store is told of then.
+    fn change<T>(&self, id: &NodeId, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
         let mut nodes = self.lock();
-        match nodes.entries.get_mut(id) {
-            Some(entry) if entry.state != state => {
-                entry.state = state;
-                true
+        let entry = nodes.entries.get_mut(id)?;
+        let (place, result) = (entry.place, change(entry));
+        nodes.changed.insert(place);
+        Some(result)
+    }
+
+    /// The node takes a turn, and with it a step of the run.
+    pub(crate) fn takes_turn(&self, id: &NodeId, turn: u32, step: u32) {
+        self.change(id, |entry| {
+            entry.turn = turn;
+            entry.step = step;
+        });
+    }
+
+    /// The rows of the nodes that have changed since this was asked last. `now` stands for the time where the
+    /// store sets none.
+    pub(crate) fn changed_rows(&self, now: Timestamp) -> Result<Vec<NodeRow>, NameError> {
+        let mut nodes = self.lock();
+        let changed = std::mem::take(&mut nodes.changed);
+        let ids = changed.iter().filter_map(|place| nodes.order.get(*place));
+        let rows = ids.filter_map(|id| {
+            let entry = nodes.entries.get(id)?;
+            Some(KindName::new(entry.kind.name()).map(|kind| NodeRow {
+                run: self.run,
+                node: id.clone(),
+                kind,
+                activity: activity(entry.state),
+                takes_messages: matches!(entry.letters, Letters::Open(_)),
+                turn: entry.turn,
+                step: entry.step,
+                since: now,
+            }))
+        });
+        rows.collect()
+    }
+
+    /// Letters with these origins were read already.
+    pub(crate) fn were_read(&self, origins: &[Origin]) {
+        self.lock().seen.extend(origins.iter().cloned());
+    }
+
+    /// Keeps a letter until its node is where it stood.
+    pub(crate) fn keep_unread(&self, id: &NodeId, letter: Letter) {
+        let mut nodes = self.lock();
+        if nodes.seen.insert(letter.origin.clone()) {
+            nodes.waiting.entry(id.clone()).or_default().push(letter);
+        }
+    }
+
+    /// The node is where it stood: what was kept for it is in its box now.
+    pub(crate) fn restore_letters(&self, id: &NodeId) {
+        let mut nodes = self.lock();
+        if !nodes.waiting.contains_key(id) {
+            return;
+        }
+        let Nodes {
+            entries, waiting, ..
+        } = &mut *nodes;
+        if let Some(Letters::Open(letters)) = entries.get_mut(id).map(|it| &mut it.letters)
+            && let Some(kept) = waiting.remove(id)
+        {
+            letters.splice(0..0, kept);
+        }
+    }
+
+    /// Puts a letter into a node's box; one with the same origin changes nothing. Whether it is new.
+    pub(crate) fn put(&self, id: &NodeId, letter: Letter) -> Result<bool, NodeEnded> {
+        let mut nodes = self.lock();
+        let Nodes { entries, seen, .. } = &mut *nodes;
+        if seen.contains(&letter.origin) {
+            return Ok(false);
+        }
+        match entries.get_mut(id).map(|it| &mut it.letters) {
+            Some(Letters::Open(letters)) => {
+                seen.insert(letter.origin.clone());
+                letters.push(letter);
+                Ok(true)
             }
-            Some(_) | None => false,
+            Some(Letters::Closed) | None => Err(NodeEnded),
         }
     }
 
     /// Opens a node's box, where it is closed.
     pub(crate) fn open(&self, id: &NodeId) {
-        if let Some(entry) = self.lock().entries.get_mut(id)
-            && matches!(entry.letters, Letters::Closed)
-        {
-            entry.letters = Letters::Open(Vec::new());
-        }
+        self.change(id, |entry| {
+            if matches!(entry.letters, Letters::Closed) {
+                entry.letters = Letters::Open(Vec::new());
+            }
+        });
     }
 
     /// What is in a node's box, taken out of it.
-    pub(crate) fn take_letters(&self, id: &NodeId) -> Vec<Message> {
+    pub(crate) fn take_letters(&self, id: &NodeId) -> Vec<Letter> {
         match self.lock().entries.get_mut(id).map(|it| &mut it.letters) {
             Some(Letters::Open(letters)) => std::mem::take(letters),
             Some(Letters::Closed) | None => Vec::new(),
@@ -133,35 +232,32 @@ impl NodeDirectory {
     ///
     /// One step, so that nothing is put in between the look and the closing.
     pub(crate) fn close_if_empty(&self, id: &NodeId) -> bool {
-        match self.lock().entries.get_mut(id).map(|it| &mut it.letters) {
-            Some(Letters::Open(letters)) if !letters.is_empty() => false,
-            Some(letters) => {
-                *letters = Letters::Closed;
+        self.change(id, |entry| match &entry.letters {
+            Letters::Open(letters) if !letters.is_empty() => false,
+            Letters::Open(_) | Letters::Closed => {
+                entry.letters = Letters::Closed;
                 true
             }
-            None => true,
-        }
+        })
+        .unwrap_or(true)
     }
 
     /// Closes a node's box, whatever is in it.
     pub(crate) fn close(&self, id: &NodeId) {
-        if let Some(entry) = self.lock().entries.get_mut(id) {
-            entry.letters = Letters::Closed;
-        }
+        self.change(id, |entry| entry.letters = Letters::Closed);
     }
 
     /// Ends a node, whatever is in its box; whether it had not ended before.
     pub(crate) fn end(&self, id: &NodeId, state: NodeState) -> bool {
-        let mut nodes = self.lock();
-        let Some(entry) = nodes.entries.get_mut(id) else {
-            return false;
-        };
-        entry.letters = Letters::Closed;
-        let ended = has_ended(entry.state);
-        if !ended {
-            entry.state = state;
-        }
-        !ended
+        self.change(id, |entry| {
+            entry.letters = Letters::Closed;
+            let ended = has_ended(entry.state);
+            if !ended {
+                entry.state = state;
+            }
+            !ended
+        })
+        .unwrap_or(false)
     }
 
     fn lock(&self) -> MutexGuard<'_, Nodes> {
@@ -216,44 +312,56 @@ impl AgentDirectory<AgentKind> for NodeDirectory {
     }
 }
 
-#[async_trait]
-impl Mailbox for NodeDirectory {
-    async fn send(&self, run: RunId, node: &NodeId, message: Message) -> Result<(), NodeEnded> {
-        if run != self.run {
-            return Err(NodeEnded);
-        }
-        match self.lock().entries.get_mut(node).map(|it| &mut it.letters) {
-            Some(Letters::Open(letters)) => {
-                letters.push(message);
-                Ok(())
-            }
-            Some(Letters::Closed) | None => Err(NodeEnded),
-        }
+/// What a node does, as the store says it.
+const fn activity(state: NodeState) -> NodeActivity {
+    match state {
+        NodeState::Pending => NodeActivity::Pending,
+        NodeState::Ready => NodeActivity::Ready,
+        NodeState::Running => NodeActivity::Running,
+        NodeState::WaitingReview => NodeActivity::WaitingReview,
+        NodeState::WaitingInput => NodeActivity::Paused,
+        NodeState::Completed => NodeActivity::Completed,
+        NodeState::Failed => NodeActivity::Failed,
+        NodeState::Canceled => NodeActivity::Cancelled,
+        NodeState::Pruned => NodeActivity::Pruned,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use routing_core::bus::{AgentDirectory, Mailbox, NodeEnded};
-    use routing_core::model::Message;
+    use routing_core::bus::{AgentDirectory, NodeEnded};
     use routing_core::{NodeId, RunId};
 
-    use super::{AgentKind, NodeDirectory, NodeState};
+    use super::{AgentKind, Letter, NodeDirectory, NodeState, Origin};
 
-    #[tokio::test]
-    async fn a_box_is_not_closed_while_something_is_in_it() {
-        let run = RunId::generate();
-        let nodes = NodeDirectory::new(run);
+    fn letter(position: u64) -> Letter {
+        Letter {
+            origin: Origin::Message { position },
+            text: "hello".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_box_is_not_closed_while_something_is_in_it() {
+        let nodes = NodeDirectory::new(RunId::generate());
         let node = NodeId::new("orchestrator").unwrap();
         nodes.add(&node, AgentKind::Orchestrator);
-        let send = || nodes.send(run, &node, Message::user("hello"));
-        assert_eq!(send().await, Err(NodeEnded), "it has no request yet");
+        assert_eq!(
+            nodes.put(&node, letter(1)),
+            Err(NodeEnded),
+            "it has no request yet"
+        );
         nodes.open(&node);
-        assert_eq!(send().await, Ok(()));
+        assert_eq!(nodes.put(&node, letter(1)), Ok(true));
+        assert_eq!(
+            nodes.put(&node, letter(1)),
+            Ok(false),
+            "it is the same letter"
+        );
         assert!(!nodes.close_if_empty(&node));
         assert_eq!(nodes.take_letters(&node).len(), 1);
         assert!(nodes.close_if_empty(&node));
-        assert_eq!(send().await, Err(NodeEnded));
+        assert_eq!(nodes.put(&node, letter(2)), Err(NodeEnded));
         assert!(!nodes.find(&node).unwrap().running);
     }
 

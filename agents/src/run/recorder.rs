@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use jiff::Timestamp;
 use routing_core::model::ChunkSink;
 use routing_core::{Clock, NodeId, RunId};
 
 use super::event::{RunEvent, RunObserver, RunOccurrence};
+use crate::durable::replay;
 
 /// Gives each event its place and hands it on, one at a time.
 pub(crate) struct Recorder {
@@ -28,12 +30,18 @@ impl Recorder {
     /// Records what happened. The observer is called under the lock that gives the place, so it sees
     /// the events in their order.
     pub(crate) fn record(&self, event: RunEvent) {
+        self.record_since(event, replay::recorded());
+    }
+
+    /// Records what happened now, or what had happened when something was recorded.
+    pub(crate) fn record_since(&self, event: RunEvent, recorded: Option<Timestamp>) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         *last += 1;
         self.observer.observe(&RunOccurrence {
             run: self.run,
             sequence: *last,
-            at: self.clock.now(),
+            at: recorded.unwrap_or_else(|| self.clock.now()),
+            replayed: recorded.is_some(),
             event,
         });
     }

@@ -1,5 +1,6 @@
 //! What became of a run.
 
+use interrupts::store::CheckpointId;
 use jiff::SignedDuration;
 use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::model::TokenUsage;
@@ -24,6 +25,11 @@ pub enum RunStatus {
         questions: Vec<Question>,
         /// The open interrupts, the paused one included.
         interrupts: Vec<InterruptId>,
+    },
+    /// It has stopped as it was asked to from outside, and can be resumed.
+    Paused {
+        /// Why.
+        reason: String,
     },
     /// It was cancelled: by a STOP interrupt, or by whoever started it.
     Cancelled {
@@ -68,6 +74,11 @@ pub enum InterruptResult {
     Stopped,
     /// It ended its node and all below.
     Pruned,
+    /// It forked the run.
+    Branched {
+        /// The new run.
+        run: RunId,
+    },
     /// It could not be carried out; its node was told why.
     Refused {
         /// Why.
@@ -106,9 +117,34 @@ pub struct RunReport {
     pub interrupts: Vec<InterruptRecord>,
     /// How many steps it took: model calls of agents, corrections not counted.
     pub steps: u32,
+    /// The last checkpoint, from which the run can be resumed or forked.
+    pub checkpoint: Option<CheckpointId>,
     /// What its models used.
     pub usage: TokenUsage,
     /// How long it took.
     #[serde(skip)]
     pub elapsed: SignedDuration,
+}
+
+impl RunReport {
+    /// Why the run ended as it did, in words; `None` where its work is done.
+    pub fn reason(&self) -> Option<&str> {
+        match &self.status {
+            RunStatus::Completed { .. } => None,
+            RunStatus::Waiting { .. } => Some("it waits for an answer"),
+            RunStatus::Paused { reason } | RunStatus::Cancelled { reason, .. } => Some(reason),
+            RunStatus::Failed { error, .. } => Some(error),
+        }
+    }
+
+    /// What came of the run, where its work is done.
+    pub fn answer(&self) -> Option<&str> {
+        match &self.status {
+            RunStatus::Completed { summary } => Some(summary),
+            RunStatus::Waiting { .. }
+            | RunStatus::Paused { .. }
+            | RunStatus::Cancelled { .. }
+            | RunStatus::Failed { .. } => None,
+        }
+    }
 }

@@ -1,45 +1,44 @@
 //! Reroute events as the run sees them: admitted, told to the observer, and found again by their node.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::bus::{Admission, BusEvent, PublishRefusal, RerouteDesk};
+use interrupts::life::{State, WithdrawCause};
+use interrupts::store::Admitted;
+use routing_core::bus::{Admission, AgentDirectory, BusEvent, PublishRefusal};
 use routing_core::event::InterruptRequestEvent;
 use routing_core::reroute::{PendingReroutes, RerouteState, StoreError};
-use routing_core::{EventId, NodeId};
+use routing_core::{AgentType, EventId, NodeId};
 
 use super::event::RunEvent;
+use super::nodes::NodeDirectory;
 use super::recorder::Recorder;
-use crate::agent_kind::AgentKind;
+use crate::agent_kind::{AgentKind, RouteType};
+use crate::durable::desk::{Desk, event_key, in_words, is_other_content};
+use crate::durable::error::KeepError;
+use crate::durable::journal::RunJournal;
+use crate::durable::unread::{event_letter, event_of};
 
-/// Admits events through the desk, and tells the observer of each.
+/// Admits events, and tells the observer of each. An event is stored before its agent is told.
 pub(crate) struct RerouteLog {
-    desk: RerouteDesk<AgentKind>,
-    reroutes: Arc<dyn PendingReroutes<AgentKind>>,
-    recorder: Arc<Recorder>,
-    /// The last accepted event of each node.
-    latest: Mutex<HashMap<NodeId, EventId>>,
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) journal: Arc<RunJournal>,
+    pub(crate) nodes: Arc<NodeDirectory>,
+    pub(crate) reroutes: Arc<dyn PendingReroutes<AgentKind>>,
+    pub(crate) recorder: Arc<Recorder>,
     /// Held while an event is admitted and told, and while a node opens its letters: the observer
     /// hears of the event before it hears of the message.
-    gate: tokio::sync::Mutex<()>,
+    pub(crate) gate: tokio::sync::Mutex<()>,
+}
+
+fn unavailable(error: &KeepError) -> PublishRefusal {
+    StoreError::Unavailable {
+        detail: in_words(error),
+    }
+    .into()
 }
 
 impl RerouteLog {
-    pub(crate) fn new(
-        desk: RerouteDesk<AgentKind>,
-        reroutes: Arc<dyn PendingReroutes<AgentKind>>,
-        recorder: Arc<Recorder>,
-    ) -> Self {
-        Self {
-            desk,
-            reroutes,
-            recorder,
-            latest: Mutex::default(),
-            gate: tokio::sync::Mutex::new(()),
-        }
-    }
-
     /// Waits until no event is being admitted, and holds the next ones back.
     pub(crate) async fn hold(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.gate.lock().await
@@ -49,49 +48,145 @@ impl RerouteLog {
     pub(crate) async fn pending(
         &self,
         node: &NodeId,
-    ) -> Result<Option<InterruptRequestEvent<AgentKind>>, StoreError> {
-        let latest = self
-            .latest
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(node)
-            .cloned();
-        let Some(event) = latest else {
-            return Ok(None);
-        };
-        let stored = self.reroutes.fate(&event).await?;
-        Ok(stored
-            .filter(|stored| stored.state == RerouteState::Pending)
-            .map(|stored| stored.event))
+    ) -> Result<Option<InterruptRequestEvent<AgentKind>>, KeepError> {
+        let waiting = self.desk.waiting(node).await?;
+        Ok(waiting.as_ref().and_then(event_of))
+    }
+
+    /// Whether an event has been published before.
+    pub(crate) async fn knows(&self, event: &EventId) -> Result<bool, KeepError> {
+        let key = event_key(event)?;
+        let known = self.desk.record.store().interrupt_of(&key).await?;
+        Ok(known.is_some())
     }
 
     /// Tells what became of an older event that was replaced by one which then came too late.
     async fn tell_if_ended(
         &self,
-        older: Option<InterruptRequestEvent<AgentKind>>,
-    ) -> Result<(), StoreError> {
+        older: Option<&InterruptRequestEvent<AgentKind>>,
+    ) -> Result<Option<BusEvent<AgentKind>>, StoreError> {
         let Some(older) = older else {
-            return Ok(());
+            return Ok(None);
         };
-        if let Some(stored) = self.reroutes.fate(&older.event_id).await?
-            && stored.state.is_final()
-        {
-            self.recorder.record(RunEvent::EventEnded {
-                event: older.event_id,
-                state: words(&stored.state),
+        let event = older.event_id.clone();
+        let Some(stored) = self.reroutes.fate(&event).await? else {
+            return Ok(None);
+        };
+        if !stored.state.is_final() {
+            return Ok(None);
+        }
+        self.recorder.record(RunEvent::EventEnded {
+            event: event.clone(),
+            state: words(&stored.state),
+        });
+        let state = stored.state;
+        Ok(Some(BusEvent::RerouteChanged { event, state }))
+    }
+
+    fn check(&self, event: &InterruptRequestEvent<AgentKind>) -> Result<(), PublishRefusal> {
+        let node = &event.node_id;
+        let Some(found) = self.nodes.find(node) else {
+            return Err(PublishRefusal::UnknownNode { node: node.clone() });
+        };
+        if !found.running {
+            return Err(PublishRefusal::NotRunning {
+                node: node.clone(),
+                status: found.status,
             });
         }
+        if found.kind != event.source_agent_type {
+            return Err(PublishRefusal::OtherSource {
+                node: node.clone(),
+                claimed: event.source_agent_type.name(),
+                actual: found.kind.name(),
+            });
+        }
+        // All routes may be named: the type holds no other.
+        let _target: RouteType = event.target();
         Ok(())
     }
 
-    fn accepted(&self, event: &InterruptRequestEvent<AgentKind>) {
-        self.latest
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(event.node_id.clone(), event.event_id.clone());
-        self.recorder.record(RunEvent::EventPublished {
-            event: event.clone(),
-        });
+    /// Admits an event that was checked, and tells its node.
+    async fn accept(
+        &self,
+        event: &InterruptRequestEvent<AgentKind>,
+        older: Option<&InterruptRequestEvent<AgentKind>>,
+    ) -> Result<Vec<BusEvent<AgentKind>>, PublishRefusal> {
+        let admitted = match self.desk.admit_event(event).await {
+            Ok(admitted) => admitted,
+            Err(error) if is_other_content(&error) => {
+                return Err(PublishRefusal::OtherContent {
+                    event: event.event_id.clone(),
+                });
+            }
+            Err(error) => return Err(unavailable(&error)),
+        };
+        let is_new = matches!(admitted, Admitted::New(_));
+        let interrupt = admitted.into_interrupt();
+        let delivered = match interrupt.state {
+            State::Requested | State::Delivered => self.desk.deliver(&interrupt).await,
+            State::Acknowledged
+            | State::AwaitingReview
+            | State::Resolved
+            | State::Rerouted
+            | State::Expired
+            | State::Cancelled
+            | State::DeadLettered => Ok(false),
+        }
+        .map_err(|error| unavailable(&error))?;
+        if delivered && self.nodes.put(&event.node_id, event_letter(event)).is_err() {
+            self.come_too_late(event).await?;
+        }
+        let replaced = if is_new {
+            self.replaced(event, older).await?
+        } else {
+            None
+        };
+        Ok(replaced.into_iter().collect())
+    }
+
+    /// The node ended while the event was admitted.
+    async fn come_too_late(
+        &self,
+        event: &InterruptRequestEvent<AgentKind>,
+    ) -> Result<(), PublishRefusal> {
+        let node = &event.node_id;
+        let run = self.desk.record.run;
+        self.reroutes.node_ended(run, node).await?;
+        let state = self.reroutes.fate(&event.event_id).await?;
+        // An interrupt that the node raised before it ended may have taken the event already: then it was
+        // accepted, and what follows from it stands.
+        let is_taken = matches!(
+            state.map(|stored| stored.state),
+            Some(RerouteState::Bound { .. } | RerouteState::Consumed { .. })
+        );
+        if is_taken {
+            return Ok(());
+        }
+        Err(PublishRefusal::NotRunning {
+            node: node.clone(),
+            status: "ended",
+        })
+    }
+
+    /// The older event of the node, whose place the new one has taken.
+    async fn replaced(
+        &self,
+        event: &InterruptRequestEvent<AgentKind>,
+        older: Option<&InterruptRequestEvent<AgentKind>>,
+    ) -> Result<Option<BusEvent<AgentKind>>, PublishRefusal> {
+        let Some(older) = older.filter(|older| older.event_id != event.event_id) else {
+            return Ok(None);
+        };
+        let by = event_key(&event.event_id).map_err(|error| unavailable(&error))?;
+        let newer = self.desk.record.store().interrupt_of(&by).await;
+        let newer = newer.map_err(|error| unavailable(&error.into()))?;
+        if let Some(newer) = newer {
+            let cause = WithdrawCause::Superseded { by: newer.id };
+            let withdrawn = self.desk.withdraw_event(&older.event_id, cause).await;
+            withdrawn.map_err(|error| unavailable(&error))?;
+        }
+        Ok(self.tell_if_ended(Some(older)).await?)
     }
 }
 
@@ -101,21 +196,25 @@ impl Admission<AgentKind> for RerouteLog {
         &self,
         event: &InterruptRequestEvent<AgentKind>,
     ) -> Result<Vec<BusEvent<AgentKind>>, PublishRefusal> {
+        // A run that is resumed has its nodes again once it is where it stood.
+        self.journal.until_live().await;
         let _held = self.gate.lock().await;
-        let known = self.reroutes.fate(&event.event_id).await?.is_some();
-        let older = self.pending(&event.node_id).await?;
-        match self.desk.admit(event).await {
+        let known = self.knows(&event.event_id).await;
+        let known = known.map_err(|error| unavailable(&error))?;
+        let older = self.pending(&event.node_id).await;
+        let older = older.map_err(|error| unavailable(&error))?;
+        let admitted = async {
+            if !known {
+                self.check(event)?;
+            }
+            self.accept(event, older.as_ref()).await
+        };
+        match admitted.await {
             Ok(changes) => {
-                for change in &changes {
-                    if let BusEvent::RerouteChanged { event, state } = change {
-                        self.recorder.record(RunEvent::EventEnded {
-                            event: event.clone(),
-                            state: words(state),
-                        });
-                    }
-                }
                 if !known {
-                    self.accepted(event);
+                    self.recorder.record(RunEvent::EventPublished {
+                        event: event.clone(),
+                    });
                 }
                 Ok(changes)
             }
@@ -124,7 +223,10 @@ impl Admission<AgentKind> for RerouteLog {
                     event: event.event_id.clone(),
                     reason: refusal.to_string(),
                 });
-                self.tell_if_ended(older).await?;
+                if known {
+                    return Err(refusal);
+                }
+                self.tell_if_ended(older.as_ref()).await?;
                 Err(refusal)
             }
         }

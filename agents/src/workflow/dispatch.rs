@@ -8,12 +8,14 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use routing_core::model::Message;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use tokio::task::{JoinError, JoinSet};
 
+use super::cut_off;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next, Role};
 use super::node::{Path, WorkDone, Worked};
@@ -21,6 +23,7 @@ use super::receive::receive;
 use super::resume::Action;
 use super::station::Batch;
 use super::step::turn;
+use crate::durable::replay::{self, Replay};
 use crate::prompts;
 use crate::run::NodeState;
 
@@ -33,11 +36,29 @@ pub(super) fn dispatch<'a, B: Batch>(batch: B, flow: &'a Flow) -> Action<'a> {
             return turn::<B::WorkerRouting>(flow, &mut path).await;
         }
         receive(flow, &mut path, batch.clone()).await?;
-        flow.set_state(path.top()?, NodeState::Running);
-        if let Some(next) = run_workers(flow, &mut path, &batch).await? {
-            return Ok(next);
+        let node = path.top()?;
+        let next_turn = node.turn + 1;
+        if let Some(cut_off) = flow.engine.journal.cut_off(&node.id, next_turn)?
+            && flow.engine.journal.start_of(&node.id, next_turn).is_none()
+        {
+            // Its workers were cut off with it, or with one above it.
+            flow.advance();
+            return cut_off::end(flow, &mut path, cut_off.node, cut_off.reason).await;
         }
-        turn::<B::Routing>(flow, &mut path).await
+        flow.set_state(node, NodeState::Running);
+        match run_workers(flow, &mut path, &batch).await? {
+            None => turn::<B::Routing>(flow, &mut path).await,
+            Some(Next::Finished(FlowEnd::Interrupted(reason))) => {
+                match cut_off::wanted(flow, &mut path, next_turn).await? {
+                    Some(cut_off) => {
+                        flow.advance();
+                        cut_off::end(flow, &mut path, cut_off.node, cut_off.reason).await
+                    }
+                    None => Ok(Next::Finished(FlowEnd::Interrupted(reason))),
+                }
+            }
+            Some(next) => Ok(next),
+        }
     })
 }
 
@@ -79,6 +100,8 @@ struct Started {
 struct Ended {
     at: usize,
     end: Result<FlowEnd, FlowError>,
+    /// Whether it did something that was not done before.
+    is_live: bool,
 }
 
 /// Runs the workers of a batch. Work that has a result already is not done again.
@@ -118,8 +141,12 @@ async fn run_workers<B: Batch>(
     }
     let mut ends = run_side_by_side(flow, waiting).await;
     ends.sort_by_key(|ended| ended.at);
+    if ends.iter().any(|ended| ended.is_live) {
+        // What follows from their results was not done before either.
+        replay::go_live();
+    }
     let mut settled = Settled::default();
-    for Ended { at, end } in ends {
+    for Ended { at, end, .. } in ends {
         if let Some(outcome) = settled.take(end)
             && let Some(worker) = started.get(at)
         {
@@ -153,8 +180,11 @@ async fn worker_flow<B: Batch>(
     let worker = Flow {
         engine: Arc::clone(&flow.engine),
         planner: Arc::clone(&flow.planner),
-        scope: flow.scope.child(),
         role: Role::Worker { dispatch: B::KIND },
+        worker: Some(id.clone()),
+        // What its workers do comes after what the run's own flow has done.
+        began: flow.place().main + 1,
+        turns: AtomicU64::new(0),
         path: Mutex::default(),
     };
     {
@@ -180,10 +210,14 @@ async fn run_side_by_side<B: Batch>(
         while running.len() < most
             && let Some((at, start)) = waiting.pop_front()
         {
-            running.spawn(async move {
+            // Each flow finds for itself where it stood.
+            let replay = Replay::since(replay::recorded());
+            let live = replay.clone();
+            running.spawn(replay.around(async move {
                 let end = work(&start).await;
-                Ended { at, end }
-            });
+                let is_live = live.recorded().is_none();
+                Ended { at, end, is_live }
+            }));
         }
         match running.join_next().await {
             None => return ends,
@@ -194,6 +228,7 @@ async fn run_side_by_side<B: Batch>(
                 ends.push(Ended {
                     at: usize::MAX,
                     end,
+                    is_live: true,
                 });
             }
         }
@@ -238,7 +273,9 @@ async fn work<B: Batch>(start: &Start<B>) -> Result<FlowEnd, FlowError> {
             | FlowEnd::Leaves(_)
             | FlowEnd::Halted,
         ) => {}
-        Ok(FlowEnd::Stopped(_) | FlowEnd::Interrupted(_) | FlowEnd::Waiting) | Err(_) => {
+        // Its siblings finish their work; the run is stopped then.
+        Ok(FlowEnd::Interrupted(_)) => {}
+        Ok(FlowEnd::Stopped(_) | FlowEnd::Waiting) | Err(_) => {
             flow.engine.halt();
         }
     }

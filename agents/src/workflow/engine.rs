@@ -1,20 +1,32 @@
 //! What all flows of a run share.
 
 use std::collections::VecDeque;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use interrupts::store::CheckpointId;
 use llm::SupervisorStep;
 use routing_core::ask::Asker;
-
-use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus, InProcessBus, RerouteDesk};
+use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus, InProcessBus};
 use routing_core::context::DecoratorChain;
-use routing_core::handler::{HandlerConfig, UnifiedInterruptHandler};
-use routing_core::reroute::{InMemoryReroutes, PendingReroutes};
-use routing_core::{Blackboard, Clock, EventId, RunId};
+use routing_core::handler::{Branches, HandlerConfig, HandlerPolicy, UnifiedInterruptHandler};
+use routing_core::reroute::PendingReroutes;
+use routing_core::{Blackboard, Clock, EventId, NodeId, RunId, StopScope};
 
 use super::failure::FlowError;
 use crate::agent_kind::AgentKind;
+use crate::durable::checkpoint::{Checkpoints, NodeSnapshot, RunSnapshot};
+use crate::durable::control::{OnlyScope, RunControl};
+use crate::durable::decisions::StoreDecisions;
+use crate::durable::desk::Desk;
+use crate::durable::error::KeepError;
+use crate::durable::journal::RunJournal;
+use crate::durable::letter::Letter;
+use crate::durable::model::JournalledModel;
+use crate::durable::record::{RunRecord, Standing};
+use crate::durable::reroutes::StoreReroutes;
+use crate::durable::unread::Unread;
 use crate::records::{
     DiscoveryCollectorResult, InterruptRequest, InterruptRouting, PlanningCollectorResult,
     Summaries, TicketCollectorResult,
@@ -38,47 +50,71 @@ pub(crate) struct Engine {
     pub(crate) asker: Asker,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) nodes: Arc<NodeDirectory>,
-    pub(crate) reroutes: Arc<dyn PendingReroutes<AgentKind>>,
-    pub(crate) reroute_log: Arc<RerouteLog>,
-    pub(crate) bus: Arc<InProcessBus<AgentKind>>,
+    keeping: Keeping,
     pub(crate) blackboard: Blackboard,
     pub(crate) handler: UnifiedInterruptHandler<InterruptRequest, InterruptRouting>,
     pub(crate) ledger: Arc<Ledger>,
+    control: OnceLock<Arc<dyn RunControl>>,
+    /// What was given along when the run was resumed.
+    inputs: Mutex<Vec<Letter>>,
     /// Where workers were sent that left their dispatch node, as far as the run has not gone there yet.
     later: Mutex<VecDeque<InterruptRouting>>,
-    script: Mutex<Vec<SupervisorStep>>,
+    script: Mutex<Vec<(usize, SupervisorStep)>>,
     steps: Mutex<u32>,
     /// Set once the run comes to an end for one flow: the others finish their step and end too.
     halting: AtomicBool,
 }
 
-/// The way of supervisors' events into the run.
-struct Bus {
-    bus: Arc<InProcessBus<AgentKind>>,
-    reroutes: Arc<dyn PendingReroutes<AgentKind>>,
-    reroute_log: Arc<RerouteLog>,
+/// What keeps the run: its store, its journal, and the way of supervisors' events into it.
+pub(crate) struct Keeping {
+    pub(crate) journal: Arc<RunJournal>,
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) decisions: Arc<StoreDecisions>,
+    pub(crate) reroutes: Arc<dyn PendingReroutes<AgentKind>>,
+    pub(crate) reroute_log: Arc<RerouteLog>,
+    pub(crate) bus: Arc<InProcessBus<AgentKind>>,
+    pub(crate) checkpoints: Checkpoints,
+    /// Held while the store is told of nodes, so that it hears of each change in its order.
+    telling: tokio::sync::Mutex<()>,
 }
 
-impl Bus {
-    fn over(nodes: &Arc<NodeDirectory>, recorder: &Arc<Recorder>, clock: &Arc<dyn Clock>) -> Self {
-        let reroutes: Arc<dyn PendingReroutes<AgentKind>> =
-            Arc::new(InMemoryReroutes::<AgentKind>::default());
-        let desk = RerouteDesk::new(
-            Arc::clone(nodes) as Arc<_>,
-            Arc::clone(&reroutes),
-            Arc::clone(nodes) as Arc<_>,
-            Arc::clone(clock),
-        );
-        let reroute_log = Arc::new(RerouteLog::new(
-            desk,
-            Arc::clone(&reroutes),
-            Arc::clone(recorder),
-        ));
+/// What keeps a run is reached as if it were the engine's own.
+impl Deref for Engine {
+    type Target = Keeping;
+
+    fn deref(&self) -> &Keeping {
+        &self.keeping
+    }
+}
+
+impl Keeping {
+    fn over(record: RunRecord, nodes: &Arc<NodeDirectory>, recorder: &Arc<Recorder>) -> Self {
+        let record = Arc::new(record);
+        let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
+        let desk = Arc::new(Desk::new(record));
+        let reroutes: Arc<dyn PendingReroutes<AgentKind>> = Arc::new(StoreReroutes {
+            desk: Arc::clone(&desk),
+        });
+        let reroute_log = Arc::new(RerouteLog {
+            desk: Arc::clone(&desk),
+            journal: Arc::clone(&journal),
+            nodes: Arc::clone(nodes),
+            reroutes: Arc::clone(&reroutes),
+            recorder: Arc::clone(recorder),
+            gate: tokio::sync::Mutex::new(()),
+        });
         let admission = Arc::clone(&reroute_log) as Arc<_>;
         Self {
-            bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
+            decisions: Arc::new(StoreDecisions {
+                desk: Arc::clone(&desk),
+            }),
+            journal,
+            desk,
             reroutes,
             reroute_log,
+            bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
+            checkpoints: Checkpoints::default(),
+            telling: tokio::sync::Mutex::new(()),
         }
     }
 }
@@ -97,17 +133,17 @@ impl Engine {
             limits,
             policy,
             clock,
+            store,
         } = config;
         let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
         let nodes = Arc::new(NodeDirectory::new(run));
-        let Bus {
-            bus,
-            reroutes,
-            reroute_log,
-        } = Bus::over(&nodes, &recorder, &clock);
+        let keeping = Keeping::over(RunRecord::new(run, store), &nodes, &recorder);
         let model = Arc::new(MeteredModel::new(model));
         let asker = Asker {
-            model: Arc::clone(&model) as Arc<_>,
+            model: Arc::new(JournalledModel {
+                inner: Arc::clone(&model),
+                journal: Arc::clone(&keeping.journal),
+            }),
             constraints,
             corrections: limits.corrections,
         };
@@ -116,11 +152,16 @@ impl Engine {
             asker: asker.clone(),
             reviewing_model: asker.clone(),
             reviewer: Arc::new(StoppableReviewer { inner: reviewer }),
-            reroutes: Arc::clone(&reroutes),
+            reroutes: Arc::clone(&keeping.reroutes),
+            decisions: Arc::clone(&keeping.decisions) as Arc<_>,
             decorators: DecoratorChain::default(),
             observer: Arc::clone(&ledger) as Arc<_>,
             clock: Arc::clone(&clock),
-            policy,
+            // A run that is kept has checkpoints to fork from.
+            policy: HandlerPolicy {
+                branches: Branches::Forked,
+                ..policy
+            },
         });
         Self {
             run,
@@ -132,17 +173,98 @@ impl Engine {
             asker,
             recorder,
             nodes,
-            reroutes,
-            reroute_log,
-            bus,
+            keeping,
             blackboard: Blackboard::new(),
             handler,
             ledger,
+            control: OnceLock::new(),
+            inputs: Mutex::default(),
             later: Mutex::default(),
-            script: Mutex::new(supervisor_steps),
+            script: Mutex::new(supervisor_steps.into_iter().enumerate().collect()),
             steps: Mutex::new(0),
             halting: AtomicBool::new(false),
         }
+    }
+
+    /// Takes the run, and reads what was recorded of it. Its scope stops it where nobody else does.
+    pub(crate) async fn open(&self, scope: &StopScope) -> Result<Standing, KeepError> {
+        let control = match &self.journal.record.kept.control {
+            Some(control) => Arc::clone(control),
+            None => Arc::new(OnlyScope(scope.clone())),
+        };
+        let _first = self.control.set(control);
+        let (standing, checkpoint) = self.journal.record.open().await?;
+        self.checkpoints.go_on_from(checkpoint);
+        self.journal.load().await?;
+        *self.steps.lock().unwrap_or_else(PoisonError::into_inner) = self.journal.steps();
+        self.model.add(self.journal.usage());
+        self.nodes.were_read(self.journal.read_letters());
+        if standing == Standing::GoesOn && !self.journal.record.is_watched_only() {
+            let Unread { letters, inputs } = Unread::gather(&self.journal, &self.desk).await?;
+            for (node, letter) in letters {
+                self.nodes.keep_unread(&node, letter);
+            }
+            *self.inputs.lock().unwrap_or_else(PoisonError::into_inner) = inputs;
+        }
+        Ok(standing)
+    }
+
+    /// Who stops the run's nodes.
+    pub(crate) fn control(&self) -> Option<&Arc<dyn RunControl>> {
+        self.control.get()
+    }
+
+    /// The scope of a node.
+    pub(crate) fn scope_of(&self, node: &NodeId) -> StopScope {
+        // There is one as soon as the run is executed, and nothing asks before.
+        self.control()
+            .map_or_else(StopScope::new, |control| control.scope_of(node))
+    }
+
+    /// New input for the node of the run's own flow that has the turn, where it came with the resuming.
+    pub(crate) fn take_inputs(&self) -> Vec<Letter> {
+        std::mem::take(&mut *self.inputs.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Tells the store how the nodes stand.
+    pub(crate) async fn keep_nodes(&self) -> Result<(), KeepError> {
+        let record = &self.journal.record;
+        if record.is_watched_only() {
+            return Ok(());
+        }
+        let _in_order = self.telling.lock().await;
+        let rows = self.nodes.changed_rows(self.clock.now())?;
+        if !rows.is_empty() {
+            record
+                .store()
+                .put_nodes(self.run, record.epoch()?, rows)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Saves a checkpoint, and tells of it.
+    pub(crate) async fn checkpoint(&self, reason: &str) -> Result<Option<CheckpointId>, KeepError> {
+        if self.journal.record.is_watched_only() {
+            return Ok(None);
+        }
+        let snapshot = RunSnapshot {
+            reason: reason.to_owned(),
+            steps: self.steps(),
+            nodes: self
+                .nodes
+                .all()
+                .into_iter()
+                .map(NodeSnapshot::from)
+                .collect(),
+            interrupts: self.ledger.open(),
+        };
+        let saved = self.checkpoints.save(&self.journal, &snapshot).await?;
+        self.recorder.record(RunEvent::CheckpointSaved {
+            number: saved.number,
+            reason: reason.to_owned(),
+        });
+        Ok(Some(saved))
     }
 
     /// The number of the next step.
@@ -171,13 +293,13 @@ impl Engine {
         self.halting.load(Ordering::SeqCst)
     }
 
-    /// The first scripted step that this test picks, taken out of the script.
+    /// The first scripted step that this test picks, taken out of the script, and its place in it.
     pub(crate) fn take_scripted(
         &self,
         fits: impl Fn(&SupervisorStep) -> bool,
-    ) -> Option<SupervisorStep> {
+    ) -> Option<(usize, SupervisorStep)> {
         let mut script = self.script.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = script.iter().position(fits)?;
+        let at = script.iter().position(|(_, step)| fits(step))?;
         Some(script.remove(at))
     }
 

@@ -3,11 +3,12 @@
 use std::error::Error;
 
 use routing_core::ask::AskError;
-use routing_core::handler::HandleError;
+use routing_core::handler::{DecisionError, HandleError};
 use routing_core::model::ModelError;
 use routing_core::planner::PlanError;
 use routing_core::reroute::StoreError;
 
+use crate::durable::error::KeepError;
 use crate::records::{EmptyList, EmptyText};
 
 /// Why a run fails.
@@ -31,6 +32,9 @@ pub(crate) enum FlowError {
         #[source]
         source: HandleError,
     },
+    /// The run could not be kept.
+    #[error(transparent)]
+    Keep(#[from] KeepError),
     /// The store of reroutes failed.
     #[error("the reroute events cannot be read or written")]
     Reroutes(#[from] StoreError),
@@ -100,8 +104,41 @@ impl FlowError {
         chain
     }
 
+    /// Whether the run could not be recorded. What was recorded before stands, so it has not failed: it can
+    /// be resumed.
+    pub(crate) fn is_of_the_store(&self) -> bool {
+        let mut cause: Option<&(dyn Error + 'static)> = Some(self);
+        while let Some(error) = cause {
+            let is_model = error
+                .downcast_ref::<ModelError>()
+                .is_some_and(ModelError::is_unrecorded);
+            let is_decision = matches!(
+                error.downcast_ref::<DecisionError>(),
+                Some(DecisionError::Unavailable(_))
+            );
+            if is_model || is_decision || error.is::<KeepError>() || error.is::<StoreError>() {
+                return true;
+            }
+            cause = error.source();
+        }
+        // A transparent error hides the one that it is made of from the chain.
+        matches!(self, Self::Keep(_) | Self::Reroutes(_))
+            || matches!(
+                self,
+                Self::Interrupt {
+                    source: HandleError::Reroutes(_)
+                        | HandleError::Decision(DecisionError::Unavailable(_)),
+                    ..
+                }
+            )
+    }
+
     /// What may help, where something is known to.
     pub(crate) fn hint(&self) -> Option<String> {
+        if self.is_of_the_store() {
+            let hint = "what was recorded stands; see to the store, then resume the run";
+            return Some(hint.to_owned());
+        }
         if let Self::StepLimit { .. } = self {
             let hint = "raise the limit with --max-steps, or look in the log for agents that go in circles";
             return Some(hint.to_owned());
@@ -152,6 +189,7 @@ fn model_hint(error: &ModelError) -> &'static str {
         ModelError::TimedOut { .. } => {
             "the model is too slow; try a smaller one, or another provider"
         }
+        ModelError::Unrecorded(_) => "see to the store, then resume the run",
         _ => "try another model",
     }
 }

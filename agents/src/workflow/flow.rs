@@ -1,10 +1,11 @@
 //! One line of control through the workflow: the run's own, or that of one worker.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use routing_core::model::Message;
 use routing_core::planner::BlackboardRoutingPlanner;
-use routing_core::{NodeId, StopReason, StopScope};
+use routing_core::{NodeId, StopReason};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
@@ -13,6 +14,7 @@ use super::failure::FlowError;
 use super::kinds::{Place, place};
 use super::node::{Node, Path};
 use crate::agent_kind::AgentKind;
+use crate::durable::entry::FlowPlace;
 use crate::records::InterruptRouting;
 use crate::run::{NodeState, RunEvent};
 
@@ -47,7 +49,7 @@ pub(crate) enum FlowEnd {
     Leaves(Box<InterruptRouting>),
     /// An agent's STOP, or a collector's, ended the run.
     Stopped(String),
-    /// The run was stopped from outside.
+    /// It was stopped from outside.
     Interrupted(StopReason),
     /// A question waits for an answer that cannot come now.
     Waiting,
@@ -59,13 +61,44 @@ pub(crate) enum FlowEnd {
 pub(crate) struct Flow {
     pub(crate) engine: Arc<Engine>,
     pub(crate) planner: Arc<Planner>,
-    pub(crate) scope: StopScope,
     pub(crate) role: Role,
+    /// The first node of a worker's flow.
+    pub(crate) worker: Option<NodeId>,
+    /// The turn of the run's own flow after which a worker's flow began; 0 for the run's own.
+    pub(crate) began: u64,
+    /// How many turns were taken in this flow.
+    pub(crate) turns: AtomicU64,
     /// The living nodes of this flow. Only the action that runs holds it, so nobody ever waits.
     pub(crate) path: Mutex<Path>,
 }
 
 impl Flow {
+    /// Where the flow stands.
+    pub(crate) fn place(&self) -> FlowPlace {
+        let own = self.turns.load(Ordering::Acquire);
+        let main = if self.worker.is_none() {
+            own
+        } else {
+            self.began
+        };
+        FlowPlace {
+            worker: self.worker.clone(),
+            main,
+            own,
+        }
+    }
+
+    /// Takes one more turn, and says where the flow stands then.
+    pub(crate) fn advance(&self) -> FlowPlace {
+        self.turns.fetch_add(1, Ordering::AcqRel);
+        self.place()
+    }
+
+    /// Whether it is recorded that the flow went on from where it stands.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.engine.journal.goes_on(&self.place())
+    }
+
     /// Follows routings until the flow ends.
     pub(crate) async fn run(&self, first: Next) -> Result<FlowEnd, FlowError> {
         let mut next = first;
@@ -208,15 +241,14 @@ impl Flow {
         engine.tell_ended(given_up).await
     }
 
-    /// Leaves all nodes as they are and closes their boxes: the run waits, and nobody works in it.
-    pub(crate) async fn close_all(&self, path: &mut Path) -> Result<(), FlowError> {
-        let engine = &self.engine;
+    /// Leaves all nodes as they are: the run waits, and nobody works in it. What comes for them is kept by
+    /// the store until it goes on, and so are the events that wait for their interrupts.
+    fn close_all(&self, path: &mut Path, state: Option<NodeState>) {
         while let Some(node) = path.pop() {
-            engine.nodes.close(&node.id);
-            let given_up = engine.reroutes.node_ended(engine.run, &node.id).await?;
-            engine.tell_ended(given_up).await?;
+            if let Some(state) = state {
+                self.set_state(&node, state);
+            }
         }
-        Ok(())
     }
 
     /// Ends the flow's nodes as the flow ended.
@@ -227,10 +259,20 @@ impl Flow {
                 self.leave_all(&mut path, NodeState::Completed).await
             }
             Ok(FlowEnd::Pruned(_)) => self.leave_all(&mut path, NodeState::Pruned).await,
-            Ok(FlowEnd::Stopped(_) | FlowEnd::Interrupted(_) | FlowEnd::Halted) => {
-                self.leave_all(&mut path, NodeState::Canceled).await
+            Ok(FlowEnd::Stopped(_)) => self.leave_all(&mut path, NodeState::Canceled).await,
+            Ok(FlowEnd::Interrupted(_)) => {
+                self.close_all(&mut path, Some(NodeState::WaitingInput));
+                Ok(())
             }
-            Ok(FlowEnd::Waiting) => self.close_all(&mut path).await,
+            Ok(FlowEnd::Waiting | FlowEnd::Halted) => {
+                self.close_all(&mut path, None);
+                Ok(())
+            }
+            // Nothing has failed but the recording: the nodes go on from there.
+            Err(error) if error.is_of_the_store() => {
+                self.close_all(&mut path, None);
+                Ok(())
+            }
             Err(_) => {
                 self.leave_top(&mut path, NodeState::Failed).await?;
                 self.leave_all(&mut path, NodeState::Canceled).await

@@ -1,20 +1,31 @@
 //! From an agent's interrupt to where its flow goes on.
 
-use routing_core::handler::{HandleError, OperationContext, Resolution, Routed};
+use interrupts::store::NewRun;
+use routing_core::answer::read_within;
+use routing_core::handler::{
+    DecidedBy, DecisionError, HandleError, Matter, OperationContext, Resolution, Routed,
+};
 use routing_core::model::Message;
 use routing_core::{
-    AgentType, InterruptDetails, InterruptId, InterruptRoutes, InterruptType, Outcome,
-    SealedInterrupt,
+    AgentType, InterruptDetails, InterruptId, InterruptRoutes, InterruptType, Outcome, RouteSet,
+    RunId, SealedInterrupt, StopReason,
 };
 use serde_json::json;
 
+use super::cut_off;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next, Role};
 use super::node::{Node, Path, Streak};
 use super::resume::resume;
 use crate::agent_kind::{AgentKind, RouteType};
+use crate::durable::desk::Raising;
+use crate::durable::entry::{CutOff, InterruptEnd, InterruptIntent, InterruptOutcome};
+use crate::durable::error::KeepError;
+use crate::durable::journal::INTERRUPT;
+use crate::durable::model::end_of_what_was_recorded;
+use crate::durable::place;
 use crate::records::*;
-use crate::run::{InterruptRecord, InterruptResult, NodeState, RunEvent};
+use crate::run::{InterruptRecord, InterruptResult, RunEvent};
 
 /// The interrupt of a node whose model gives no answer that fits: a person is asked in its place.
 pub(super) fn of_a_stuck_node(kind: AgentKind, problem: String) -> InterruptRequest {
@@ -49,17 +60,63 @@ pub(super) fn of_a_stuck_node(kind: AgentKind, problem: String) -> InterruptRequ
     }
 }
 
-/// Handles the interrupt of the node that has the turn.
+/// Handles the interrupt of the node that has the turn: as it was, where it was resolved before.
 pub(super) async fn handle(
     flow: &Flow,
     path: &mut Path,
     request: InterruptRequest,
 ) -> Result<Next, FlowError> {
     let engine = &flow.engine;
+    let node = path.top()?;
+    let payload = request.payload()?;
+    let recorded = engine.journal.interrupt(&node.id, node.turn)?;
+    if let Some((intent, _)) = &recorded
+        && intent.request != payload
+    {
+        return Err(KeepError::Diverged {
+            place: place::interrupt(&node.id, node.turn),
+            what: "interrupt",
+        }
+        .into());
+    }
+    match recorded {
+        Some((intent, Some(outcome))) => {
+            raised(flow, node, intent.interrupt, &request)?;
+            told_again(flow, node, intent.interrupt, &outcome);
+            follow(flow, path, intent.interrupt, &request.details(), outcome).await
+        }
+        Some((intent, None)) => {
+            let turn = node.turn + 1;
+            if let Some(CutOff { node, reason, .. }) = engine.journal.cut_off(&node.id, turn)? {
+                raised(flow, path.top()?, intent.interrupt, &request)?;
+                flow.advance();
+                return cut_off::end(flow, path, node, reason).await;
+            }
+            resolve(flow, path, request, Some(intent.interrupt)).await
+        }
+        None => resolve(flow, path, request, None).await,
+    }
+}
+
+/// Resolves an interrupt that was not resolved before.
+async fn resolve(
+    flow: &Flow,
+    path: &mut Path,
+    request: InterruptRequest,
+    begun: Option<InterruptId>,
+) -> Result<Next, FlowError> {
+    let engine = &flow.engine;
+    if engine.journal.record.is_watched_only() {
+        let reason = end_of_what_was_recorded();
+        return Ok(Next::Finished(FlowEnd::Interrupted(reason)));
+    }
+    engine.journal.go_live();
     let details = request.details();
     let node = path.top()?;
-    let interrupt = InterruptId::generate();
+    let interrupt = record(flow, node, &request, begun).await?;
     raised(flow, node, interrupt, &request)?;
+    engine.keep_nodes().await?;
+    let scope = engine.scope_of(&node.id);
     let context = OperationContext {
         interrupt,
         run: engine.run,
@@ -67,42 +124,206 @@ pub(super) async fn handle(
         turn: node.turn,
         blackboard: &engine.blackboard,
         conversation: &node.conversation,
-        scope: &flow.scope,
+        scope: &scope,
     };
     let handled = engine
         .handler
         .handle_unified_interrupt(request, context)
         .await;
-    count(node, details.r#type, engine.ledger.was_requested(interrupt));
-    match handled {
-        Ok(Outcome::Completed(Resolution::Routed(routed))) => {
-            Ok(follow(flow, node, interrupt, &details, *routed))
+    let end = match handled {
+        Ok(Outcome::Completed(resolution)) => end_of(flow, node, resolution)?,
+        Err(
+            refusal @ (HandleError::NeedsCheckpoints { .. }
+            | HandleError::Decision(DecisionError::Withdrawn { .. })),
+        ) => InterruptEnd::Refused {
+            reason: refusal.to_string(),
+        },
+        Ok(Outcome::Interrupted { reason, .. }) => return stopped(flow, path, reason).await,
+        Err(error) => return unresolved(flow, node, error),
+    };
+    let is_rerouted = matches!(
+        end,
+        InterruptEnd::Routed {
+            reroute: Some(_),
+            ..
         }
-        Ok(Outcome::Completed(Resolution::Stopped { reason, .. })) => {
-            engine.ledger.ended(interrupt, InterruptResult::Stopped);
-            Ok(Next::Finished(FlowEnd::Stopped(reason)))
+    );
+    let requested = is_rerouted || engine.ledger.was_requested(interrupt);
+    let outcome = InterruptOutcome { requested, end };
+    resolved(flow, node, interrupt, &outcome).await?;
+    follow(flow, path, interrupt, &details, outcome).await
+}
+
+/// The flow was stopped while the interrupt waited: it stays open, unless its node is cut off.
+async fn stopped(flow: &Flow, path: &mut Path, reason: StopReason) -> Result<Next, FlowError> {
+    let turn = path.top()?.turn + 1;
+    match cut_off::wanted(flow, path, turn).await? {
+        Some(CutOff { node, reason, .. }) => {
+            flow.advance();
+            cut_off::end(flow, path, node, reason).await
         }
-        Ok(Outcome::Completed(Resolution::Pruned { reason, .. })) => {
-            engine.ledger.ended(interrupt, InterruptResult::Pruned);
-            prune(flow, path, reason).await
+        None => Ok(Next::Finished(FlowEnd::Interrupted(reason))),
+    }
+}
+
+/// The interrupt stays open: the run waits where only an answer is missing, and fails otherwise.
+fn unresolved(flow: &Flow, node: &Node, error: HandleError) -> Result<Next, FlowError> {
+    if let HandleError::Paused { .. } = error {
+        return Ok(Next::Finished(FlowEnd::Waiting));
+    }
+    if let HandleError::Unanswered { question, .. } | HandleError::InvalidAnswers { question, .. } =
+        error
+    {
+        flow.engine.ledger.unanswered(*question);
+        return Ok(Next::Finished(FlowEnd::Waiting));
+    }
+    Err(FlowError::Interrupt {
+        node: node.id.to_string(),
+        source: error,
+    })
+}
+
+/// Records that the node raises the interrupt: in the journal, and in the store for whoever decides.
+async fn record(
+    flow: &Flow,
+    node: &Node,
+    request: &InterruptRequest,
+    begun: Option<InterruptId>,
+) -> Result<InterruptId, FlowError> {
+    let engine = &flow.engine;
+    let journal = &engine.journal;
+    let payload = request.payload()?;
+    let interrupt = match begun {
+        Some(interrupt) => interrupt,
+        None => {
+            let at = journal.time_of(&node.id);
+            let interrupt = engine.desk.id_for(&node.id, node.turn, at).await?;
+            let intent = InterruptIntent {
+                interrupt,
+                request: payload.clone(),
+            };
+            let place = place::interrupt(&node.id, node.turn);
+            let content = serde_json::to_string(&intent)?;
+            journal.begin(&node.id, INTERRUPT, &place, &content).await?;
+            interrupt
         }
-        Ok(Outcome::Interrupted { reason, .. }) => {
-            engine.reroutes.release(interrupt).await?;
-            Ok(Next::Finished(FlowEnd::Interrupted(reason)))
+    };
+    let raising = Raising {
+        interrupt,
+        node: &node.id,
+        turn: node.turn,
+        kind: node.kind,
+        details: &request.details(),
+        request: &payload,
+    };
+    engine.desk.raise(&raising).await?;
+    Ok(interrupt)
+}
+
+/// How the interrupt ends, as the journal keeps it.
+fn end_of(
+    flow: &Flow,
+    node: &Node,
+    resolution: Resolution<InterruptRouting>,
+) -> Result<InterruptEnd, FlowError> {
+    Ok(match resolution {
+        Resolution::Routed(routed) => {
+            let Routed {
+                routing,
+                target,
+                origin,
+                decision,
+                decided_by,
+                filled_by,
+                answer,
+                reroute,
+            } = *routed;
+            InterruptEnd::Routed {
+                routing: serde_json::to_value(routing)?,
+                origin: InterruptRouting::agent_type_of(origin).name().to_owned(),
+                target: InterruptRouting::agent_type_of(target).name().to_owned(),
+                decision,
+                decided_by,
+                filled_by,
+                answer,
+                reroute,
+            }
         }
-        Err(HandleError::Unanswered { question, .. }) => {
-            engine.ledger.unanswered(*question);
-            Ok(Next::Finished(FlowEnd::Waiting))
+        Resolution::Stopped { reason, .. } => InterruptEnd::Stopped { reason },
+        Resolution::Pruned { reason, .. } => InterruptEnd::Pruned { reason },
+        Resolution::Branched { reason, .. } => {
+            let journal = &flow.engine.journal;
+            let place = place::interrupt(&node.id, node.turn);
+            let branch = journal.record.branch_at(&place, journal.time_of(&node.id));
+            InterruptEnd::Branched { branch, reason }
         }
-        Err(HandleError::Paused { .. }) => Ok(Next::Finished(FlowEnd::Waiting)),
-        Err(refusal @ HandleError::NeedsCheckpoints { .. }) => {
-            refuse(flow, node, interrupt, refusal.to_string());
-            resume(flow, path).await
+    })
+}
+
+/// Records what became of the interrupt. The checkpoint before it is where a fork answers otherwise.
+async fn resolved(
+    flow: &Flow,
+    node: &Node,
+    interrupt: InterruptId,
+    outcome: &InterruptOutcome,
+) -> Result<(), FlowError> {
+    let engine = &flow.engine;
+    engine.checkpoint("an answer is carried out").await?;
+    let place = place::interrupt(&node.id, node.turn);
+    let content = serde_json::to_string(outcome)?;
+    engine.journal.finish(&node.id, &place, content).await?;
+    for matter in [Matter::Interrupt, Matter::Request] {
+        if let Some(dispatch) = engine.decisions.dispatch_of(interrupt, matter).await? {
+            engine.journal.dispatched(dispatch).await?;
         }
-        Err(source) => Err(FlowError::Interrupt {
-            node: node.id.to_string(),
-            source,
+    }
+    Ok(())
+}
+
+/// Tells the observer what it was told when the interrupt was resolved.
+fn told_again(flow: &Flow, node: &Node, interrupt: InterruptId, outcome: &InterruptOutcome) {
+    let recorder = &flow.engine.recorder;
+    match &outcome.end {
+        InterruptEnd::Routed {
+            origin,
+            target,
+            decided_by,
+            filled_by,
+            answer,
+            reroute,
+            ..
+        } => {
+            if let Some(event) = reroute {
+                recorder.record(RunEvent::InterruptBound {
+                    interrupt,
+                    event: event.clone(),
+                    target: target.clone(),
+                });
+            }
+            if *decided_by == DecidedBy::Person {
+                recorder.record(RunEvent::InterruptAnswered {
+                    interrupt,
+                    answer: answer.clone(),
+                });
+            }
+            recorder.record(RunEvent::InterruptResolved {
+                interrupt,
+                origin: origin.clone(),
+                target: target.clone(),
+                decided_by: *decided_by,
+                filled_by: *filled_by,
+                reroute: reroute.clone(),
+            });
+        }
+        InterruptEnd::Pruned { reason } => recorder.record(RunEvent::Pruned {
+            interrupt,
+            node: node.id.clone(),
+            reason: reason.clone(),
         }),
+        // The run's own end tells of a stop; the others are told of by what follows.
+        InterruptEnd::Stopped { .. }
+        | InterruptEnd::Branched { .. }
+        | InterruptEnd::Refused { .. } => {}
     }
 }
 
@@ -113,14 +334,15 @@ fn raised(
     request: &InterruptRequest,
 ) -> Result<(), FlowError> {
     let details = request.details();
-    flow.engine.ledger.raised(InterruptRecord {
+    let record = InterruptRecord {
         interrupt,
         node: node.id.clone(),
         origin: request.kind(),
         interrupt_type: details.r#type,
         reason: details.reason.clone(),
         outcome: InterruptResult::Open,
-    });
+    };
+    flow.engine.ledger.raised(node.step, record);
     flow.engine.recorder.record(RunEvent::InterruptRaised {
         interrupt,
         node: node.id.clone(),
@@ -147,30 +369,91 @@ fn count(node: &mut Node, interrupt_type: InterruptType, requested: bool) {
     };
 }
 
+/// Goes on as the interrupt ended.
+async fn follow(
+    flow: &Flow,
+    path: &mut Path,
+    interrupt: InterruptId,
+    details: &InterruptDetails,
+    outcome: InterruptOutcome,
+) -> Result<Next, FlowError> {
+    let ledger = &flow.engine.ledger;
+    let InterruptOutcome { requested, end } = outcome;
+    let node = path.top()?;
+    count(node, details.r#type, requested);
+    match end {
+        InterruptEnd::Stopped { reason } => {
+            ledger.ended(interrupt, InterruptResult::Stopped);
+            Ok(Next::Finished(FlowEnd::Stopped(reason)))
+        }
+        InterruptEnd::Pruned { reason } => {
+            ledger.ended(interrupt, InterruptResult::Pruned);
+            let pruned = node.id.clone();
+            match cut_off::leave(flow, path, &pruned, reason).await? {
+                Some(next) => Ok(next),
+                None => resume(flow, path).await,
+            }
+        }
+        InterruptEnd::Refused { reason } => {
+            refuse(flow, node, interrupt, reason);
+            resume(flow, path).await
+        }
+        InterruptEnd::Branched { branch, reason } => {
+            branch_off(flow, node, interrupt, branch, reason).await?;
+            resume(flow, path).await
+        }
+        routed @ InterruptEnd::Routed { .. } => go(flow, node, interrupt, details, routed),
+    }
+}
+
 /// Goes where the interrupt was sent. Its own node is told what was decided.
-fn follow(
+fn go(
     flow: &Flow,
     node: &mut Node,
     interrupt: InterruptId,
     details: &InterruptDetails,
-    routed: Routed<InterruptRouting>,
-) -> Next {
-    let target = InterruptRouting::agent_type_of(routed.target);
+    routed: InterruptEnd,
+) -> Result<Next, FlowError> {
+    let InterruptEnd::Routed {
+        routing,
+        target: name,
+        decided_by,
+        filled_by,
+        answer,
+        reroute,
+        ..
+    } = routed
+    else {
+        return Err(FlowError::Lost {
+            detail: "an interrupt that was not routed was to be followed",
+        });
+    };
+    let unreadable = |what| KeepError::Diverged {
+        place: place::interrupt(&node.id, node.turn),
+        what,
+    };
+    let target: RouteType = name.parse().map_err(|_unknown| unreadable("target"))?;
+    let route = InterruptRouting::route_to(target);
+    let routing = read_within(
+        routing.to_string().as_bytes(),
+        RouteSet::<InterruptRouting>::only(route),
+    )
+    .map_err(|_unfitting| unreadable("request"))?;
     let decision = json!({
         "type": details.r#type,
         "reason": details.reason,
-        "answer": routed.answer,
-        "decidedBy": routed.decided_by,
+        "answer": answer,
+        "decidedBy": decided_by,
         "goesOnAt": target.name(),
     });
     flow.engine.ledger.ended(
         interrupt,
         InterruptResult::Routed {
-            target: target.name().to_owned(),
-            decided_by: routed.decided_by,
-            filled_by: routed.filled_by,
-            answer: routed.answer,
-            reroute: routed.reroute,
+            target: name,
+            decided_by,
+            filled_by,
+            answer,
+            reroute,
         },
     );
     if target == node.kind.origin_route() {
@@ -181,11 +464,54 @@ fn follow(
             )),
         );
     }
-    if stays(flow.role, target) {
-        Next::routing(routed.routing)
+    Ok(if stays(flow.role, target) {
+        Next::routing(routing)
     } else {
-        Next::Finished(FlowEnd::Leaves(Box::new(routed.routing)))
+        Next::Finished(FlowEnd::Leaves(Box::new(routing)))
+    })
+}
+
+/// Forks the run here: the other one can be resumed by itself, and this one goes on.
+async fn branch_off(
+    flow: &Flow,
+    node: &mut Node,
+    interrupt: InterruptId,
+    branch: RunId,
+    reason: String,
+) -> Result<(), FlowError> {
+    let engine = &flow.engine;
+    let record = &engine.journal.record;
+    let store = record.store();
+    let is_there = store.run(branch).await.map_err(KeepError::from)?.is_some();
+    if !is_there
+        && let Some(checkpoint) = engine.checkpoint("the run is forked").await?
+        && let Some(own) = store.run(engine.run).await.map_err(KeepError::from)?
+    {
+        let new = NewRun {
+            id: branch,
+            alias: None,
+            content: own.content,
+        };
+        store
+            .fork_run(checkpoint, new)
+            .await
+            .map_err(KeepError::from)?;
     }
+    engine.recorder.record(RunEvent::Branched {
+        interrupt,
+        branch,
+        reason,
+    });
+    engine
+        .ledger
+        .ended(interrupt, InterruptResult::Branched { run: branch });
+    flow.tell(
+        node,
+        Message::user(format!(
+            "[note]\nThe run was forked here: {branch} goes on by itself. Go on with your work."
+        )),
+    );
+    Ok(())
 }
 
 /// Whether a flow can go to this node itself: the run's own goes anywhere, a worker's comes back to
@@ -211,23 +537,4 @@ fn refuse(flow: &Flow, node: &mut Node, interrupt: InterruptId, reason: String) 
         .ledger
         .ended(interrupt, InterruptResult::Refused { reason });
     flow.tell(node, Message::user(message));
-}
-
-/// Ends the node that has the turn. Its parent is told and goes on without it.
-async fn prune(flow: &Flow, path: &mut Path, reason: String) -> Result<Next, FlowError> {
-    let pruned = path.top()?.id.clone();
-    flow.leave_top(path, NodeState::Pruned).await?;
-    if path.len() == 0 {
-        return Ok(Next::Finished(FlowEnd::Pruned(reason)));
-    }
-    let node = path.top()?;
-    flow.engine.nodes.open(&node.id);
-    let note = json!({ "cutOff": pruned, "reason": reason });
-    flow.tell(
-        node,
-        Message::user(format!(
-            "[note]\nA node below you was cut off. Go on without it.\n{note:#}"
-        )),
-    );
-    resume(flow, path).await
 }

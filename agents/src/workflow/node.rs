@@ -14,6 +14,8 @@ pub(crate) struct Node {
     pub(crate) kind: AgentKind,
     /// How many answers it was asked for.
     pub(crate) turn: u32,
+    /// The step of the run that it took last.
+    pub(crate) step: u32,
     pub(crate) conversation: Vec<Message>,
     /// The type of its last interrupts, and how many it raised in a row of its own accord.
     pub(crate) streak: Option<Streak>,
@@ -63,6 +65,7 @@ impl Node {
             id,
             kind,
             turn: 0,
+            step: 0,
             conversation: Vec::new(),
             streak: None,
             asked_to_interrupt: false,
@@ -92,6 +95,11 @@ impl Path {
     /// The place of the node of this kind.
     pub(crate) fn position(&self, kind: AgentKind) -> Option<usize> {
         self.nodes.iter().position(|node| node.kind == kind)
+    }
+
+    /// The ids of the nodes, the first one first.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &NodeId> {
+        self.nodes.iter().map(|node| &node.id)
     }
 
     pub(crate) fn push(&mut self, node: Node) {

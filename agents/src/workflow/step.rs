@@ -2,20 +2,27 @@
 
 use std::sync::Arc;
 
+use llm::SupervisorStep;
 use routing_core::answer::AnswerError;
 use routing_core::ask::{AskError, Asked, CorrectionObserver};
 use routing_core::bus::EventBus;
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
 use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
 use routing_core::model::{Caller, Message, Purpose};
-use routing_core::{AgentType, EventId, NodeId, Outcome, RouteId, Routing};
+use routing_core::{AgentType, EventId, NodeId, Outcome, RouteId, Routing, StopScope};
 
+use super::cut_off;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next};
 use super::interrupts;
 use super::kinds::{INTERRUPT_FIELD, comes_back, forward_field};
 use super::node::{Node, Path};
 use crate::agent_kind::{AgentKind, RouteType};
+use crate::durable::entry::{CutOff, TurnStart};
+use crate::durable::error::KeepError;
+use crate::durable::letter::Letter;
+use crate::durable::model::end_of_what_was_recorded;
+use crate::durable::place;
 use crate::prompts;
 use crate::run::recorder::{AnswerChunks, Recorder};
 use crate::run::{NodeState, RunEvent};
@@ -31,102 +38,264 @@ enum Step<R> {
     Ended(FlowEnd),
     /// No answer fitted, and the corrections are spent.
     Stuck(String),
+    /// The node, or one above it, was cut off from outside.
+    CutOff(CutOff),
+}
+
+/// Why a node takes a turn.
+#[derive(Default)]
+struct Cause {
+    /// Something came after its last answer.
+    again: bool,
+    /// The supervisor's words that it was told once more.
+    reminder: Option<String>,
 }
 
 /// The node that has the turn takes it: a step, and another one where it was told something meanwhile.
 pub(super) async fn turn<R: Routing>(flow: &Flow, path: &mut Path) -> Result<Next, FlowError> {
+    let mut cause = Cause::default();
     loop {
-        let node = path.top()?;
-        let (routing, field) = match step::<R>(flow, node).await? {
+        let (routing, field) = match step::<R>(flow, path, cause).await? {
             Step::Answered { routing, field } => (routing, field),
             Step::Ended(end) => return Ok(Next::Finished(end)),
             Step::Stuck(problem) => {
-                let interrupt = interrupts::of_a_stuck_node(node.kind, problem);
+                let interrupt = interrupts::of_a_stuck_node(path.top()?.kind, problem);
                 return Box::pin(interrupts::handle(flow, path, interrupt)).await;
             }
+            Step::CutOff(CutOff { node, reason, .. }) => {
+                return Box::pin(cut_off::end(flow, path, node, reason)).await;
+            }
         };
+        let node = path.top()?;
         if field == INTERRUPT_FIELD {
             node.asked_to_interrupt = false;
             return Ok(Next::routing(routing));
         }
         node.streak = None;
-        if reminded(flow, node).await? {
-            continue;
-        }
-        // Whoever comes back keeps its box. All others hand over, unless a letter has come meanwhile.
-        if comes_back(field) || flow.engine.nodes.close_if_empty(&node.id) {
-            return Ok(Next::routing(routing));
+        match again(flow, node, field).await? {
+            Some(next) => cause = next,
+            None => return Ok(Next::routing(routing)),
         }
     }
 }
 
-/// Whether the node has ignored a supervisor's event that still waits; it is then told again.
-async fn reminded(flow: &Flow, node: &mut Node) -> Result<bool, FlowError> {
+/// Whether the node takes another turn before it hands over, and why.
+async fn again(flow: &Flow, node: &mut Node, field: &str) -> Result<Option<Cause>, FlowError> {
+    if flow.goes_on() {
+        return Ok(again_as_recorded(flow, node, field)?);
+    }
+    let engine = &flow.engine;
+    if engine.journal.record.is_watched_only() {
+        return Ok(None);
+    }
+    engine.journal.go_live();
+    if let Some(reminder) = reminded(flow, node).await? {
+        return Ok(Some(Cause {
+            again: true,
+            reminder: Some(reminder),
+        }));
+    }
+    engine.nodes.restore_letters(&node.id);
+    // Whoever comes back keeps its box. All others hand over, unless a letter has come meanwhile.
+    if comes_back(field) || engine.nodes.close_if_empty(&node.id) {
+        return Ok(None);
+    }
+    Ok(Some(Cause {
+        again: true,
+        reminder: None,
+    }))
+}
+
+/// What the node did when it was here before: the flow has gone on since, and how its next turn began says
+/// whether that was this node's.
+fn again_as_recorded(
+    flow: &Flow,
+    node: &mut Node,
+    field: &str,
+) -> Result<Option<Cause>, KeepError> {
+    let journal = &flow.engine.journal;
+    let turn = node.turn + 1;
+    let start = journal.start_of(&node.id, turn).filter(|it| it.again);
+    let reminder = start.as_ref().and_then(|start| start.reminder.clone());
+    match &reminder {
+        Some(text) => flow.tell(node, Message::user(text.clone())),
+        None => node.asked_to_interrupt = false,
+    }
+    let next = flow.place().own + 1;
+    let cut_off = journal.cut_off(&node.id, turn)?;
+    let is_cut_off =
+        cut_off.is_some_and(|it| it.place.worker == flow.worker && it.place.own == next);
+    if start.is_some() || is_cut_off {
+        return Ok(Some(Cause {
+            again: true,
+            reminder,
+        }));
+    }
+    if !comes_back(field) {
+        flow.engine.nodes.close(&node.id);
+    }
+    Ok(None)
+}
+
+/// The words of a supervisor's event that the node has ignored and that still waits; it is told again.
+async fn reminded(flow: &Flow, node: &mut Node) -> Result<Option<String>, FlowError> {
     if !node.asked_to_interrupt {
-        return Ok(false);
+        return Ok(None);
     }
     let engine = &flow.engine;
     if let Some(given_up) = engine.reroutes.turn_ignored(engine.run, &node.id).await? {
         engine.tell_ended(vec![given_up]).await?;
     } else if let Some(event) = engine.reroute_log.pending(&node.id).await? {
-        flow.tell(node, event.message());
-        return Ok(true);
+        let message = event.message();
+        let text = message.text.clone();
+        flow.tell(node, message);
+        return Ok(Some(text));
     }
     node.asked_to_interrupt = false;
-    Ok(false)
+    Ok(None)
 }
 
-async fn step<R: Routing>(flow: &Flow, node: &mut Node) -> Result<Step<R>, FlowError> {
+async fn step<R: Routing>(
+    flow: &Flow,
+    path: &mut Path,
+    cause: Cause,
+) -> Result<Step<R>, FlowError> {
     let engine = &flow.engine;
-    if flow.scope.is_stopping()
-        && let Some(reason) = flow.scope.reason()
-    {
-        return Ok(Step::Ended(FlowEnd::Interrupted(reason)));
+    let node = path.top()?;
+    let (id, turn) = (node.id.clone(), node.turn + 1);
+    if let Some(cut_off) = engine.journal.cut_off(&id, turn)? {
+        flow.advance();
+        return Ok(Step::CutOff(cut_off));
     }
-    if engine.is_halting() {
-        return Ok(Step::Ended(FlowEnd::Halted));
+    let recorded = engine.journal.start_of(&id, turn);
+    let is_answered = engine.journal.is_answered(&place::turn(&id, turn))?;
+    let scope = engine.scope_of(&id);
+    if !is_answered && let Some(end) = stopped(flow, path, turn, &scope).await? {
+        return Ok(end);
     }
-    engine.expire().await?;
-    let step = engine.next_step()?;
-    node.turn += 1;
-    if node.turn == 1 {
-        let opening = [
-            Message::system(prompts::instructions::<R>(node.kind, home(node))),
-            Message::user(prompts::opening(engine, node)),
-        ];
-        node.conversation.splice(0..0, opening);
-    }
-    publish_scripted(flow, node).await;
-    read_letters(flow, node).await;
+    let node = path.top()?;
+    let start = begin(flow, node, cause, recorded).await?;
+    open_conversation::<R>(flow, node);
+    read_letters(flow, node, &start.letters);
     break_loop::<R>(flow, node);
     flow.set_state(node, NodeState::Running);
+    engine.nodes.takes_turn(&node.id, node.turn, start.step);
     engine.recorder.record(RunEvent::StepStarted {
         node: node.id.clone(),
         kind: node.kind,
-        step,
+        step: start.step,
         turn: node.turn,
     });
+    let number = start.step;
+    node.step = number;
+    engine.journal.turn_begins(&node.id, start);
+    if !is_answered {
+        engine.keep_nodes().await?;
+    }
     let corrections = Corrections {
         recorder: Arc::clone(&engine.recorder),
         node: node.id.clone(),
     };
     let asked = engine
         .asker
-        .ask(&context::<R>(flow, node), &corrections, &flow.scope)
+        .ask(&context::<R>(flow, node), &corrections, &scope)
         .await;
     match asked {
-        Ok(Outcome::Completed(asked)) => answered(flow, node, step, asked),
-        Ok(Outcome::Interrupted { reason, partial }) => {
-            if !partial.text.is_empty() {
-                node.conversation.push(Message::assistant(partial.text));
-            }
-            Ok(Step::Ended(FlowEnd::Interrupted(reason)))
+        Ok(Outcome::Completed(asked)) => answered(flow, node, number, asked),
+        Ok(Outcome::Interrupted { reason, .. }) => {
+            let turn = node.turn;
+            Ok(match cut_off::wanted(flow, path, turn).await? {
+                Some(cut_off) => Step::CutOff(cut_off),
+                None => Step::Ended(FlowEnd::Interrupted(reason)),
+            })
         }
         Err(spent @ AskError::Spent { .. }) => Ok(Step::Stuck(spent.to_string())),
         Err(source) => Err(FlowError::Model {
             node: node.id.to_string(),
             source,
         }),
+    }
+}
+
+/// Why a turn that has no answer yet is not taken, where it is not.
+async fn stopped<R>(
+    flow: &Flow,
+    path: &mut Path,
+    turn: u32,
+    scope: &StopScope,
+) -> Result<Option<Step<R>>, FlowError> {
+    let engine = &flow.engine;
+    if scope.is_stopping()
+        && let Some(reason) = scope.reason()
+    {
+        if let Some(cut_off) = cut_off::wanted(flow, path, turn).await? {
+            flow.advance();
+            return Ok(Some(Step::CutOff(cut_off)));
+        }
+        return Ok(Some(Step::Ended(FlowEnd::Interrupted(reason))));
+    }
+    if engine.is_halting() {
+        return Ok(Some(Step::Ended(FlowEnd::Halted)));
+    }
+    if engine.journal.record.is_watched_only() {
+        let reason = end_of_what_was_recorded();
+        return Ok(Some(Step::Ended(FlowEnd::Interrupted(reason))));
+    }
+    Ok(None)
+}
+
+/// How the turn begins: as it did before, where it has begun before, else with what has come for the node.
+async fn begin(
+    flow: &Flow,
+    node: &mut Node,
+    cause: Cause,
+    recorded: Option<TurnStart>,
+) -> Result<TurnStart, FlowError> {
+    let engine = &flow.engine;
+    let place = flow.advance();
+    if let Some(start) = recorded {
+        if start.place != place {
+            return Err(KeepError::Diverged {
+                place: place::turn(&node.id, node.turn + 1),
+                what: "turn",
+            }
+            .into());
+        }
+        node.turn += 1;
+        // What the script's supervisor says before this turn was published then.
+        while take_scripted(flow, node).is_some() {}
+        return Ok(start);
+    }
+    engine.journal.go_live();
+    engine.expire().await?;
+    let step = engine.next_step()?;
+    node.turn += 1;
+    publish_scripted(flow, node).await?;
+    engine.nodes.restore_letters(&node.id);
+    let mut letters = {
+        let _held = engine.reroute_log.hold().await;
+        engine.nodes.take_letters(&node.id)
+    };
+    if flow.worker.is_none() {
+        letters.extend(engine.take_inputs());
+    }
+    Ok(TurnStart {
+        step,
+        place,
+        again: cause.again,
+        reminder: cause.reminder,
+        letters,
+    })
+}
+
+/// A node's first turn begins with its instructions.
+fn open_conversation<R: Routing>(flow: &Flow, node: &mut Node) {
+    if node.turn == 1 {
+        let opening = [
+            Message::system(prompts::instructions::<R>(node.kind, home(node))),
+            Message::user(prompts::opening(&flow.engine, node)),
+        ];
+        node.conversation.splice(0..0, opening);
     }
 }
 
@@ -188,19 +357,29 @@ fn answered<R: Routing>(
     })
 }
 
-/// Publishes what the script's supervisor says before this turn.
-async fn publish_scripted(flow: &Flow, node: &Node) {
-    let engine = &flow.engine;
-    while let Some(scripted) = engine.take_scripted(|step| {
+/// What the script's supervisor says before this turn, taken out of the script.
+fn take_scripted(flow: &Flow, node: &Node) -> Option<(usize, SupervisorStep)> {
+    flow.engine.take_scripted(|step| {
         step.agent == node.kind.name()
             && step.turn == node.turn
             && step
                 .node
                 .as_ref()
                 .is_none_or(|end| node.id.as_str().ends_with(end.as_str()))
-    }) {
+    })
+}
+
+/// Publishes what the script's supervisor says before this turn.
+async fn publish_scripted(flow: &Flow, node: &Node) -> Result<(), FlowError> {
+    let engine = &flow.engine;
+    while let Some((place, scripted)) = take_scripted(flow, node) {
         let event = scripted.event;
-        let event_id = EventId::generate();
+        // The same step of the script is the same event, also where the run was cut off just after it.
+        let text = format!("{}/script/{place}", engine.run);
+        let event_id = EventId::try_from(text).unwrap_or_else(|_too_long| EventId::generate());
+        if engine.reroute_log.knows(&event_id).await? {
+            continue;
+        }
         let source = match event.source_agent_type.as_deref() {
             Some(name) => name.parse::<AgentKind>(),
             None => Ok(node.kind),
@@ -235,19 +414,16 @@ async fn publish_scripted(flow: &Flow, node: &Node) {
         // A refusal is told to the observer by the bus's admission.
         let _refused = engine.bus.publish(published).await;
     }
+    Ok(())
 }
 
-/// Reads what was put into the node's box since its last turn.
-async fn read_letters(flow: &Flow, node: &mut Node) {
-    let letters = {
-        let _held = flow.engine.reroute_log.hold().await;
-        flow.engine.nodes.take_letters(&node.id)
-    };
+/// The node reads what came for it since its last turn.
+fn read_letters(flow: &Flow, node: &mut Node, letters: &[Letter]) {
     for letter in letters {
         if letter.text.starts_with(INTERRUPT_REQUEST_MARK) {
             node.asked_to_interrupt = true;
         }
-        flow.tell(node, letter);
+        flow.tell(node, letter.message());
     }
 }
 

@@ -12,6 +12,7 @@ use routing_core::model::ModelCall;
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptType, NodeId, StopScope};
 use serde_json::{Value, json};
+use store::{MemoryStore, StoreSettings};
 
 use crate::models::{Part, Playing, Reply};
 use crate::stage::{Stage, assert_completed, target};
@@ -283,7 +284,11 @@ impl routing_core::Clock for HastyClock {
 #[tokio::test]
 async fn an_event_that_waits_too_long_expires_and_is_told() {
     let mut stage = Stage::new().scripted(supervisor("PLANNING_ORCHESTRATOR", None, "stop"));
-    stage.clock = Arc::new(HastyClock::default());
+    // The store judges by its own clock.
+    stage.store = Arc::new(MemoryStore::new(StoreSettings {
+        clock: Arc::new(HastyClock::default()),
+        ..StoreSettings::default()
+    }));
     let model = Playing::new(Deaf, stage.rehearsal());
     let stage = stage.played_by(model);
     let report = stage.execute().await;

@@ -222,15 +222,20 @@ async fn a_pruned_orchestrator_cancels_the_run() {
 }
 
 #[tokio::test]
-async fn branch_is_refused_and_its_node_goes_on() {
+async fn branch_forks_the_run_and_both_go_on() {
     let stage = Stage::new().interrupts("DISCOVERY_ORCHESTRATOR", 1, "BRANCH");
     let report = stage.execute().await;
     assert_completed(&report);
-    let InterruptResult::Refused { reason } = &report.interrupts[0].outcome else {
+    let InterruptResult::Branched { run } = report.interrupts[0].outcome else {
         panic!("{:?}", report.interrupts)
     };
-    assert!(reason.contains("BRANCH"), "{reason}");
     assert_eq!(times(&stage, "orchestrator/discovery"), 2);
+    let mut branch = stage;
+    branch.run = run;
+    let other = branch.execute().await;
+    assert_completed(&other);
+    assert_eq!(other.interrupts, report.interrupts, "it was decided before");
+    assert_eq!(other.steps, report.steps);
 }
 
 #[tokio::test]

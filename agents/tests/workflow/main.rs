@@ -13,6 +13,8 @@ mod calls;
 mod events;
 mod interrupts;
 mod models;
+mod mortal;
+mod resuming;
 mod stage;
 mod stops;
 mod walk;

@@ -5,12 +5,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use agents::run::{
-    Goal, InterruptResult, Run, RunConfig, RunEvent, RunLimits, RunObserver, RunOccurrence,
-    RunReport, RunStatus,
+    Goal, Hold, InterruptResult, Run, RunConfig, RunControl, RunEvent, RunLimits, RunObserver,
+    RunOccurrence, RunReport, RunStatus, RunStore,
 };
 use agents::workspace::Workspace;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
+use interrupts::OwnerName;
+use interrupts::store::Store;
 use llm::{RehearsalConfig, RehearsalModel, Script, ScriptVocabulary};
 use routing_core::answer::TypesOnly;
 use routing_core::handler::HandlerPolicy;
@@ -18,6 +20,7 @@ use routing_core::model::LanguageModel;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{AgentType, Clock, Outcome, RunId, StopScope, SystemClock};
 use serde_json::{Value, json};
+use store::{MemoryStore, StoreSettings};
 
 /// Somebody who answers what was prepared, and is gone after that.
 #[derive(Default)]
@@ -133,6 +136,13 @@ pub(crate) struct Stage {
     /// Watch the run beside the log.
     pub(crate) observers: Vec<Arc<dyn RunObserver>>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) run: RunId,
+    pub(crate) store: Arc<dyn Store>,
+    /// New input for a run that is resumed.
+    pub(crate) input: Option<String>,
+    pub(crate) control: Option<Arc<dyn RunControl>>,
+    /// Nothing is done, what was recorded is shown.
+    pub(crate) watched: bool,
     pub(crate) limits: RunLimits,
     pub(crate) seed: u64,
 }
@@ -158,6 +168,11 @@ impl Stage {
             reviewer: None,
             observers: Vec::new(),
             clock: Arc::new(SystemClock),
+            run: RunId::generate(),
+            store: Arc::new(MemoryStore::new(StoreSettings::default())),
+            input: None,
+            control: None,
+            watched: false,
             limits: RunLimits::default(),
             seed: 7,
         }
@@ -218,13 +233,30 @@ impl Stage {
         Script::parse(&text, &vocabulary).unwrap()
     }
 
+    fn kept(&self) -> RunStore {
+        let owner = OwnerName::new("test").unwrap();
+        let mut kept = RunStore::new(Arc::clone(&self.store), owner.clone(), "{}");
+        kept.hold = if self.watched {
+            Hold::Nobody
+        } else {
+            // Whoever had it before is gone.
+            Hold::Own {
+                content: "{}".to_owned(),
+                lost: Some(owner),
+            }
+        };
+        kept.input.clone_from(&self.input);
+        kept.control.clone_from(&self.control);
+        kept
+    }
+
     pub(crate) fn run(&self) -> Run {
         let model = self
             .model
             .clone()
             .unwrap_or_else(|| Arc::new(self.rehearsal()));
         Run::new(RunConfig {
-            run: RunId::generate(),
+            run: self.run,
             goal: Goal::new("count the parts faster").unwrap(),
             workspace: Workspace::open(self.folder.path()).unwrap(),
             model,
@@ -241,6 +273,7 @@ impl Stage {
             limits: self.limits,
             policy: HandlerPolicy::default(),
             clock: Arc::clone(&self.clock),
+            store: self.kept(),
         })
     }
 

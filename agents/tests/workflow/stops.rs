@@ -25,9 +25,8 @@ fn reason(mode: StopMode) -> StopReason {
 
 #[track_caller]
 fn assert_stopped(report: &RunReport) {
-    let expected = RunStatus::Cancelled {
+    let expected = RunStatus::Paused {
         reason: "enough".to_owned(),
-        from_outside: true,
     };
     assert_eq!(report.status, expected);
 }
@@ -113,11 +112,11 @@ async fn an_immediate_stop_ends_a_call_whose_model_does_not_look() {
         .filter(|event| matches!(event, RunEvent::Stopping { .. }))
         .count();
     assert_eq!(told, 1);
-    let canceled = events.iter().any(|event| {
-        matches!(event, RunEvent::AgentFinished { node, status: NodeState::Canceled, .. }
+    let paused = events.iter().any(|event| {
+        matches!(event, RunEvent::AgentStatusChanged { node, status: NodeState::WaitingInput, .. }
             if node.as_str() == "orchestrator")
     });
-    assert!(canceled);
+    assert!(paused);
 }
 
 #[tokio::test]

@@ -8,14 +8,18 @@ mod script;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-use agents::run::{Goal, Run, RunConfig, RunLimits, RunObserver, RunOccurrence, RunReport};
+use agents::run::{
+    Goal, Run, RunConfig, RunLimits, RunObserver, RunOccurrence, RunReport, RunStore,
+};
 use agents::workspace::{Workspace, WorkspaceError};
+use interrupts::OwnerName;
 use jiff::Timestamp;
 use llm::{JsonSchemaConstraints, Pace, Script};
 use routing_core::handler::HandlerPolicy;
 use routing_core::model::LanguageModel;
 use routing_core::review::Reviewer;
 use routing_core::{RunId, StopMode, StopReason, StopScope, StopSource, SystemClock};
+use store::{MemoryStore, StoreSettings};
 
 use crate::arguments::{Global, RunArguments};
 use crate::exit::{Exit, Failure, causes};
@@ -176,6 +180,11 @@ fn configure(
         },
         policy: HandlerPolicy::default(),
         clock: Arc::new(SystemClock),
+        store: RunStore::new(
+            Arc::new(MemoryStore::new(StoreSettings::default())),
+            OwnerName::new(format!("irq-{}", std::process::id())).map_err(io::Error::other)?,
+            "{}",
+        ),
     })
 }
 

@@ -29,7 +29,7 @@ impl Summary {
         let mut lines = vec![self.status(report)];
         let outcome = match &report.status {
             RunStatus::Completed { summary } => Some(summary),
-            RunStatus::Cancelled { reason, .. } => Some(reason),
+            RunStatus::Paused { reason } | RunStatus::Cancelled { reason, .. } => Some(reason),
             // Why it failed stands in the error message, what is asked in the questions.
             RunStatus::Failed { .. } | RunStatus::Waiting { .. } => None,
         };
@@ -57,6 +57,7 @@ impl Summary {
         let (symbol, tone, word) = match &report.status {
             RunStatus::Completed { .. } => ("✓", Tone::Good, "completed"),
             RunStatus::Waiting { .. } => ("?", Tone::Waiting, "stopped to ask"),
+            RunStatus::Paused { .. } => ("■", Tone::Waiting, "stopped"),
             RunStatus::Cancelled { .. } => ("■", Tone::Waiting, "cancelled"),
             RunStatus::Failed { .. } => ("✗", Tone::Bad, "failed"),
         };
@@ -124,6 +125,7 @@ impl Summary {
             InterruptResult::Refused { reason } => {
                 details.push(("refused", visible_line(reason)));
             }
+            InterruptResult::Branched { run } => details.push(("branch", run.to_string())),
             InterruptResult::Stopped | InterruptResult::Pruned => {}
             InterruptResult::Open => details.push(("open", record.interrupt.to_string())),
         }
@@ -146,12 +148,15 @@ fn outcome_words(outcome: &InterruptResult) -> (String, String, Tone) {
             let decided_by = match decided_by {
                 // A person, or a script in place of one: the port does not say which.
                 DecidedBy::Person => "a reviewer".to_owned(),
+                DecidedBy::Policy => "a rule".to_owned(),
+                DecidedBy::Deadline => "a deadline".to_owned(),
                 DecidedBy::Model { confidence } => format!("a model, {confidence}%"),
             };
             (decided_by, visible_line(target), Tone::Route)
         }
         InterruptResult::Stopped => (String::new(), "the run's end".to_owned(), Tone::Waiting),
         InterruptResult::Pruned => (String::new(), "its node's end".to_owned(), Tone::Waiting),
+        InterruptResult::Branched { .. } => (String::new(), "a branch".to_owned(), Tone::Waiting),
         InterruptResult::Refused { .. } => {
             (String::new(), "its node, refused".to_owned(), Tone::Bad)
         }

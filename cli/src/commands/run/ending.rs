@@ -26,7 +26,9 @@ impl Ending<'_> {
                 from_outside: false,
                 ..
             } => Exit::Stopped,
-            RunStatus::Cancelled { .. } => self.signal.unwrap_or(Exit::Failure),
+            RunStatus::Paused { .. } | RunStatus::Cancelled { .. } => {
+                self.signal.unwrap_or(Exit::Failure)
+            }
             RunStatus::Failed {
                 limit_hit: true, ..
             } => Exit::LimitHit,
@@ -59,7 +61,9 @@ impl Ending<'_> {
                     "run on a terminal without --no-input, or answer in a script's `person` step";
                 Some(Failure::new(Exit::Asking, message).hint(hint))
             }
-            RunStatus::Completed { .. } | RunStatus::Cancelled { .. } => None,
+            RunStatus::Completed { .. }
+            | RunStatus::Paused { .. }
+            | RunStatus::Cancelled { .. } => None,
         }
     }
 

@@ -33,6 +33,7 @@ impl Tale {
     fn tell(&mut self, event: RunEvent) {
         self.sequence += 1;
         self.tree.apply(&RunOccurrence {
+            replayed: false,
             run: self.run,
             sequence: self.sequence,
             at: Timestamp::from_second(self.second).unwrap(),

@@ -207,6 +207,25 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
         ),
         RunEvent::Stopping { reason } => Fact::run("run.stopping", json!(reason)),
         RunEvent::Completed { summary } => Fact::run("run.completed", json!({"summary": summary})),
+        RunEvent::CutOff { node, reason } => Fact::agent(
+            "agent.pruned",
+            node,
+            json!({"agent_id": node, "reason": reason}),
+        ),
+        RunEvent::Branched {
+            interrupt,
+            branch,
+            reason,
+        } => Fact::interrupt(
+            "run.forked",
+            *interrupt,
+            json!({"branch": branch, "reason": reason}),
+        ),
+        RunEvent::CheckpointSaved { number, reason } => Fact::run(
+            "checkpoint.saved",
+            json!({"number": number, "reason": reason}),
+        ),
+        RunEvent::Stopped { reason } => Fact::run("run.stopped", json!({"reason": reason})),
         RunEvent::Cancelled { reason } => Fact::run("run.cancelled", json!({"reason": reason})),
         RunEvent::Waiting { interrupts } => {
             Fact::run("run.waiting", json!({"open_interrupts": interrupts}))

@@ -35,6 +35,7 @@ fn write_all(run: RunId, events: Vec<RunEvent>) -> (Vec<Event>, String) {
     for (index, event) in events.into_iter().enumerate() {
         report
             .occurrence(&RunOccurrence {
+                replayed: false,
                 run,
                 sequence: index as u64 + 1,
                 at: Timestamp::from_second(1_700_000_000).unwrap(),

@@ -200,6 +200,16 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             let what = format!("is cut off with all below it: {}", line(reason));
             Moment::of(tree.label(node), "╳", Tone::Waiting, what)
         }
+        RunEvent::CutOff { node, reason } => {
+            let what = format!("is cut off from outside: {}", line(reason));
+            Moment::of(tree.label(node), "╳", Tone::Waiting, what)
+        }
+        RunEvent::Branched {
+            interrupt, branch, ..
+        } => {
+            let what = format!("the run is forked: {branch}");
+            Moment::of(tree.label_of(*interrupt), "⑂", Tone::Route, what)
+        }
         RunEvent::InterruptRefused { interrupt, reason } => Moment::of(
             tree.label_of(*interrupt),
             "✗",
@@ -272,6 +282,8 @@ fn decision_words(decided_by: DecidedBy, filled_by: FilledBy) -> String {
     let decided = match decided_by {
         // A person, or a script in place of one: the port does not say which.
         DecidedBy::Person => "a reviewer decided".to_owned(),
+        DecidedBy::Policy => "a rule decided".to_owned(),
+        DecidedBy::Deadline => "nobody answered in time".to_owned(),
         DecidedBy::Model { confidence } => {
             format!("a reviewing model decided, {confidence} % sure")
         }

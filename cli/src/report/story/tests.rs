@@ -13,6 +13,7 @@ use crate::report::Detail;
 
 fn tell(story: &mut Story, event: RunEvent, columns: Option<usize>) -> Vec<String> {
     let occurrence = RunOccurrence {
+        replayed: false,
         run: RunId::generate(),
         sequence: 1,
         at: Timestamp::from_second(0).unwrap(),

@@ -1,0 +1,93 @@
+//! The checkpoints of a run: small, for the journal holds what happened. Each says where the run stood, and
+//! pins what a fork of it takes over.
+
+use std::sync::{Mutex, PoisonError};
+
+use interrupts::store::{CheckpointDraft, CheckpointId};
+use routing_core::{InterruptId, NodeId};
+use serde::{Deserialize, Serialize};
+
+use super::error::KeepError;
+use super::journal::RunJournal;
+use crate::agent_kind::AgentKind;
+use crate::run::{NodeState, NodeView};
+
+/// The version of the form.
+const FORM: u32 = 1;
+
+/// Where a run stood when a checkpoint of it was saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSnapshot {
+    /// Why it was saved.
+    pub reason: String,
+    /// How many steps the run had taken.
+    pub steps: u32,
+    /// Its nodes, in the order in which they came to be.
+    pub nodes: Vec<NodeSnapshot>,
+    /// Its open interrupts.
+    pub interrupts: Vec<InterruptId>,
+}
+
+/// A node in a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeSnapshot {
+    /// Its id.
+    pub node: NodeId,
+    /// Its kind.
+    pub kind: AgentKind,
+    /// What it did.
+    pub state: NodeState,
+}
+
+impl From<NodeView> for NodeSnapshot {
+    fn from(view: NodeView) -> Self {
+        Self {
+            node: view.node,
+            kind: view.kind,
+            state: view.state,
+        }
+    }
+}
+
+impl RunSnapshot {
+    /// The version of the form that this program writes, and the newest one that it reads.
+    pub const FORM: u32 = FORM;
+}
+
+/// The checkpoints that this process has saved.
+#[derive(Debug, Default)]
+pub(crate) struct Checkpoints {
+    last: Mutex<Option<CheckpointId>>,
+}
+
+impl Checkpoints {
+    /// The last one.
+    pub(crate) fn last(&self) -> Option<CheckpointId> {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run goes on from this one.
+    pub(crate) fn go_on_from(&self, checkpoint: Option<CheckpointId>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = checkpoint;
+    }
+
+    pub(crate) async fn save(
+        &self,
+        journal: &RunJournal,
+        snapshot: &RunSnapshot,
+    ) -> Result<CheckpointId, KeepError> {
+        let record = &journal.record;
+        let draft = CheckpointDraft {
+            run: record.run,
+            epoch: record.epoch()?,
+            parent: self.last(),
+            form: FORM,
+            content: serde_json::to_string(snapshot)?,
+            intents: Vec::new(),
+            pending: journal.unfinished(),
+        };
+        let saved = record.store().save(draft).await?.id;
+        self.go_on_from(Some(saved));
+        Ok(saved)
+    }
+}

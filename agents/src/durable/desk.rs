@@ -1,0 +1,401 @@
+//! The interrupts of the run's nodes in the store: admitted, delivered, raised, withdrawn.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use interrupts::life::{
+    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Refusal, Role, Scope, State,
+    USUAL_ATTEMPTS, WithdrawCause,
+};
+use interrupts::store::{
+    AdmitError, Admitted, ChangeError, Delivery, Filter, Page, RaisedQuestion, StoreError,
+};
+use interrupts::{ActorName, IdempotencyKey, KindName, RouteName};
+use jiff::Timestamp;
+use routing_core::event::InterruptRequestEvent;
+use routing_core::reroute::RerouteState;
+use routing_core::{
+    AgentType, EventId, InterruptDetails, InterruptId, InterruptType, NodeId, StopMode, StopSource,
+};
+use serde_json::Value;
+
+use super::error::KeepError;
+use super::place;
+use super::record::RunRecord;
+use super::unread::event_of;
+use crate::agent_kind::{AgentKind, RouteType};
+
+/// The most bytes of a reason; what is longer stands whole in the content.
+const LONGEST_REASON: usize = 16 << 10;
+
+/// How many interrupts of a node are looked at together.
+const PAGE: u32 = 100;
+
+/// The interrupts of the run in its store.
+pub(crate) struct Desk {
+    pub(crate) record: Arc<RunRecord>,
+    /// The events that came while this process had the run. What an event has become in the store is the
+    /// agent's request, once there is one.
+    events: Mutex<HashMap<EventId, InterruptRequestEvent<AgentKind>>>,
+}
+
+/// An interrupt that an agent raises.
+pub(crate) struct Raising<'a> {
+    pub(crate) interrupt: InterruptId,
+    pub(crate) node: &'a NodeId,
+    pub(crate) turn: u32,
+    pub(crate) kind: AgentKind,
+    pub(crate) details: &'a InterruptDetails,
+    pub(crate) request: &'a Value,
+}
+
+pub(crate) fn all_routes() -> Result<Vec<RouteName>, KeepError> {
+    let names = RouteType::NAMES.iter().map(|name| RouteName::new(*name));
+    Ok(names.collect::<Result<_, _>>()?)
+}
+
+/// The part of the machinery that acts here.
+pub(crate) fn machinery() -> Result<Actor, KeepError> {
+    Ok(Actor {
+        name: ActorName::new("workflow")?,
+        role: Role::System,
+    })
+}
+
+pub(crate) fn shortened(reason: &str) -> String {
+    let end = reason.floor_char_boundary(LONGEST_REASON);
+    reason.get(..end).unwrap_or_default().to_owned()
+}
+
+impl Desk {
+    pub(crate) fn new(record: Arc<RunRecord>) -> Self {
+        Self {
+            record,
+            events: Mutex::default(),
+        }
+    }
+
+    fn events(&self) -> MutexGuard<'_, HashMap<EventId, InterruptRequestEvent<AgentKind>>> {
+        // Only insertions, so a panic elsewhere leaves the table whole.
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Admits a supervisor's event. In the store it is a question, whatever type it asks for: nothing is
+    /// stopped by it before the agent has said so itself.
+    pub(crate) async fn admit_event(
+        &self,
+        event: &InterruptRequestEvent<AgentKind>,
+    ) -> Result<Admitted, KeepError> {
+        let interrupt_type = match event.interrupt_type {
+            InterruptType::AgentReview => InterruptType::AgentReview,
+            InterruptType::HumanReview
+            | InterruptType::Pause
+            | InterruptType::Stop
+            | InterruptType::Prune
+            | InterruptType::Branch => InterruptType::HumanReview,
+        };
+        let kind = event.source_agent_type;
+        let admission = Admission {
+            id: InterruptId::generate(),
+            run: self.record.run,
+            node: event.node_id.clone(),
+            kind: KindName::new(kind.name())?,
+            origin: RouteName::new(kind.origin_route().name())?,
+            routes: all_routes()?,
+            interrupt_type,
+            source: StopSource::Programmatic,
+            requested_by: Actor {
+                name: ActorName::new("supervisor")?,
+                role: Role::Supervisor,
+            },
+            mode: StopMode::Graceful,
+            scope: Scope::Agent,
+            reason: shortened(&event.reason),
+            content: serde_json::to_string(event)?,
+            key: event_key(&event.event_id)?,
+            allowed: Vec::new(),
+            patience: None,
+            on_expiry: ExpiryOutcome::Reject,
+            most_attempts: USUAL_ATTEMPTS,
+            reroute: Some(RouteName::new(event.target().name())?),
+        };
+        let admitted = self.record.store().admit(admission).await?;
+        self.record.event_came();
+        self.events()
+            .entry(event.event_id.clone())
+            .or_insert_with(|| event.clone());
+        Ok(admitted)
+    }
+
+    /// Takes an event's interrupt for its node; whether the node may be told of it.
+    pub(crate) async fn deliver(&self, interrupt: &Interrupt) -> Result<bool, KeepError> {
+        if self.record.is_watched_only() {
+            return Ok(false);
+        }
+        match interrupt.state {
+            State::Requested => {}
+            State::Delivered if self.is_mine(interrupt) => return Ok(true),
+            State::Delivered => {}
+            State::Acknowledged
+            | State::AwaitingReview
+            | State::Resolved
+            | State::Rerouted
+            | State::Expired
+            | State::Cancelled
+            | State::DeadLettered => return Ok(false),
+        }
+        match self.take(interrupt).await {
+            Ok(taken) => Ok(taken.state == State::Delivered),
+            // It ended meanwhile, or another part of this process was faster.
+            Err(ChangeError::Refused(Refusal::Leased { owner, .. })) => {
+                Ok(owner == self.record.kept.owner)
+            }
+            Err(ChangeError::Refused(_)) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn is_mine(&self, interrupt: &Interrupt) -> bool {
+        let lease = interrupt.lease.as_ref();
+        lease.is_some_and(|lease| lease.owner == self.record.kept.owner)
+    }
+
+    /// Whoever had it has lost the run, and with it all that is delivered in it.
+    fn delivery_of(&self, interrupt: &Interrupt) -> Delivery {
+        let holder = interrupt.lease.as_ref().map(|lease| lease.owner.clone());
+        self.record.delivery(holder)
+    }
+
+    async fn take(&self, interrupt: &Interrupt) -> Result<Interrupt, ChangeError> {
+        let delivery = self.delivery_of(interrupt);
+        self.record.store().deliver(interrupt.id, delivery).await
+    }
+
+    /// The interrupt that an event of a node asks for, as long as the node has not raised it.
+    pub(crate) async fn waiting(&self, node: &NodeId) -> Result<Option<Interrupt>, KeepError> {
+        if !self.record.has_events() {
+            return Ok(None);
+        }
+        let filter = Filter {
+            run: Some(self.record.run),
+            node: Some(node.clone()),
+            states: vec![State::Requested, State::Delivered],
+        };
+        let store = self.record.store();
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = store.interrupts(&filter, page).await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(None);
+            };
+            after = *last;
+            for (_, interrupt) in found {
+                let Some(event) = event_of(&interrupt) else {
+                    continue;
+                };
+                let reroute = store.reroute(&event.event_id).await?;
+                if reroute.is_some_and(|row| row.state == RerouteState::Pending) {
+                    return Ok(Some(interrupt));
+                }
+            }
+        }
+    }
+
+    /// The id that the interrupt of a node's turn gets: that of the event which asked for it, or one made
+    /// of its place and of when the answer was recorded that raised it.
+    pub(crate) async fn id_for(
+        &self,
+        node: &NodeId,
+        turn: u32,
+        at: Timestamp,
+    ) -> Result<InterruptId, KeepError> {
+        Ok(match self.waiting(node).await? {
+            Some(interrupt) => interrupt.id,
+            None => self.record.interrupt_at(&place::interrupt(node, turn), at),
+        })
+    }
+
+    /// Records an agent's interrupt: the one that an event asked for is acknowledged, another one is raised.
+    pub(crate) async fn raise(&self, raising: &Raising<'_>) -> Result<(), KeepError> {
+        let store = self.record.store();
+        let content = serde_json::to_string(raising.request)?;
+        match store.interrupt(raising.interrupt).await? {
+            Some(asked_for) => self.acknowledge(asked_for, content).await,
+            None => {
+                let question = RaisedQuestion {
+                    admission: self.admission(raising, content)?,
+                    delivery: self.record.delivery(None),
+                };
+                let raised = store.raise(question).await?.into_interrupt();
+                self.supersede(&raised).await
+            }
+        }
+    }
+
+    fn admission(&self, raising: &Raising<'_>, content: String) -> Result<Admission, KeepError> {
+        let Raising {
+            interrupt,
+            node,
+            turn,
+            kind,
+            details,
+            ..
+        } = raising;
+        Ok(Admission {
+            id: *interrupt,
+            run: self.record.run,
+            node: (*node).clone(),
+            kind: KindName::new(kind.name())?,
+            origin: RouteName::new(kind.origin_route().name())?,
+            routes: all_routes()?,
+            interrupt_type: details.r#type,
+            source: StopSource::Programmatic,
+            requested_by: Actor {
+                name: ActorName::new(node.as_str())?,
+                role: Role::Requester,
+            },
+            mode: StopMode::Graceful,
+            scope: Scope::Agent,
+            reason: shortened(&details.reason),
+            content,
+            key: self.record.key(&format!("{node}#{turn}"))?,
+            allowed: Vec::new(),
+            patience: None,
+            on_expiry: ExpiryOutcome::Reject,
+            most_attempts: USUAL_ATTEMPTS,
+            reroute: None,
+        })
+    }
+
+    /// The agent has said what it asks.
+    async fn acknowledge(&self, interrupt: Interrupt, content: String) -> Result<(), KeepError> {
+        let delivered = match interrupt.state {
+            State::Requested => self.take(&interrupt).await?,
+            State::Delivered if self.is_mine(&interrupt) => interrupt,
+            State::Delivered => self.take(&interrupt).await?,
+            // It took hold before this process had the run: whoever had it is fenced off.
+            State::Acknowledged if !self.is_mine(&interrupt) => {
+                self.take(&interrupt).await?;
+                return Ok(());
+            }
+            // Whatever became of it is read by whoever looks for its decision.
+            State::Acknowledged
+            | State::AwaitingReview
+            | State::Resolved
+            | State::Rerouted
+            | State::Expired
+            | State::Cancelled
+            | State::DeadLettered => return Ok(()),
+        };
+        let evidence = Evidence::Request { content };
+        let acknowledged = self
+            .record
+            .store()
+            .acknowledge(delivered.id, delivered.epoch, evidence)
+            .await?;
+        self.supersede(&acknowledged).await
+    }
+
+    /// An event whose reroute has gone to another interrupt asks for nothing any more.
+    async fn supersede(&self, raised: &Interrupt) -> Result<(), KeepError> {
+        let Some(bound) = &raised.bound else {
+            return Ok(());
+        };
+        if bound.event.as_str() == raised.key.as_str() {
+            return Ok(());
+        }
+        let cause = WithdrawCause::Superseded { by: raised.id };
+        self.withdraw_event(&bound.event, cause).await
+    }
+
+    /// Ends the interrupt that an event asked for and no node has raised.
+    pub(crate) async fn withdraw_event(
+        &self,
+        event: &EventId,
+        cause: WithdrawCause,
+    ) -> Result<(), KeepError> {
+        let store = self.record.store();
+        let Some(interrupt) = store.interrupt_of(&event_key(event)?).await? else {
+            return Ok(());
+        };
+        if !matches!(interrupt.state, State::Requested | State::Delivered) {
+            return Ok(());
+        }
+        match store.withdraw(interrupt.id, machinery()?, cause).await {
+            // Somebody else has ended it.
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// An event that came to the run, as it was published.
+    pub(crate) async fn event(
+        &self,
+        event: &EventId,
+    ) -> Result<Option<InterruptRequestEvent<AgentKind>>, KeepError> {
+        if let Some(known) = self.events().get(event) {
+            return Ok(Some(known.clone()));
+        }
+        let store = self.record.store();
+        let Some(interrupt) = store.interrupt_of(&event_key(event)?).await? else {
+            return Ok(None);
+        };
+        if let Some(event) = event_of(&interrupt) {
+            return Ok(Some(event));
+        }
+        let Some(row) = store.reroute(event).await? else {
+            return Ok(None);
+        };
+        Ok(rebuilt(event, &interrupt, row.target.as_str()))
+    }
+}
+
+/// An event of which the store has kept what matters: the agent's request has taken the place of its words.
+fn rebuilt(
+    event: &EventId,
+    interrupt: &Interrupt,
+    target: &str,
+) -> Option<InterruptRequestEvent<AgentKind>> {
+    Some(InterruptRequestEvent {
+        event_id: event.clone(),
+        timestamp: interrupt.requested_at,
+        node_id: interrupt.node.clone(),
+        source_agent_type: interrupt.kind.as_str().parse().ok()?,
+        reroute_to_agent_type: Some(target.parse().ok()?),
+        interrupt_type: interrupt.interrupt_type,
+        reason: interrupt.reason.clone(),
+        choices: Vec::new(),
+        confirmation_items: Vec::new(),
+        context_for_decision: String::new(),
+    })
+}
+
+/// The key under which an event's interrupt was admitted.
+pub(crate) fn event_key(event: &EventId) -> Result<IdempotencyKey, KeepError> {
+    Ok(IdempotencyKey::new(event.as_str())?)
+}
+
+/// Whether an event was refused because its id was used for something else.
+pub(crate) fn is_other_content(error: &KeepError) -> bool {
+    matches!(error, KeepError::Admit(AdmitError::OtherContent { .. }))
+}
+
+/// A failure of the store itself, for ports that have no words for more.
+pub(crate) fn in_words(error: &KeepError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+/// Whether the store has the interrupt at all.
+pub(crate) fn missing(interrupt: InterruptId) -> KeepError {
+    KeepError::Store(StoreError::Corrupt {
+        detail: format!("{interrupt} is in the journal and not among the interrupts"),
+    })
+}

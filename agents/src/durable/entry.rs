@@ -1,0 +1,120 @@
+//! What the journal holds of a run, as JSON: only what is stable, and all that a replay needs.
+
+use interrupts::Digest;
+use routing_core::handler::{DecidedBy, FilledBy};
+use routing_core::model::{Purpose, TokenUsage};
+use routing_core::review::Answer;
+use routing_core::{DecisionId, EventId, InterruptId, NodeId, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::letter::Letter;
+
+/// Where in its flow something happened: flows count their turns, and a worker's flow knows where the
+/// run's own flow stood when it began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FlowPlace {
+    /// The first node of a worker's flow; absent for the run's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) worker: Option<NodeId>,
+    /// The turn of the run's own flow.
+    pub(crate) main: u64,
+    /// The turn of this flow.
+    pub(crate) own: u64,
+}
+
+/// How a turn began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TurnStart {
+    /// The step's number in the run.
+    pub(crate) step: u32,
+    pub(crate) place: FlowPlace,
+    /// Whether the node takes this turn because something came after its last answer.
+    pub(crate) again: bool,
+    /// The supervisor's words that it was told once more, where it had ignored them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reminder: Option<String>,
+    /// What it read at its start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) letters: Vec<Letter>,
+}
+
+/// A model is about to be called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CallIntent {
+    pub(crate) purpose: Purpose,
+    pub(crate) turn: u32,
+    pub(crate) correction: u32,
+    /// The name of the schema that it shall fit.
+    pub(crate) schema: String,
+    /// The digest of that schema.
+    pub(crate) digest: Digest,
+    /// How the turn began, for the first call of a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) start: Option<TurnStart>,
+}
+
+/// A model has answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CallResult {
+    pub(crate) text: String,
+    pub(crate) usage: TokenUsage,
+    pub(crate) cut_off: bool,
+}
+
+/// An interrupt is about to be handled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct InterruptIntent {
+    pub(crate) interrupt: InterruptId,
+    pub(crate) request: Value,
+}
+
+/// What became of an interrupt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct InterruptOutcome {
+    /// Whether a supervisor's event asked for it.
+    pub(crate) requested: bool,
+    #[serde(flatten)]
+    pub(crate) end: InterruptEnd,
+}
+
+/// How an interrupt ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and most of them are the large one"
+)]
+pub(crate) enum InterruptEnd {
+    Routed {
+        routing: Value,
+        origin: String,
+        target: String,
+        decision: DecisionId,
+        decided_by: DecidedBy,
+        filled_by: FilledBy,
+        answer: Answer,
+        reroute: Option<EventId>,
+    },
+    Stopped {
+        reason: String,
+    },
+    Pruned {
+        reason: String,
+    },
+    Branched {
+        branch: RunId,
+        reason: String,
+    },
+    Refused {
+        reason: String,
+    },
+}
+
+/// A node was cut off from outside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CutOff {
+    pub(crate) node: NodeId,
+    pub(crate) reason: String,
+    pub(crate) place: FlowPlace,
+}

@@ -1,0 +1,457 @@
+//! The journal of a run: what was recorded of it, and what it records.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use interrupts::store::{Begun, Intent, JournalEntry, JournalError, Page, Repeating};
+use interrupts::{EffectId, KindName};
+use jiff::Timestamp;
+use routing_core::model::{Caller, Purpose, TokenUsage};
+use routing_core::{InterruptId, NodeId};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::entry::{
+    CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, TurnStart,
+};
+use super::error::KeepError;
+use super::letter::Origin;
+use super::place;
+use super::record::RunRecord;
+use super::replay;
+
+/// How many entries are read at a time.
+const PAGE: u32 = 1_000;
+
+/// The kinds of effects in the journal.
+pub(crate) const MODEL_CALL: &str = "model_call";
+pub(crate) const INTERRUPT: &str = "interrupt";
+const CUT_OFF: &str = "cut_off";
+const DISPATCH: &str = "dispatch";
+
+/// An effect that was begun before.
+#[derive(Debug, Clone)]
+pub(crate) struct Recorded {
+    content: String,
+    result: Option<(String, Timestamp)>,
+}
+
+/// What was recorded before this process took the run. Never changes.
+#[derive(Debug, Default)]
+struct Past {
+    effects: HashMap<String, Recorded>,
+    /// How each turn that was begun began.
+    starts: HashMap<(NodeId, u32), TurnStart>,
+    /// The last turn of the run's own flow.
+    main: u64,
+    /// The last turn of each worker's flow.
+    workers: HashMap<NodeId, u64>,
+    /// The highest number of a step.
+    steps: u32,
+    /// What the recorded answers cost.
+    usage: TokenUsage,
+    /// The letters that were read.
+    read: Vec<Origin>,
+    /// The interrupts of the run's own nodes.
+    interrupts: Vec<InterruptId>,
+    last: Option<Timestamp>,
+}
+
+/// The journal of a run.
+pub(crate) struct RunJournal {
+    pub(crate) record: Arc<RunRecord>,
+    past: OnceLock<Past>,
+    /// Effects that have begun and have no result yet.
+    pending: Mutex<BTreeSet<EffectId>>,
+    /// When the last result of each node was recorded.
+    times: Mutex<HashMap<NodeId, Timestamp>>,
+    /// How the turns begin whose first call is about to be made.
+    starts: Mutex<HashMap<NodeId, TurnStart>>,
+    /// Whether some flow does what was not done before.
+    live: watch::Sender<bool>,
+}
+
+impl RunJournal {
+    pub(crate) fn new(record: Arc<RunRecord>) -> Self {
+        Self {
+            record,
+            past: OnceLock::new(),
+            pending: Mutex::default(),
+            times: Mutex::default(),
+            starts: Mutex::default(),
+            live: watch::Sender::new(false),
+        }
+    }
+
+    /// Reads what was recorded before.
+    pub(crate) async fn load(&self) -> Result<(), KeepError> {
+        let mut past = Past::default();
+        let mut dispatches = Vec::new();
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let entries = self.record.store().journal(self.record.run, page).await?;
+            let Some(last) = entries.last() else { break };
+            after = last.position;
+            let is_last = entries.len() < PAGE as usize;
+            for entry in entries {
+                if entry.intent.kind.as_str() == DISPATCH && entry.result.is_none() {
+                    dispatches.push(entry);
+                } else {
+                    self.take(&mut past, entry)?;
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        self.finish_dispatches(&past, dispatches).await?;
+        let is_new = past.effects.is_empty();
+        let _first = self.past.set(past);
+        if is_new && !self.record.is_watched_only() {
+            self.go_live();
+        }
+        Ok(())
+    }
+
+    /// Sorts in one entry.
+    fn take(&self, past: &mut Past, entry: JournalEntry) -> Result<(), KeepError> {
+        let Intent {
+            effect,
+            node,
+            kind,
+            content,
+            place,
+            ..
+        } = entry.intent;
+        let Some(place) = place else { return Ok(()) };
+        match kind.as_str() {
+            MODEL_CALL => {
+                let intent: CallIntent = read(&place, &content)?;
+                if let Some(result) = &entry.result {
+                    let result: CallResult = read(&place, &result.content)?;
+                    past.usage = past.usage.plus(result.usage);
+                }
+                if let Some(start) = intent.start {
+                    past.steps = past.steps.max(start.step);
+                    past.reach(&start.place);
+                    let read = start.letters.iter().map(|letter| letter.origin.clone());
+                    past.read.extend(read);
+                    past.starts.insert((node, intent.turn), start);
+                }
+            }
+            INTERRUPT => {
+                let intent: InterruptIntent = read(&place, &content)?;
+                past.interrupts.push(intent.interrupt);
+            }
+            CUT_OFF => past.reach(&read::<CutOff>(&place, &content)?.place),
+            // A kind that a newer version knows is no effect of these workflows.
+            _ => {}
+        }
+        let result = entry.result.map(|result| (result.content, result.at));
+        match &result {
+            Some((_, at)) => past.last = past.last.max(Some(*at)),
+            None => {
+                self.pending().insert(effect);
+            }
+        }
+        past.effects.insert(place, Recorded { content, result });
+        Ok(())
+    }
+
+    /// Finishes the dispatches that had happened when the run was cut off.
+    async fn finish_dispatches(
+        &self,
+        past: &Past,
+        dispatches: Vec<JournalEntry>,
+    ) -> Result<(), KeepError> {
+        let resolved: Vec<InterruptId> = past
+            .effects
+            .values()
+            .filter(|recorded| recorded.result.is_some())
+            .filter_map(|recorded| serde_json::from_str::<InterruptIntent>(&recorded.content).ok())
+            .map(|intent| intent.interrupt)
+            .collect();
+        for entry in dispatches {
+            let content: Value = serde_json::from_str(&entry.intent.content)?;
+            let interrupt = content
+                .get("interrupt")
+                .and_then(Value::as_str)
+                .and_then(|text| text.parse().ok());
+            if interrupt.is_some_and(|id| resolved.contains(&id)) && !self.record.is_watched_only()
+            {
+                self.finish_effect(entry.intent.effect, "{}".to_owned())
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn past(&self) -> Result<&Past, KeepError> {
+        self.past.get().ok_or(KeepError::NotOpen)
+    }
+
+    /// The place of a model's call. What follows from the decision about an interrupt is a fork's own: another
+    /// decision may have been taken in the run that it was forked off, and filled in by then.
+    pub(crate) fn call_place(&self, caller: &Caller) -> String {
+        let place = place::model_call(caller);
+        match caller.purpose {
+            Purpose::Resolution | Purpose::Review if self.record.is_fork() => {
+                format!("{place}@{}", self.record.run)
+            }
+            Purpose::Step | Purpose::Resolution | Purpose::Review => place,
+        }
+    }
+
+    /// What the models have used whose answers are recorded.
+    pub(crate) fn usage(&self) -> TokenUsage {
+        self.past
+            .get()
+            .map_or_else(TokenUsage::default, |past| past.usage)
+    }
+
+    /// The highest number of a step so far.
+    pub(crate) fn steps(&self) -> u32 {
+        self.past.get().map_or(0, |past| past.steps)
+    }
+
+    /// The letters that were read.
+    pub(crate) fn read_letters(&self) -> &[Origin] {
+        self.past.get().map_or(&[], |past| &past.read)
+    }
+
+    /// The interrupts that nodes of the run had raised.
+    pub(crate) fn raised(&self) -> &[InterruptId] {
+        self.past.get().map_or(&[], |past| &past.interrupts)
+    }
+
+    /// When the last thing was recorded; `None` where nothing was.
+    pub(crate) fn last(&self) -> Option<Timestamp> {
+        self.past.get().and_then(|past| past.last)
+    }
+
+    /// Whether a flow at this place went on before.
+    pub(crate) fn goes_on(&self, at: &FlowPlace) -> bool {
+        self.past.get().is_some_and(|past| match &at.worker {
+            None => past.main > at.own,
+            Some(worker) => past.workers.get(worker).is_some_and(|last| *last > at.own),
+        })
+    }
+
+    /// How a turn began, where it did.
+    pub(crate) fn start_of(&self, node: &NodeId, turn: u32) -> Option<TurnStart> {
+        let past = self.past.get()?;
+        past.starts.get(&(node.clone(), turn)).cloned()
+    }
+
+    /// What was recorded at a place.
+    pub(crate) fn at(&self, place: &str) -> Result<Option<&Recorded>, KeepError> {
+        Ok(self.past()?.effects.get(place))
+    }
+
+    /// Whether the effect at a place has its result.
+    pub(crate) fn is_answered(&self, place: &str) -> Result<bool, KeepError> {
+        Ok(self
+            .at(place)?
+            .is_some_and(|recorded| recorded.result.is_some()))
+    }
+
+    /// What came of the effect at a place. The task's flow is where it was recorded then.
+    pub(crate) fn result<T: DeserializeOwned>(
+        &self,
+        place: &str,
+        node: &NodeId,
+    ) -> Result<Option<T>, KeepError> {
+        let Some((content, at)) = self
+            .at(place)?
+            .and_then(|recorded| recorded.result.as_ref())
+        else {
+            return Ok(None);
+        };
+        let result = read(place, content)?;
+        self.times().insert(node.clone(), *at);
+        replay::read(*at);
+        Ok(Some(result))
+    }
+
+    /// What was to be done at a place.
+    pub(crate) fn intent<T: DeserializeOwned>(&self, place: &str) -> Result<Option<T>, KeepError> {
+        self.at(place)?
+            .map(|recorded| read(place, &recorded.content))
+            .transpose()
+    }
+
+    /// The interrupt of a node's turn, and what became of it.
+    pub(crate) fn interrupt(
+        &self,
+        node: &NodeId,
+        turn: u32,
+    ) -> Result<Option<(InterruptIntent, Option<InterruptOutcome>)>, KeepError> {
+        let place = place::interrupt(node, turn);
+        match self.intent(&place)? {
+            Some(intent) => Ok(Some((intent, self.result(&place, node)?))),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether a node was cut off from outside instead of taking this turn.
+    pub(crate) fn cut_off(&self, node: &NodeId, turn: u32) -> Result<Option<CutOff>, KeepError> {
+        self.intent(&place::cut_off(node, turn))
+    }
+
+    /// Records that a node was cut off from outside: intent and result in one.
+    pub(crate) async fn record_cut_off(
+        &self,
+        node: &NodeId,
+        turn: u32,
+        cut_off: &CutOff,
+    ) -> Result<(), KeepError> {
+        let place = place::cut_off(node, turn);
+        self.begin(node, CUT_OFF, &place, &serde_json::to_string(cut_off)?)
+            .await?;
+        self.finish(node, &place, "{}".to_owned()).await?;
+        Ok(())
+    }
+
+    /// Records what is about to be done at a place; nothing where it was recorded before.
+    pub(crate) async fn begin(
+        &self,
+        node: &NodeId,
+        kind: &str,
+        place: &str,
+        content: &str,
+    ) -> Result<(), KeepError> {
+        self.go_live();
+        if self.at(place)?.is_some() {
+            return Ok(());
+        }
+        let effect = EffectId::in_run(self.record.run, place);
+        let intent = Intent {
+            effect,
+            run: self.record.run,
+            node: node.clone(),
+            kind: KindName::new(kind)?,
+            repeating: Repeating::Idempotent,
+            content: content.to_owned(),
+            place: Some(place.to_owned()),
+        };
+        match self
+            .record
+            .store()
+            .begin(self.record.epoch()?, intent)
+            .await?
+        {
+            Begun::New(_) | Begun::Known(_) => {}
+        }
+        self.pending().insert(effect);
+        Ok(())
+    }
+
+    /// Records what came of the effect at a place. Returns when.
+    pub(crate) async fn finish(
+        &self,
+        node: &NodeId,
+        place: &str,
+        content: String,
+    ) -> Result<Timestamp, KeepError> {
+        let effect = EffectId::in_run(self.record.run, place);
+        let entry = self.finish_effect(effect, content).await?;
+        self.pending().remove(&effect);
+        let at = entry
+            .result
+            .map_or(Timestamp::UNIX_EPOCH, |result| result.at);
+        self.times().insert(node.clone(), at);
+        Ok(at)
+    }
+
+    async fn finish_effect(
+        &self,
+        effect: EffectId,
+        content: String,
+    ) -> Result<JournalEntry, JournalError> {
+        let epoch = self.record.epoch().map_err(|_not_open| {
+            // Nothing can be finished before the run was taken.
+            JournalError::UnknownEffect { effect }
+        })?;
+        self.record.store().finish(epoch, effect, content).await
+    }
+
+    /// Records that a decision was carried out.
+    pub(crate) async fn dispatched(&self, effect: EffectId) -> Result<(), KeepError> {
+        self.finish_effect(effect, "{}".to_owned()).await?;
+        Ok(())
+    }
+
+    /// Effects that have begun and have no result.
+    pub(crate) fn unfinished(&self) -> Vec<EffectId> {
+        self.pending().iter().copied().collect()
+    }
+
+    /// When the last result of a node was recorded.
+    pub(crate) fn time_of(&self, node: &NodeId) -> Timestamp {
+        let times = self.times();
+        times.get(node).copied().unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    /// Says how the turn begins whose first call follows.
+    pub(crate) fn turn_begins(&self, node: &NodeId, start: TurnStart) {
+        self.starts().insert(node.clone(), start);
+    }
+
+    /// How the turn begins whose first call is made now.
+    pub(crate) fn take_start(&self, node: &NodeId) -> Option<TurnStart> {
+        self.starts().remove(node)
+    }
+
+    /// The running task's flow does what was not done before.
+    pub(crate) fn go_live(&self) {
+        replay::go_live();
+        self.live
+            .send_if_modified(|live| !std::mem::replace(live, true));
+    }
+
+    /// Lets go whoever waits for the run to be where it stood, where it ends before it gets there.
+    pub(crate) fn close(&self) {
+        self.live.send_replace(true);
+    }
+
+    /// Waits until some flow is where it stood when the run was cut off.
+    pub(crate) async fn until_live(&self) {
+        let mut live = self.live.subscribe();
+        // An error says that the journal is gone, and the run with it.
+        let _ended = live.wait_for(|live| *live).await;
+    }
+
+    fn pending(&self) -> MutexGuard<'_, BTreeSet<EffectId>> {
+        // Every change is one insertion or removal, so a panic elsewhere leaves it whole; below as well.
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn times(&self) -> MutexGuard<'_, HashMap<NodeId, Timestamp>> {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn starts(&self) -> MutexGuard<'_, HashMap<NodeId, TurnStart>> {
+        self.starts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Past {
+    /// A flow came this far.
+    fn reach(&mut self, place: &FlowPlace) {
+        // A worker's flow began after the turn of the run's own flow that its place names.
+        self.main = self.main.max(place.main);
+        if let Some(worker) = &place.worker {
+            let last = self.workers.entry(worker.clone()).or_default();
+            *last = (*last).max(place.own);
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(place: &str, content: &str) -> Result<T, KeepError> {
+    serde_json::from_str(content).map_err(|source| KeepError::Unreadable {
+        place: place.to_owned(),
+        source,
+    })
+}

@@ -1,0 +1,54 @@
+//! What is put into the box of a node, and where it came from.
+
+use routing_core::model::Message;
+use routing_core::{EventId, InterruptId};
+use serde::{Deserialize, Serialize};
+
+/// Where a letter came from. The same origin is the same letter: it is put into a box once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub(crate) enum Origin {
+    /// A supervisor's event.
+    Event {
+        /// Its id.
+        event: EventId,
+    },
+    /// A message that the store keeps.
+    Message {
+        /// Its place among all messages.
+        position: u64,
+    },
+    /// The decision with which a paused run was resumed.
+    Resumed {
+        /// The interrupt that had paused it.
+        interrupt: InterruptId,
+    },
+    /// Whoever resumed the run gave it along.
+    Given {
+        /// The epoch of the run that began then.
+        epoch: u64,
+    },
+}
+
+/// A letter for a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Letter {
+    #[serde(flatten)]
+    pub(crate) origin: Origin,
+    pub(crate) text: String,
+}
+
+impl Letter {
+    /// What the node is told.
+    pub(crate) fn message(&self) -> Message {
+        Message::user(self.text.clone())
+    }
+
+    /// New input for a node whose run was resumed.
+    pub(crate) fn input(origin: Origin, input: &str) -> Self {
+        Self {
+            origin,
+            text: format!("[input]\nThe run goes on with new input:\n{input}"),
+        }
+    }
+}

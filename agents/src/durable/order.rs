@@ -1,0 +1,82 @@
+//! What a run is to do, as the store keeps it: everything that is needed to begin it again.
+
+use serde::{Deserialize, Serialize};
+
+use crate::run::RunLimits;
+
+/// The version of the form.
+const VERSION: u32 = 1;
+
+/// What a run is to do: everything that is needed to begin it, or go on with it, in another process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOrder {
+    /// The version of this form.
+    pub version: u32,
+    /// The goal, in a person's words.
+    pub goal: String,
+    /// The path of the folder that it speaks about.
+    pub workspace: String,
+    /// The model, as the caller named it.
+    pub model: String,
+    /// Where the model's provider is, where the caller said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The seed of the rehearsal model.
+    #[serde(default)]
+    pub seed: u64,
+    /// The text of the script, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
+    /// How far the run may go.
+    pub limits: RunLimits,
+}
+
+/// A stored order that this version cannot carry out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OrderError {
+    /// It is no order.
+    #[error("what the run is to do cannot be read")]
+    Unreadable(#[source] serde_json::Error),
+    /// A newer version of the program wrote it.
+    #[error(
+        "the run was begun by a newer version: its order has form {found}, this one knows {VERSION}"
+    )]
+    Newer {
+        /// The version of its form.
+        found: u32,
+    },
+}
+
+impl RunOrder {
+    /// The version that this program writes.
+    pub const VERSION: u32 = VERSION;
+
+    /// As the store keeps it.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written as JSON.
+    pub fn to_content(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// Reads what a store has kept.
+    ///
+    /// # Errors
+    ///
+    /// [`OrderError`].
+    pub fn from_content(content: &str) -> Result<Self, OrderError> {
+        #[derive(Deserialize)]
+        struct Form {
+            version: u32,
+        }
+        let form: Form = serde_json::from_str(content).map_err(OrderError::Unreadable)?;
+        if form.version > VERSION {
+            return Err(OrderError::Newer {
+                found: form.version,
+            });
+        }
+        serde_json::from_str(content).map_err(OrderError::Unreadable)
+    }
+}

@@ -1,0 +1,38 @@
+//! The places of effects in a run: the same step of a resumed or forked run has the same place.
+
+use routing_core::NodeId;
+use routing_core::model::{Caller, Purpose};
+
+const fn purpose(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Step => "step",
+        Purpose::Resolution => "resolution",
+        Purpose::Review => "review",
+    }
+}
+
+/// The place of a model's call.
+pub(crate) fn model_call(caller: &Caller) -> String {
+    let Caller {
+        node,
+        turn,
+        correction,
+        ..
+    } = caller;
+    format!("{node}#{turn}/{}/{correction}", purpose(caller.purpose))
+}
+
+/// The place of the first call of a node's turn.
+pub(crate) fn turn(node: &NodeId, turn: u32) -> String {
+    format!("{node}#{turn}/{}/0", purpose(Purpose::Step))
+}
+
+/// The place of the interrupt that a node raised in a turn.
+pub(crate) fn interrupt(node: &NodeId, turn: u32) -> String {
+    format!("{node}#{turn}/interrupt")
+}
+
+/// The place where a node was cut off from outside instead of taking this turn.
+pub(crate) fn cut_off(node: &NodeId, turn: u32) -> String {
+    format!("{node}#{turn}/cut_off")
+}

@@ -1,0 +1,267 @@
+//! The run in its store: who has it, in which epoch.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use interrupts::life::RunState;
+use interrupts::store::{CheckpointId, Delivery, NewRun, Run as RunRow, Store};
+use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
+use jiff::{SignedDuration, Timestamp};
+use routing_core::{InterruptId, RunId};
+
+use super::control::RunControl;
+use super::error::KeepError;
+
+/// Who holds the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hold {
+    /// The run itself: it is created where it is not there yet, owned while it is executed, and given up
+    /// at its end, so that any process may resume it.
+    Own {
+        /// What it is to do, as JSON, for a run that is not there yet.
+        content: String,
+        /// An owner that is known to be gone, whose lease does not count any more.
+        lost: Option<OwnerName>,
+    },
+    /// Whoever executes the run has made itself its owner, keeps it so, and gives it up afterwards.
+    Kept {
+        /// The epoch that began then.
+        epoch: u64,
+    },
+    /// Nobody: what was recorded is shown, nothing is done, and nothing is written.
+    Nobody,
+}
+
+/// Where a run is kept, and by whom.
+#[derive(Clone)]
+pub struct RunStore {
+    /// Keeps it.
+    pub store: Arc<dyn Store>,
+    /// The process that executes it: a name that no other one has.
+    pub owner: OwnerName,
+    /// Who holds it.
+    pub hold: Hold,
+    /// Heard where a decision of another process may have come.
+    pub bell: Arc<dyn Bell>,
+    /// How long this process has what it took after it was last heard of.
+    pub lease: SignedDuration,
+    /// How often the store is looked at where the bell does not ring.
+    pub poll: Duration,
+    /// Stops its nodes from outside; without it, only the scope that the run is executed in does.
+    pub control: Option<Arc<dyn RunControl>>,
+    /// New input for a run that is resumed: a letter for the node that has the turn.
+    pub input: Option<String>,
+}
+
+impl RunStore {
+    /// A run that holds itself, with the usual times: a lease of 30 seconds, a look twice a second.
+    pub fn new(store: Arc<dyn Store>, owner: OwnerName, content: impl Into<String>) -> Self {
+        let content = content.into();
+        Self {
+            store,
+            owner,
+            hold: Hold::Own {
+                content,
+                lost: None,
+            },
+            bell: Arc::new(NoBell),
+            lease: SignedDuration::from_secs(30),
+            poll: Duration::from_millis(500),
+            control: None,
+            input: None,
+        }
+    }
+}
+
+/// The run in its store, as its own parts see it.
+pub(crate) struct RunRecord {
+    pub(crate) run: RunId,
+    pub(crate) kept: RunStore,
+    epoch: OnceLock<u64>,
+    /// Whether it was forked off another run.
+    is_fork: AtomicBool,
+    /// Whether an event has reached one of its nodes: without one, there is no reroute to look after.
+    has_events: AtomicBool,
+}
+
+/// Whether a run begins or goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    New,
+    GoesOn,
+}
+
+impl RunRecord {
+    pub(crate) fn new(run: RunId, kept: RunStore) -> Self {
+        Self {
+            run,
+            kept,
+            epoch: OnceLock::new(),
+            is_fork: AtomicBool::new(false),
+            has_events: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.kept.store
+    }
+
+    /// Whether nothing may be done or written.
+    pub(crate) fn is_watched_only(&self) -> bool {
+        self.kept.hold == Hold::Nobody
+    }
+
+    /// The epoch in which this process has the run.
+    pub(crate) fn epoch(&self) -> Result<u64, KeepError> {
+        self.epoch.get().copied().ok_or(KeepError::NotOpen)
+    }
+
+    pub(crate) fn delivery(&self, lost: Option<OwnerName>) -> Delivery {
+        Delivery {
+            owner: self.kept.owner.clone(),
+            lease: self.kept.lease,
+            lost,
+        }
+    }
+
+    /// Takes the run, and says whether it goes on, and from which checkpoint.
+    pub(crate) async fn open(&self) -> Result<(Standing, Option<CheckpointId>), KeepError> {
+        let run = self.run;
+        let row = match &self.kept.hold {
+            Hold::Own { content, lost } => {
+                let row = match self.store().run(run).await? {
+                    Some(row) => row,
+                    None => {
+                        let new = NewRun {
+                            id: run,
+                            alias: None,
+                            content: content.clone(),
+                        };
+                        self.store().create_run(new).await?
+                    }
+                };
+                check_unended(&row)?;
+                self.store()
+                    .own_run(run, self.delivery(lost.clone()))
+                    .await?
+            }
+            Hold::Kept { .. } | Hold::Nobody => self
+                .store()
+                .run(run)
+                .await?
+                .ok_or(KeepError::NoRun { run })?,
+        };
+        let epoch = match &self.kept.hold {
+            Hold::Own { .. } | Hold::Nobody => row.epoch,
+            Hold::Kept { epoch } => *epoch,
+        };
+        let _first = self.epoch.set(epoch);
+        self.is_fork
+            .store(row.forked_from.is_some(), Ordering::Release);
+        let checkpoint = match row.checkpoint {
+            0 => row.forked_from,
+            number => Some(CheckpointId { run, number }),
+        };
+        if self.is_watched_only() {
+            return Ok((Standing::GoesOn, checkpoint));
+        }
+        check_unended(&row)?;
+        if row.state == RunState::Stopping {
+            // Whoever had it died before it had stopped; it has now.
+            self.become_state(RunState::Paused, row.reason.clone())
+                .await?;
+        }
+        self.become_state(RunState::Running, None).await?;
+        // A fork is created with a journal, so its own state does not say it.
+        let is_new = row.state == RunState::Created && row.forked_from.is_none();
+        let standing = if is_new {
+            Standing::New
+        } else {
+            Standing::GoesOn
+        };
+        Ok((standing, checkpoint))
+    }
+
+    pub(crate) async fn become_state(
+        &self,
+        state: RunState,
+        reason: Option<String>,
+    ) -> Result<(), KeepError> {
+        self.store()
+            .change_run(self.run, self.epoch()?, state, reason)
+            .await?;
+        Ok(())
+    }
+
+    /// Makes the lease hold longer, where the run holds itself.
+    pub(crate) async fn renew(&self) -> Result<(), KeepError> {
+        if let Hold::Own { .. } = self.kept.hold {
+            let epoch = self.epoch()?;
+            self.store()
+                .renew_run(self.run, epoch, self.kept.lease)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Gives the run up, where it holds itself.
+    pub(crate) async fn release(&self) -> Result<(), KeepError> {
+        if let Hold::Own { .. } = self.kept.hold {
+            self.store().release_run(self.run, self.epoch()?).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_fork(&self) -> bool {
+        self.is_fork.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn has_events(&self) -> bool {
+        self.has_events.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn event_came(&self) {
+        self.has_events.store(true, Ordering::Release);
+    }
+
+    /// The key of something that happens at a place of the run.
+    pub(crate) fn key(&self, place: &str) -> Result<IdempotencyKey, KeepError> {
+        let plain = format!("{}/{place}", self.run);
+        // A key has an end, and the ids of nodes may be long.
+        Ok(IdempotencyKey::new(plain).or_else(|_too_long| {
+            IdempotencyKey::new(format!("{}/{}", self.run, Digest::of(place.as_bytes())))
+        })?)
+    }
+
+    /// The id of the interrupt at a place: the same whenever the run comes there again, for it is made of
+    /// what was recorded.
+    pub(crate) fn interrupt_at(&self, place: &str, at: Timestamp) -> InterruptId {
+        InterruptId::from_uuid(self.uuid_at(place, at))
+    }
+
+    /// The id of the run that is forked off at a place.
+    pub(crate) fn branch_at(&self, place: &str, at: Timestamp) -> RunId {
+        RunId::from_uuid(self.uuid_at(place, at))
+    }
+
+    fn uuid_at(&self, place: &str, at: Timestamp) -> uuid::Uuid {
+        let run = self.run.uuid();
+        let digest = Digest::of_parts([run.as_bytes().as_slice(), place.as_bytes()]);
+        let mut random = [0; 10];
+        random.copy_from_slice(&digest.bytes()[..10]);
+        let milliseconds = u64::try_from(at.as_millisecond()).unwrap_or(0);
+        uuid::Builder::from_unix_timestamp_millis(milliseconds, &random).into_uuid()
+    }
+}
+
+fn check_unended(row: &RunRow) -> Result<(), KeepError> {
+    if row.state.is_final() {
+        return Err(KeepError::Ended {
+            run: row.id,
+            state: row.state.to_string(),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! The core's reroutes, over the store: bound by acknowledging, consumed by deciding.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use interrupts::life::WithdrawCause;
+use interrupts::store::{Admitted, RerouteRow};
+use jiff::Timestamp;
+use routing_core::event::InterruptRequestEvent;
+use routing_core::reroute::{ConsumeError, PendingReroutes, StoreError, Stored, StoredReroute};
+use routing_core::{DecisionId, EventId, InterruptId, NodeId, RunId};
+
+use super::desk::{Desk, in_words, is_other_content, machinery};
+use super::error::KeepError;
+use crate::agent_kind::AgentKind;
+
+/// How many reroutes are expired together.
+const MOST_AT_ONCE: u32 = 100;
+
+/// The reroutes of a run in its store.
+pub(crate) struct StoreReroutes {
+    pub(crate) desk: Arc<Desk>,
+}
+
+fn unavailable(error: &KeepError) -> StoreError {
+    StoreError::Unavailable {
+        detail: in_words(error),
+    }
+}
+
+impl StoreReroutes {
+    /// The event whose reroute was given up, where it is one of this run; its interrupt ends with it.
+    async fn given_up(
+        &self,
+        row: Option<RerouteRow>,
+        cause: WithdrawCause,
+    ) -> Result<Option<EventId>, KeepError> {
+        let Some(row) = row.filter(|row| row.run == self.desk.record.run) else {
+            return Ok(None);
+        };
+        self.desk.withdraw_event(&row.event, cause).await?;
+        Ok(Some(row.event))
+    }
+
+    async fn bound(
+        &self,
+        interrupt: InterruptId,
+    ) -> Result<Option<InterruptRequestEvent<AgentKind>>, KeepError> {
+        let row = self.desk.record.store().interrupt(interrupt).await?;
+        match row.and_then(|row| row.bound) {
+            Some(bound) => self.desk.event(&bound.event).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn consumed(
+        &self,
+        interrupt: InterruptId,
+        decision: DecisionId,
+    ) -> Result<EventId, ConsumeError> {
+        let row = self.desk.record.store().interrupt(interrupt).await;
+        let row = row.map_err(|error| unavailable(&error.into()))?;
+        let (bound, decided) = row.map_or((None, None), |row| (row.bound, row.decision));
+        match (bound, decided) {
+            (Some(bound), Some(decided)) if decided.id == decision => Ok(bound.event),
+            (Some(_), Some(decided)) => Err(ConsumeError::AlreadyConsumed {
+                interrupt,
+                decision: decided.id,
+            }),
+            _ => Err(ConsumeError::NotBound { interrupt }),
+        }
+    }
+
+    async fn release_bound(&self, interrupt: InterruptId) -> Result<(), KeepError> {
+        use interrupts::store::ChangeError;
+        let withdrawn = self
+            .desk
+            .record
+            .store()
+            .withdraw(interrupt, machinery()?, WithdrawCause::Withdrawn)
+            .await;
+        match withdrawn {
+            // It had ended already.
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[async_trait]
+impl PendingReroutes<AgentKind> for StoreReroutes {
+    async fn store(
+        &self,
+        _run: RunId,
+        event: InterruptRequestEvent<AgentKind>,
+        _now: Timestamp,
+    ) -> Result<Stored, StoreError> {
+        match self.desk.admit_event(&event).await {
+            Ok(Admitted::New(_)) => Ok(Stored::Pending { superseded: None }),
+            Ok(Admitted::Known(_)) => Ok(Stored::AlreadyThere),
+            Err(error) if is_other_content(&error) => {
+                let event = event.event_id;
+                Err(StoreError::OtherContent { event })
+            }
+            Err(error) => Err(unavailable(&error)),
+        }
+    }
+
+    /// What the store has bound: that happened when the interrupt was raised.
+    async fn bind(
+        &self,
+        _run: RunId,
+        _node: &NodeId,
+        interrupt: InterruptId,
+        _now: Timestamp,
+    ) -> Result<Option<InterruptRequestEvent<AgentKind>>, StoreError> {
+        let bound = self.bound(interrupt).await;
+        bound.map_err(|error| unavailable(&error))
+    }
+
+    /// What the decision has consumed: that happened when it was made.
+    async fn consume(
+        &self,
+        interrupt: InterruptId,
+        decision: DecisionId,
+    ) -> Result<EventId, ConsumeError> {
+        self.consumed(interrupt, decision).await
+    }
+
+    async fn release(&self, interrupt: InterruptId) -> Result<(), StoreError> {
+        let released = self.release_bound(interrupt).await;
+        released.map_err(|error| unavailable(&error))
+    }
+
+    async fn turn_ignored(&self, run: RunId, node: &NodeId) -> Result<Option<EventId>, StoreError> {
+        let ignored = async {
+            let row = self.desk.record.store().turn_ignored(run, node).await?;
+            self.given_up(row, WithdrawCause::Withdrawn).await
+        };
+        ignored
+            .await
+            .map_err(|error: KeepError| unavailable(&error))
+    }
+
+    async fn node_ended(&self, run: RunId, node: &NodeId) -> Result<Vec<EventId>, StoreError> {
+        if !self.desk.record.has_events() || self.desk.record.is_watched_only() {
+            return Ok(Vec::new());
+        }
+        let ended = async {
+            let row = self.desk.record.store().node_ended(run, node).await?;
+            self.given_up(row, WithdrawCause::NodeEnded).await
+        };
+        let ended = ended
+            .await
+            .map_err(|error: KeepError| unavailable(&error))?;
+        Ok(ended.into_iter().collect())
+    }
+
+    async fn expire(&self, _now: Timestamp) -> Result<Vec<EventId>, StoreError> {
+        if !self.desk.record.has_events() {
+            return Ok(Vec::new());
+        }
+        let expired = async {
+            let rows = self
+                .desk
+                .record
+                .store()
+                .expire_reroutes(MOST_AT_ONCE)
+                .await?;
+            let mut events = Vec::new();
+            for row in rows {
+                let ended = self.given_up(Some(row), WithdrawCause::Withdrawn).await?;
+                events.extend(ended);
+            }
+            Ok(events)
+        };
+        expired
+            .await
+            .map_err(|error: KeepError| unavailable(&error))
+    }
+
+    async fn fate(&self, event: &EventId) -> Result<Option<StoredReroute<AgentKind>>, StoreError> {
+        let fate = async {
+            let Some(row) = self.desk.record.store().reroute(event).await? else {
+                return Ok(None);
+            };
+            let event = self.desk.event(event).await?;
+            Ok(event.map(|event| StoredReroute {
+                event,
+                run: row.run,
+                state: row.state,
+            }))
+        };
+        fate.await.map_err(|error: KeepError| unavailable(&error))
+    }
+}

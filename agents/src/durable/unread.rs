@@ -1,0 +1,149 @@
+//! What had come for the run's nodes when it was cut off, and was not read.
+
+use std::collections::HashSet;
+
+use interrupts::life::{Interrupt, State, Verdict};
+use interrupts::store::{Filter, Page};
+use routing_core::event::InterruptRequestEvent;
+use routing_core::{EventId, InterruptType, NodeId};
+
+use super::desk::Desk;
+use super::error::KeepError;
+use super::journal::RunJournal;
+use super::letter::{Letter, Origin};
+use crate::agent_kind::AgentKind;
+
+const PAGE: u32 = 1_000;
+
+/// The letters that wait for their nodes.
+#[derive(Debug, Default)]
+pub(crate) struct Unread {
+    /// For nodes that are named.
+    pub(crate) letters: Vec<(NodeId, Letter)>,
+    /// For the node of the run's own flow that has the turn.
+    pub(crate) inputs: Vec<Letter>,
+}
+
+/// The event of an interrupt that a supervisor's event asked for.
+pub(crate) fn event_of(interrupt: &Interrupt) -> Option<InterruptRequestEvent<AgentKind>> {
+    let event: InterruptRequestEvent<AgentKind> = serde_json::from_str(&interrupt.content).ok()?;
+    (event.event_id.as_str() == interrupt.key.as_str()).then_some(event)
+}
+
+/// The letter that tells a node of an event.
+pub(crate) fn event_letter(event: &InterruptRequestEvent<AgentKind>) -> Letter {
+    Letter {
+        origin: Origin::Event {
+            event: event.event_id.clone(),
+        },
+        text: event.message().text,
+    }
+}
+
+impl Unread {
+    /// Gathers it, and takes the events that nobody had taken yet.
+    pub(crate) async fn gather(journal: &RunJournal, desk: &Desk) -> Result<Self, KeepError> {
+        let read: HashSet<&Origin> = journal.read_letters().iter().collect();
+        let mut unread = Self::default();
+        unread.of_interrupts(journal, desk, &read).await?;
+        unread.of_messages(journal, &read).await?;
+        if let Some(input) = &journal.record.kept.input {
+            let epoch = journal.record.epoch()?;
+            let letter = Letter::input(Origin::Given { epoch }, input);
+            unread.inputs.push(letter);
+        }
+        Ok(unread)
+    }
+
+    async fn of_interrupts(
+        &mut self,
+        journal: &RunJournal,
+        desk: &Desk,
+        read: &HashSet<&Origin>,
+    ) -> Result<(), KeepError> {
+        let record = &journal.record;
+        let filter = Filter {
+            run: Some(record.run),
+            ..Filter::default()
+        };
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = record.store().interrupts(&filter, page).await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(());
+            };
+            after = *last;
+            for (_, interrupt) in &found {
+                if let Some(letter) = resume_input(journal, interrupt) {
+                    if !read.contains(&letter.origin) {
+                        self.inputs.push(letter);
+                    }
+                } else if let Some(event) = event_of(interrupt) {
+                    record.event_came();
+                    let origin = Origin::Event {
+                        event: event.event_id.clone(),
+                    };
+                    if !read.contains(&origin) && desk.deliver(interrupt).await? {
+                        self.letters
+                            .push((interrupt.node.clone(), event_letter(&event)));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn of_messages(
+        &mut self,
+        journal: &RunJournal,
+        read: &HashSet<&Origin>,
+    ) -> Result<(), KeepError> {
+        let record = &journal.record;
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let messages = record.store().messages(record.run, page).await?;
+            let Some(last) = messages.last() else {
+                return Ok(());
+            };
+            after = last.position;
+            for stored in messages {
+                let letter = message_letter(stored.position, &stored.message.text);
+                if !read.contains(&letter.origin) {
+                    self.letters.push((stored.message.node, letter));
+                }
+            }
+        }
+    }
+}
+
+/// The letter of a message that the store keeps.
+pub(crate) fn message_letter(position: u64, text: &str) -> Letter {
+    Letter {
+        origin: Origin::Message { position },
+        text: format!("[message]\n{text}"),
+    }
+}
+
+/// The input with which somebody resumed the run after a stop from outside. One that an agent raised is
+/// resumed by the handler, which reads its input.
+fn resume_input(journal: &RunJournal, interrupt: &Interrupt) -> Option<Letter> {
+    if interrupt.interrupt_type != InterruptType::Pause
+        || journal.raised().contains(&interrupt.id)
+        || EventId::try_from(interrupt.key.as_str().to_owned())
+            .is_ok_and(|_| event_of(interrupt).is_some())
+        || !matches!(interrupt.state, State::Resolved | State::Rerouted)
+    {
+        return None;
+    }
+    let decision = interrupt.decision.as_ref()?;
+    if !matches!(decision.verdict, Verdict::Resume | Verdict::Respond) {
+        return None;
+    }
+    let content: serde_json::Value = serde_json::from_str(decision.content.as_deref()?).ok()?;
+    let input = content.get("input")?.as_str()?;
+    let origin = Origin::Resumed {
+        interrupt: interrupt.id,
+    };
+    Some(Letter::input(origin, input))
+}

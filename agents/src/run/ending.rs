@@ -1,0 +1,141 @@
+//! What becomes of a run at its end: recorded first, said then.
+
+use interrupts::life::{Evidence, RunState};
+use routing_core::{StopMode, StopScope};
+
+use super::event::RunEvent;
+use super::report::RunStatus;
+use crate::durable::control::Stopped;
+use crate::durable::error::KeepError;
+use crate::workflow::engine::Engine;
+use crate::workflow::failure::FlowError;
+use crate::workflow::flow::FlowEnd;
+
+/// Records how the run ended, and says it. Where that cannot be recorded, that is what is said.
+pub(super) async fn conclude(
+    engine: &Engine,
+    end: Result<FlowEnd, FlowError>,
+    scope: &StopScope,
+) -> RunStatus {
+    let status = status(engine, end);
+    let recorded = match &status {
+        Ended::Unrecorded(_) => Ok(Stopped::Paused),
+        Ended::As(status) => record(engine, status, scope).await,
+    };
+    match (recorded, status) {
+        (_, Ended::Unrecorded(status)) => {
+            // Nothing is lost if this fails too: whoever resumes the run finds it where it stood.
+            let reason = "its store failed".to_owned();
+            let record = &engine.journal.record;
+            let _best_effort = record.become_state(RunState::Paused, Some(reason)).await;
+            let _best_effort = record.release().await;
+            status
+        }
+        (Err(error), Ended::As(_)) => failed(&error.into()),
+        (Ok(Stopped::Cancelled), Ended::As(RunStatus::Paused { reason })) => RunStatus::Cancelled {
+            reason,
+            from_outside: true,
+        },
+        (Ok(_), Ended::As(status)) => status,
+    }
+}
+
+/// How the run ended, and whether that can be recorded.
+enum Ended {
+    As(RunStatus),
+    Unrecorded(RunStatus),
+}
+
+fn status(engine: &Engine, end: Result<FlowEnd, FlowError>) -> Ended {
+    Ended::As(match end {
+        Ok(FlowEnd::Completed(summary)) => RunStatus::Completed { summary },
+        Ok(FlowEnd::Stopped(reason) | FlowEnd::Pruned(reason)) => RunStatus::Cancelled {
+            reason,
+            from_outside: false,
+        },
+        Ok(FlowEnd::Interrupted(reason)) => RunStatus::Paused {
+            reason: reason.message,
+        },
+        Ok(FlowEnd::Waiting) => RunStatus::Waiting {
+            questions: engine.ledger.questions(),
+            interrupts: engine.ledger.open(),
+        },
+        Ok(FlowEnd::WorkerDone(_) | FlowEnd::Leaves(_) | FlowEnd::Halted) => {
+            failed(&FlowError::Lost {
+                detail: "the run's own flow ended like a worker's",
+            })
+        }
+        Err(error) if error.is_of_the_store() => return Ended::Unrecorded(failed(&error)),
+        Err(error) => failed(&error),
+    })
+}
+
+/// Records the end: the nodes, a checkpoint, the state of the run; last of all the run is given up.
+async fn record(
+    engine: &Engine,
+    status: &RunStatus,
+    scope: &StopScope,
+) -> Result<Stopped, KeepError> {
+    let record = &engine.journal.record;
+    if record.is_watched_only() {
+        return Ok(Stopped::Paused);
+    }
+    engine.keep_nodes().await?;
+    let (state, reason) = match status {
+        RunStatus::Completed { .. } => (RunState::Completed, "its work is done"),
+        RunStatus::Waiting { .. } => (RunState::Waiting, "it waits for an answer"),
+        RunStatus::Paused { reason } => (RunState::Paused, reason.as_str()),
+        RunStatus::Cancelled { reason, .. } => (RunState::Cancelled, reason.as_str()),
+        RunStatus::Failed { error, .. } => (RunState::Failed, error.as_str()),
+    };
+    let checkpoint = engine.checkpoint(reason).await?;
+    let mut stopped = Stopped::Paused;
+    if let (RunStatus::Paused { .. }, Some(control)) = (status, engine.control()) {
+        let is_immediate = scope
+            .reason()
+            .is_some_and(|reason| reason.mode == StopMode::Immediate);
+        let evidence = if is_immediate {
+            Evidence::Cancelled
+        } else {
+            Evidence::Boundary
+        };
+        stopped = control.stopped(checkpoint, evidence).await;
+    }
+    let state = match stopped {
+        Stopped::Cancelled => RunState::Cancelled,
+        Stopped::Paused => state,
+    };
+    record.become_state(state, Some(reason.to_owned())).await?;
+    if !state.is_final() {
+        record.release().await?;
+    }
+    Ok(stopped)
+}
+
+fn failed(error: &FlowError) -> RunStatus {
+    RunStatus::Failed {
+        error: error.chain(),
+        hint: error.hint(),
+        limit_hit: matches!(error, FlowError::StepLimit { .. }),
+    }
+}
+
+pub(super) fn last_event(status: &RunStatus) -> RunEvent {
+    match status {
+        RunStatus::Completed { summary } => RunEvent::Completed {
+            summary: summary.clone(),
+        },
+        RunStatus::Paused { reason } => RunEvent::Stopped {
+            reason: reason.clone(),
+        },
+        RunStatus::Cancelled { reason, .. } => RunEvent::Cancelled {
+            reason: reason.clone(),
+        },
+        RunStatus::Waiting { interrupts, .. } => RunEvent::Waiting {
+            interrupts: interrupts.clone(),
+        },
+        RunStatus::Failed { error, .. } => RunEvent::Failed {
+            error: error.clone(),
+        },
+    }
+}

@@ -1,0 +1,96 @@
+//! Nodes that are cut off from outside: they and all below them end, and the parent goes on without them.
+
+use routing_core::NodeId;
+use routing_core::model::Message;
+use serde_json::json;
+
+use super::failure::FlowError;
+use super::flow::{Flow, FlowEnd, Next};
+use super::node::Path;
+use super::resume::resume;
+use crate::durable::entry::CutOff;
+use crate::run::{NodeState, RunEvent};
+
+/// Whether a node of the flow is to be cut off instead of taking this turn; that is recorded then. Of
+/// several, the highest one counts: the others are below it.
+pub(super) async fn wanted(
+    flow: &Flow,
+    path: &mut Path,
+    turn: u32,
+) -> Result<Option<CutOff>, FlowError> {
+    let engine = &flow.engine;
+    let Some(control) = engine.control() else {
+        return Ok(None);
+    };
+    let wanted = path
+        .ids()
+        .find_map(|id| control.cut_off(id).map(|reason| (id.clone(), reason)));
+    let Some((node, reason)) = wanted else {
+        return Ok(None);
+    };
+    let mut place = flow.place();
+    let top = path.top()?;
+    // A turn that has begun has its place already.
+    if top.turn < turn {
+        place.own += 1;
+        if flow.worker.is_none() {
+            place.main = place.own;
+        }
+    }
+    let cut_off = CutOff {
+        node,
+        reason,
+        place,
+    };
+    engine
+        .journal
+        .record_cut_off(&top.id, turn, &cut_off)
+        .await?;
+    Ok(Some(cut_off))
+}
+
+/// Ends the node and all below it, and lets its parent go on.
+pub(super) async fn end(
+    flow: &Flow,
+    path: &mut Path,
+    node: NodeId,
+    reason: String,
+) -> Result<Next, FlowError> {
+    flow.engine.recorder.record(RunEvent::CutOff {
+        node: node.clone(),
+        reason: reason.clone(),
+    });
+    let next = leave(flow, path, &node, reason).await?;
+    if let Some(control) = flow.engine.control() {
+        control.was_cut_off(&node).await;
+    }
+    match next {
+        Some(end) => Ok(end),
+        None => resume(flow, path).await,
+    }
+}
+
+/// Ends a node and all below it. Its parent is told and has the turn; where there is none, the flow ends.
+pub(super) async fn leave(
+    flow: &Flow,
+    path: &mut Path,
+    node: &NodeId,
+    reason: String,
+) -> Result<Option<Next>, FlowError> {
+    while path.len() > 0 && path.top()?.id.is_within(node) {
+        flow.leave_top(path, NodeState::Pruned).await?;
+    }
+    if path.len() == 0 {
+        return Ok(Some(Next::Finished(FlowEnd::Pruned(reason))));
+    }
+    let parent = path.top()?;
+    flow.engine.nodes.open(&parent.id);
+    let note = json!({ "cutOff": node, "reason": reason });
+    flow.tell(
+        parent,
+        Message::user(format!(
+            "[note]\nA node below you was cut off. Go on without it.\n{note:#}"
+        )),
+    );
+    Ok(None)
+}
