@@ -8,15 +8,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
-use agents::run::{Goal, RunConfig, RunLimits, RunObserver, RunOccurrence, RunReport, execute};
+use agents::run::{
+    Goal, RunConfig, RunLimits, RunObserver, RunOccurrence, RunReport, RunStore, execute,
+};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
+use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use routing_core::handler::HandlerPolicy;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, RunId, StopScope, SystemClock};
+use store::{MemoryStore, StoreSettings};
 use tokio::runtime::Runtime;
 
 #[global_allocator]
@@ -73,6 +77,11 @@ fn run(runtime: &Runtime, workspace: &Workspace, goal: &Goal) -> RunReport {
         limits: RunLimits::default(),
         policy: HandlerPolicy::default(),
         clock: Arc::new(SystemClock),
+        store: RunStore::new(
+            Arc::new(MemoryStore::new(StoreSettings::default())),
+            OwnerName::new("bench").unwrap_or_else(|error| panic!("{error}")),
+            "{}",
+        ),
     };
     runtime.block_on(execute(config, &StopScope::new()))
 }

@@ -1,6 +1,7 @@
 //! What all flows of a run share.
 
 use std::collections::VecDeque;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -49,18 +50,10 @@ pub(crate) struct Engine {
     pub(crate) asker: Asker,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) nodes: Arc<NodeDirectory>,
-    pub(crate) reroutes: Arc<dyn PendingReroutes<AgentKind>>,
-    pub(crate) reroute_log: Arc<RerouteLog>,
-    pub(crate) bus: Arc<InProcessBus<AgentKind>>,
+    keeping: Keeping,
     pub(crate) blackboard: Blackboard,
     pub(crate) handler: UnifiedInterruptHandler<InterruptRequest, InterruptRouting>,
     pub(crate) ledger: Arc<Ledger>,
-    pub(crate) journal: Arc<RunJournal>,
-    pub(crate) desk: Arc<Desk>,
-    pub(crate) decisions: Arc<StoreDecisions>,
-    pub(crate) checkpoints: Checkpoints,
-    /// Held while the store is told of nodes, so that it hears of each change in its order.
-    telling: tokio::sync::Mutex<()>,
     control: OnceLock<Arc<dyn RunControl>>,
     /// What was given along when the run was resumed.
     inputs: Mutex<Vec<Letter>>,
@@ -73,12 +66,25 @@ pub(crate) struct Engine {
 }
 
 /// What keeps the run: its store, its journal, and the way of supervisors' events into it.
-struct Keeping {
-    journal: Arc<RunJournal>,
-    desk: Arc<Desk>,
-    reroutes: Arc<dyn PendingReroutes<AgentKind>>,
-    reroute_log: Arc<RerouteLog>,
-    bus: Arc<InProcessBus<AgentKind>>,
+pub(crate) struct Keeping {
+    pub(crate) journal: Arc<RunJournal>,
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) decisions: Arc<StoreDecisions>,
+    pub(crate) reroutes: Arc<dyn PendingReroutes<AgentKind>>,
+    pub(crate) reroute_log: Arc<RerouteLog>,
+    pub(crate) bus: Arc<InProcessBus<AgentKind>>,
+    pub(crate) checkpoints: Checkpoints,
+    /// Held while the store is told of nodes, so that it hears of each change in its order.
+    telling: tokio::sync::Mutex<()>,
+}
+
+/// What keeps a run is reached as if it were the engine's own.
+impl Deref for Engine {
+    type Target = Keeping;
+
+    fn deref(&self) -> &Keeping {
+        &self.keeping
+    }
 }
 
 impl Keeping {
@@ -99,11 +105,16 @@ impl Keeping {
         });
         let admission = Arc::clone(&reroute_log) as Arc<_>;
         Self {
+            decisions: Arc::new(StoreDecisions {
+                desk: Arc::clone(&desk),
+            }),
             journal,
             desk,
             reroutes,
             reroute_log,
             bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
+            checkpoints: Checkpoints::default(),
+            telling: tokio::sync::Mutex::new(()),
         }
     }
 }
@@ -137,15 +148,12 @@ impl Engine {
             corrections: limits.corrections,
         };
         let ledger = Arc::new(Ledger::new(Arc::clone(&recorder), Arc::clone(&nodes)));
-        let decisions = Arc::new(StoreDecisions {
-            desk: Arc::clone(&keeping.desk),
-        });
         let handler = UnifiedInterruptHandler::new(HandlerConfig {
             asker: asker.clone(),
             reviewing_model: asker.clone(),
             reviewer: Arc::new(StoppableReviewer { inner: reviewer }),
             reroutes: Arc::clone(&keeping.reroutes),
-            decisions: Arc::clone(&decisions) as Arc<_>,
+            decisions: Arc::clone(&keeping.decisions) as Arc<_>,
             decorators: DecoratorChain::default(),
             observer: Arc::clone(&ledger) as Arc<_>,
             clock: Arc::clone(&clock),
@@ -155,13 +163,6 @@ impl Engine {
                 ..policy
             },
         });
-        let Keeping {
-            journal,
-            desk,
-            reroutes,
-            reroute_log,
-            bus,
-        } = keeping;
         Self {
             run,
             goal,
@@ -172,17 +173,10 @@ impl Engine {
             asker,
             recorder,
             nodes,
-            reroutes,
-            reroute_log,
-            bus,
+            keeping,
             blackboard: Blackboard::new(),
             handler,
             ledger,
-            journal,
-            desk,
-            decisions,
-            checkpoints: Checkpoints::default(),
-            telling: tokio::sync::Mutex::new(()),
             control: OnceLock::new(),
             inputs: Mutex::default(),
             later: Mutex::default(),

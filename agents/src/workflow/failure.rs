@@ -189,6 +189,7 @@ fn model_hint(error: &ModelError) -> &'static str {
         ModelError::TimedOut { .. } => {
             "the model is too slow; try a smaller one, or another provider"
         }
+        ModelError::Unrecorded(_) => "see to the store, then resume the run",
         _ => "try another model",
     }
 }

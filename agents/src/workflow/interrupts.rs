@@ -8,7 +8,7 @@ use routing_core::handler::{
 use routing_core::model::Message;
 use routing_core::{
     AgentType, InterruptDetails, InterruptId, InterruptRoutes, InterruptType, Outcome, RouteSet,
-    RunId, SealedInterrupt,
+    RunId, SealedInterrupt, StopReason,
 };
 use serde_json::json;
 
@@ -85,7 +85,15 @@ pub(super) async fn handle(
             told_again(flow, node, intent.interrupt, &outcome);
             follow(flow, path, intent.interrupt, &request.details(), outcome).await
         }
-        Some((intent, None)) => resolve(flow, path, request, Some(intent.interrupt)).await,
+        Some((intent, None)) => {
+            let turn = node.turn + 1;
+            if let Some(CutOff { node, reason, .. }) = engine.journal.cut_off(&node.id, turn)? {
+                raised(flow, path.top()?, intent.interrupt, &request)?;
+                flow.advance();
+                return cut_off::end(flow, path, node, reason).await;
+            }
+            resolve(flow, path, request, Some(intent.interrupt)).await
+        }
         None => resolve(flow, path, request, None).await,
     }
 }
@@ -122,7 +130,6 @@ async fn resolve(
         .handler
         .handle_unified_interrupt(request, context)
         .await;
-    let requested = engine.ledger.was_requested(interrupt);
     let end = match handled {
         Ok(Outcome::Completed(resolution)) => end_of(flow, node, resolution)?,
         Err(
@@ -131,33 +138,49 @@ async fn resolve(
         ) => InterruptEnd::Refused {
             reason: refusal.to_string(),
         },
-        Ok(Outcome::Interrupted { reason, .. }) => {
-            let turn = node.turn + 1;
-            return match cut_off::wanted(flow, path, turn).await? {
-                Some(CutOff { node, reason, .. }) => {
-                    flow.advance();
-                    cut_off::end(flow, path, node, reason).await
-                }
-                None => Ok(Next::Finished(FlowEnd::Interrupted(reason))),
-            };
-        }
-        Err(
-            HandleError::Unanswered { question, .. } | HandleError::InvalidAnswers { question, .. },
-        ) => {
-            engine.ledger.unanswered(*question);
-            return Ok(Next::Finished(FlowEnd::Waiting));
-        }
-        Err(HandleError::Paused { .. }) => return Ok(Next::Finished(FlowEnd::Waiting)),
-        Err(source) => {
-            return Err(FlowError::Interrupt {
-                node: node.id.to_string(),
-                source,
-            });
-        }
+        Ok(Outcome::Interrupted { reason, .. }) => return stopped(flow, path, reason).await,
+        Err(error) => return unresolved(flow, node, error),
     };
+    let is_rerouted = matches!(
+        end,
+        InterruptEnd::Routed {
+            reroute: Some(_),
+            ..
+        }
+    );
+    let requested = is_rerouted || engine.ledger.was_requested(interrupt);
     let outcome = InterruptOutcome { requested, end };
     resolved(flow, node, interrupt, &outcome).await?;
     follow(flow, path, interrupt, &details, outcome).await
+}
+
+/// The flow was stopped while the interrupt waited: it stays open, unless its node is cut off.
+async fn stopped(flow: &Flow, path: &mut Path, reason: StopReason) -> Result<Next, FlowError> {
+    let turn = path.top()?.turn + 1;
+    match cut_off::wanted(flow, path, turn).await? {
+        Some(CutOff { node, reason, .. }) => {
+            flow.advance();
+            cut_off::end(flow, path, node, reason).await
+        }
+        None => Ok(Next::Finished(FlowEnd::Interrupted(reason))),
+    }
+}
+
+/// The interrupt stays open: the run waits where only an answer is missing, and fails otherwise.
+fn unresolved(flow: &Flow, node: &Node, error: HandleError) -> Result<Next, FlowError> {
+    if let HandleError::Paused { .. } = error {
+        return Ok(Next::Finished(FlowEnd::Waiting));
+    }
+    if let HandleError::Unanswered { question, .. } | HandleError::InvalidAnswers { question, .. } =
+        error
+    {
+        flow.engine.ledger.unanswered(*question);
+        return Ok(Next::Finished(FlowEnd::Waiting));
+    }
+    Err(FlowError::Interrupt {
+        node: node.id.to_string(),
+        source: error,
+    })
 }
 
 /// Records that the node raises the interrupt: in the journal, and in the store for whoever decides.

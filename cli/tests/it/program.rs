@@ -18,6 +18,8 @@ pub(crate) fn irq() -> Command {
     ] {
         command.env_remove(variable);
     }
+    // A run is kept in memory unless a test says otherwise: no test writes into its user's folders.
+    command.env("IRQ_STORE", "memory:");
     command.stdin(Stdio::null());
     command
 }

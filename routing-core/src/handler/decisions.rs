@@ -149,10 +149,12 @@ pub trait Decisions<A: AgentType>: Send + Sync {
     fn forget(&self, _interrupt: InterruptId) {}
 }
 
+type Table<A> = HashMap<(InterruptId, Matter), StandingDecision<A>>;
+
 /// Decisions kept in the memory of one process.
 pub struct InMemoryDecisions<K: AgentType> {
     reroutes: Arc<dyn PendingReroutes<K>>,
-    table: Mutex<HashMap<(InterruptId, Matter), StandingDecision<K::Route>>>,
+    table: Mutex<Table<K::Route>>,
 }
 
 impl<K: AgentType> InMemoryDecisions<K> {
@@ -164,7 +166,7 @@ impl<K: AgentType> InMemoryDecisions<K> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(InterruptId, Matter), StandingDecision<K::Route>>> {
+    fn lock(&self) -> MutexGuard<'_, Table<K::Route>> {
         // Every change is one insertion or removal, so a panic elsewhere leaves the table whole.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,6 @@
 //! What a run's end means to the shell.
 
-use agents::run::{RunReport, RunStatus};
+use agents::run::RunStatus;
 
 use crate::exit::{Exit, Failure};
 use crate::model::ModelTrouble;
@@ -8,8 +8,8 @@ use crate::model::ModelTrouble;
 /// How a run ended, and what is known beside.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ending<'e> {
-    /// What became of it.
-    pub(super) report: &'e RunReport,
+    /// How it ended.
+    pub(super) status: &'e RunStatus,
     /// What was wrong with the model's last answer.
     pub(super) trouble: Option<ModelTrouble>,
     /// The signal that stopped it.
@@ -21,7 +21,7 @@ pub(super) struct Ending<'e> {
 impl Ending<'_> {
     /// The exit code.
     pub(super) fn exit(self) -> Exit {
-        match &self.report.status {
+        match self.status {
             RunStatus::Completed { .. } => Exit::Success,
             RunStatus::Waiting { .. } => Exit::Asking,
             RunStatus::Cancelled {
@@ -45,7 +45,7 @@ impl Ending<'_> {
 
     /// What to say of it, where the run failed or waits; both need somebody to do something.
     pub(super) fn failure(self) -> Option<Failure> {
-        match &self.report.status {
+        match self.status {
             RunStatus::Failed { error, hint, .. } => {
                 let failure = Failure::new(self.exit(), error.clone());
                 Some(match (hint, self.usual_hint()) {
@@ -60,8 +60,8 @@ impl Ending<'_> {
                     count => format!("{count} interrupts are open"),
                 };
                 let message = format!("nobody is there to answer: {questions}");
-                let hint =
-                    "run on a terminal without --no-input, or answer in a script's `person` step";
+                let hint = "answer with `irq review`, then go on with `irq resume`; or run on a terminal \
+                            without --no-input, or with a script's `person` step";
                 Some(Failure::new(Exit::Asking, message).hint(hint))
             }
             RunStatus::Completed { .. }
@@ -102,8 +102,26 @@ mod tests {
             status,
             trouble,
             signal,
+            limited: false,
         }
         .exit()
+    }
+
+    #[test]
+    fn a_pause_is_told_by_what_asked_for_it() {
+        let paused = RunStatus::Paused {
+            reason: "enough for now".to_owned(),
+        };
+        let signal = Some(Exit::Interrupted);
+        assert_eq!(exit_of(&paused, None, signal), Exit::Interrupted);
+        assert_eq!(exit_of(&paused, None, None), Exit::Asking);
+        let limited = Ending {
+            status: &paused,
+            trouble: None,
+            signal: None,
+            limited: true,
+        };
+        assert_eq!(limited.exit(), Exit::LimitHit);
     }
 
     fn failed(limit_hit: bool) -> RunStatus {
@@ -132,7 +150,7 @@ mod tests {
         );
         assert_eq!(exit_of(&failed(false), None, None), Exit::Failure);
         assert_eq!(exit_of(&cancelled(true), None, signal), Exit::Terminated);
-        assert_eq!(exit_of(&cancelled(true), None, None), Exit::Failure);
+        assert_eq!(exit_of(&cancelled(true), None, None), Exit::Stopped);
         assert_eq!(exit_of(&cancelled(false), None, signal), Exit::Stopped);
     }
 }

@@ -166,7 +166,7 @@ pub(in crate::commands) async fn perform(
         return Err(Failure::new(Exit::Failure, message).into());
     }
     let ending = Ending {
-        report: &report,
+        status: &report.status,
         trouble: model.trouble(),
         signal: seen.exit(),
         limited,
