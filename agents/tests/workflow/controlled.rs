@@ -200,7 +200,7 @@ async fn cut_off(node: &'static str, during: &'static str) {
         report.status
     );
     let id = NodeId::new(node).unwrap();
-    assert_eq!(*scopes.confirmed.lock().unwrap(), [id.clone()]);
+    assert_eq!(*scopes.confirmed.lock().unwrap(), std::slice::from_ref(&id));
     let told = stage.log.messages();
     let parent = id.parent().unwrap();
     assert!(
