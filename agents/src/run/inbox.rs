@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use interrupts::life::Interrupt;
+use interrupts::manager::{Deliveries, Undeliverable};
 use interrupts::store::StoredMessage;
 use routing_core::bus::NodeEnded;
 
@@ -55,5 +57,19 @@ impl RunInbox {
         let letter = message_letter(message.position, &message.message.text);
         engine.nodes.put(&message.message.node, letter)?;
         Ok(())
+    }
+}
+
+#[async_trait]
+impl Deliveries for RunInbox {
+    async fn question(&self, interrupt: &Interrupt) -> Result<(), Undeliverable> {
+        let told = Self::question(self, interrupt).await;
+        told.map_err(|NodeEnded| Undeliverable::NodeEnded)
+    }
+
+    async fn message(&self, message: &StoredMessage) {
+        if Self::message(self, message).await.is_err() {
+            tracing::info!(node = %message.message.node, "the node of a message has ended");
+        }
     }
 }

@@ -117,6 +117,14 @@ impl Keeping {
             telling: tokio::sync::Mutex::new(()),
         }
     }
+
+    /// The model, with its calls in the journal.
+    fn journalled(&self, model: &Arc<MeteredModel>) -> Arc<JournalledModel> {
+        Arc::new(JournalledModel {
+            inner: Arc::clone(model),
+            journal: Arc::clone(&self.journal),
+        })
+    }
 }
 
 impl Engine {
@@ -140,10 +148,7 @@ impl Engine {
         let keeping = Keeping::over(RunRecord::new(run, store), &nodes, &recorder);
         let model = Arc::new(MeteredModel::new(model));
         let asker = Asker {
-            model: Arc::new(JournalledModel {
-                inner: Arc::clone(&model),
-                journal: Arc::clone(&keeping.journal),
-            }),
+            model: keeping.journalled(&model),
             constraints,
             corrections: limits.corrections,
         };

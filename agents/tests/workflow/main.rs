@@ -10,6 +10,7 @@
 )]
 
 mod calls;
+mod controlled;
 mod events;
 mod interrupts;
 mod models;

@@ -159,6 +159,7 @@ mortal! {
     }
     Purge {
         fn purgeable(age: SignedDuration) -> Result<Purged, StoreError>;
+        fn purge(age: SignedDuration) -> Result<Purged, StoreError>;
     }
     Tokens {
         fn put_token(token: NewToken) -> Result<TokenRow, StoreError>;

@@ -159,6 +159,8 @@ fn error_type(error: &ModelError) -> String {
         ModelError::TimedOut { .. } => "timeout".to_owned(),
         ModelError::Malformed { .. } => "malformed".to_owned(),
         // A failure that is not known yet.
+        // No provider gives it: the record of the call is what failed.
+        ModelError::Unrecorded(_) => "unrecorded".to_owned(),
         _ => "_OTHER".to_owned(),
     }
 }

@@ -1,0 +1,257 @@
+//! Nodes that are stopped or cut off alone, from outside, and what a resumed run knows of it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use agents::run::{RunControl, RunEvent, RunReport, RunStatus, Stopped};
+use async_trait::async_trait;
+use interrupts::life::{Evidence, RunState};
+use interrupts::store::CheckpointId;
+use jiff::Timestamp;
+use routing_core::model::ModelCall;
+use routing_core::{NodeId, StopMode, StopReason, StopScope, StopSource};
+
+use crate::models::{Part, Playing, Reply};
+use crate::stage::{Stage, assert_completed};
+
+fn reason(mode: StopMode) -> StopReason {
+    StopReason {
+        source: StopSource::User,
+        mode,
+        message: "enough of this one".to_owned(),
+        timestamp: Timestamp::UNIX_EPOCH,
+    }
+}
+
+/// Scopes for each node, and the nodes that are to be cut off.
+#[derive(Default)]
+struct Scopes {
+    run: StopScope,
+    stopped: Mutex<HashMap<NodeId, StopMode>>,
+    /// The scopes that were given out, which a later stop reaches too.
+    given: Mutex<Vec<(NodeId, StopScope)>>,
+    cut_off: Mutex<Vec<NodeId>>,
+    confirmed: Mutex<Vec<NodeId>>,
+    ends: bool,
+}
+
+impl Scopes {
+    fn stop(&self, node: &str, mode: StopMode) {
+        let node = NodeId::new(node).unwrap();
+        for (given, scope) in &*self.given.lock().unwrap() {
+            if given.is_within(&node) {
+                scope.stop(reason(mode));
+            }
+        }
+        self.stopped.lock().unwrap().insert(node, mode);
+    }
+
+    fn cut(&self, node: &str) {
+        // It is known before the stop wakes anybody.
+        self.cut_off
+            .lock()
+            .unwrap()
+            .push(NodeId::new(node).unwrap());
+        self.stop(node, StopMode::Immediate);
+    }
+}
+
+#[async_trait]
+impl RunControl for Scopes {
+    fn scope_of(&self, node: &NodeId) -> StopScope {
+        let scope = self.run.child();
+        for (stopped, mode) in &*self.stopped.lock().unwrap() {
+            if node.is_within(stopped) {
+                scope.stop(reason(*mode));
+            }
+        }
+        let given = (node.clone(), scope.clone());
+        self.given.lock().unwrap().push(given);
+        scope
+    }
+
+    fn cut_off(&self, node: &NodeId) -> Option<String> {
+        let nodes = self.cut_off.lock().unwrap();
+        nodes.contains(node).then(|| "nobody needs it".to_owned())
+    }
+
+    async fn was_cut_off(&self, node: &NodeId) {
+        self.confirmed.lock().unwrap().push(node.clone());
+    }
+
+    async fn stopped(&self, checkpoint: Option<CheckpointId>, _: Evidence) -> Stopped {
+        assert!(checkpoint.is_some(), "the checkpoint comes first");
+        if self.ends {
+            Stopped::Cancelled
+        } else {
+            Stopped::Paused
+        }
+    }
+}
+
+type Act = Box<dyn Fn(&Scopes, &ModelCall) + Send + Sync>;
+
+/// Does something to the scopes while a model is called.
+struct Acting {
+    scopes: Arc<Scopes>,
+    act: Act,
+}
+
+#[async_trait]
+impl Part for Acting {
+    async fn play(&self, call: &mut ModelCall, _: &StopScope) -> Option<Reply> {
+        (self.act)(&self.scopes, call);
+        None
+    }
+}
+
+fn controlled(stage: Stage, scopes: &Arc<Scopes>, act: Act) -> Stage {
+    let part = Acting {
+        scopes: Arc::clone(scopes),
+        act,
+    };
+    let model = Playing::new(part, stage.rehearsal());
+    let mut stage = stage.played_by(model);
+    stage.control = Some(Arc::clone(scopes) as Arc<dyn RunControl>);
+    stage
+}
+
+/// The same run in another process, which nobody stops any more.
+async fn resumed(stage: &Stage) -> (Stage, RunReport) {
+    let mut again = Stage::new();
+    again.run = stage.run;
+    again.store = Arc::clone(&stage.store);
+    again.script.clone_from(&stage.script);
+    let report = again.execute().await;
+    (again, report)
+}
+
+fn finished_steps(stage: &Stage, node: &str) -> usize {
+    let events = stage.log.events();
+    let finished = events.iter().filter(
+        |event| matches!(event, RunEvent::StepFinished { node: it, .. } if it.as_str() == node),
+    );
+    finished.count()
+}
+
+const WORKERS: &str = "orchestrator/discovery/dispatch";
+
+#[tokio::test]
+async fn a_worker_that_is_stopped_alone_pauses_the_run_when_its_siblings_are_done() {
+    let scopes = Arc::new(Scopes::default());
+    let first = format!("{WORKERS}/worker-1");
+    let act: Act = Box::new(move |scopes, call| {
+        if call.caller.agent_type == "DISCOVERY_ORCHESTRATOR" {
+            scopes.stop(&format!("{WORKERS}/worker-1"), StopMode::Graceful);
+        }
+    });
+    let stage = controlled(Stage::new(), &scopes, act);
+    let report = stage.execute().await;
+    assert!(
+        matches!(report.status, RunStatus::Paused { .. }),
+        "{:?}",
+        report.status
+    );
+    assert_eq!(
+        finished_steps(&stage, &first),
+        0,
+        "no child starts after the mark"
+    );
+    assert_eq!(finished_steps(&stage, &format!("{WORKERS}/worker-2")), 1);
+    assert_eq!(finished_steps(&stage, WORKERS), 0);
+    let (again, report) = resumed(&stage).await;
+    assert_completed(&report);
+    let lived = again.log.told.lock().unwrap();
+    let live: Vec<_> = lived
+        .iter()
+        .filter(|told| !told.replayed)
+        .filter_map(|told| match &told.event {
+            RunEvent::StepStarted { node, .. } if node.as_str().starts_with(WORKERS) => {
+                Some(node.to_string())
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        live,
+        [first, WORKERS.to_owned()],
+        "its siblings' results stand"
+    );
+}
+
+/// Cuts a node off while an agent's model works, and follows the run through a resume.
+async fn cut_off(node: &'static str, during: &'static str) {
+    let scopes = Arc::new(Scopes::default());
+    let act: Act = Box::new(move |scopes, call| {
+        let is_due = call.caller.agent_type == during && scopes.cut_off.lock().unwrap().is_empty();
+        if is_due {
+            scopes.cut(node);
+        }
+        // The run stops later, so that there is something to resume.
+        if call.caller.agent_type == "TICKET_ORCHESTRATOR" {
+            scopes.run.stop(reason(StopMode::Graceful));
+        }
+    });
+    let stage = controlled(Stage::new(), &scopes, act);
+    let report = stage.execute().await;
+    assert!(
+        matches!(report.status, RunStatus::Paused { .. }),
+        "{:?}",
+        report.status
+    );
+    let id = NodeId::new(node).unwrap();
+    assert_eq!(*scopes.confirmed.lock().unwrap(), std::slice::from_ref(&id));
+    let told = stage.log.messages();
+    let parent = id.parent().unwrap();
+    assert!(
+        told.iter()
+            .any(|(it, text)| *it == parent.as_str() && text.contains("nobody needs it")),
+        "{told:?}"
+    );
+    let (again, report) = resumed(&stage).await;
+    assert_completed(&report);
+    let cut = again
+        .log
+        .events()
+        .into_iter()
+        .any(|event| matches!(event, RunEvent::CutOff { node: it, .. } if it == id));
+    assert!(cut, "a resumed run goes the way that it went");
+    assert_eq!(stage.log.messages(), again.log.messages()[..told.len()]);
+}
+
+#[tokio::test]
+async fn a_node_that_is_cut_off_at_work_is_told_to_its_parent_before_and_after_a_resume() {
+    cut_off("orchestrator/discovery/collector", "DISCOVERY_COLLECTOR").await;
+}
+
+#[tokio::test]
+async fn a_node_is_cut_off_with_all_below_it() {
+    cut_off("orchestrator/planning", "PLANNING_COLLECTOR").await;
+}
+
+#[tokio::test]
+async fn a_dispatch_is_cut_off_with_its_workers() {
+    cut_off("orchestrator/planning/dispatch", "PLANNING_AGENT").await;
+}
+
+#[tokio::test]
+async fn a_stop_that_ends_the_run_cancels_it() {
+    let scopes = Arc::new(Scopes {
+        ends: true,
+        ..Scopes::default()
+    });
+    let act: Act = Box::new(|scopes, call| {
+        if call.caller.agent_type == "PLANNING_ORCHESTRATOR" {
+            scopes.run.stop(reason(StopMode::Graceful));
+        }
+    });
+    let stage = controlled(Stage::new(), &scopes, act);
+    let report = stage.execute().await;
+    let expected = RunStatus::Cancelled {
+        reason: "enough of this one".to_owned(),
+        from_outside: true,
+    };
+    assert_eq!(report.status, expected);
+    let row = stage.store.run(stage.run).await.unwrap().unwrap();
+    assert_eq!(row.state, RunState::Cancelled);
+}
