@@ -7,12 +7,13 @@ use std::process::Command;
 const MOST_CRATES_OF_THE_CORE: usize = 60;
 
 /// Our crates, each with those of ours that it may import.
-const LAYERS: [(&str, &[&str]); 7] = [
+const LAYERS: [(&str, &[&str]); 8] = [
     ("routing-derive", &[]),
     ("routing-core", &["routing-derive"]),
     ("interrupts", &["routing-core"]),
     ("store", &["routing-core", "interrupts"]),
     ("llm", &["routing-core"]),
+    ("tools", &["routing-core", "interrupts"]),
     ("agents", &["routing-core", "llm"]),
     ("irq", &["routing-core", "llm", "agents"]),
 ];
