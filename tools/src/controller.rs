@@ -182,7 +182,8 @@ impl InterruptController {
             return Cancellation::deferred(reason);
         }
         // The sender lives in `self`. Each call ends within its limit or is given up, so this comes to an end.
-        let _finished = finished.wait_for(|finished| *finished > before).await;
+        // What it returns is a lock that whoever counts the next one needs.
+        drop(finished.wait_for(|finished| *finished > before).await);
         let last = self.shared.change(|state| state.last_cancellation());
         last.unwrap_or_else(|| Cancellation::of(reason))
     }

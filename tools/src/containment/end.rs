@@ -21,7 +21,7 @@ pub struct ContainmentReport {
     pub leftovers: usize,
     /// Those that are known to be alive.
     pub survivors: Vec<ProcessKey>,
-    /// From the request to stop until the last report; `None` where the program ended by itself.
+    /// From the request to stop until the keeper's word on their death; `None` where the program ended by itself.
     pub took: Option<Duration>,
 }
 

@@ -177,6 +177,7 @@ impl Running {
     }
 
     async fn ended(mut self, end: KeeperEnd, progress: &dyn ProgressSink) -> Outcome<ContainedEnd, ContainedEnd> {
+        let took = self.asked.as_ref().map(|(_reason, at)| at.elapsed());
         self.drain(progress).await;
         if end.verified {
             // It has nothing more to do than to exit; whoever looks next finds no trace of it.
@@ -188,7 +189,7 @@ impl Running {
             forced: end.forced,
             leftovers: end.leftovers,
             survivors: end.survivors,
-            took: self.asked.as_ref().map(|(_reason, at)| at.elapsed()),
+            took,
         };
         let ended = ContainedEnd {
             exit: end.exit,

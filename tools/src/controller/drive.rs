@@ -42,6 +42,11 @@ pub enum Driven<T> {
         /// How long it was waited for.
         waited: Duration,
     },
+    /// It did not begin, for an interrupt came first.
+    NeverStarted {
+        /// Who interrupted, and why.
+        reason: StopReason,
+    },
     /// It panicked.
     Panicked {
         /// Whether it was told to stop before.
@@ -109,7 +114,7 @@ impl RunningCall {
     ///
     /// Dropping the future drops the work.
     pub async fn drive<T: Send + 'static>(mut self, work: impl Future<Output = T> + Send + 'static) -> Driven<T> {
-        let mut task = Task::spawn(work, Arc::clone(&self.shared), self.tool.clone());
+        let mut task = Task::spawn(work, &self);
         let returned = tokio::select! {
             biased; // What has ended has ended, whatever was asked for meanwhile.
             returned = task.returned() => Some(returned),
@@ -117,7 +122,7 @@ impl RunningCall {
             () = self.limit.over() => None,
         };
         match returned {
-            Some(returned) => Driven::of(returned, self.interrupt().map(Asked::Interrupt)),
+            Some(returned) => returned.driven(self.interrupt().map(Asked::Interrupt)),
             None => self.stop(&mut task).await,
         }
     }
@@ -138,7 +143,7 @@ impl RunningCall {
         if let Ok(returned) = tokio::time::timeout(limit, both).await {
             let took_ms = milliseconds(asked_at.elapsed());
             tracing::info!(tool = %self.tool, took_ms, "a tool has stopped");
-            return Driven::of(returned, Some(asked));
+            return returned.driven(Some(asked));
         }
         self.left_behind = true;
         let waited_ms = milliseconds(limit);
@@ -177,27 +182,44 @@ impl Drop for RunningCall {
     }
 }
 
-impl<T> Driven<T> {
-    fn of(returned: Option<T>, asked: Option<Asked>) -> Self {
-        match returned {
-            Some(value) => Self::Ended { value, asked },
-            None => Self::Panicked { asked },
+/// What came of the task.
+enum Returned<T> {
+    Value(T),
+    NeverStarted(StopReason),
+    Panicked,
+}
+
+impl<T> Returned<T> {
+    fn driven(self, asked: Option<Asked>) -> Driven<T> {
+        match self {
+            Self::Value(value) => Driven::Ended { value, asked },
+            Self::NeverStarted(reason) => Driven::NeverStarted { reason },
+            Self::Panicked => Driven::Panicked { asked },
         }
     }
 }
 
 /// The work in a task of its own, so that one that blocks holds up nobody else. Dropped with this.
 struct Task<T> {
-    result: oneshot::Receiver<T>,
+    result: oneshot::Receiver<Returned<T>>,
     _owner: JoinSet<()>,
 }
 
 impl<T: Send + 'static> Task<T> {
-    fn spawn(work: impl Future<Output = T> + Send + 'static, shared: Arc<Shared>, tool: String) -> Self {
+    fn spawn(work: impl Future<Output = T> + Send + 'static, call: &RunningCall) -> Self {
+        let (shared, turn, tool) = (Arc::clone(&call.shared), call.turn.clone(), call.tool.clone());
         let (sender, result) = oneshot::channel();
         let mut owner = JoinSet::new();
         owner.spawn(async move {
-            if sender.send(work.await).is_err() {
+            // Between the call's registration and this moment it may have been interrupted. Asked under the lock
+            // that a request takes, so that the work has begun before the request or does not begin.
+            let fence = shared.change(|_state| turn.reason());
+            let returned = match fence {
+                Some(reason) => Returned::NeverStarted(reason),
+                None => Returned::Value(work.await),
+            };
+            let is_value = matches!(returned, Returned::Value(_));
+            if sender.send(returned).is_err() && is_value {
                 shared.config.counter.late_result(&tool);
                 tracing::warn!(%tool, "a result came after its call was given up, and was dropped");
             }
@@ -205,9 +227,8 @@ impl<T: Send + 'static> Task<T> {
         Self { result, _owner: owner }
     }
 
-    /// What it returned; `None` where it panicked.
-    async fn returned(&mut self) -> Option<T> {
-        (&mut self.result).await.ok()
+    async fn returned(&mut self) -> Returned<T> {
+        (&mut self.result).await.unwrap_or(Returned::Panicked)
     }
 }
 

@@ -117,7 +117,6 @@ impl OneCall<'_> {
         let registered = config.controller.register(self.turn, registration);
         let running = registered.map_err(|fenced| skipped(fenced.reason))?;
         config.ledger.begin(&self.place, &permitted.call, spec.repeating).await?;
-        config.callbacks.on_tool_start(&permitted.call);
         let driven = self.drive(running, permitted, limit).await;
         Ok(end_of(driven))
     }
@@ -130,8 +129,11 @@ impl OneCall<'_> {
             limit,
         };
         let tool = permitted.tool();
-        let call = permitted.call;
-        let work = async move { tool.call(&call, &context).await };
+        let (call, callbacks) = (permitted.call, Arc::clone(&self.config.callbacks));
+        let work = async move {
+            callbacks.on_tool_start(&call);
+            tool.call(&call, &context).await
+        };
         running.drive(work.in_current_span()).await
     }
 
@@ -163,6 +165,7 @@ fn end_of(driven: Driven<Returned>) -> CallEnd {
         Driven::Ended { value: Ok(outcome), asked } => outcome_end(outcome, asked),
         Driven::Ended { value: Err(error), asked } => failure_end(reason_of(&error), asked),
         Driven::Panicked { asked } => failure_end("the tool itself has a fault: it panicked".to_owned(), asked),
+        Driven::NeverStarted { reason } => skipped(reason),
         Driven::LeftBehind { asked, waited } => {
             let partial = PartialOutput::left_behind(format!("it did not stop within {waited:?}"));
             stopped_end(asked, partial)

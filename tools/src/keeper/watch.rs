@@ -30,8 +30,12 @@ enum Phase {
     Running,
     /// Everything was asked to end; at this moment it is killed.
     Asked(Instant),
-    /// Everything is being killed, again and again, with this long a wait in between.
-    Killing { give_up_at: Instant, look: Duration },
+    /// Everything is being killed, again and again: next at this moment, with a longer wait after each time.
+    Killing {
+        next_at: Instant,
+        look: Duration,
+        give_up_at: Instant,
+    },
 }
 
 /// The keeper's state.
@@ -70,14 +74,20 @@ impl Watch {
     /// Returns when nothing of the tool is alive, or when it cannot be killed in time.
     pub(super) fn until_the_end(&mut self) -> KeeperEnd {
         loop {
+            // Looked at first: what dies and is born all the time must not hold up its own end.
+            if self.is_due() {
+                if self.must_give_up() {
+                    break;
+                }
+                self.press_on();
+            }
             match self.next() {
                 Some(Event::Empty) => {
                     self.childless = true;
                     break;
                 }
                 Some(event) => self.handle(event),
-                None if self.must_give_up() => break,
-                None => self.press_on(),
+                None => {}
             }
         }
         let survivors = self.survivors();
@@ -107,15 +117,26 @@ impl Watch {
         }
     }
 
-    /// The next event, or `None` when the phase's time is over.
+    /// When something is to be done even if nothing happens.
+    fn due_at(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Running => None,
+            Phase::Asked(kill_at) => Some(kill_at),
+            Phase::Killing { next_at, .. } => Some(next_at),
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        self.due_at().is_some_and(|due_at| due_at <= Instant::now())
+    }
+
+    /// The next event, or `None` when something is to be done.
     fn next(&self) -> Option<Event> {
-        let until = match self.phase {
+        let Some(due_at) = self.due_at() else {
             // The collector's thread lives until the end, so the channel does not close before.
-            Phase::Running => return Some(self.inbox.recv().unwrap_or(Event::Empty)),
-            Phase::Asked(kill_at) => kill_at.saturating_duration_since(Instant::now()),
-            Phase::Killing { look, .. } => look,
+            return Some(self.inbox.recv().unwrap_or(Event::Empty));
         };
-        match self.inbox.recv_timeout(until) {
+        match self.inbox.recv_timeout(due_at.saturating_duration_since(Instant::now())) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => Some(Event::Empty),
@@ -137,7 +158,7 @@ impl Watch {
             }
             (Event::Ended(..), Phase::Killing { give_up_at, .. }) => {
                 // Something died, so more may have become children of ours.
-                self.phase = Phase::Killing { give_up_at, look: FIRST_LOOK };
+                self.look_again(FIRST_LOOK, give_up_at);
             }
             (Event::Stop, Phase::Asked(_) | Phase::Killing { .. })
             | (Event::Ended(..), Phase::Running | Phase::Asked(_))
@@ -163,10 +184,18 @@ impl Watch {
                 self.forced = true;
                 (Instant::now() + self.verify_within, FIRST_LOOK)
             }
-            Phase::Killing { give_up_at, look } => (give_up_at, (look * 2).min(LONGEST_LOOK)),
+            Phase::Killing { give_up_at, look, .. } => (give_up_at, (look * 2).min(LONGEST_LOOK)),
         };
-        self.phase = Phase::Killing { give_up_at, look };
         self.kill_all();
+        self.look_again(look, give_up_at);
+    }
+
+    fn look_again(&mut self, look: Duration, give_up_at: Instant) {
+        self.phase = Phase::Killing {
+            next_at: Instant::now() + look,
+            look,
+            give_up_at,
+        };
     }
 
     fn kill_all(&self) {

@@ -5,7 +5,7 @@
 mod census;
 mod contained;
 mod controller;
-mod executor;
+
 mod files;
 mod keeper_death;
 mod matrix;
@@ -15,3 +15,4 @@ mod permissions;
 mod points;
 mod programs;
 mod scene;
+mod scripted;

@@ -14,7 +14,7 @@ use crate::scene::{Heard, by_user, containment, mechanisms};
 use crate::{census, nasty_child};
 
 /// How many run at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
 
 fn how_many() -> usize {
     let given = std::env::var("NASTY_CHILDREN").ok();

@@ -84,12 +84,20 @@ static void chain(void) {
 }
 
 static void pipe_held(void) {
+    int told[2];
+    if (pipe(told) != 0) _exit(9);
     if (child() == 0) {
         setsid();
         ignore_term();
         ready();
+        close(told[0]);
+        close(told[1]);
         wait_for_ever();
     }
+    /* Its end closes when the child has said that it is ready. */
+    close(told[1]);
+    char nothing;
+    if (read(told[0], &nothing, 1) != 0) _exit(9);
     _exit(0);
 }
 
