@@ -39,15 +39,19 @@ impl ArgumentsSchema {
             .should_validate_formats(true)
             .should_ignore_unknown_formats(true)
             .build(schema)
-            .map_err(|error| SchemaError { reason: error.to_string() })?;
+            .map_err(|error| SchemaError {
+                reason: error.to_string(),
+            })?;
         Ok(Self { validator })
     }
 
     pub(crate) fn check(&self, arguments: &Value) -> Result<(), ArgumentsError> {
-        self.validator.validate(arguments).map_err(|error| ArgumentsError {
-            path: path(error.instance_path().as_str(), arguments),
-            reason: short(&error.masked_with("the value").to_string()),
-        })
+        self.validator
+            .validate(arguments)
+            .map_err(|error| ArgumentsError {
+                path: path(error.instance_path().as_str(), arguments),
+                reason: short(&error.masked_with("the value").to_string()),
+            })
     }
 }
 
@@ -212,14 +216,20 @@ mod tests {
 
     #[test]
     fn the_order_of_members_makes_no_difference() {
-        let (one, other) = (read(r#"{"a":1,"b":{"c":2,"d":3}}"#), read(r#"{"b":{"d":3,"c":2},"a":1}"#));
+        let (one, other) = (
+            read(r#"{"a":1,"b":{"c":2,"d":3}}"#),
+            read(r#"{"b":{"d":3,"c":2},"a":1}"#),
+        );
         assert_eq!(canonical(&one.unwrap()), canonical(&other.unwrap()));
     }
 
     #[test]
     fn what_is_no_strict_json_is_refused_with_its_reason() {
         for (text, reason) in [
-            (r#"{"command":"ls","command":"rm"}"#, "`command` is given twice"),
+            (
+                r#"{"command":"ls","command":"rm"}"#,
+                "`command` is given twice",
+            ),
             (r#"{"a":[{"b":1,"b":1}]}"#, "`b` is given twice"),
             (r#"{"a":"#, "EOF"),
             (r#"{} {}"#, "trailing"),
@@ -235,7 +245,9 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"edits": {"items": {"type": "object",
             "properties": {"line": {"type": "integer"}}}}}});
         let schema = ArgumentsSchema::compile(&schema).unwrap();
-        let error = schema.check(&json!({"edits": [{"line": 1}, {"line": "two"}]})).unwrap_err();
+        let error = schema
+            .check(&json!({"edits": [{"line": 1}, {"line": "two"}]}))
+            .unwrap_err();
         assert_eq!(error.path, "$.edits[1].line");
         assert!(error.reason.contains("integer"), "{error}");
     }

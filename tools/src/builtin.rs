@@ -49,7 +49,9 @@ fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {
 /// long looks at the scope by itself.
 async fn blocking(
     context: &ToolContext,
-    work: impl FnOnce(&ToolContext) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> + Send + 'static,
+    work: impl FnOnce(&ToolContext) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError>
+    + Send
+    + 'static,
 ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
     let context = context.clone();
     let done = tokio::task::spawn_blocking(move || work(&context)).await;

@@ -48,11 +48,15 @@ impl ToolCallbacks for NoCallbacks {}
 /// Tells of an end what fits it.
 pub(crate) fn tell(callbacks: &dyn ToolCallbacks, message: &ToolMessage) {
     match message.end {
-        CallEnd::Finished { .. } | CallEnd::FinishedAnyway { .. } => callbacks.on_tool_result(message),
+        CallEnd::Finished { .. } | CallEnd::FinishedAnyway { .. } => {
+            callbacks.on_tool_result(message)
+        }
         CallEnd::Failed { .. }
         | CallEnd::FailedAnyway { .. }
         | CallEnd::Denied { .. }
         | CallEnd::TimedOut { .. } => callbacks.on_tool_error(message),
-        CallEnd::Interrupted { .. } | CallEnd::Skipped { .. } => callbacks.on_tool_interrupted(message),
+        CallEnd::Interrupted { .. } | CallEnd::Skipped { .. } => {
+            callbacks.on_tool_interrupted(message)
+        }
     }
 }

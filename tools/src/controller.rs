@@ -221,7 +221,8 @@ impl Shared {
         let result = change(&mut state);
         let finished = state.finished();
         // Told under the lock, so that nobody hears an older number after a newer one.
-        self.finished.send_if_modified(|known| std::mem::replace(known, finished) != finished);
+        self.finished
+            .send_if_modified(|known| std::mem::replace(known, finished) != finished);
         result
     }
 

@@ -45,7 +45,8 @@ impl ToolCounts {
     pub fn interrupts(&self) -> Vec<(String, &'static str, u64)> {
         let totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
         let rows = totals.interrupts.iter();
-        rows.map(|((tool, reason), count)| (tool.clone(), *reason, *count)).collect()
+        rows.map(|((tool, reason), count)| (tool.clone(), *reason, *count))
+            .collect()
     }
 
     /// `irq_late_results_dropped_total`, of all tools together.
@@ -58,7 +59,10 @@ impl ToolCounts {
 impl ToolCounter for ToolCounts {
     fn interrupted(&self, tool: &str, reason: StopSource) {
         let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
-        *totals.interrupts.entry((tool.to_owned(), reason_label(reason))).or_default() += 1;
+        *totals
+            .interrupts
+            .entry((tool.to_owned(), reason_label(reason)))
+            .or_default() += 1;
     }
 
     fn late_result(&self, tool: &str) {

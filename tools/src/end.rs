@@ -71,7 +71,10 @@ impl CallEnd {
             | Self::FinishedAnyway { reason, .. }
             | Self::FailedAnyway { stop: reason, .. }
             | Self::Skipped { reason } => Some(reason),
-            Self::Finished { .. } | Self::Failed { .. } | Self::Denied { .. } | Self::TimedOut { .. } => None,
+            Self::Finished { .. }
+            | Self::Failed { .. }
+            | Self::Denied { .. }
+            | Self::TimedOut { .. } => None,
         }
     }
 
@@ -81,10 +84,14 @@ impl CallEnd {
             Self::Interrupted { partial, .. } | Self::TimedOut { partial, .. } => {
                 matches!(partial.stopped, Stopped::LeftBehind { .. })
             }
-            Self::Finished { output } | Self::FinishedAnyway { output, .. } => {
-                output.containment.as_ref().is_some_and(|report| !report.verified)
-            }
-            Self::Failed { .. } | Self::FailedAnyway { .. } | Self::Denied { .. } | Self::Skipped { .. } => false,
+            Self::Finished { output } | Self::FinishedAnyway { output, .. } => output
+                .containment
+                .as_ref()
+                .is_some_and(|report| !report.verified),
+            Self::Failed { .. }
+            | Self::FailedAnyway { .. }
+            | Self::Denied { .. }
+            | Self::Skipped { .. } => false,
         }
     }
 

@@ -144,7 +144,7 @@ impl Executor {
                 place,
                 call,
             };
-            one.to_message()
+            one.into_message()
         });
         let messages = join_all(all).await.into_iter().collect::<Result<_, _>>()?;
         Ok(TurnEnd {

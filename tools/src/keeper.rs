@@ -20,16 +20,14 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use rustix::process::{
-    Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait,
-};
+use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 pub(crate) use cgroup::Cgroup;
-pub(crate) use order::{FromKeeper, KeeperEnd, Order, ToKeeper};
 pub use order::{Exit, Mechanism, ProcessKey, WantedMechanism};
+pub(crate) use order::{FromKeeper, KeeperEnd, Order, ToKeeper};
 
 use launch::{LAUNCH, LaunchFault};
 use process::Process;
@@ -80,7 +78,11 @@ fn keep() -> io::Result<()> {
     };
     let started = FromKeeper::Started {
         process: key_of(main),
-        mechanism: if group.is_some() { Mechanism::Cgroup } else { Mechanism::Sweep },
+        mechanism: if group.is_some() {
+            Mechanism::Cgroup
+        } else {
+            Mechanism::Sweep
+        },
         group: group.as_ref().map(|group| group.folder().to_owned()),
     };
     // Whoever started us may be gone; the tool is ended then, by the reader below.

@@ -62,7 +62,11 @@ pub trait CallLedger: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    async fn known(&self, place: &CallPlace, call: &RequestedCall) -> Result<Option<ToolMessage>, LedgerError>;
+    async fn known(
+        &self,
+        place: &CallPlace,
+        call: &RequestedCall,
+    ) -> Result<Option<ToolMessage>, LedgerError>;
 
     /// The call is about to start.
     ///
@@ -73,7 +77,12 @@ pub trait CallLedger: Send + Sync {
     /// # Cancel safety
     ///
     /// Dropped, it was recorded or not.
-    async fn begin(&self, place: &CallPlace, call: &ToolCall, repeating: Repeating) -> Result<(), LedgerError>;
+    async fn begin(
+        &self,
+        place: &CallPlace,
+        call: &ToolCall,
+        repeating: Repeating,
+    ) -> Result<(), LedgerError>;
 
     /// The call has ended; one that never began, too.
     ///
@@ -84,7 +93,12 @@ pub trait CallLedger: Send + Sync {
     /// # Cancel safety
     ///
     /// Dropped, it was recorded or not.
-    async fn end(&self, place: &CallPlace, call: &RequestedCall, message: &ToolMessage) -> Result<(), LedgerError>;
+    async fn end(
+        &self,
+        place: &CallPlace,
+        call: &RequestedCall,
+        message: &ToolMessage,
+    ) -> Result<(), LedgerError>;
 }
 
 /// Records nothing: for loops that are not resumed.
@@ -93,15 +107,29 @@ pub struct NoLedger;
 
 #[async_trait]
 impl CallLedger for NoLedger {
-    async fn known(&self, _place: &CallPlace, _call: &RequestedCall) -> Result<Option<ToolMessage>, LedgerError> {
+    async fn known(
+        &self,
+        _place: &CallPlace,
+        _call: &RequestedCall,
+    ) -> Result<Option<ToolMessage>, LedgerError> {
         Ok(None)
     }
 
-    async fn begin(&self, _place: &CallPlace, _call: &ToolCall, _repeating: Repeating) -> Result<(), LedgerError> {
+    async fn begin(
+        &self,
+        _place: &CallPlace,
+        _call: &ToolCall,
+        _repeating: Repeating,
+    ) -> Result<(), LedgerError> {
         Ok(())
     }
 
-    async fn end(&self, _place: &CallPlace, _call: &RequestedCall, _message: &ToolMessage) -> Result<(), LedgerError> {
+    async fn end(
+        &self,
+        _place: &CallPlace,
+        _call: &RequestedCall,
+        _message: &ToolMessage,
+    ) -> Result<(), LedgerError> {
         Ok(())
     }
 }

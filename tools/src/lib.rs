@@ -26,17 +26,17 @@ mod workspace;
 
 pub use arguments::{ArgumentsError, SchemaError};
 pub use builtin::{
-    LaunchAgent, LaunchRequest, LaunchedAgent, Launcher, LauncherError, ListFiles, ProgramConfig, Python, ReadFile,
-    SearchFiles, Shell, built_in_tools, edit_tools,
+    LaunchAgent, LaunchRequest, LaunchedAgent, Launcher, LauncherError, ListFiles, ProgramConfig,
+    Python, ReadFile, SearchFiles, Shell, built_in_tools, edit_tools,
 };
 pub use callbacks::{NoCallbacks, ToolCallbacks};
 pub use containment::{
-    ALLOWED_VARIABLES, ContainedCommand, ContainedEnd, Containment, ContainmentConfig, ContainmentError,
-    ContainmentReport, KeptOutput, ToolEnvironment,
+    ALLOWED_VARIABLES, ContainedCommand, ContainedEnd, Containment, ContainmentConfig,
+    ContainmentError, ContainmentReport, KeptOutput, ToolEnvironment,
 };
 pub use controller::{
-    Asked, Cancellation, Cleanup, ControllerConfig, Driven, Fenced, InterruptController, NonInterruptible,
-    Registration, Requested, RunningCall, StoppedCall, Turn,
+    Asked, Cancellation, Cleanup, ControllerConfig, Driven, Fenced, InterruptController,
+    NonInterruptible, Registration, Requested, RunningCall, StoppedCall, Turn,
 };
 pub use counts::{ToolCounter, ToolCounts, reason_label};
 pub use end::{CallEnd, ToolMessage};
@@ -45,12 +45,13 @@ pub use keeper::{Exit, Mechanism, ProcessKey, WantedMechanism, main_if_keeper};
 pub use ledger::{CallLedger, CallPlace, LedgerError, NoLedger};
 pub use limit::{CallLimit, CallLimits, LimitPause};
 pub use permission::{
-    Approval, Approver, CallDigest, NobodyToAsk, Permission, PermissionAnswer, PermissionPolicy, PermissionRequest,
-    PolicyConfig, PolicyError, RuleConfig, VoidApproval,
+    Approval, Approver, CallDigest, NobodyToAsk, Permission, PermissionAnswer, PermissionPolicy,
+    PermissionRequest, PolicyConfig, PolicyError, RuleConfig, VoidApproval,
 };
 pub use registry::{RegisterError, ToolRegistry};
 pub use tool::{
-    CallId, Interruption, NoProgress, PartialOutput, Progress, ProgressSink, RequestedCall, Stopped, Stream, Tool,
-    ToolCall, ToolContext, ToolError, ToolName, ToolNameError, ToolOutput, ToolSpec, Verdict,
+    CallId, Interruption, NoProgress, PartialOutput, Progress, ProgressSink, RequestedCall,
+    Stopped, Stream, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolNameError, ToolOutput,
+    ToolSpec, Verdict,
 };
 pub use workspace::{Workspace, WorkspaceError};

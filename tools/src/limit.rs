@@ -104,7 +104,9 @@ impl CallLimit {
                 clock.ran += now.saturating_duration_since(since);
             }
         });
-        LimitPause { shared: Arc::clone(&self.shared) }
+        LimitPause {
+            shared: Arc::clone(&self.shared),
+        }
     }
 
     /// Waits until it is over.
@@ -144,7 +146,9 @@ impl Shared {
 
     fn over_at(&self, limit: Duration) -> Option<Instant> {
         let clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
-        clock.since.map(|since| since + limit.saturating_sub(clock.ran))
+        clock
+            .since
+            .map(|since| since + limit.saturating_sub(clock.ran))
     }
 }
 

@@ -68,8 +68,12 @@ impl ToolRegistry {
         if self.tools.contains_key(name.as_str()) {
             return Err(RegisterError::Doubled { name });
         }
-        let schema = ArgumentsSchema::compile(&tool.spec().arguments)
-            .map_err(|source| RegisterError::Schema { name: name.clone(), source })?;
+        let schema = ArgumentsSchema::compile(&tool.spec().arguments).map_err(|source| {
+            RegisterError::Schema {
+                name: name.clone(),
+                source,
+            }
+        })?;
         let registered = Arc::new(Registered { tool, schema });
         self.tools.insert(name.as_str().to_owned(), registered);
         Ok(())
@@ -82,7 +86,10 @@ impl ToolRegistry {
 
     /// What the tools say of themselves, in the order of their names: the list that a model is shown.
     pub fn specs(&self) -> Vec<&ToolSpec> {
-        self.tools.values().map(|registered| registered.tool.spec()).collect()
+        self.tools
+            .values()
+            .map(|registered| registered.tool.spec())
+            .collect()
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Registered>> {

@@ -39,7 +39,9 @@ impl ToolName {
     pub fn new(text: impl Into<String>) -> Result<Self, ToolNameError> {
         let text = text.into();
         let fits = (1..=64).contains(&text.len());
-        let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+        let plain = text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         if fits && plain {
             Ok(Self(text))
         } else {

@@ -17,7 +17,12 @@ const NO_OUTPUT: &str = "(no output)";
 
 /// The line that a person reads about one tool after an interrupt.
 pub fn line(message: &ToolMessage) -> String {
-    format!("{} ({}): {}", message.tool, message.call, state(&message.end))
+    format!(
+        "{} ({}): {}",
+        message.tool,
+        message.call,
+        state(&message.end)
+    )
 }
 
 /// All that a person reads after an interrupt: the first line, a line for each tool, the reminder.
@@ -40,7 +45,10 @@ fn state(end: &CallEnd) -> String {
         CallEnd::FailedAnyway { .. } => "interrupted, but had failed by then".to_owned(),
         CallEnd::Skipped { .. } => "skipped, never started".to_owned(),
         CallEnd::TimedOut { limit, partial } => {
-            format!("stopped by its time limit of {limit:?}; {}", death(&partial.stopped))
+            format!(
+                "stopped by its time limit of {limit:?}; {}",
+                death(&partial.stopped)
+            )
         }
     }
 }
@@ -48,7 +56,11 @@ fn state(end: &CallEnd) -> String {
 fn death(stopped: &Stopped) -> String {
     match stopped {
         Stopped::Verified { mechanism, took } => {
-            format!("all of its processes are dead ({}, {} ms)", mechanism.word(), took.as_millis())
+            format!(
+                "all of its processes are dead ({}, {} ms)",
+                mechanism.word(),
+                took.as_millis()
+            )
         }
         Stopped::Returned => "it has ended".to_owned(),
         Stopped::LeftBehind { reason } => format!("something of it may still run: {reason}"),
@@ -60,9 +72,15 @@ pub(crate) fn result(end: &CallEnd) -> String {
     match end {
         CallEnd::Finished { output } => finished(output),
         CallEnd::Failed { reason } => format!("The tool failed: {reason}"),
-        CallEnd::Denied { reason } => format!("The call was not allowed, and was not executed: {reason}"),
+        CallEnd::Denied { reason } => {
+            format!("The call was not allowed, and was not executed: {reason}")
+        }
         CallEnd::Interrupted { reason, partial } => {
-            let first = format!("Tool execution interrupted {}{}.", by(reason), colon(&reason.message));
+            let first = format!(
+                "Tool execution interrupted {}{}.",
+                by(reason),
+                colon(&reason.message)
+            );
             with_partial(&first, partial)
         }
         CallEnd::FinishedAnyway { reason, output } => format!(
@@ -71,19 +89,31 @@ pub(crate) fn result(end: &CallEnd) -> String {
             finished(output)
         ),
         CallEnd::FailedAnyway { stop, reason } => {
-            format!("The call was interrupted {}, but it had failed by then: {reason}", by(stop))
+            format!(
+                "The call was interrupted {}, but it had failed by then: {reason}",
+                by(stop)
+            )
         }
         CallEnd::Skipped { reason } => {
-            format!("Not executed: skipped because of an earlier interrupt {}{}.", by(reason), colon(&reason.message))
+            format!(
+                "Not executed: skipped because of an earlier interrupt {}{}.",
+                by(reason),
+                colon(&reason.message)
+            )
         }
-        CallEnd::TimedOut { limit, partial } => {
-            with_partial(&format!("The tool was stopped after its time limit of {limit:?}."), partial)
-        }
+        CallEnd::TimedOut { limit, partial } => with_partial(
+            &format!("The tool was stopped after its time limit of {limit:?}."),
+            partial,
+        ),
     }
 }
 
 fn finished(output: &ToolOutput) -> String {
-    let text = if output.text.trim().is_empty() { NO_OUTPUT } else { &output.text };
+    let text = if output.text.trim().is_empty() {
+        NO_OUTPUT
+    } else {
+        &output.text
+    };
     let mut said = match output.verdict {
         Verdict::Done => text.to_owned(),
         Verdict::Failed => format!("The tool says that it failed:\n{text}"),

@@ -63,7 +63,9 @@ impl Workspace {
         let given = Path::new(path);
         let relative = if given.is_absolute() {
             let below = given.strip_prefix(&self.root);
-            below.map_err(|_elsewhere| WorkspaceError::Outside { path: path.to_owned() })?
+            below.map_err(|_elsewhere| WorkspaceError::Outside {
+                path: path.to_owned(),
+            })?
         } else {
             given
         };
@@ -97,7 +99,9 @@ impl Workspace {
         let unreachable = |source| WorkspaceError::unreachable(path, source);
         let absolute = std::fs::canonicalize(self.root.join(relative)).map_err(unreachable)?;
         if !absolute.starts_with(&self.root) {
-            return Err(WorkspaceError::Outside { path: path.to_owned() });
+            return Err(WorkspaceError::Outside {
+                path: path.to_owned(),
+            });
         }
         Ok(absolute)
     }
@@ -121,7 +125,11 @@ impl Workspace {
     pub(crate) fn read_if_there(&self, path: &str) -> Result<Option<String>, WorkspaceError> {
         match self.read_text(path) {
             Ok(text) => Ok(Some(text)),
-            Err(WorkspaceError::Unreachable { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(WorkspaceError::Unreachable { source, .. })
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -131,13 +139,17 @@ impl Workspace {
         let unreachable = |source| WorkspaceError::unreachable(path, source);
         let given = self.relative(path)?;
         let target = self.folder.canonicalize(&given).unwrap_or(given);
-        if let Some(parent) = target.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        if let Some(parent) = target
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+        {
             self.folder.create_dir_all(parent).map_err(unreachable)?;
         }
         let beside = target.with_file_name(format!(".irq-{}.part", uuid::Uuid::now_v7().simple()));
         let written = self.folder.write(&beside, text).and_then(|()| {
             if let Ok(metadata) = self.folder.metadata(&target) {
-                self.folder.set_permissions(&beside, metadata.permissions())?;
+                self.folder
+                    .set_permissions(&beside, metadata.permissions())?;
             }
             self.folder.rename(&beside, &self.folder, &target)
         });
@@ -150,7 +162,9 @@ impl Workspace {
     /// Removes a file.
     pub(crate) fn remove_file(&self, path: &str) -> Result<(), WorkspaceError> {
         let relative = self.relative(path)?;
-        self.folder.remove_file(relative).map_err(|source| WorkspaceError::unreachable(path, source))
+        self.folder
+            .remove_file(relative)
+            .map_err(|source| WorkspaceError::unreachable(path, source))
     }
 }
 

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     tools::main_if_keeper().unwrap_or_else(|| {
-        eprintln!("this program is started by others, to keep the processes of their tools together");
+        eprintln!(
+            "this program is started by others, to keep the processes of their tools together"
+        );
         ExitCode::from(2)
     })
 }

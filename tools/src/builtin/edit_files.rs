@@ -34,6 +34,14 @@ fn diff(path: &str, before: Option<&str>, after: Option<&str>) -> String {
     };
     let (old, new) = (name("a", before), name("b", after));
     let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
-    let text = diff.unified_diff().context_radius(3).header(&old, &new).to_string();
-    if text.is_empty() { "[nothing changed]".to_owned() } else { text }
+    let text = diff
+        .unified_diff()
+        .context_radius(3)
+        .header(&old, &new)
+        .to_string();
+    if text.is_empty() {
+        "[nothing changed]".to_owned()
+    } else {
+        text
+    }
 }

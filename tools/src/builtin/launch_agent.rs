@@ -11,7 +11,8 @@ use serde_json::json;
 
 use super::arguments;
 use crate::tool::{
-    Interruption, PartialOutput, Stopped, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput, ToolSpec,
+    Interruption, PartialOutput, Stopped, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    ToolOutput, ToolSpec,
 };
 
 /// What an agent is launched for.
@@ -75,7 +76,9 @@ impl LaunchAgent {
     pub fn new(launcher: Arc<dyn Launcher>) -> Self {
         let spec = ToolSpec {
             name: ToolName::fixed("launch_agent"),
-            description: "Starts another agent on a task of its own, waits for it, and returns its answer.".to_owned(),
+            description:
+                "Starts another agent on a task of its own, waits for it, and returns its answer."
+                    .to_owned(),
             arguments: json!({
                 "type": "object",
                 "properties": {
@@ -94,7 +97,9 @@ impl LaunchAgent {
 
 impl Debug for LaunchAgent {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("LaunchAgent").finish_non_exhaustive()
+        formatter
+            .debug_struct("LaunchAgent")
+            .finish_non_exhaustive()
     }
 }
 

@@ -8,7 +8,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{arguments, blocking};
-use crate::tool::{Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput, ToolSpec};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
 
 /// The most entries that are listed.
 const MOST_ENTRIES: usize = 1_000;
@@ -72,11 +75,16 @@ impl Tool for ListFiles {
     }
 }
 
-fn list(given: &Arguments, context: &ToolContext) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+fn list(
+    given: &Arguments,
+    context: &ToolContext,
+) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
     let workspace = &context.workspace;
     let folder = workspace.directory(given.path.as_deref().unwrap_or("."))?;
     let mut walk = WalkBuilder::new(&folder);
-    walk.require_git(false).max_depth(given.depth).sort_by_file_name(Ord::cmp);
+    walk.require_git(false)
+        .max_depth(given.depth)
+        .sort_by_file_name(Ord::cmp);
     let mut lines = Vec::new();
     let mut more = false;
     for entry in walk.build().filter_map(Result::ok).skip(1) {
@@ -91,11 +99,20 @@ fn list(given: &Arguments, context: &ToolContext) -> Result<Outcome<ToolOutput, 
             break;
         }
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        let path = entry.path().strip_prefix(workspace.root()).unwrap_or(entry.path());
-        lines.push(format!("{}{}", path.display(), if is_folder { "/" } else { "" }));
+        let path = entry
+            .path()
+            .strip_prefix(workspace.root())
+            .unwrap_or(entry.path());
+        lines.push(format!(
+            "{}{}",
+            path.display(),
+            if is_folder { "/" } else { "" }
+        ));
     }
     if more {
-        lines.push(format!("[more than {MOST_ENTRIES}: name a folder, or a depth]"));
+        lines.push(format!(
+            "[more than {MOST_ENTRIES}: name a folder, or a depth]"
+        ));
     }
     Ok(Outcome::Completed(ToolOutput::done(lines.join("\n"))))
 }

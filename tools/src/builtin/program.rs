@@ -47,7 +47,9 @@ impl Program {
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
         let longest = self.arguments.iter().map(|argument| argument.len()).max();
         if longest > Some(LONGEST_ARGUMENT) {
-            let reason = format!("it is longer than {LONGEST_ARGUMENT} bytes; write it to a file and run that");
+            let reason = format!(
+                "it is longer than {LONGEST_ARGUMENT} bytes; write it to a file and run that"
+            );
             return Err(ToolError::Unusable { reason });
         }
         let command = ContainedCommand {
@@ -56,7 +58,9 @@ impl Program {
             environment: self.environment,
             directory: self.directory,
         };
-        let outcome = containment.run(command, &context.scope, &*context.progress).await?;
+        let outcome = containment
+            .run(command, &context.scope, &*context.progress)
+            .await?;
         Ok(match outcome {
             Outcome::Completed(end) => Outcome::Completed(output(end)),
             Outcome::Interrupted { reason, partial } => Outcome::Interrupted {
@@ -79,7 +83,11 @@ fn output(end: ContainedEnd) -> ToolOutput {
         Some(Exit::Signal(signal)) => Some(format!("[signal {signal} ended it]")),
         None => Some("[nobody saw how it ended]".to_owned()),
     };
-    let verdict = if how.is_some() { Verdict::Failed } else { Verdict::Done };
+    let verdict = if how.is_some() {
+        Verdict::Failed
+    } else {
+        Verdict::Done
+    };
     push_line(&mut text, how.as_deref());
     ToolOutput {
         text,

@@ -8,7 +8,10 @@ use serde_json::json;
 
 use super::arguments;
 use super::program::{Program, ProgramConfig};
-use crate::tool::{Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput, ToolSpec};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
 
 /// Runs Python code with `python3`: a text, or a file of the workspace.
 #[derive(Debug, Clone)]
@@ -79,7 +82,11 @@ impl Tool for Python {
             program: "python3".into(),
             arguments: line,
             // What an interrupted program has written is kept only if it does not hold it back.
-            environment: self.config.environment.clone().with("PYTHONUNBUFFERED", "1"),
+            environment: self
+                .config
+                .environment
+                .clone()
+                .with("PYTHONUNBUFFERED", "1"),
             directory: context.workspace.root().to_owned(),
         };
         program.run(&self.config.containment, context).await

@@ -7,7 +7,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{arguments, blocking};
-use crate::tool::{Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput, ToolSpec};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
 
 /// The most lines that are returned at once, and the most bytes.
 const MOST_LINES: usize = 2_000;
@@ -96,7 +99,10 @@ fn part(text: &str, given: &Arguments) -> String {
         if !part.ends_with('\n') {
             part.push('\n');
         }
-        part.push_str(&format!("[{} of {all} lines; the next is line {next}]", taken));
+        part.push_str(&format!(
+            "[{} of {all} lines; the next is line {next}]",
+            taken
+        ));
     }
     part
 }

@@ -10,7 +10,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{arguments, blocking};
-use crate::tool::{Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput, ToolSpec};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
 
 /// The most lines that are returned, and the most characters of each.
 const MOST_LINES: usize = 200;
@@ -74,7 +77,9 @@ impl Tool for SearchFiles {
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
         let given: Arguments = arguments(call)?;
-        let pattern = Regex::new(&given.pattern).map_err(|error| ToolError::Unusable { reason: error.to_string() })?;
+        let pattern = Regex::new(&given.pattern).map_err(|error| ToolError::Unusable {
+            reason: error.to_string(),
+        })?;
         blocking(context, move |context| search(&given, &pattern, context)).await
     }
 }
@@ -96,9 +101,15 @@ fn search(
         let Ok(text) = context.workspace.read_text(&path) else {
             continue;
         };
-        for (index, line) in text.lines().enumerate().filter(|(_index, line)| pattern.is_match(line)) {
+        for (index, line) in text
+            .lines()
+            .enumerate()
+            .filter(|(_index, line)| pattern.is_match(line))
+        {
             if found.len() == MOST_LINES {
-                found.push(format!("[more than {MOST_LINES} lines: narrow the pattern, the folder or the files]"));
+                found.push(format!(
+                    "[more than {MOST_LINES} lines: narrow the pattern, the folder or the files]"
+                ));
                 return Ok(Outcome::Completed(ToolOutput::done(found.join("\n"))));
             }
             let shown: String = line.chars().take(LONGEST_LINE).collect();
@@ -112,18 +123,26 @@ fn search(
 }
 
 /// The paths of the files to look into, in their order.
-fn files(given: &Arguments, context: &ToolContext) -> Result<impl Iterator<Item = String>, ToolError> {
+fn files(
+    given: &Arguments,
+    context: &ToolContext,
+) -> Result<impl Iterator<Item = String>, ToolError> {
     let root = context.workspace.root().to_owned();
-    let folder = context.workspace.directory(given.path.as_deref().unwrap_or("."))?;
+    let folder = context
+        .workspace
+        .directory(given.path.as_deref().unwrap_or("."))?;
     let mut walk = WalkBuilder::new(&folder);
     walk.require_git(false).sort_by_file_name(Ord::cmp);
     if let Some(glob) = &given.files {
-        let unusable = |error: ignore::Error| ToolError::Unusable { reason: error.to_string() };
+        let unusable = |error: ignore::Error| ToolError::Unusable {
+            reason: error.to_string(),
+        };
         let mut only = OverrideBuilder::new(&folder);
         only.add(glob).map_err(unusable)?;
         walk.overrides(only.build().map_err(unusable)?);
     }
     let files = walk.build().filter_map(Result::ok);
     let files = files.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    Ok(files.filter_map(move |entry| Some(entry.path().strip_prefix(&root).ok()?.to_str()?.to_owned())))
+    Ok(files
+        .filter_map(move |entry| Some(entry.path().strip_prefix(&root).ok()?.to_str()?.to_owned())))
 }

@@ -11,7 +11,10 @@ use serde_json::json;
 
 use super::arguments;
 use super::program::{Program, ProgramConfig};
-use crate::tool::{Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput, ToolSpec};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
 
 /// Runs a command line: with `bash` where there is one, else with `sh`.
 #[derive(Debug, Clone)]
@@ -70,7 +73,9 @@ impl Tool for Shell {
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
         let given: Arguments = arguments(call)?;
-        let directory = context.workspace.directory(given.directory.as_deref().unwrap_or("."))?;
+        let directory = context
+            .workspace
+            .directory(given.directory.as_deref().unwrap_or("."))?;
         let program = Program {
             program: self.shell.clone(),
             arguments: vec!["-c".into(), given.command.into()],
@@ -84,7 +89,14 @@ impl Tool for Shell {
 /// `bash`, where the tool's `PATH` has one.
 fn shell(config: &ProgramConfig) -> OsString {
     let mut variables = config.environment.variables();
-    let path = variables.find(|(name, _value)| *name == "PATH").map(|(_name, value)| value.to_owned());
-    let has_bash = path.is_some_and(|path| env::split_paths(&path).any(|folder| folder.join("bash").is_file()));
-    if has_bash { "bash".into() } else { "/bin/sh".into() }
+    let path = variables
+        .find(|(name, _value)| *name == "PATH")
+        .map(|(_name, value)| value.to_owned());
+    let has_bash = path
+        .is_some_and(|path| env::split_paths(&path).any(|folder| folder.join("bash").is_file()));
+    if has_bash {
+        "bash".into()
+    } else {
+        "/bin/sh".into()
+    }
 }

@@ -5,7 +5,8 @@ use std::ffi::{OsStr, OsString};
 
 /// The variables that a tool gets without being named: where programs are, who and where one is. No secrets.
 pub const ALLOWED_VARIABLES: [&str; 11] = [
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TERM",
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
+    "TERM",
 ];
 
 /// The environment of a tool.
@@ -17,7 +18,10 @@ pub struct ToolEnvironment {
 impl std::fmt::Debug for ToolEnvironment {
     /// The names alone: the values may be secrets.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_set().entries(self.variables.keys()).finish()
+        formatter
+            .debug_set()
+            .entries(self.variables.keys())
+            .finish()
     }
 }
 

@@ -7,16 +7,21 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use routing_core::{Outcome, StopReason, StopScope};
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines,
+};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{
-    ContainedCommand, ContainedEnd, Containment, ContainmentConfig, ContainmentError, ContainmentReport, KeptOutput,
+    ContainedCommand, ContainedEnd, Containment, ContainmentConfig, ContainmentError,
+    ContainmentReport, KeptOutput,
 };
-use crate::keeper::{Cgroup, FromKeeper, KEEPER, KeeperEnd, Mechanism, Order, ProcessKey, ToKeeper, write_line};
+use crate::keeper::{
+    Cgroup, FromKeeper, KEEPER, KeeperEnd, Mechanism, Order, ProcessKey, ToKeeper, write_line,
+};
 use crate::tool::{Progress, ProgressSink, Stream};
 
 /// How long the last output may take to arrive once everything that could write is dead.
@@ -50,7 +55,7 @@ impl Containment {
         progress: &dyn ProgressSink,
     ) -> Result<Outcome<ContainedEnd, ContainedEnd>, ContainmentError> {
         let running = Running::start(self.config(), command).await?;
-        running.to_the_end(scope, progress).await
+        running.until_the_end(scope, progress).await
     }
 }
 
@@ -82,9 +87,14 @@ enum Happened {
 }
 
 impl Running {
-    async fn start(config: &ContainmentConfig, command: ContainedCommand) -> Result<Self, ContainmentError> {
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(ContainmentError::Keeper)?;
-        ours.set_nonblocking(true).map_err(ContainmentError::Keeper)?;
+    async fn start(
+        config: &ContainmentConfig,
+        command: ContainedCommand,
+    ) -> Result<Self, ContainmentError> {
+        let (ours, theirs) =
+            std::os::unix::net::UnixStream::pair().map_err(ContainmentError::Keeper)?;
+        ours.set_nonblocking(true)
+            .map_err(ContainmentError::Keeper)?;
         let mut keeper = Command::new(&config.keeper)
             .arg0("irq-tool-keeper")
             .arg(KEEPER)
@@ -108,14 +118,19 @@ impl Running {
             asked: None,
         };
         let order = ToKeeper::Run(running.order(command));
-        running.order_keeper(&order).await.map_err(ContainmentError::Keeper)?;
+        running
+            .order_keeper(&order)
+            .await
+            .map_err(ContainmentError::Keeper)?;
         Ok(running)
     }
 
     fn order(&self, command: ContainedCommand) -> Order {
         let variables = command.environment.variables();
         Order {
-            environment: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            environment: variables
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
             program: command.program,
             arguments: command.arguments,
             directory: command.directory,
@@ -131,7 +146,7 @@ impl Running {
         self.orders.write_all(&line).await
     }
 
-    async fn to_the_end(
+    async fn until_the_end(
         mut self,
         scope: &StopScope,
         progress: &dyn ProgressSink,
@@ -143,14 +158,26 @@ impl Running {
                     // A keeper that is gone is seen by the report that does not come.
                     let _gone = self.order_keeper(&ToKeeper::Stop).await;
                 }
-                Happened::Report(FromKeeper::Started { process, mechanism, group }) => {
-                    self.started = Some(Started { mechanism, group, process });
+                Happened::Report(FromKeeper::Started {
+                    process,
+                    mechanism,
+                    group,
+                }) => {
+                    self.started = Some(Started {
+                        mechanism,
+                        group,
+                        process,
+                    });
                 }
                 Happened::Report(FromKeeper::Refused { reason }) => {
                     return Err(ContainmentError::Refused { reason });
                 }
-                Happened::Report(FromKeeper::Ended(end)) => return Ok(self.ended(end, progress).await),
-                Happened::KeeperGone | Happened::KeeperLate => return Err(self.without_keeper().await),
+                Happened::Report(FromKeeper::Ended(end)) => {
+                    return Ok(self.ended(end, progress).await);
+                }
+                Happened::KeeperGone | Happened::KeeperLate => {
+                    return Err(self.without_keeper().await);
+                }
             }
         }
     }
@@ -176,7 +203,11 @@ impl Running {
         }
     }
 
-    async fn ended(mut self, end: KeeperEnd, progress: &dyn ProgressSink) -> Outcome<ContainedEnd, ContainedEnd> {
+    async fn ended(
+        mut self,
+        end: KeeperEnd,
+        progress: &dyn ProgressSink,
+    ) -> Outcome<ContainedEnd, ContainedEnd> {
         let took = self.asked.as_ref().map(|(_reason, at)| at.elapsed());
         self.drain(progress).await;
         if end.verified {
@@ -184,7 +215,10 @@ impl Running {
             let _late = tokio::time::timeout(DRAINED_WITHIN, self.keeper.wait()).await;
         }
         let report = ContainmentReport {
-            mechanism: self.started.as_ref().map_or(Mechanism::Sweep, |started| started.mechanism),
+            mechanism: self
+                .started
+                .as_ref()
+                .map_or(Mechanism::Sweep, |started| started.mechanism),
             verified: end.verified,
             forced: end.forced,
             leftovers: end.leftovers,
@@ -198,7 +232,10 @@ impl Running {
             report,
         };
         match self.asked {
-            Some((reason, _at)) if end.stopped => Outcome::Interrupted { reason, partial: ended },
+            Some((reason, _at)) if end.stopped => Outcome::Interrupted {
+                reason,
+                partial: ended,
+            },
             Some(_) | None => Outcome::Completed(ended),
         }
     }

@@ -80,7 +80,11 @@ impl Debug for RunningCall {
 }
 
 impl RunningCall {
-    pub(super) fn begin(shared: &Arc<Shared>, turn: &Turn, call: Registration) -> Result<Self, Fenced> {
+    pub(super) fn begin(
+        shared: &Arc<Shared>,
+        turn: &Turn,
+        call: Registration,
+    ) -> Result<Self, Fenced> {
         // A request stops the turns under the same lock, so it comes wholly before this or wholly after it.
         let key = shared.change(|state| match turn.scope.reason() {
             Some(reason) => Err(Fenced { reason }),
@@ -113,7 +117,10 @@ impl RunningCall {
     /// # Cancel safety
     ///
     /// Dropping the future drops the work.
-    pub async fn drive<T: Send + 'static>(mut self, work: impl Future<Output = T> + Send + 'static) -> Driven<T> {
+    pub async fn drive<T: Send + 'static>(
+        mut self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Driven<T> {
         let mut task = Task::spawn(work, &self);
         let returned = tokio::select! {
             biased; // What has ended has ended, whatever was asked for meanwhile.
@@ -148,7 +155,10 @@ impl RunningCall {
         self.left_behind = true;
         let waited_ms = milliseconds(limit);
         tracing::warn!(tool = %self.tool, waited_ms, "a tool did not stop in time, and is left behind");
-        Driven::LeftBehind { asked, waited: limit }
+        Driven::LeftBehind {
+            asked,
+            waited: limit,
+        }
     }
 
     /// The interrupt that the call has met so far.
@@ -178,7 +188,8 @@ impl Drop for RunningCall {
     fn drop(&mut self) {
         let took = self.asked_at.map(|at| at.elapsed()).unwrap_or_default();
         let (key, left_behind) = (self.key, self.left_behind);
-        self.shared.change(|state| state.end(key, took, left_behind));
+        self.shared
+            .change(|state| state.end(key, took, left_behind));
     }
 }
 
@@ -207,7 +218,11 @@ struct Task<T> {
 
 impl<T: Send + 'static> Task<T> {
     fn spawn(work: impl Future<Output = T> + Send + 'static, call: &RunningCall) -> Self {
-        let (shared, turn, tool) = (Arc::clone(&call.shared), call.turn.clone(), call.tool.clone());
+        let (shared, turn, tool) = (
+            Arc::clone(&call.shared),
+            call.turn.clone(),
+            call.tool.clone(),
+        );
         let (sender, result) = oneshot::channel();
         let mut owner = JoinSet::new();
         owner.spawn(async move {
@@ -224,7 +239,10 @@ impl<T: Send + 'static> Task<T> {
                 tracing::warn!(%tool, "a result came after its call was given up, and was dropped");
             }
         });
-        Self { result, _owner: owner }
+        Self {
+            result,
+            _owner: owner,
+        }
     }
 
     async fn returned(&mut self) -> Returned<T> {

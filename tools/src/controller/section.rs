@@ -31,6 +31,8 @@ impl Drop for NonInterruptible {
 
 impl Debug for NonInterruptible {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("NonInterruptible").finish_non_exhaustive()
+        formatter
+            .debug_struct("NonInterruptible")
+            .finish_non_exhaustive()
     }
 }

@@ -48,7 +48,7 @@ impl From<LedgerError> for Early {
 
 impl OneCall<'_> {
     /// Exactly one message for the call, whatever happens.
-    pub(super) async fn to_message(self) -> Result<ToolMessage, LedgerError> {
+    pub(super) async fn into_message(self) -> Result<ToolMessage, LedgerError> {
         let span = info_span!(
             "tool_call",
             tool.name = %self.call.tool,
@@ -77,7 +77,10 @@ impl OneCall<'_> {
             Err(end) => (end, None),
         };
         let message = self.message(end, edited);
-        self.config.ledger.end(&self.place, &self.call, &message).await?;
+        self.config
+            .ledger
+            .end(&self.place, &self.call, &message)
+            .await?;
         self.announce(&message);
         Ok(message)
     }
@@ -104,7 +107,10 @@ impl OneCall<'_> {
         if let Some(output) = given {
             return Ok(CallEnd::Finished { output });
         }
-        permitted.redeem(config)?;
+        if let Err(void) = permitted.redeem(config) {
+            let reason = void.to_string();
+            return Ok(CallEnd::Denied { reason });
+        }
         let spec = permitted.registered.tool.spec();
         let limit = config.limits.of(&spec.name);
         let registration = Registration {
@@ -116,12 +122,20 @@ impl OneCall<'_> {
         };
         let registered = config.controller.register(self.turn, registration);
         let running = registered.map_err(|fenced| skipped(fenced.reason))?;
-        config.ledger.begin(&self.place, &permitted.call, spec.repeating).await?;
+        config
+            .ledger
+            .begin(&self.place, &permitted.call, spec.repeating)
+            .await?;
         let driven = self.drive(running, permitted, limit).await;
         Ok(end_of(driven))
     }
 
-    async fn drive(&self, running: RunningCall, permitted: Permitted, limit: CallLimit) -> Driven<Returned> {
+    async fn drive(
+        &self,
+        running: RunningCall,
+        permitted: Permitted,
+        limit: CallLimit,
+    ) -> Driven<Returned> {
         let context = ToolContext {
             scope: running.scope().clone(),
             progress: Arc::clone(&self.config.progress),
@@ -154,7 +168,9 @@ impl OneCall<'_> {
             span.record("tool.interrupt_reason", reason_label(reason.source));
         }
         if let CallEnd::Interrupted { reason, .. } = &message.end {
-            self.config.counter.interrupted(&message.tool, reason.source);
+            self.config
+                .counter
+                .interrupted(&message.tool, reason.source);
         }
         tell(&*self.config.callbacks, message);
     }
@@ -162,9 +178,17 @@ impl OneCall<'_> {
 
 fn end_of(driven: Driven<Returned>) -> CallEnd {
     match driven {
-        Driven::Ended { value: Ok(outcome), asked } => outcome_end(outcome, asked),
-        Driven::Ended { value: Err(error), asked } => failure_end(reason_of(&error), asked),
-        Driven::Panicked { asked } => failure_end("the tool itself has a fault: it panicked".to_owned(), asked),
+        Driven::Ended {
+            value: Ok(outcome),
+            asked,
+        } => outcome_end(outcome, asked),
+        Driven::Ended {
+            value: Err(error),
+            asked,
+        } => failure_end(reason_of(&error), asked),
+        Driven::Panicked { asked } => {
+            failure_end("the tool itself has a fault: it panicked".to_owned(), asked)
+        }
         Driven::NeverStarted { reason } => skipped(reason),
         Driven::LeftBehind { asked, waited } => {
             let partial = PartialOutput::left_behind(format!("it did not stop within {waited:?}"));
@@ -176,10 +200,14 @@ fn end_of(driven: Driven<Returned>) -> CallEnd {
 fn outcome_end(outcome: Outcome<ToolOutput, PartialOutput>, asked: Option<Asked>) -> CallEnd {
     match (outcome, asked) {
         (Outcome::Completed(output), None | Some(Asked::Limit(_))) => CallEnd::Finished { output },
-        (Outcome::Completed(output), Some(Asked::Interrupt(reason))) => CallEnd::FinishedAnyway { reason, output },
+        (Outcome::Completed(output), Some(Asked::Interrupt(reason))) => {
+            CallEnd::FinishedAnyway { reason, output }
+        }
         (Outcome::Interrupted { partial, .. }, Some(asked)) => stopped_end(asked, partial),
         // The tool was stopped by something of its own, such as an agent that it started.
-        (Outcome::Interrupted { reason, partial }, None) => CallEnd::Interrupted { reason, partial },
+        (Outcome::Interrupted { reason, partial }, None) => {
+            CallEnd::Interrupted { reason, partial }
+        }
     }
 }
 

@@ -9,7 +9,9 @@ use crate::arguments;
 use crate::controller::Turn;
 use crate::end::CallEnd;
 use crate::executor::ExecutorConfig;
-use crate::permission::{Approval, CallDigest, Permission, PermissionAnswer, PermissionRequest};
+use crate::permission::{
+    Approval, CallDigest, Permission, PermissionAnswer, PermissionRequest, VoidApproval,
+};
 use crate::registry::Registered;
 use crate::tool::{RequestedCall, Tool, ToolCall, ToolContext};
 
@@ -25,10 +27,19 @@ pub(super) struct Permitted {
 
 impl Permitted {
     /// Finds the tool, checks the arguments, and asks for permission.
-    pub(super) async fn get(config: &ExecutorConfig, turn: &Turn, asked: &RequestedCall) -> Result<Self, CallEnd> {
-        let registered = config.registry.get(&asked.tool).ok_or_else(|| unknown(config, &asked.tool))?;
+    pub(super) async fn get(
+        config: &ExecutorConfig,
+        turn: &Turn,
+        asked: &RequestedCall,
+    ) -> Result<Self, CallEnd> {
+        let registered = config
+            .registry
+            .get(&asked.tool)
+            .ok_or_else(|| unknown(config, &asked.tool))?;
         let arguments = arguments::read(&asked.arguments).map_err(|error| failed(&error))?;
-        registered.check(&arguments).map_err(|error| failed(&error))?;
+        registered
+            .check(&arguments)
+            .map_err(|error| failed(&error))?;
         let call = ToolCall {
             id: asked.id.clone(),
             tool: registered.tool.spec().name.clone(),
@@ -66,19 +77,23 @@ impl Permitted {
                 approval: Some(Approval::of(digest)),
                 ..self
             }),
-            PermissionAnswer::Edit { arguments } => self.with(arguments, config),
+            PermissionAnswer::Edit { arguments } => {
+                self.with(arguments, config).map_err(|end| *end)
+            }
             PermissionAnswer::Deny { reason } => Err(CallEnd::Denied { reason }),
         }
     }
 
     /// The call with a person's arguments: they must fit as the model's must, and a rule may still deny them.
-    fn with(mut self, arguments: Value, config: &ExecutorConfig) -> Result<Self, CallEnd> {
-        self.registered.check(&arguments).map_err(|error| CallEnd::Denied {
-            reason: format!("a person changed the arguments, and they cannot be used: {error}"),
+    fn with(mut self, arguments: Value, config: &ExecutorConfig) -> Result<Self, Box<CallEnd>> {
+        self.registered.check(&arguments).map_err(|error| {
+            Box::new(CallEnd::Denied {
+                reason: format!("a person changed the arguments, and they cannot be used: {error}"),
+            })
         })?;
         self.call.arguments = arguments;
         if let (Permission::Deny, reason) = config.policy.decide(&self.call) {
-            return Err(denied(reason));
+            return Err(Box::new(denied(reason)));
         }
         self.approval = Some(Approval::of(self.digest(config)));
         self.edited = true;
@@ -86,16 +101,19 @@ impl Permitted {
     }
 
     fn digest(&self, config: &ExecutorConfig) -> CallDigest {
-        CallDigest::of(self.registered.tool.spec(), &self.call, config.workspace.root())
+        CallDigest::of(
+            self.registered.tool.spec(),
+            &self.call,
+            config.workspace.root(),
+        )
     }
 
     /// Uses the approval up for exactly what is about to start.
-    pub(super) fn redeem(&mut self, config: &ExecutorConfig) -> Result<(), CallEnd> {
+    pub(super) fn redeem(&mut self, config: &ExecutorConfig) -> Result<(), VoidApproval> {
         let Some(approval) = self.approval.take() else {
             return Ok(());
         };
-        let redeemed = approval.redeem(self.digest(config));
-        redeemed.map_err(|void| CallEnd::Denied { reason: void.to_string() })
+        approval.redeem(self.digest(config))
     }
 
     pub(super) fn tool(&self) -> Arc<dyn Tool> {
@@ -104,7 +122,9 @@ impl Permitted {
 }
 
 fn failed(error: &crate::ArgumentsError) -> CallEnd {
-    CallEnd::Failed { reason: error.to_string() }
+    CallEnd::Failed {
+        reason: error.to_string(),
+    }
 }
 
 fn denied(reason: Option<&str>) -> CallEnd {

@@ -149,7 +149,10 @@ mod tests {
 
     #[test]
     fn without_version_two_there_is_no_folder() {
-        assert_eq!(folder_of("25 30 0:23 / /proc rw - proc proc rw\n", "0::/\n"), None);
+        assert_eq!(
+            folder_of("25 30 0:23 / /proc rw - proc proc rw\n", "0::/\n"),
+            None
+        );
         assert_eq!(folder_of(MOUNTS, "4:memory:/x\n"), None);
     }
 

@@ -27,9 +27,7 @@ struct Row {
 impl Process {
     /// The process of this pid, unless there is none or it is dead and only waits to be collected.
     pub(super) fn alive(pid: i32) -> Option<Self> {
-        row(pid)
-            .filter(|row| row.alive)
-            .map(|row| row.process)
+        row(pid).filter(|row| row.alive).map(|row| row.process)
     }
 
     /// Signals this very process, and no other that got its pid since.
@@ -105,9 +103,14 @@ fn children(parent: i32) -> io::Result<Vec<i32>> {
     };
     for thread in threads.flatten() {
         match fs::read_to_string(thread.path().join("children")) {
-            Ok(text) => children.extend(text.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok())),
+            Ok(text) => children.extend(
+                text.split_whitespace()
+                    .filter_map(|pid| pid.parse::<i32>().ok()),
+            ),
             // The thread ended, or the kernel was built without this list.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => return Err(error),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
+                return Err(error);
+            }
             Err(_ended) => {}
         }
     }
@@ -158,7 +161,10 @@ mod tests {
             pids.sort_unstable();
             pids
         };
-        let (listed, scanned) = (pids(descendants(shell_pid)), pids(by_whole_table(shell_pid)));
+        let (listed, scanned) = (
+            pids(descendants(shell_pid)),
+            pids(by_whole_table(shell_pid)),
+        );
         assert!(!listed.is_empty());
         assert_eq!(listed, scanned);
         drop(shell.stdin.take());

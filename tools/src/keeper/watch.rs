@@ -55,7 +55,12 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(main: Pid, group: Option<Cgroup>, order: &Order, inbox: Receiver<Event>) -> Self {
+    pub(super) fn new(
+        main: Pid,
+        group: Option<Cgroup>,
+        order: &Order,
+        inbox: Receiver<Event>,
+    ) -> Self {
         Self {
             main,
             group,
@@ -136,7 +141,10 @@ impl Watch {
             // The collector's thread lives until the end, so the channel does not close before.
             return Some(self.inbox.recv().unwrap_or(Event::Empty));
         };
-        match self.inbox.recv_timeout(due_at.saturating_duration_since(Instant::now())) {
+        match self
+            .inbox
+            .recv_timeout(due_at.saturating_duration_since(Instant::now()))
+        {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => Some(Event::Empty),
@@ -184,7 +192,9 @@ impl Watch {
                 self.forced = true;
                 (Instant::now() + self.verify_within, FIRST_LOOK)
             }
-            Phase::Killing { give_up_at, look, .. } => (give_up_at, (look * 2).min(LONGEST_LOOK)),
+            Phase::Killing {
+                give_up_at, look, ..
+            } => (give_up_at, (look * 2).min(LONGEST_LOOK)),
         };
         self.kill_all();
         self.look_again(look, give_up_at);

@@ -101,13 +101,31 @@ mod tests {
         };
         let here = Path::new("/work/a");
         let digest = CallDigest::of(&spec, &call, here);
-        let reordered = ToolCall { arguments: json!({"timeout": 3, "command": "ls"}), ..call.clone() };
-        assert_eq!(Approval::of(digest).redeem(CallDigest::of(&spec, &reordered, here)), Ok(()));
+        let reordered = ToolCall {
+            arguments: json!({"timeout": 3, "command": "ls"}),
+            ..call.clone()
+        };
+        assert_eq!(
+            Approval::of(digest).redeem(CallDigest::of(&spec, &reordered, here)),
+            Ok(())
+        );
 
-        let described = ToolSpec { description: "runs anything".to_owned(), ..spec.clone() };
-        let widened = ToolSpec { arguments: json!({}), ..spec.clone() };
-        let other = ToolCall { arguments: json!({"command": "ls ", "timeout": 3}), ..call.clone() };
-        let again = ToolCall { id: CallId::new("b"), ..call.clone() };
+        let described = ToolSpec {
+            description: "runs anything".to_owned(),
+            ..spec.clone()
+        };
+        let widened = ToolSpec {
+            arguments: json!({}),
+            ..spec.clone()
+        };
+        let other = ToolCall {
+            arguments: json!({"command": "ls ", "timeout": 3}),
+            ..call.clone()
+        };
+        let again = ToolCall {
+            id: CallId::new("b"),
+            ..call.clone()
+        };
         for changed in [
             CallDigest::of(&described, &call, here),
             CallDigest::of(&widened, &call, here),

@@ -112,8 +112,11 @@ impl PermissionPolicy {
     /// What is done about a call, and what is said of it.
     pub fn decide(&self, call: &ToolCall) -> (Permission, Option<&str>) {
         let fitting = self.rules.iter().filter(|rule| rule.fits(call));
-        let strictest = fitting.reduce(|one, other| if other.then > one.then { other } else { one });
-        strictest.map_or((self.otherwise, None), |rule| (rule.then, rule.reason.as_deref()))
+        let strictest =
+            fitting.reduce(|one, other| if other.then > one.then { other } else { one });
+        strictest.map_or((self.otherwise, None), |rule| {
+            (rule.then, rule.reason.as_deref())
+        })
     }
 }
 
@@ -132,11 +135,14 @@ impl Rule {
     fn fits(&self, call: &ToolCall) -> bool {
         let named = self.tool.is_match(call.tool.as_str());
         named
-            && self.arguments.iter().all(|(place, pattern)| match call.arguments.pointer(place) {
-                Some(Value::String(text)) => pattern.is_match(text),
-                Some(other) => pattern.is_match(&canonical(other)),
-                None => false,
-            })
+            && self
+                .arguments
+                .iter()
+                .all(|(place, pattern)| match call.arguments.pointer(place) {
+                    Some(Value::String(text)) => pattern.is_match(text),
+                    Some(other) => pattern.is_match(&canonical(other)),
+                    None => false,
+                })
     }
 }
 
@@ -180,10 +186,16 @@ mod tests {
 
     #[test]
     fn the_strictest_of_the_rules_that_fit_decides() {
-        assert_eq!(decide("read_file", json!({"path": "a.rs"})).0, Permission::Allow);
+        assert_eq!(
+            decide("read_file", json!({"path": "a.rs"})).0,
+            Permission::Allow
+        );
         let secret = decide("read_file", json!({"path": "a/.env"}));
         assert_eq!(secret, (Permission::Deny, Some("secrets".to_owned())));
-        assert_eq!(decide("shell", json!({"command": "git status"})).0, Permission::Ask);
+        assert_eq!(
+            decide("shell", json!({"command": "git status"})).0,
+            Permission::Ask
+        );
     }
 
     #[test]
@@ -209,7 +221,12 @@ mod tests {
             policy.decide(&call).0
         };
         assert_eq!(decide("git status"), Permission::Allow);
-        for command in ["git status; rm -rf /", "rm -rf /; git diff", "git status\nrm x", "git diff\n"] {
+        for command in [
+            "git status; rm -rf /",
+            "rm -rf /; git diff",
+            "git status\nrm x",
+            "git diff\n",
+        ] {
             assert_eq!(decide(command), Permission::Deny, "{command}");
         }
     }

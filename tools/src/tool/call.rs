@@ -43,7 +43,11 @@ pub struct RequestedCall {
 
 impl RequestedCall {
     /// A call.
-    pub fn new(id: impl Into<String>, tool: impl Into<String>, arguments: impl Into<String>) -> Self {
+    pub fn new(
+        id: impl Into<String>,
+        tool: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
         Self {
             id: CallId::new(id),
             tool: tool.into(),

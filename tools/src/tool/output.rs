@@ -78,7 +78,11 @@ impl Stopped {
                 took: report.took.unwrap_or_default(),
             };
         }
-        let pids: Vec<String> = report.survivors.iter().map(|process| process.pid.to_string()).collect();
+        let pids: Vec<String> = report
+            .survivors
+            .iter()
+            .map(|process| process.pid.to_string())
+            .collect();
         let reason = if pids.is_empty() {
             "the death of its processes could not be verified".to_owned()
         } else {
@@ -114,7 +118,9 @@ impl PartialOutput {
     pub fn left_behind(reason: impl Into<String>) -> Self {
         Self {
             text: String::new(),
-            stopped: Stopped::LeftBehind { reason: reason.into() },
+            stopped: Stopped::LeftBehind {
+                reason: reason.into(),
+            },
             containment: None,
         }
     }

@@ -12,7 +12,10 @@ pub(crate) struct Named {
 
 /// Those in a file of `pid start-time` lines that are alive.
 pub(crate) fn alive_of(ledger: &Path) -> Vec<Named> {
-    named(ledger).into_iter().filter(|named| is_alive(*named)).collect()
+    named(ledger)
+        .into_iter()
+        .filter(|named| is_alive(*named))
+        .collect()
 }
 
 /// All that are in such a file.
@@ -33,7 +36,12 @@ pub(crate) fn is_alive(named: Named) -> bool {
         return false;
     };
     let stat = String::from_utf8_lossy(&stat).into_owned();
-    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let fields: Vec<&str> = stat
+        .rsplit_once(')')
+        .unwrap()
+        .1
+        .split_whitespace()
+        .collect();
     !matches!(fields[0], "Z" | "X") && fields[19].parse() == Ok(named.started)
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use routing_core::StopScope;
 use tools::{
-    Asked, CallId, CallLimit, ControllerConfig, Driven, InterruptController, Interruption, Registration, Requested,
-    ToolCounter, ToolCounts,
+    Asked, CallId, CallLimit, ControllerConfig, Driven, InterruptController, Interruption,
+    Registration, Requested, ToolCounter, ToolCounts,
 };
 
 use crate::scene::by_user;
@@ -45,10 +45,20 @@ async fn an_interrupt_tells_every_call_at_once_and_waits_for_all() {
         }));
     }
     let cancellation = controller.cancel(by_user("stop")).await;
-    let ids: Vec<&str> = cancellation.calls.iter().map(|call| call.id.as_str()).collect();
+    let ids: Vec<&str> = cancellation
+        .calls
+        .iter()
+        .map(|call| call.id.as_str())
+        .collect();
     assert_eq!(ids, ["a", "b"]);
     assert!(cancellation.all_stopped());
-    assert!(cancellation.calls.iter().all(|call| call.took <= Duration::from_millis(510)), "{cancellation:?}");
+    assert!(
+        cancellation
+            .calls
+            .iter()
+            .all(|call| call.took <= Duration::from_millis(510)),
+        "{cancellation:?}"
+    );
     assert_eq!(controller.running(), 0);
 }
 
@@ -62,7 +72,10 @@ async fn a_repeated_interrupt_changes_nothing_and_the_first_reason_stands() {
         assert_eq!(controller.request(by_user("again")), Requested::Repeated);
     }
     drop(call);
-    assert_eq!(controller.consume_interrupts().map(|reason| reason.message), Some("first".to_owned()));
+    assert_eq!(
+        controller.consume_interrupts().map(|reason| reason.message),
+        Some("first".to_owned())
+    );
     assert_eq!(controller.consume_interrupts(), None);
     assert_eq!(controller.cancel(by_user("nothing runs")).await.calls, []);
 }
@@ -80,9 +93,16 @@ async fn while_a_cancellation_is_under_way_nothing_starts_in_old_turns_or_new_on
     }
     drop(running);
     for turn in [&old, &begun_meanwhile] {
-        assert!(controller.register(turn, call("b")).is_err(), "what was stopped stays stopped");
+        assert!(
+            controller.register(turn, call("b")).is_err(),
+            "what was stopped stays stopped"
+        );
     }
-    assert!(controller.register(&controller.begin_turn(), call("b")).is_ok());
+    assert!(
+        controller
+            .register(&controller.begin_turn(), call("b"))
+            .is_ok()
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -90,20 +110,30 @@ async fn a_section_defers_the_interrupt_to_its_end() {
     let controller = controller(&Arc::default());
     let turn = controller.begin_turn();
     let running = controller.register(&turn, call("a")).unwrap();
-    let (outer, inner) = (controller.non_interruptible(), controller.non_interruptible());
+    let (outer, inner) = (
+        controller.non_interruptible(),
+        controller.non_interruptible(),
+    );
     assert_eq!(controller.request(by_user("now")), Requested::Deferred);
     assert!(controller.cancel(by_user("and now")).await.deferred);
     drop(outer);
     assert!(!running.scope().is_stopping(), "the inner section goes on");
     drop(inner);
-    assert_eq!(running.scope().reason().map(|reason| reason.message), Some("now".to_owned()));
+    assert_eq!(
+        running.scope().reason().map(|reason| reason.message),
+        Some("now".to_owned())
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_section_that_nobody_interrupted_ends_without_a_stop() {
     let controller = controller(&Arc::default());
     drop(controller.non_interruptible());
-    assert!(controller.register(&controller.begin_turn(), call("a")).is_ok());
+    assert!(
+        controller
+            .register(&controller.begin_turn(), call("a"))
+            .is_ok()
+    );
     assert_eq!(controller.consume_interrupts(), None);
 }
 
@@ -134,7 +164,13 @@ async fn a_cleanup_runs_with_the_stop_and_is_waited_for() {
     begun.await.unwrap();
     controller.cancel(by_user("stop")).await;
     assert_eq!(cleaned.load(Ordering::SeqCst), 1);
-    assert!(matches!(driving.await.unwrap(), Driven::Ended { asked: Some(Asked::Interrupt(_)), .. }));
+    assert!(matches!(
+        driving.await.unwrap(),
+        Driven::Ended {
+            asked: Some(Asked::Interrupt(_)),
+            ..
+        }
+    ));
 }
 
 #[tokio::test(start_paused = true)]
@@ -148,12 +184,20 @@ async fn a_stop_of_the_agent_above_stops_the_calls_too() {
     let running = controller.register(&turn, call("a")).unwrap();
     above.stop(by_user("all of it"));
     assert!(running.scope().is_stopped_now());
-    assert!(controller.register(&controller.begin_turn(), call("b")).is_err());
+    assert!(
+        controller
+            .register(&controller.begin_turn(), call("b"))
+            .is_err()
+    );
 }
 
 #[test]
 fn a_result_that_comes_after_its_call_was_given_up_is_counted_and_goes_nowhere() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .unwrap();
     let counts = Arc::new(ToolCounts::new());
     let controller = InterruptController::new(ControllerConfig {
         limit: Duration::from_millis(20),
@@ -171,7 +215,9 @@ fn a_result_that_comes_after_its_call_was_given_up_is_counted_and_goes_nowhere()
             released.recv().unwrap();
             "too late"
         }));
-        tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+        tokio::task::spawn_blocking(move || begun.recv().unwrap())
+            .await
+            .unwrap();
         let cancellation = controller.cancel(by_user("stop")).await;
         assert!(!cancellation.all_stopped());
         driving.await.unwrap()

@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use serde_json::json;
 use tokio::time::{Instant, advance};
 use tools::{
-    CallEnd, CallId, CallLimits, ControllerConfig, Executor, ExecutorConfig, InterruptController, Interruption,
-    Permission, PermissionPolicy, RequestedCall, Requested, Stopped, ToolCall, ToolCallbacks, ToolCounter, ToolCounts,
-    ToolMessage, ToolOutput, wording,
+    CallEnd, CallId, CallLimits, ControllerConfig, Executor, ExecutorConfig, InterruptController,
+    Interruption, Permission, PermissionPolicy, Requested, RequestedCall, Stopped, ToolCall,
+    ToolCallbacks, ToolCounter, ToolCounts, ToolMessage, ToolOutput, wording,
 };
 
 use crate::scene::{by_user, workspace};
@@ -67,10 +67,20 @@ impl ToolCallbacks for Told {
 
 fn stage(at_once: usize) -> Stage {
     let (folder, workspace) = workspace();
-    let (log, counts, told) = (Arc::new(Log::default()), Arc::new(ToolCounts::new()), Arc::new(Told::default()));
+    let (log, counts, told) = (
+        Arc::new(Log::default()),
+        Arc::new(ToolCounts::new()),
+        Arc::new(Told::default()),
+    );
     let mut config = ExecutorConfig::new(workspace);
-    for (name, interruption) in [("work", Interruption::Stops), ("whole", Interruption::Waits)] {
-        config.registry.register(Scripted::new(name, interruption, &log)).unwrap();
+    for (name, interruption) in [
+        ("work", Interruption::Stops),
+        ("whole", Interruption::Waits),
+    ] {
+        config
+            .registry
+            .register(Scripted::new(name, interruption, &log))
+            .unwrap();
     }
     config.controller = InterruptController::new(ControllerConfig {
         limit: Duration::from_secs(2),
@@ -108,13 +118,19 @@ impl Stage {
         let (end, cancellation) = tokio::join!(self.executor.execute(calls), interrupting);
         let end = end.unwrap();
         assert_eq!(cancellation.reason.message, "look here");
-        assert_eq!(end.interrupted.map(|reason| reason.message), Some("look here".to_owned()));
+        assert_eq!(
+            end.interrupted.map(|reason| reason.message),
+            Some("look here".to_owned())
+        );
         end.messages
     }
 }
 
 fn ends(messages: &[ToolMessage]) -> Vec<(&str, &str)> {
-    messages.iter().map(|message| (message.call.as_str(), message.end.word())).collect()
+    messages
+        .iter()
+        .map(|message| (message.call.as_str(), message.end.word()))
+        .collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,8 +151,13 @@ async fn a_single_call_is_interrupted_and_says_so_in_the_history() {
 #[tokio::test(start_paused = true)]
 async fn parallel_calls_are_all_interrupted_at_once_and_the_controller_is_empty_after() {
     let stage = stage(4);
-    let messages = stage.interrupted(vec![takes("a", 5_000), takes("b", 9_000)], 1_000).await;
-    assert_eq!(ends(&messages), [("a", "interrupted"), ("b", "interrupted")]);
+    let messages = stage
+        .interrupted(vec![takes("a", 5_000), takes("b", 9_000)], 1_000)
+        .await;
+    assert_eq!(
+        ends(&messages),
+        [("a", "interrupted"), ("b", "interrupted")]
+    );
     assert_eq!(stage.controller().running(), 0);
     assert_eq!(stage.log.most_at_once(), 2);
 }
@@ -146,14 +167,20 @@ async fn of_queued_calls_the_first_is_interrupted_and_the_rest_never_start() {
     let stage = stage(1);
     let calls = vec![takes("a", 5_000), takes("b", 5_000), takes("c", 5_000)];
     let messages = stage.interrupted(calls, 1_000).await;
-    assert_eq!(ends(&messages), [("a", "interrupted"), ("b", "skipped"), ("c", "skipped")]);
+    assert_eq!(
+        ends(&messages),
+        [("a", "interrupted"), ("b", "skipped"), ("c", "skipped")]
+    );
     assert_eq!(
         messages[1].text(),
         "Not executed: skipped because of an earlier interrupt by the user: look here."
     );
     assert_eq!(stage.log.lines(), ["a started", "a stopped"]);
     // Those that never started have nothing to wait for.
-    assert_eq!(stage.told.lines(), ["start a", "interrupted b", "interrupted c", "interrupted a"]);
+    assert_eq!(
+        stage.told.lines(),
+        ["start a", "interrupted b", "interrupted c", "interrupted a"]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -161,16 +188,31 @@ async fn calls_with_equal_ids_get_a_message_each() {
     let stage = stage(1);
     let calls = vec![takes("same", 10), takes("same", 5_000), takes("same", 10)];
     let messages = stage.interrupted(calls, 1_000).await;
-    assert_eq!(ends(&messages), [("same", "finished"), ("same", "interrupted"), ("same", "skipped")]);
+    assert_eq!(
+        ends(&messages),
+        [
+            ("same", "finished"),
+            ("same", "interrupted"),
+            ("same", "skipped")
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_output_given_by_a_callback_is_the_result_and_an_interrupt_after_it_finds_nothing_to_stop() {
+async fn an_output_given_by_a_callback_is_the_result_and_an_interrupt_after_it_finds_nothing_to_stop()
+ {
     let stage = stage(4);
     *stage.told.given.lock().unwrap() = Some(ToolOutput::done("from the cache"));
-    let end = stage.executor.execute(vec![takes("a", 5_000)]).await.unwrap();
+    let end = stage
+        .executor
+        .execute(vec![takes("a", 5_000)])
+        .await
+        .unwrap();
     assert_eq!(end.messages[0].text(), "from the cache");
-    assert_eq!(stage.controller().request(by_user("too late")), Requested::Stops(0));
+    assert_eq!(
+        stage.controller().request(by_user("too late")),
+        Requested::Stops(0)
+    );
     assert_eq!(stage.log.lines(), Vec::<String>::new());
     assert_eq!(stage.counts.interrupts(), []);
 }
@@ -191,11 +233,20 @@ async fn a_call_that_finishes_while_it_is_interrupted_keeps_its_result_and_says_
 #[tokio::test(start_paused = true)]
 async fn a_call_that_must_not_be_cut_in_half_ends_first_and_all_others_at_once() {
     let stage = stage(4);
-    let whole = RequestedCall::new("whole", "whole", json!({"ms": 3_000, "heeds": 0}).to_string());
+    let whole = RequestedCall::new(
+        "whole",
+        "whole",
+        json!({"ms": 3_000, "heeds": 0}).to_string(),
+    );
     let start = Instant::now();
-    let messages = stage.interrupted(vec![whole, takes("a", 9_000)], 1_000).await;
+    let messages = stage
+        .interrupted(vec![whole, takes("a", 9_000)], 1_000)
+        .await;
     assert_eq!(start.elapsed(), Duration::from_millis(3_000));
-    assert_eq!(ends(&messages), [("whole", "finished_anyway"), ("a", "interrupted")]);
+    assert_eq!(
+        ends(&messages),
+        [("whole", "finished_anyway"), ("a", "interrupted")]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -204,7 +255,11 @@ async fn a_call_that_ignores_the_interrupt_is_left_behind_after_the_limit_and_sa
     let start = Instant::now();
     let deaf = RequestedCall::new("deaf", "work", json!({"ms": 50_000}).to_string());
     let messages = stage.interrupted(vec![deaf], 1_000).await;
-    assert_eq!(start.elapsed(), Duration::from_millis(3_000), "asked at 1 s, and given 2 s");
+    assert_eq!(
+        start.elapsed(),
+        Duration::from_millis(3_000),
+        "asked at 1 s, and given 2 s"
+    );
     let CallEnd::Interrupted { partial, .. } = &messages[0].end else {
         panic!("{messages:?}");
     };
@@ -222,7 +277,11 @@ async fn a_call_that_ignores_the_interrupt_is_left_behind_after_the_limit_and_sa
 #[tokio::test(start_paused = true)]
 async fn a_call_that_takes_too_long_is_timed_out_and_that_is_no_interrupt() {
     let stage = stage(4);
-    let end = stage.executor.execute(vec![takes("a", 70_000)]).await.unwrap();
+    let end = stage
+        .executor
+        .execute(vec![takes("a", 70_000)])
+        .await
+        .unwrap();
     assert_eq!(ends(&end.messages), [("a", "timed_out")]);
     assert_eq!(
         end.messages[0].text(),
@@ -242,8 +301,14 @@ async fn a_tool_that_fails_or_panics_fails_its_own_call_alone() {
         takes("c", 10),
     ];
     let end = stage.executor.execute(calls).await.unwrap();
-    assert_eq!(ends(&end.messages), [("a", "failed"), ("b", "failed"), ("c", "finished")]);
-    assert_eq!(end.messages[0].text(), "The tool failed: script failed: it says so");
+    assert_eq!(
+        ends(&end.messages),
+        [("a", "failed"), ("b", "failed"), ("c", "finished")]
+    );
+    assert_eq!(
+        end.messages[0].text(),
+        "The tool failed: script failed: it says so"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -257,8 +322,15 @@ async fn calls_that_cannot_be_made_say_why() {
     ];
     let end = stage.executor.execute(calls).await.unwrap();
     let texts: Vec<String> = end.messages.iter().map(ToolMessage::text).collect();
-    assert_eq!(texts[0], "The tool failed: there is no tool `rm`; there are: whole, work");
-    assert!(texts[1].contains("they are no JSON that can be used"), "{}", texts[1]);
+    assert_eq!(
+        texts[0],
+        "The tool failed: there is no tool `rm`; there are: whole, work"
+    );
+    assert!(
+        texts[1].contains("they are no JSON that can be used"),
+        "{}",
+        texts[1]
+    );
     assert!(texts[2].contains("do not fit at $.ms: "), "{}", texts[2]);
     assert!(texts[3].contains("`ms` is given twice"), "{}", texts[3]);
     assert_eq!(stage.log.lines(), Vec::<String>::new());
@@ -269,9 +341,16 @@ async fn after_an_interrupt_was_taken_note_of_a_new_turn_runs_again() {
     let stage = stage(4);
     stage.interrupted(vec![takes("a", 5_000)], 1_000).await;
     let taken = stage.controller().consume_interrupts();
-    assert_eq!(taken.map(|reason| reason.message), Some("look here".to_owned()));
+    assert_eq!(
+        taken.map(|reason| reason.message),
+        Some("look here".to_owned())
+    );
     assert_eq!(stage.controller().consume_interrupts(), None);
-    let end = stage.executor.execute(vec![takes("b", 5_000)]).await.unwrap();
+    let end = stage
+        .executor
+        .execute(vec![takes("b", 5_000)])
+        .await
+        .unwrap();
     assert_eq!(ends(&end.messages), [("b", "finished")]);
 }
 
@@ -279,7 +358,9 @@ async fn after_an_interrupt_was_taken_note_of_a_new_turn_runs_again() {
 async fn a_person_reads_a_first_line_a_line_for_each_tool_and_the_choices() {
     let stage = stage(1);
     let deaf = RequestedCall::new("2", "work", json!({"ms": 50_000}).to_string());
-    let messages = stage.interrupted(vec![takes("1", 10), deaf, takes("3", 10)], 1_000).await;
+    let messages = stage
+        .interrupted(vec![takes("1", 10), deaf, takes("3", 10)], 1_000)
+        .await;
     assert_eq!(
         wording::summary(&messages),
         "Received interrupt. Cancelling all running tools...\n\
@@ -308,6 +389,12 @@ async fn a_graceful_stop_of_the_agent_lets_running_calls_finish_and_starts_no_ot
             ..by_user("after this step")
         });
     };
-    let (end, ()) = tokio::join!(executor.execute(vec![takes("a", 1_000), takes("b", 1_000)]), stopping);
-    assert_eq!(ends(&end.unwrap().messages), [("a", "finished"), ("b", "skipped")]);
+    let (end, ()) = tokio::join!(
+        executor.execute(vec![takes("a", 1_000), takes("b", 1_000)]),
+        stopping
+    );
+    assert_eq!(
+        ends(&end.unwrap().messages),
+        [("a", "finished"), ("b", "skipped")]
+    );
 }

@@ -97,7 +97,10 @@ async fn all(kind: &'static str, ends_by: EndsBy) {
 }
 
 fn print(kind: &str, reports: &[ContainmentReport]) {
-    let mut took: Vec<Duration> = reports.iter().map(|report| report.took.unwrap_or_default()).collect();
+    let mut took: Vec<Duration> = reports
+        .iter()
+        .map(|report| report.took.unwrap_or_default())
+        .collect();
     took.sort_unstable();
     let at = |share: usize| took[(took.len() - 1) * share / 100];
     println!(

@@ -14,9 +14,9 @@ use routing_core::Outcome;
 use serde_json::json;
 use tokio::time::Instant;
 use tools::{
-    CallEnd, CallLimits, ControllerConfig, Executor, ExecutorConfig, InterruptController, Interruption, LaunchAgent,
-    LaunchRequest, LaunchedAgent, Launcher, LauncherError, Permission, PermissionPolicy, RequestedCall, Stopped,
-    ToolContext, ToolMessage, Workspace,
+    CallEnd, CallLimits, ControllerConfig, Executor, ExecutorConfig, InterruptController,
+    Interruption, LaunchAgent, LaunchRequest, LaunchedAgent, Launcher, LauncherError, Permission,
+    PermissionPolicy, RequestedCall, Stopped, ToolContext, ToolMessage, Workspace,
 };
 
 use crate::scene::{by_user, workspace};
@@ -46,7 +46,11 @@ impl Step {
             Self::Whole { ms } => RequestedCall::new(id, "whole", json!({"ms": ms}).to_string()),
             Self::Launch { inner } => {
                 let task = serde_json::to_string(inner).unwrap();
-                RequestedCall::new(id.clone(), "launch_agent", json!({"agent": "child", "task": format!("{id} {task}")}).to_string())
+                RequestedCall::new(
+                    id.clone(),
+                    "launch_agent",
+                    json!({"agent": "child", "task": format!("{id} {task}")}).to_string(),
+                )
             }
         }
     }
@@ -93,15 +97,24 @@ impl Launcher for Child {
             limit: Duration::from_millis(LIMIT / 2),
             ..ControllerConfig::default()
         });
-        let calls = lengths.iter().enumerate().map(|(inner, ms)| takes(&format!("{id}.{inner}"), *ms));
-        let end = Executor::new(config).execute(calls.collect()).await.unwrap();
+        let calls = lengths
+            .iter()
+            .enumerate()
+            .map(|(inner, ms)| takes(&format!("{id}.{inner}"), *ms));
+        let end = Executor::new(config)
+            .execute(calls.collect())
+            .await
+            .unwrap();
         check_script_free(&end.messages, &self.log);
         let answer = LaunchedAgent {
             node: None,
             answer: format!("{} calls", end.messages.len()),
         };
         Ok(match end.interrupted {
-            Some(reason) => Outcome::Interrupted { reason, partial: answer },
+            Some(reason) => Outcome::Interrupted {
+                reason,
+                partial: answer,
+            },
             None => Outcome::Completed(answer),
         })
     }
@@ -109,12 +122,21 @@ impl Launcher for Child {
 
 fn config(log: &Arc<Log>, workspace: Workspace, at_once: usize) -> ExecutorConfig {
     let mut config = ExecutorConfig::new(workspace);
-    for (name, interruption) in [("work", Interruption::Stops), ("whole", Interruption::Waits)] {
-        config.registry.register(Scripted::new(name, interruption, log)).unwrap();
+    for (name, interruption) in [
+        ("work", Interruption::Stops),
+        ("whole", Interruption::Waits),
+    ] {
+        config
+            .registry
+            .register(Scripted::new(name, interruption, log))
+            .unwrap();
     }
     config.policy = PermissionPolicy::always(Permission::Allow);
     config.at_once = NonZeroUsize::new(at_once).unwrap();
-    config.limits = CallLimits { others: None, ..CallLimits::default() };
+    config.limits = CallLimits {
+        others: None,
+        ..CallLimits::default()
+    };
     config
 }
 
@@ -128,17 +150,23 @@ fn check_script_free(messages: &[ToolMessage], log: &Log) {
             log.has(&format!("{id} stopped")),
         );
         match &message.end {
-            CallEnd::Finished { .. } | CallEnd::FinishedAnyway { .. } => assert!(started && finished, "{message:?}"),
+            CallEnd::Finished { .. } | CallEnd::FinishedAnyway { .. } => {
+                assert!(started && finished, "{message:?}")
+            }
             CallEnd::Skipped { .. } => assert!(!started, "{message:?}"),
             CallEnd::Interrupted { partial, .. } => match partial.stopped {
                 Stopped::Returned => assert!(started && stopped && !finished, "{message:?}"),
-                Stopped::LeftBehind { .. } => assert!(started && !stopped && !finished, "{message:?}"),
+                Stopped::LeftBehind { .. } => {
+                    assert!(started && !stopped && !finished, "{message:?}")
+                }
                 Stopped::Verified { .. } => panic!("it has no processes: {message:?}"),
             },
             CallEnd::Failed { .. }
             | CallEnd::FailedAnyway { .. }
             | CallEnd::Denied { .. }
-            | CallEnd::TimedOut { .. } => panic!("nothing in the script ends like this: {message:?}"),
+            | CallEnd::TimedOut { .. } => {
+                panic!("nothing in the script ends like this: {message:?}")
+            }
         }
     }
 }
@@ -147,15 +175,25 @@ async fn run(steps: &[Step], at_once: usize, point: u64, twice: bool) {
     let (_folder, workspace) = workspace();
     let log = Arc::new(Log::default());
     let mut config = config(&log, workspace.clone(), at_once);
-    let child = Child { log: Arc::clone(&log), workspace };
-    config.registry.register(Arc::new(LaunchAgent::new(Arc::new(child)))).unwrap();
+    let child = Child {
+        log: Arc::clone(&log),
+        workspace,
+    };
+    config
+        .registry
+        .register(Arc::new(LaunchAgent::new(Arc::new(child))))
+        .unwrap();
     config.controller = InterruptController::new(ControllerConfig {
         limit: Duration::from_millis(LIMIT),
         ..ControllerConfig::default()
     });
     let controller = config.controller.clone();
     let executor = Executor::new(config);
-    let calls: Vec<RequestedCall> = steps.iter().enumerate().map(|(number, step)| step.request(number)).collect();
+    let calls: Vec<RequestedCall> = steps
+        .iter()
+        .enumerate()
+        .map(|(number, step)| step.request(number))
+        .collect();
     let interrupting = async {
         tokio::time::sleep(Duration::from_millis(point)).await;
         controller.request(by_user("stop"));
@@ -169,33 +207,67 @@ async fn run(steps: &[Step], at_once: usize, point: u64, twice: bool) {
     let begun = Instant::now();
     let (end, started) = tokio::join!(executor.execute(calls), interrupting);
     let end = end.unwrap();
-    let ids: Vec<&str> = end.messages.iter().map(|message| message.call.as_str()).collect();
+    let ids: Vec<&str> = end
+        .messages
+        .iter()
+        .map(|message| message.call.as_str())
+        .collect();
     let expected: Vec<String> = (0..steps.len()).map(|number| number.to_string()).collect();
-    assert_eq!(ids, expected, "P15: one message for each call, in their order");
-    let of_tools: Vec<ToolMessage> =
-        end.messages.iter().filter(|message| message.tool != "launch_agent").cloned().collect();
+    assert_eq!(
+        ids, expected,
+        "P15: one message for each call, in their order"
+    );
+    let of_tools: Vec<ToolMessage> = end
+        .messages
+        .iter()
+        .filter(|message| message.tool != "launch_agent")
+        .cloned()
+        .collect();
     check_script_free(&of_tools, &log);
-    let left_behind = end.messages.iter().filter(|message| message.end.left_behind()).count();
+    let left_behind = end
+        .messages
+        .iter()
+        .filter(|message| message.end.left_behind())
+        .count();
     if left_behind > 0 {
         // What was given up is dropped by the runtime, a moment later.
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    assert_eq!((log.running(), controller.running()), (0, 0), "P17: nothing runs");
+    assert_eq!(
+        (log.running(), controller.running()),
+        (0, 0),
+        "P17: nothing runs"
+    );
     if end.interrupted.is_some() {
-        assert_eq!(starts(&log), started, "P18: nothing starts after the mark, neither here nor below");
+        assert_eq!(
+            starts(&log),
+            started,
+            "P18: nothing starts after the mark, neither here nor below"
+        );
         let longest_whole = steps.iter().map(|step| match step {
             Step::Whole { ms } => *ms,
             Step::Work { .. } | Step::Launch { .. } => 0,
         });
         let bound = point + LIMIT.max(longest_whole.max().unwrap_or(0)) + 2;
-        assert!(begun.elapsed() <= Duration::from_millis(bound), "{:?} for {point}", begun.elapsed());
+        assert!(
+            begun.elapsed() <= Duration::from_millis(bound),
+            "{:?} for {point}",
+            begun.elapsed()
+        );
     } else {
-        assert!(end.messages.iter().all(|message| matches!(message.end, CallEnd::Finished { .. })));
+        assert!(
+            end.messages
+                .iter()
+                .all(|message| matches!(message.end, CallEnd::Finished { .. }))
+        );
     }
 }
 
 fn starts(log: &Log) -> usize {
-    log.lines().iter().filter(|line| line.ends_with("started")).count()
+    log.lines()
+        .iter()
+        .filter(|line| line.ends_with("started"))
+        .count()
 }
 
 proptest! {

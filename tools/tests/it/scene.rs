@@ -7,7 +7,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use routing_core::{StopMode, StopReason, StopSource};
 use tokio::sync::watch;
-use tools::{Containment, ContainmentConfig, ProgramConfig, Progress, ProgressSink, WantedMechanism, Workspace};
+use tools::{
+    Containment, ContainmentConfig, ProgramConfig, Progress, ProgressSink, WantedMechanism,
+    Workspace,
+};
 
 /// Between asking processes to end and killing them, in tests.
 pub(crate) const GRACE: Duration = Duration::from_millis(50);

@@ -10,7 +10,8 @@ use routing_core::{Outcome, StopScope};
 use serde::Deserialize;
 use serde_json::json;
 use tools::{
-    Interruption, PartialOutput, RequestedCall, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput, ToolSpec,
+    Interruption, PartialOutput, RequestedCall, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    ToolOutput, ToolSpec,
 };
 
 /// What the tool did, in order.
@@ -135,7 +136,10 @@ impl Tool for Scripted {
                 reason: "it says so".to_owned(),
             });
         }
-        Ok(Outcome::Completed(ToolOutput::done(format!("all of {}", call.id))))
+        Ok(Outcome::Completed(ToolOutput::done(format!(
+            "all of {}",
+            call.id
+        ))))
     }
 }
 

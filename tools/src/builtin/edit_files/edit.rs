@@ -8,10 +8,13 @@ use routing_core::Outcome;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::log::EditLog;
 use super::diff;
+use super::log::EditLog;
 use crate::builtin::{arguments, blocking};
-use crate::tool::{Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput, ToolSpec};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
 
 /// Replaces a piece of a file.
 pub(super) struct EditFile {
@@ -90,6 +93,9 @@ fn replaced(given: &Arguments, before: Option<&str>) -> Result<String, ToolError
         0 => unusable(format!("the old piece is not in `{}`", given.path)),
         1 => Ok(before.replacen(&given.old, &given.new, 1)),
         _ if given.everywhere => Ok(before.replace(&given.old, &given.new)),
-        times => unusable(format!("the old piece is in `{}` {times} times; give more of it", given.path)),
+        times => unusable(format!(
+            "the old piece is in `{}` {times} times; give more of it",
+            given.path
+        )),
     }
 }

@@ -60,7 +60,10 @@ impl EditLog {
         };
         let now = context.workspace.read_if_there(&edit.path)?;
         if now.as_deref() != Some(&edit.after) {
-            return unusable(format!("`{}` was changed since, so the edit cannot be taken back", edit.path));
+            return unusable(format!(
+                "`{}` was changed since, so the edit cannot be taken back",
+                edit.path
+            ));
         }
         match &edit.before {
             Some(before) => context.workspace.write_text(&edit.path, before)?,

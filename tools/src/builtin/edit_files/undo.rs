@@ -9,7 +9,10 @@ use serde_json::json;
 
 use super::log::EditLog;
 use crate::builtin::blocking;
-use crate::tool::{Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput, ToolSpec};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
 
 /// Takes the last change back.
 pub(super) struct UndoEdit {
@@ -48,6 +51,9 @@ impl Tool for UndoEdit {
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
         let log = Arc::clone(&self.log);
-        blocking(context, move |context| Ok(Outcome::Completed(ToolOutput::done(log.undo(context)?)))).await
+        blocking(context, move |context| {
+            Ok(Outcome::Completed(ToolOutput::done(log.undo(context)?)))
+        })
+        .await
     }
 }

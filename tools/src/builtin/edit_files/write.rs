@@ -11,7 +11,10 @@ use serde_json::json;
 use super::diff;
 use super::log::EditLog;
 use crate::builtin::{arguments, blocking};
-use crate::tool::{Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput, ToolSpec};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
 
 /// Writes a whole file.
 pub(super) struct WriteFile {
