@@ -76,8 +76,9 @@ async fn interrupted(calls: usize, wanted: WantedMechanism, workspace: &Workspac
     let controller = config.controller.clone();
     let executor = Executor::new(config);
     let arguments = serde_json::json!({"command": LINE}).to_string();
-    let requests =
-        (0..calls).map(|number| RequestedCall::new(number.to_string(), "shell", arguments.clone()));
+    let requests: Vec<RequestedCall> = (0..calls)
+        .map(|number| RequestedCall::new(number.to_string(), "shell", arguments.clone()))
+        .collect();
     let running = tokio::spawn(async move { executor.execute(requests).await });
     let mut count = ready.count.subscribe();
     count.wait_for(|count| *count == calls).await.unwrap();

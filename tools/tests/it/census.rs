@@ -45,17 +45,17 @@ pub(crate) fn is_alive(named: Named) -> bool {
     !matches!(fields[0], "Z" | "X") && fields[19].parse() == Ok(named.started)
 }
 
-/// The pids of all living processes, but this one, that have a word on their command line.
+/// The pids of all living processes, but this one, that have a word on their command line or in the name of the folder
+/// that they are in.
 pub(crate) fn with_word(word: &str) -> Vec<u32> {
     let own = std::process::id();
-    fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|pid| *pid != own)
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| *pid != own)
         .filter(|pid| {
             let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&line).contains(word)
+            let folder = fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
+            String::from_utf8_lossy(&line).contains(word) || folder.to_string_lossy().contains(word)
         })
         .collect()
 }

@@ -59,10 +59,11 @@ impl Stage {
     }
 
     async fn refused(&self, tool: &str, arguments: Value) -> String {
-        match self.message(tool, arguments).await.end {
-            CallEnd::Failed { reason } => reason,
-            other => panic!("{tool} was not refused: {other:?}"),
-        }
+        let end = self.message(tool, arguments).await.end;
+        let CallEnd::Failed { reason } = end else {
+            panic!("{tool} was not refused: {end:?}");
+        };
+        reason
     }
 }
 

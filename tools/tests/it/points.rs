@@ -105,7 +105,7 @@ impl Launcher for Child {
             .execute(calls.collect())
             .await
             .unwrap();
-        check_script_free(&end.messages, &self.log);
+        check_calls(&end.messages, &self.log);
         let answer = LaunchedAgent {
             node: None,
             answer: format!("{} calls", end.messages.len()),
@@ -141,7 +141,7 @@ fn config(log: &Arc<Log>, workspace: Workspace, at_once: usize) -> ExecutorConfi
 }
 
 /// P15 and P16 of what can be told from messages and the log alone.
-fn check_script_free(messages: &[ToolMessage], log: &Log) {
+fn check_calls(messages: &[ToolMessage], log: &Log) {
     for message in messages {
         let id = &message.call;
         let (started, finished, stopped) = (
@@ -206,30 +206,9 @@ async fn run(steps: &[Step], at_once: usize, point: u64, twice: bool) {
     };
     let begun = Instant::now();
     let (end, started) = tokio::join!(executor.execute(calls), interrupting);
-    let end = end.unwrap();
-    let ids: Vec<&str> = end
-        .messages
-        .iter()
-        .map(|message| message.call.as_str())
-        .collect();
-    let expected: Vec<String> = (0..steps.len()).map(|number| number.to_string()).collect();
-    assert_eq!(
-        ids, expected,
-        "P15: one message for each call, in their order"
-    );
-    let of_tools: Vec<ToolMessage> = end
-        .messages
-        .iter()
-        .filter(|message| message.tool != "launch_agent")
-        .cloned()
-        .collect();
-    check_script_free(&of_tools, &log);
-    let left_behind = end
-        .messages
-        .iter()
-        .filter(|message| message.end.left_behind())
-        .count();
-    if left_behind > 0 {
+    let (end, took) = (end.unwrap(), begun.elapsed());
+    check_messages(&end.messages, steps.len(), &log);
+    if end.messages.iter().any(|message| message.end.left_behind()) {
         // What was given up is dropped by the runtime, a moment later.
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -244,23 +223,38 @@ async fn run(steps: &[Step], at_once: usize, point: u64, twice: bool) {
             started,
             "P18: nothing starts after the mark, neither here nor below"
         );
-        let longest_whole = steps.iter().map(|step| match step {
-            Step::Whole { ms } => *ms,
-            Step::Work { .. } | Step::Launch { .. } => 0,
-        });
-        let bound = point + LIMIT.max(longest_whole.max().unwrap_or(0)) + 2;
-        assert!(
-            begun.elapsed() <= Duration::from_millis(bound),
-            "{:?} for {point}",
-            begun.elapsed()
-        );
+        let bound = Duration::from_millis(point + LIMIT.max(longest_whole(steps)) + 2);
+        assert!(took <= bound, "{took:?} for {point}");
     } else {
-        assert!(
-            end.messages
-                .iter()
-                .all(|message| matches!(message.end, CallEnd::Finished { .. }))
-        );
+        let mut ends = end.messages.iter().map(|message| &message.end);
+        assert!(ends.all(|end| matches!(end, CallEnd::Finished { .. })));
     }
+}
+
+/// P15 of the whole turn, and what can be told of the calls that launched nobody.
+fn check_messages(messages: &[ToolMessage], calls: usize, log: &Log) {
+    let ids: Vec<&str> = messages
+        .iter()
+        .map(|message| message.call.as_str())
+        .collect();
+    let expected: Vec<String> = (0..calls).map(|number| number.to_string()).collect();
+    assert_eq!(
+        ids, expected,
+        "P15: one message for each call, in their order"
+    );
+    let of_tools = messages
+        .iter()
+        .filter(|message| message.tool != "launch_agent");
+    check_calls(&of_tools.cloned().collect::<Vec<_>>(), log);
+}
+
+/// How long the longest call takes that an interrupt waits for.
+fn longest_whole(steps: &[Step]) -> u64 {
+    let lengths = steps.iter().map(|step| match step {
+        Step::Whole { ms } => *ms,
+        Step::Work { .. } | Step::Launch { .. } => 0,
+    });
+    lengths.max().unwrap_or(0)
 }
 
 fn starts(log: &Log) -> usize {
