@@ -8,6 +8,7 @@ mod controller;
 
 mod files;
 mod keeper_death;
+mod ledger;
 mod matrix;
 mod nasty;
 mod nasty_child;
@@ -16,3 +17,4 @@ mod points;
 mod programs;
 mod scene;
 mod scripted;
+mod telemetry;
