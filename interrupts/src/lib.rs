@@ -9,10 +9,18 @@
 
 mod bell;
 mod digest;
+pub mod hooks;
 pub mod life;
+pub mod limits;
+pub mod manager;
+pub mod money;
 mod names;
+pub mod policy;
+mod settings;
+pub mod signals;
 pub mod store;
 
 pub use bell::{Bell, NoBell};
 pub use digest::{Digest, EffectId, ParseDigestError};
 pub use names::{ActorName, IdempotencyKey, KindName, NameError, OwnerName, RouteName};
+pub use settings::{Problem, SettingsError};

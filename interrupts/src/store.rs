@@ -17,6 +17,7 @@ mod journal;
 mod message;
 mod node;
 mod outbox;
+mod purge;
 mod reroute;
 mod run;
 
@@ -31,16 +32,39 @@ pub use journal::{Begun, Intent, Journal, JournalEntry, JournalError, JournalRes
 pub use message::{MessageError, Messages, NewMessage, StoredMessage};
 pub use node::{NodeActivity, NodeRow, Nodes};
 pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
+pub use purge::{Purge, Purged};
 pub use reroute::{RerouteRow, Reroutes};
 pub use run::{NewRun, Run, RunError, Runs};
 
 /// Everything that a store does.
 pub trait Store:
-    Interrupts + Reroutes + Runs + Journal + Checkpoints + Outbox + Audit + 'static
+    Interrupts
+    + Reroutes
+    + Runs
+    + Nodes
+    + Messages
+    + Journal
+    + Checkpoints
+    + Outbox
+    + Tokens
+    + Audit
+    + Purge
+    + 'static
 {
 }
 
 impl<S> Store for S where
-    S: Interrupts + Reroutes + Runs + Journal + Checkpoints + Outbox + Audit + 'static
+    S: Interrupts
+        + Reroutes
+        + Runs
+        + Nodes
+        + Messages
+        + Journal
+        + Checkpoints
+        + Outbox
+        + Tokens
+        + Audit
+        + Purge
+        + 'static
 {
 }

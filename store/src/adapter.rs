@@ -1,8 +1,11 @@
 //! The ports, over any backend.
 
+mod access;
 mod audit;
 mod interrupts;
 mod journal;
+mod node;
+mod purge;
 mod run;
 
 use std::sync::Arc;

@@ -15,7 +15,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
     ("llm", &["routing-core"]),
     ("tools", &["routing-core", "interrupts"]),
     ("agents", &["routing-core", "llm"]),
-    ("irq", &["routing-core", "llm", "agents"]),
+    ("irq", &["routing-core", "interrupts", "store", "llm", "agents"]),
 ];
 
 /// Licences that ask for nothing but their notice.
@@ -103,6 +103,7 @@ fn the_core_builds_few_crates_and_knows_no_network_and_no_store() {
         "genai",
         "axum",
         "sqlx",
+        "rusqlite",
         "async-nats",
         "jsonschema",
         "clap",

@@ -1,10 +1,14 @@
 //! What a double does with a request that it does not refuse.
 
+use std::time::Duration;
+
 /// What a double does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Behaviour {
     /// Answers whole.
     Answers,
+    /// Answers, and takes so long for each event.
+    AnswersSlowly(Duration),
     /// Answers, and says that the length limit was reached.
     ReachesLengthLimit,
     /// Answers, and says that the rest is withheld for what it says.
@@ -26,6 +30,8 @@ pub enum Behaviour {
     StallsAfter(usize),
     /// Says nothing more in the midst of the event after so many.
     StallsWithin(usize),
+    /// Says nothing more after so many bytes of the stream.
+    StallsAtByte(usize),
     /// Never sends headers.
     StallsBeforeHeaders,
     /// Sends comments that keep the connection open, and nothing else, for ever.
@@ -77,12 +83,14 @@ impl Behaviour {
             Self::ReachesLengthLimit => Ending::CutOff,
             Self::Withholds => Ending::Withheld,
             Self::Answers
+            | Self::AnswersSlowly(_)
             | Self::Refuses { .. }
             | Self::BreaksAfter(_)
             | Self::EndsAfter(_)
             | Self::EndsWithin(_)
             | Self::StallsAfter(_)
             | Self::StallsWithin(_)
+            | Self::StallsAtByte(_)
             | Self::StallsBeforeHeaders
             | Self::KeepsAlive
             | Self::Endless

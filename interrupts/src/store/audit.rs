@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use routing_core::{EventId, InterruptId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::CheckpointId;
 use super::error::StoreError;
 use super::interrupt::Page;
 use crate::digest::Digest;
-use crate::life::{Audited, RunState};
+use crate::life::{Actor, Audited, RunState};
 
 /// What a row of the audit is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +47,44 @@ pub enum AuditSubject {
         /// Why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+    },
+    /// A run was created that goes on from a checkpoint of another one.
+    Fork {
+        /// The new run.
+        run: RunId,
+        /// What it goes on from.
+        from: CheckpointId,
+        /// How many results it took over.
+        effects: u64,
+    },
+    /// A checkpoint was saved.
+    Checkpoint {
+        /// Its run.
+        run: RunId,
+        /// Its number in the run.
+        number: u64,
+        /// The digest of its content.
+        content: Digest,
+    },
+    /// The beginning of the audit was removed.
+    Purge {
+        /// The last row that was removed.
+        through: u64,
+        /// Its digest: what the first row that stays follows.
+        anchor: Digest,
+    },
+    /// A message was accepted.
+    Message {
+        /// Its run.
+        run: RunId,
+        /// The node that shall read it.
+        node: NodeId,
+        /// Its place among all messages.
+        message: u64,
+        /// Who said it.
+        from: Actor,
+        /// The digest of its text.
+        text: Digest,
     },
 }
 
@@ -173,7 +212,7 @@ pub trait Audit: Send + Sync {
     /// Safe: it only reads.
     async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, StoreError>;
 
-    /// Reads the whole audit and checks every digest. Returns its head.
+    /// Reads the whole audit and checks every digest, from where a purge has cut it off. Returns its head.
     ///
     /// # Errors
     ///

@@ -40,6 +40,9 @@ pub struct Run {
     pub forked_from: Option<CheckpointId>,
     /// When it was created.
     pub created_at: Timestamp,
+    /// When it ended, where it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
 }
 
 impl Run {
@@ -57,6 +60,7 @@ impl Run {
             checkpoint: 0,
             forked_from: None,
             created_at: now,
+            ended_at: None,
         }
     }
 }
@@ -185,8 +189,9 @@ pub trait Runs: Send + Sync {
     /// Safe to repeat.
     async fn release_run(&self, id: RunId, epoch: u64) -> Result<Run, RunError>;
 
-    /// Changes the state of a run. The interrupts of a run that ends are cancelled by the next sweep, and no
-    /// new ones are admitted. A run that already is in the state stays as it is.
+    /// Changes the state of a run. The interrupts of a run that ends are cancelled with it where they are few,
+    /// the others by the next sweep, and no new ones are admitted. A run that already is in the state stays as
+    /// it is.
     ///
     /// # Errors
     ///

@@ -2,14 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod background;
 mod calls;
 mod chat;
+mod composition;
 mod constraints;
 mod conversation;
+mod early_end;
 mod failures;
 mod interrupts;
 mod limits;
+mod recordings;
 mod rehearsal;
 mod requests;
 mod retries;
 mod script;
+mod telemetry;
+mod transports;

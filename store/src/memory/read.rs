@@ -2,13 +2,13 @@
 
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
-    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, OutboxRow, Page,
-    RerouteRow, Run,
+    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
+    OutboxRow, Page, Purged, RerouteRow, Run, StoredMessage, TokenRow,
 };
-use interrupts::{EffectId, IdempotencyKey};
+use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RunId};
 
 use super::Memory;
 use crate::operation::Operation;
@@ -124,6 +124,54 @@ impl Backend for Memory {
         Ok(paged(rows.collect(), page))
     }
 
+    async fn live(&self, run: RunId, limit: u32) -> Found<Vec<InterruptId>> {
+        let tables = self.lock();
+        let live = tables
+            .interrupts
+            .rows()
+            .filter(|(_id, row)| row.interrupt.run == run && row.interrupt.state.is_live());
+        Ok(first(live.map(|(id, _row)| *id), limit))
+    }
+
+    async fn node(&self, run: RunId, node: &NodeId) -> Found<Option<NodeRow>> {
+        let tables = self.lock();
+        let row = tables.nodes.row(&(run, node.clone()));
+        Ok(row.map(|row| row.node.clone()))
+    }
+
+    async fn nodes(&self, run: Option<RunId>, page: Page) -> Found<Vec<(u64, NodeRow)>> {
+        let tables = self.lock();
+        let rows = tables
+            .nodes
+            .rows()
+            .filter(|((of, _node), _row)| run.is_none_or(|run| run == *of))
+            .map(|(_key, row)| (row.position, row.node.clone()));
+        Ok(paged(rows.collect(), page))
+    }
+
+    async fn messages(&self, run: RunId, page: Page) -> Found<Vec<StoredMessage>> {
+        let tables = self.lock();
+        let rows = tables
+            .messages
+            .rows()
+            .filter(|(_key, row)| row.message.run == run)
+            .map(|(_key, row)| (row.position, row.clone()));
+        let rows = paged(rows.collect(), page);
+        Ok(rows.into_iter().map(|(_position, row)| row).collect())
+    }
+
+    async fn token(&self, digest: Digest) -> Found<Option<TokenRow>> {
+        let tables = self.lock();
+        Ok(tables.tokens.row(&digest).map(|row| row.token.clone()))
+    }
+
+    async fn tokens(&self) -> Found<Vec<TokenRow>> {
+        let tables = self.lock();
+        let mut rows: Vec<_> = tables.tokens.rows().map(|(_digest, row)| row).collect();
+        rows.sort_by_key(|row| row.position);
+        Ok(rows.into_iter().map(|row| row.token.clone()).collect())
+    }
+
     async fn effect(&self, effect: EffectId) -> Found<Option<JournalEntry>> {
         Ok(self.lock().journal.row(&effect).cloned())
     }
@@ -182,5 +230,40 @@ impl Backend for Memory {
         let tables = self.lock();
         let heads = tables.heads.row(&());
         Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit))
+    }
+
+    async fn audit_anchor(&self) -> Found<AuditHead> {
+        let tables = self.lock();
+        let heads = tables.heads.row(&());
+        Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit_anchor))
+    }
+
+    async fn footprint(&self, run: RunId) -> Found<Purged> {
+        let tables = self.lock();
+        let count = |rows: &mut dyn Iterator<Item = RunId>| -> u64 {
+            rows.filter(|of| *of == run).map(|_row| 1).sum()
+        };
+        Ok(Purged {
+            interrupts: count(&mut tables.interrupts.rows().map(|(_id, row)| row.interrupt.run)),
+            reroutes: count(&mut tables.reroutes.rows().map(|(_event, row)| row.run)),
+            effects: count(&mut tables.journal.rows().map(|(_effect, row)| row.intent.run)),
+            checkpoints: count(&mut tables.checkpoints.rows().map(|(id, _row)| id.run)),
+            nodes: count(&mut tables.nodes.rows().map(|(key, _row)| key.0)),
+            messages: count(&mut tables.messages.rows().map(|(_key, row)| row.message.run)),
+            ..Purged::default()
+        })
+    }
+
+    async fn dealt_with(&self, before: Timestamp) -> Found<(u64, u64)> {
+        let tables = self.lock();
+        let consumed = tables.cursors.rows().map(|(_consumer, at)| *at).min();
+        let dealt_with = tables
+            .outbox
+            .rows()
+            .take_while(|(position, row)| {
+                row.at <= before && consumed.is_none_or(|consumed| **position <= consumed)
+            })
+            .map(|(position, _row)| *position);
+        Ok(dealt_with.fold((0, 0), |(_last, rows), position| (position, rows + 1)))
     }
 }

@@ -1,7 +1,7 @@
 //! Performing a step: the interrupt and all its effects, in the tables.
 
 use interrupts::life::{BoundReroute, Effect, Interrupt, Notice, Step};
-use interrupts::store::{AuditSubject, Intent, JournalEntry, Notification, Repeating, RerouteRow};
+use interrupts::store::{AuditSubject, Intent, Notification, Repeating, RerouteRow};
 use interrupts::{EffectId, KindName, RouteName};
 use routing_core::reroute::{RerouteChange, RerouteState};
 use routing_core::{DecisionId, EventId, InterruptId, NodeId, RunId};
@@ -99,23 +99,9 @@ impl Tables {
             // Its target knows the effect id, and ignores a repetition.
             repeating: Repeating::Idempotent,
             content: content.to_string(),
+            place: None,
         })?;
         Ok(())
-    }
-
-    /// Writes an intent at the end of the journal.
-    pub(crate) fn journal_intent(&mut self, intent: Intent) -> Result<JournalEntry, Failed> {
-        let mut heads = self.heads()?;
-        heads.journal += 1;
-        let entry = JournalEntry {
-            position: heads.journal,
-            intent,
-            begun_at: self.now,
-            result: None,
-        };
-        self.heads.put((), heads);
-        self.journal.put(entry.intent.effect, entry.clone());
-        Ok(entry)
     }
 
     /// The reroute that waits for an interrupt of a node. There is none while another one is bound: at most one
