@@ -7,13 +7,14 @@ use std::process::Command;
 const MOST_CRATES_OF_THE_CORE: usize = 60;
 
 /// Our crates, each with those of ours that it may import.
-const LAYERS: [(&str, &[&str]); 7] = [
+const LAYERS: [(&str, &[&str]); 8] = [
     ("routing-derive", &[]),
     ("routing-core", &["routing-derive"]),
     ("interrupts", &["routing-core"]),
     ("store", &["routing-core", "interrupts"]),
     ("llm", &["routing-core"]),
-    ("agents", &["routing-core", "interrupts", "llm"]),
+    ("tools", &["routing-core", "interrupts"]),
+    ("agents", &["routing-core", "interrupts", "llm", "tools"]),
     ("irq", &["routing-core", "interrupts", "store", "llm", "agents"]),
 ];
 

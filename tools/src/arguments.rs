@@ -1,0 +1,254 @@
+//! The arguments of calls: read strictly, checked against the tool's schema, and written in one form only.
+
+use std::fmt;
+
+use jsonschema::Validator;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// The most characters of a validator's words that are passed on to the model.
+const LONGEST_REASON: usize = 300;
+
+/// Why arguments are refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the arguments do not fit at {path}: {reason}")]
+pub struct ArgumentsError {
+    /// Where, in the form `$.a.b[2]`.
+    pub path: String,
+    /// What is wrong there.
+    pub reason: String,
+}
+
+/// Why a schema cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the schema cannot be used: {reason}")]
+pub struct SchemaError {
+    reason: String,
+}
+
+/// A tool's schema, made ready.
+#[derive(Debug)]
+pub(crate) struct ArgumentsSchema {
+    validator: Validator,
+}
+
+impl ArgumentsSchema {
+    pub(crate) fn compile(schema: &Value) -> Result<Self, SchemaError> {
+        // References are never fetched from anywhere.
+        let validator = jsonschema::options()
+            .should_validate_formats(true)
+            .should_ignore_unknown_formats(true)
+            .build(schema)
+            .map_err(|error| SchemaError {
+                reason: error.to_string(),
+            })?;
+        Ok(Self { validator })
+    }
+
+    pub(crate) fn check(&self, arguments: &Value) -> Result<(), ArgumentsError> {
+        self.validator
+            .validate(arguments)
+            .map_err(|error| ArgumentsError {
+                path: path(error.instance_path().as_str(), arguments),
+                reason: short(&error.masked_with("the value").to_string()),
+            })
+    }
+}
+
+/// Reads what a model wrote. Nothing at all is an object without members, as some models mean it; a member that is
+/// given twice is refused, for nobody could say which of the two a person has approved.
+pub(crate) fn read(text: &str) -> Result<Value, ArgumentsError> {
+    if text.trim().is_empty() {
+        return Ok(Value::Object(Map::new()));
+    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let whole = Strict.deserialize(&mut reader).and_then(|value| {
+        reader.end()?;
+        Ok(value)
+    });
+    whole.map_err(|error| ArgumentsError {
+        path: "$".to_owned(),
+        reason: format!("they are no JSON that can be used: {error}"),
+    })
+}
+
+/// The one text of a value: members sorted by name, no space.
+pub(crate) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(name, _value)| *name);
+            let members = members.into_iter();
+            let members: Vec<String> = members
+                .map(|(name, value)| format!("{}:{}", Value::from(name.as_str()), canonical(value)))
+                .collect();
+            format!("{{{}}}", members.join(","))
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(canonical).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+    }
+}
+
+/// Reads any value, and refuses a member that is given twice.
+struct Strict;
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element_seed(Strict)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut members = Map::new();
+        while let Some(name) = access.next_key::<String>()? {
+            let value = access.next_value_seed(Strict)?;
+            if members.contains_key(&name) {
+                return Err(serde::de::Error::custom(format!("`{name}` is given twice")));
+            }
+            members.insert(name, value);
+        }
+        Ok(Value::Object(members))
+    }
+}
+
+/// `/a/b/2` in the form `$.a.b[2]`; only the value knows whether `2` is an index or a name.
+fn path(pointer: &str, arguments: &Value) -> String {
+    let mut path = "$".to_owned();
+    let mut at = Some(arguments);
+    for token in pointer.split('/').skip(1) {
+        let name = token.replace("~1", "/").replace("~0", "~");
+        match at {
+            Some(Value::Array(items)) => {
+                path.push_str(&format!("[{name}]"));
+                at = name.parse().ok().and_then(|index: usize| items.get(index));
+            }
+            other => {
+                path.push_str(&format!(".{name}"));
+                at = other.and_then(|value| value.get(&name));
+            }
+        }
+    }
+    path
+}
+
+fn short(text: &str) -> String {
+    let mut short: String = text.chars().take(LONGEST_REASON).collect();
+    if short.len() < text.len() {
+        short.push('\u{2026}');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::{ArgumentsSchema, canonical, read};
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "[a-c\"\\\\ \n]{0,3}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 20, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::vec(("[a-d]", inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn values_have_one_form_each_and_read_back_from_it(first in value(), second in value()) {
+            prop_assert_eq!(read(&canonical(&first)).unwrap(), first.clone());
+            prop_assert_eq!(canonical(&first) == canonical(&second), first == second);
+        }
+    }
+
+    #[test]
+    fn the_order_of_members_makes_no_difference() {
+        let (one, other) = (
+            read(r#"{"a":1,"b":{"c":2,"d":3}}"#),
+            read(r#"{"b":{"d":3,"c":2},"a":1}"#),
+        );
+        assert_eq!(canonical(&one.unwrap()), canonical(&other.unwrap()));
+    }
+
+    #[test]
+    fn what_is_no_strict_json_is_refused_with_its_reason() {
+        for (text, reason) in [
+            (
+                r#"{"command":"ls","command":"rm"}"#,
+                "`command` is given twice",
+            ),
+            (r#"{"a":[{"b":1,"b":1}]}"#, "`b` is given twice"),
+            (r#"{"a":"#, "EOF"),
+            (r#"{} {}"#, "trailing"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.reason.contains(reason), "{text}: {error}");
+        }
+        assert_eq!(read(" ").unwrap(), json!({}));
+    }
+
+    #[test]
+    fn a_misfit_is_told_with_its_path() {
+        let schema = json!({"type": "object", "properties": {"edits": {"items": {"type": "object",
+            "properties": {"line": {"type": "integer"}}}}}});
+        let schema = ArgumentsSchema::compile(&schema).unwrap();
+        let error = schema
+            .check(&json!({"edits": [{"line": 1}, {"line": "two"}]}))
+            .unwrap_err();
+        assert_eq!(error.path, "$.edits[1].line");
+        assert!(error.reason.contains("integer"), "{error}");
+    }
+}

@@ -1,0 +1,47 @@
+//! `edit_file`, `write_file` and `undo_edit`: changes of text files, shown as diffs, that can be taken back.
+
+mod edit;
+mod log;
+mod undo;
+mod write;
+
+use std::sync::Arc;
+
+use similar::TextDiff;
+
+use crate::tool::Tool;
+
+use edit::EditFile;
+use log::EditLog;
+use undo::UndoEdit;
+use write::WriteFile;
+
+/// The tools that change files: what one of them changed, another can take back.
+pub fn edit_tools() -> [Arc<dyn Tool>; 3] {
+    let log = Arc::new(EditLog::default());
+    [
+        Arc::new(EditFile::new(Arc::clone(&log))),
+        Arc::new(WriteFile::new(Arc::clone(&log))),
+        Arc::new(UndoEdit::new(log)),
+    ]
+}
+
+/// A change as a unified diff.
+fn diff(path: &str, before: Option<&str>, after: Option<&str>) -> String {
+    let name = |side: &str, text: Option<&str>| match text {
+        Some(_) => format!("{side}/{path}"),
+        None => "/dev/null".to_owned(),
+    };
+    let (old, new) = (name("a", before), name("b", after));
+    let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
+    let text = diff
+        .unified_diff()
+        .context_radius(3)
+        .header(&old, &new)
+        .to_string();
+    if text.is_empty() {
+        "[nothing changed]".to_owned()
+    } else {
+        text
+    }
+}

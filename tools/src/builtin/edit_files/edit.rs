@@ -1,0 +1,101 @@
+//! `edit_file`: replaces a piece of a file.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use interrupts::store::Repeating;
+use routing_core::Outcome;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::diff;
+use super::log::EditLog;
+use crate::builtin::{arguments, blocking};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
+
+/// Replaces a piece of a file.
+pub(super) struct EditFile {
+    log: Arc<EditLog>,
+    spec: ToolSpec,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    path: String,
+    old: String,
+    new: String,
+    #[serde(default)]
+    everywhere: bool,
+}
+
+impl EditFile {
+    pub(super) fn new(log: Arc<EditLog>) -> Self {
+        let spec = ToolSpec {
+            name: ToolName::fixed("edit_file"),
+            description: "Replaces a piece of a text file of the workspace, and returns the change as a diff. The old \
+                 piece must be in the file exactly once, unless it is to be replaced everywhere."
+                .to_owned(),
+            arguments: json!({
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "minLength": 1},
+                    "old": {"type": "string", "minLength": 1, "description": "The piece, with all of its spaces."},
+                    "new": {"type": "string", "description": "What comes in its place."},
+                    "everywhere": {"type": "boolean"},
+                },
+                "required": ["path", "old", "new"],
+                "additionalProperties": false,
+            }),
+            interruption: Interruption::Waits,
+            repeating: Repeating::AskPerson,
+        };
+        Self { log, spec }
+    }
+}
+
+#[async_trait]
+impl Tool for EditFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<String> {
+        let given: Arguments = arguments(call).ok()?;
+        let before = context.workspace.read_text(&given.path).ok()?;
+        let after = replaced(&given, Some(&before)).ok()?;
+        Some(diff(&given.path, Some(&before), Some(&after)))
+    }
+
+    async fn call(
+        &self,
+        call: &ToolCall,
+        context: &ToolContext,
+    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+        let given: Arguments = arguments(call)?;
+        let log = Arc::clone(&self.log);
+        blocking(context, move |context| {
+            let diff = log.change(&given.path, context, |before| replaced(&given, before))?;
+            Ok(Outcome::Completed(ToolOutput::done(diff)))
+        })
+        .await
+    }
+}
+
+fn replaced(given: &Arguments, before: Option<&str>) -> Result<String, ToolError> {
+    let unusable = |reason: String| Err(ToolError::Unusable { reason });
+    let Some(before) = before else {
+        return unusable(format!("there is no file `{}`", given.path));
+    };
+    match before.matches(&given.old).count() {
+        0 => unusable(format!("the old piece is not in `{}`", given.path)),
+        1 => Ok(before.replacen(&given.old, &given.new, 1)),
+        _ if given.everywhere => Ok(before.replace(&given.old, &given.new)),
+        times => unusable(format!(
+            "the old piece is in `{}` {times} times; give more of it",
+            given.path
+        )),
+    }
+}

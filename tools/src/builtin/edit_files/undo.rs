@@ -1,0 +1,59 @@
+//! `undo_edit`: takes the last change back.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use interrupts::store::Repeating;
+use routing_core::Outcome;
+use serde_json::json;
+
+use super::log::EditLog;
+use crate::builtin::blocking;
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
+
+/// Takes the last change back.
+pub(super) struct UndoEdit {
+    log: Arc<EditLog>,
+    spec: ToolSpec,
+}
+
+impl UndoEdit {
+    pub(super) fn new(log: Arc<EditLog>) -> Self {
+        let spec = ToolSpec {
+            name: ToolName::fixed("undo_edit"),
+            description: "Takes the last change by `edit_file` or `write_file` back, unless the file was changed \
+                 since, and returns that as a diff. May be called again for the change before."
+                .to_owned(),
+            arguments: json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            interruption: Interruption::Waits,
+            repeating: Repeating::AskPerson,
+        };
+        Self { log, spec }
+    }
+}
+
+#[async_trait]
+impl Tool for UndoEdit {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn preview(&self, _call: &ToolCall, _context: &ToolContext) -> Option<String> {
+        self.log.preview_undo()
+    }
+
+    async fn call(
+        &self,
+        _call: &ToolCall,
+        context: &ToolContext,
+    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+        let log = Arc::clone(&self.log);
+        blocking(context, move |context| {
+            Ok(Outcome::Completed(ToolOutput::done(log.undo(context)?)))
+        })
+        .await
+    }
+}

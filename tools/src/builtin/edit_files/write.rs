@@ -1,0 +1,80 @@
+//! `write_file`: writes a whole file.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use interrupts::store::Repeating;
+use routing_core::Outcome;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::diff;
+use super::log::EditLog;
+use crate::builtin::{arguments, blocking};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
+
+/// Writes a whole file.
+pub(super) struct WriteFile {
+    log: Arc<EditLog>,
+    spec: ToolSpec,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    path: String,
+    content: String,
+}
+
+impl WriteFile {
+    pub(super) fn new(log: Arc<EditLog>) -> Self {
+        let spec = ToolSpec {
+            name: ToolName::fixed("write_file"),
+            description: "Writes a text file of the workspace, a new one or in place of what was there, and returns \
+                 the change as a diff. Missing folders are made."
+                .to_owned(),
+            arguments: json!({
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "minLength": 1},
+                    "content": {"type": "string", "description": "The whole new text."},
+                },
+                "required": ["path", "content"],
+                "additionalProperties": false,
+            }),
+            interruption: Interruption::Waits,
+            // The same text written again is the same file.
+            repeating: Repeating::Idempotent,
+        };
+        Self { log, spec }
+    }
+}
+
+#[async_trait]
+impl Tool for WriteFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<String> {
+        let given: Arguments = arguments(call).ok()?;
+        let before = context.workspace.read_if_there(&given.path).ok()?;
+        Some(diff(&given.path, before.as_deref(), Some(&given.content)))
+    }
+
+    async fn call(
+        &self,
+        call: &ToolCall,
+        context: &ToolContext,
+    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+        let given: Arguments = arguments(call)?;
+        let log = Arc::clone(&self.log);
+        blocking(context, move |context| {
+            let diff = log.change(&given.path, context, |_before| Ok(given.content.clone()))?;
+            Ok(Outcome::Completed(ToolOutput::done(diff)))
+        })
+        .await
+    }
+}

@@ -1,0 +1,136 @@
+//! `launch_agent`: starts another agent and waits for its answer.
+
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use interrupts::store::Repeating;
+use routing_core::{NodeId, Outcome};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::arguments;
+use crate::tool::{
+    Interruption, PartialOutput, Stopped, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    ToolOutput, ToolSpec,
+};
+
+/// What an agent is launched for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchRequest {
+    /// Which one.
+    pub agent: String,
+    /// What it is to do.
+    pub task: String,
+}
+
+/// An agent that has ended, or was stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchedAgent {
+    /// The node that it was.
+    pub node: Option<NodeId>,
+    /// What it answered, as far as it came.
+    pub answer: String,
+}
+
+/// An agent that could not be launched, or failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct LauncherError {
+    /// Why.
+    pub reason: String,
+}
+
+/// Launches agents. Whoever has agents implements it.
+#[async_trait]
+pub trait Launcher: Send + Sync {
+    /// The names of the agents that can be launched.
+    fn agents(&self) -> Vec<String>;
+
+    /// Launches an agent under `context.scope`, waits for its end, and returns only when it and whatever it launched
+    /// have ended. Where a person is asked meanwhile, `context.limit` is to be paused.
+    ///
+    /// # Errors
+    ///
+    /// [`LauncherError`]. An agent that was stopped is not an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the agent must end all the same; nobody waits for it.
+    async fn launch(
+        &self,
+        request: LaunchRequest,
+        context: &ToolContext,
+    ) -> Result<Outcome<LaunchedAgent, LaunchedAgent>, LauncherError>;
+}
+
+/// Starts another agent and waits for its answer. An interrupt of the call interrupts the agent.
+#[derive(Clone)]
+pub struct LaunchAgent {
+    launcher: Arc<dyn Launcher>,
+    spec: ToolSpec,
+}
+
+impl LaunchAgent {
+    /// The tool.
+    pub fn new(launcher: Arc<dyn Launcher>) -> Self {
+        let spec = ToolSpec {
+            name: ToolName::fixed("launch_agent"),
+            description:
+                "Starts another agent on a task of its own, waits for it, and returns its answer."
+                    .to_owned(),
+            arguments: json!({
+                "type": "object",
+                "properties": {
+                    "agent": {"type": "string", "enum": launcher.agents()},
+                    "task": {"type": "string", "minLength": 1, "description": "Everything that the agent needs to know."},
+                },
+                "required": ["agent", "task"],
+                "additionalProperties": false,
+            }),
+            interruption: Interruption::Stops,
+            repeating: Repeating::AskPerson,
+        };
+        Self { launcher, spec }
+    }
+}
+
+impl Debug for LaunchAgent {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("LaunchAgent")
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Tool for LaunchAgent {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(
+        &self,
+        call: &ToolCall,
+        context: &ToolContext,
+    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+        let request: LaunchRequest = arguments(call)?;
+        let service = format!("agent `{}`", request.agent);
+        let launched = self.launcher.launch(request, context).await;
+        let outcome = launched.map_err(|error| ToolError::Service {
+            service,
+            reason: error.reason,
+        })?;
+        Ok(match outcome {
+            Outcome::Completed(agent) => Outcome::Completed(ToolOutput::done(agent.answer)),
+            Outcome::Interrupted { reason, partial } => Outcome::Interrupted {
+                reason,
+                partial: PartialOutput {
+                    text: partial.answer,
+                    stopped: Stopped::Returned,
+                    containment: None,
+                },
+            },
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! `python`: runs Python code.
+
+use async_trait::async_trait;
+use interrupts::store::Repeating;
+use routing_core::Outcome;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::arguments;
+use super::program::{Program, ProgramConfig};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
+
+/// Runs Python code with `python3`: a text, or a file of the workspace.
+#[derive(Debug, Clone)]
+pub struct Python {
+    config: ProgramConfig,
+    spec: ToolSpec,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    code: Option<String>,
+    file: Option<String>,
+    #[serde(default)]
+    arguments: Vec<String>,
+}
+
+impl Python {
+    /// The tool.
+    pub fn new(config: ProgramConfig) -> Self {
+        let spec = ToolSpec {
+            name: ToolName::fixed("python"),
+            description: "Runs Python 3 code in the workspace and returns what it wrote: either a text, or a file of \
+                 the workspace. There is no input. Everything that it starts ends with it."
+                .to_owned(),
+            arguments: json!({
+                "type": "object",
+                "properties": {
+                    "code": {"type": "string", "minLength": 1, "description": "The code, instead of a file."},
+                    "file": {"type": "string", "minLength": 1, "description": "The path of the file, instead of code."},
+                    "arguments": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "description": "What the code finds in `sys.argv[1:]`.",
+                    },
+                },
+                "additionalProperties": false,
+            }),
+            interruption: Interruption::Stops,
+            repeating: Repeating::AskPerson,
+        };
+        Self { config, spec }
+    }
+}
+
+#[async_trait]
+impl Tool for Python {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(
+        &self,
+        call: &ToolCall,
+        context: &ToolContext,
+    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+        let given: Arguments = arguments(call)?;
+        let mut line = match (given.code, given.file) {
+            (Some(code), None) => vec!["-c".into(), code.into()],
+            (None, Some(file)) => vec![context.workspace.file(&file)?.into_os_string()],
+            (Some(_), Some(_)) | (None, None) => {
+                return Err(ToolError::Unusable {
+                    reason: "either `code` or `file` must be given, and not both".to_owned(),
+                });
+            }
+        };
+        line.extend(given.arguments.into_iter().map(Into::into));
+        let program = Program {
+            program: "python3".into(),
+            arguments: line,
+            // What an interrupted program has written is kept only if it does not hold it back.
+            environment: self
+                .config
+                .environment
+                .clone()
+                .with("PYTHONUNBUFFERED", "1"),
+            directory: context.workspace.root().to_owned(),
+        };
+        program.run(&self.config.containment, context).await
+    }
+}

@@ -1,0 +1,62 @@
+//! Those who want to know what becomes of calls, while they run.
+
+use async_trait::async_trait;
+
+use crate::end::{CallEnd, ToolMessage};
+use crate::tool::{ToolCall, ToolOutput};
+
+/// Is told of each call. Nothing that it does changes how a call ended.
+#[async_trait]
+pub trait ToolCallbacks: Send + Sync {
+    /// Before a call starts; an output given here is its result, and the tool is not run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Is dropped where an interrupt comes first.
+    async fn before_tool(&self, call: &ToolCall) -> Option<ToolOutput> {
+        let _unused = call;
+        None
+    }
+
+    /// The call starts.
+    fn on_tool_start(&self, call: &ToolCall) {
+        let _unused = call;
+    }
+
+    /// It has a result, also where it was to be stopped.
+    fn on_tool_result(&self, message: &ToolMessage) {
+        let _unused = message;
+    }
+
+    /// It failed, was not allowed, or took too long.
+    fn on_tool_error(&self, message: &ToolMessage) {
+        let _unused = message;
+    }
+
+    /// It was stopped by an interrupt, or never started because of one. That is no error.
+    fn on_tool_interrupted(&self, message: &ToolMessage) {
+        let _unused = message;
+    }
+}
+
+/// Tells nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoCallbacks;
+
+impl ToolCallbacks for NoCallbacks {}
+
+/// Tells of an end what fits it.
+pub(crate) fn tell(callbacks: &dyn ToolCallbacks, message: &ToolMessage) {
+    match message.end {
+        CallEnd::Finished { .. } | CallEnd::FinishedAnyway { .. } => {
+            callbacks.on_tool_result(message)
+        }
+        CallEnd::Failed { .. }
+        | CallEnd::FailedAnyway { .. }
+        | CallEnd::Denied { .. }
+        | CallEnd::TimedOut { .. } => callbacks.on_tool_error(message),
+        CallEnd::Interrupted { .. } | CallEnd::Skipped { .. } => {
+            callbacks.on_tool_interrupted(message)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! How a contained program ended.
+
+use std::io;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::output::KeptOutput;
+use crate::keeper::{Exit, Mechanism, ProcessKey};
+
+/// What is known of the death of a program's processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContainmentReport {
+    /// What held them together.
+    pub mechanism: Mechanism,
+    /// Whether it was seen that none of them is alive.
+    pub verified: bool,
+    /// Whether any had to be killed after the grace.
+    pub forced: bool,
+    /// How many the program's first process had left running when it ended.
+    pub leftovers: usize,
+    /// Those that are known to be alive.
+    pub survivors: Vec<ProcessKey>,
+    /// From the request to stop until the keeper's word on their death; `None` where the program ended by itself.
+    pub took: Option<Duration>,
+}
+
+/// The end of a contained program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContainedEnd {
+    /// How its first process ended, where that is known.
+    pub exit: Option<Exit>,
+    /// What it wrote to its standard output, up to the end.
+    pub stdout: KeptOutput,
+    /// What it wrote to its standard error, up to the end.
+    pub stderr: KeptOutput,
+    /// What became of its processes.
+    pub report: ContainmentReport,
+}
+
+/// Why a program could not be contained.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContainmentError {
+    /// No keeper could be started, so neither was the program.
+    #[error("failed to start a keeper")]
+    Keeper(#[source] io::Error),
+    /// The keeper did not start the program.
+    #[error("{reason}")]
+    Refused {
+        /// Why.
+        reason: String,
+    },
+    /// The keeper died while the program ran.
+    #[error("the keeper died; {}", if report.verified { "so did everything of the program" } else { "processes of the program may be alive" })]
+    KeeperDied {
+        /// What was done about the program's processes then.
+        report: ContainmentReport,
+    },
+}

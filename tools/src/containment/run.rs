@@ -1,0 +1,359 @@
+//! One program under one keeper, from its start to the death of all that it started.
+
+use std::future;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use routing_core::{Outcome, StopReason, StopScope};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines,
+};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::{
+    ContainedCommand, ContainedEnd, Containment, ContainmentConfig, ContainmentError,
+    ContainmentReport, KeptOutput,
+};
+use crate::keeper::{
+    Cgroup, FromKeeper, KEEPER, KeeperEnd, Mechanism, Order, ProcessKey, ToKeeper, write_line,
+};
+use crate::tool::{Progress, ProgressSink, Stream};
+
+/// How long the last output may take to arrive once everything that could write is dead.
+const DRAINED_WITHIN: Duration = Duration::from_millis(500);
+
+/// How much longer than it was told to a keeper may take before it is killed itself.
+const KEEPER_SLACK: Duration = Duration::from_secs(2);
+
+/// The most that is read of an output at once.
+const PIECE: usize = 64 * 1024;
+
+impl Containment {
+    /// Runs a program until nothing of it is alive. A stop of `scope`, where it is immediate, ends it: its processes
+    /// are asked to end, killed after the grace, and their death is verified before this returns.
+    ///
+    /// What a program leaves running when its first process ends is ended too. One that ended by itself before the
+    /// stop reached it has completed.
+    ///
+    /// # Errors
+    ///
+    /// [`ContainmentError`]: nothing of the program runs, unless the error says that something may.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the program: its keeper sees the socket close, and does the same as on a stop. Nobody
+    /// learns whether that was verified, and the output is lost. Stop `scope` instead.
+    pub async fn run(
+        &self,
+        command: ContainedCommand,
+        scope: &StopScope,
+        progress: &dyn ProgressSink,
+    ) -> Result<Outcome<ContainedEnd, ContainedEnd>, ContainmentError> {
+        let running = Running::start(self.config(), command).await?;
+        running.until_the_end(scope, progress).await
+    }
+}
+
+/// What the keeper said of what it started.
+#[derive(Debug)]
+struct Started {
+    mechanism: Mechanism,
+    group: Option<PathBuf>,
+    process: ProcessKey,
+}
+
+struct Running {
+    config: ContainmentConfig,
+    keeper: Child,
+    orders: OwnedWriteHalf,
+    reports: Lines<BufReader<OwnedReadHalf>>,
+    stdout: Reader<ChildStdout>,
+    stderr: Reader<ChildStderr>,
+    started: Option<Started>,
+    asked: Option<(StopReason, Instant)>,
+}
+
+/// What happened next.
+enum Happened {
+    Stop(StopReason),
+    Report(FromKeeper),
+    KeeperGone,
+    KeeperLate,
+}
+
+impl Running {
+    async fn start(
+        config: &ContainmentConfig,
+        command: ContainedCommand,
+    ) -> Result<Self, ContainmentError> {
+        let (ours, theirs) =
+            std::os::unix::net::UnixStream::pair().map_err(ContainmentError::Keeper)?;
+        ours.set_nonblocking(true)
+            .map_err(ContainmentError::Keeper)?;
+        let mut keeper = Command::new(&config.keeper)
+            .arg0("irq-tool-keeper")
+            .arg(KEEPER)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Out of reach of what a terminal sends to the group in its foreground.
+            .process_group(0)
+            .spawn()
+            .map_err(ContainmentError::Keeper)?;
+        let socket = UnixStream::from_std(ours).map_err(ContainmentError::Keeper)?;
+        let (reports, orders) = socket.into_split();
+        let mut running = Self {
+            config: config.clone(),
+            stdout: Reader::new(keeper.stdout.take(), Stream::Stdout, config.kept_output),
+            stderr: Reader::new(keeper.stderr.take(), Stream::Stderr, config.kept_output),
+            keeper,
+            orders,
+            reports: BufReader::new(reports).lines(),
+            started: None,
+            asked: None,
+        };
+        let order = ToKeeper::Run(running.order(command));
+        running
+            .order_keeper(&order)
+            .await
+            .map_err(ContainmentError::Keeper)?;
+        Ok(running)
+    }
+
+    fn order(&self, command: ContainedCommand) -> Order {
+        let variables = command.environment.variables();
+        Order {
+            environment: variables
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            program: command.program,
+            arguments: command.arguments,
+            directory: command.directory,
+            wanted: self.config.wanted,
+            grace: self.config.grace,
+            verify_within: self.config.verify_within,
+        }
+    }
+
+    async fn order_keeper(&mut self, order: &ToKeeper) -> std::io::Result<()> {
+        let mut line = Vec::new();
+        write_line(&mut line, order)?;
+        self.orders.write_all(&line).await
+    }
+
+    async fn until_the_end(
+        mut self,
+        scope: &StopScope,
+        progress: &dyn ProgressSink,
+    ) -> Result<Outcome<ContainedEnd, ContainedEnd>, ContainmentError> {
+        loop {
+            match self.next(scope, progress).await {
+                Happened::Stop(reason) => {
+                    self.asked = Some((reason, Instant::now()));
+                    // A keeper that is gone is seen by the report that does not come.
+                    let _gone = self.order_keeper(&ToKeeper::Stop).await;
+                }
+                Happened::Report(FromKeeper::Started {
+                    process,
+                    mechanism,
+                    group,
+                }) => {
+                    self.started = Some(Started {
+                        mechanism,
+                        group,
+                        process,
+                    });
+                }
+                Happened::Report(FromKeeper::Refused { reason }) => {
+                    return Err(ContainmentError::Refused { reason });
+                }
+                Happened::Report(FromKeeper::Ended(end)) => {
+                    return Ok(self.ended(end, progress).await);
+                }
+                Happened::KeeperGone | Happened::KeeperLate => {
+                    return Err(self.without_keeper().await);
+                }
+            }
+        }
+    }
+
+    async fn next(&mut self, scope: &StopScope, progress: &dyn ProgressSink) -> Happened {
+        let late_at = self.asked.as_ref().map(|(_reason, at)| {
+            *at + self.config.grace + 2 * self.config.verify_within + KEEPER_SLACK
+        });
+        let asked = self.asked.is_some();
+        let (reports, stdout, stderr) = (&mut self.reports, &mut self.stdout, &mut self.stderr);
+        loop {
+            tokio::select! {
+                // The end is said after the stop was heard, and both before more of the output.
+                biased;
+                reason = scope.stopped_now(), if !asked => return Happened::Stop(reason),
+                line = reports.next_line() => {
+                    let report = line.ok().flatten().and_then(|line| serde_json::from_str(&line).ok());
+                    return report.map_or(Happened::KeeperGone, Happened::Report);
+                }
+                () = at(late_at) => return Happened::KeeperLate,
+                () = either(stdout, stderr, progress) => {}
+            }
+        }
+    }
+
+    async fn ended(
+        mut self,
+        end: KeeperEnd,
+        progress: &dyn ProgressSink,
+    ) -> Outcome<ContainedEnd, ContainedEnd> {
+        let took = self.asked.as_ref().map(|(_reason, at)| at.elapsed());
+        self.drain(progress).await;
+        if end.verified {
+            // It has nothing more to do than to exit; whoever looks next finds no trace of it.
+            let _late = tokio::time::timeout(DRAINED_WITHIN, self.keeper.wait()).await;
+        }
+        let report = ContainmentReport {
+            mechanism: self
+                .started
+                .as_ref()
+                .map_or(Mechanism::Sweep, |started| started.mechanism),
+            verified: end.verified,
+            forced: end.forced,
+            leftovers: end.leftovers,
+            survivors: end.survivors,
+            took,
+        };
+        let ended = ContainedEnd {
+            exit: end.exit,
+            stdout: self.stdout.kept,
+            stderr: self.stderr.kept,
+            report,
+        };
+        match self.asked {
+            Some((reason, _at)) if end.stopped => Outcome::Interrupted {
+                reason,
+                partial: ended,
+            },
+            Some(_) | None => Outcome::Completed(ended),
+        }
+    }
+
+    /// Reads what is still in the pipes. Whoever holds them open longer is not waited for.
+    async fn drain(&mut self, progress: &dyn ProgressSink) {
+        let until = Instant::now() + DRAINED_WITHIN;
+        let _late = timeout_at(until, async {
+            while self.stdout.is_open() {
+                self.stdout.piece(progress).await;
+            }
+            while self.stderr.is_open() {
+                self.stderr.piece(progress).await;
+            }
+        })
+        .await;
+    }
+
+    /// The keeper died or does not answer: what it told us of the tool is all that there is to kill it by.
+    async fn without_keeper(mut self) -> ContainmentError {
+        let Some(started) = self.started.take() else {
+            let died = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+            return ContainmentError::Keeper(died);
+        };
+        let _already_dead = self.keeper.kill().await;
+        let verified = match started.group.clone().map(Cgroup::at) {
+            Some(group) => is_killed(&group, self.config.verify_within).await,
+            // Its first process died with it, but what that started may be anywhere.
+            None => false,
+        };
+        tracing::warn!(
+            pid = started.process.pid,
+            mechanism = started.mechanism.word(),
+            verified,
+            "the keeper of a tool died before the tool"
+        );
+        let report = ContainmentReport {
+            mechanism: started.mechanism,
+            verified,
+            forced: true,
+            leftovers: 0,
+            survivors: Vec::new(),
+            took: self.asked.map(|(_reason, at)| at.elapsed()),
+        };
+        ContainmentError::KeeperDied { report }
+    }
+}
+
+/// Kills a group and waits until it is empty.
+async fn is_killed(group: &Cgroup, within: Duration) -> bool {
+    let until = Instant::now() + within;
+    while Instant::now() < until {
+        let _empty_or_gone = group.kill();
+        match group.is_populated() {
+            Ok(false) => return true,
+            Ok(true) => sleep(Duration::from_millis(1)).await,
+            Err(_unreadable) => return false,
+        }
+    }
+    false
+}
+
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => future::pending().await,
+    }
+}
+
+/// Takes up a piece of one of the two, neither of them preferred.
+async fn either(
+    stdout: &mut Reader<ChildStdout>,
+    stderr: &mut Reader<ChildStderr>,
+    progress: &dyn ProgressSink,
+) {
+    tokio::select! {
+        () = stdout.piece(progress) => {}
+        () = stderr.piece(progress) => {}
+    }
+}
+
+/// One of the two outputs.
+struct Reader<R> {
+    from: Option<R>,
+    stream: Stream,
+    kept: KeptOutput,
+    buffer: Vec<u8>,
+}
+
+impl<R: AsyncRead + Unpin> Reader<R> {
+    fn new(from: Option<R>, stream: Stream, kept: usize) -> Self {
+        Self {
+            from,
+            stream,
+            kept: KeptOutput::new(kept),
+            buffer: vec![0; PIECE],
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.from.is_some()
+    }
+
+    /// Takes up one piece; waits for ever once there is no more.
+    async fn piece(&mut self, progress: &dyn ProgressSink) {
+        let Some(from) = &mut self.from else {
+            return future::pending().await;
+        };
+        match from.read(&mut self.buffer).await {
+            Ok(0) | Err(_) => self.from = None,
+            Ok(length) => {
+                let bytes = self.buffer.get(..length).unwrap_or_default();
+                self.kept.push(bytes);
+                progress.progress(Progress::Output {
+                    stream: self.stream,
+                    text: String::from_utf8_lossy(bytes).into_owned(),
+                });
+            }
+        }
+    }
+}

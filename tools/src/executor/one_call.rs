@@ -1,0 +1,241 @@
+//! One call, from the request to its message.
+
+use std::sync::Arc;
+
+use routing_core::Outcome;
+use tokio::sync::Semaphore;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span, info_span};
+
+use super::ExecutorConfig;
+use super::permitted::{Permitted, skipped};
+use crate::callbacks::tell;
+use crate::controller::{Asked, Driven, Registration, RunningCall, Turn};
+use crate::counts::reason_label;
+use crate::end::{CallEnd, ToolMessage};
+use crate::ledger::{CallPlace, LedgerError};
+use crate::limit::CallLimit;
+use crate::tool::{PartialOutput, RequestedCall, ToolContext, ToolError, ToolOutput};
+
+/// What a tool gives back.
+type Returned = Result<Outcome<ToolOutput, PartialOutput>, ToolError>;
+
+pub(super) struct OneCall<'turn> {
+    pub(super) config: &'turn ExecutorConfig,
+    pub(super) turn: &'turn Turn,
+    pub(super) slots: &'turn Semaphore,
+    pub(super) place: CallPlace,
+    pub(super) call: RequestedCall,
+}
+
+/// What stands between a call and its end: the end itself, or a record that failed.
+enum Early {
+    End(CallEnd),
+    Ledger(LedgerError),
+}
+
+impl From<CallEnd> for Early {
+    fn from(end: CallEnd) -> Self {
+        Self::End(end)
+    }
+}
+
+impl From<LedgerError> for Early {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error)
+    }
+}
+
+impl OneCall<'_> {
+    /// Exactly one message for the call, whatever happens.
+    pub(super) async fn into_message(self) -> Result<ToolMessage, LedgerError> {
+        let span = info_span!(
+            "tool_call",
+            tool.name = %self.call.tool,
+            tool.call_id = %self.call.id,
+            tool.end = Empty,
+            tool.interrupted = Empty,
+            tool.interrupt_reason = Empty,
+        );
+        self.in_span().instrument(span).await
+    }
+
+    async fn in_span(self) -> Result<ToolMessage, LedgerError> {
+        if let Some(message) = self.config.ledger.known(&self.place, &self.call).await? {
+            // It was told when it ended.
+            return Ok(message);
+        }
+        let (end, edited) = match self.permitted().await {
+            Ok(permitted) => {
+                let edited = permitted.edited.then(|| permitted.call.arguments.clone());
+                let end = match self.run(permitted).await {
+                    Ok(end) | Err(Early::End(end)) => end,
+                    Err(Early::Ledger(error)) => return Err(error),
+                };
+                (end, edited)
+            }
+            Err(end) => (end, None),
+        };
+        let message = self.message(end, edited);
+        self.config
+            .ledger
+            .end(&self.place, &self.call, &message)
+            .await?;
+        self.announce(&message);
+        Ok(message)
+    }
+
+    async fn permitted(&self) -> Result<Permitted, CallEnd> {
+        if let Some(reason) = self.turn.scope().reason() {
+            return Err(skipped(reason));
+        }
+        Permitted::get(self.config, self.turn, &self.call).await
+    }
+
+    async fn run(&self, mut permitted: Permitted) -> Result<CallEnd, Early> {
+        let config = self.config;
+        let _slot = tokio::select! {
+            biased;
+            reason = self.turn.scope().stopping() => return Err(skipped(reason).into()),
+            slot = self.slots.acquire() => slot,
+        };
+        let given = tokio::select! {
+            biased;
+            reason = self.turn.scope().stopping() => return Err(skipped(reason).into()),
+            given = config.callbacks.before_tool(&permitted.call) => given,
+        };
+        if let Some(output) = given {
+            return Ok(CallEnd::Finished { output });
+        }
+        if let Err(void) = permitted.redeem(config) {
+            let reason = void.to_string();
+            return Ok(CallEnd::Denied { reason });
+        }
+        let spec = permitted.registered.tool.spec();
+        let limit = config.limits.of(&spec.name);
+        let registration = Registration {
+            id: permitted.call.id.clone(),
+            tool: spec.name.as_str().to_owned(),
+            interruption: spec.interruption,
+            limit: limit.clone(),
+            cleanup: None,
+        };
+        let registered = config.controller.register(self.turn, registration);
+        let running = registered.map_err(|fenced| skipped(fenced.reason))?;
+        config
+            .ledger
+            .begin(&self.place, &permitted.call, spec.repeating)
+            .await?;
+        let driven = self.drive(running, permitted, limit).await;
+        Ok(end_of(driven))
+    }
+
+    async fn drive(
+        &self,
+        running: RunningCall,
+        permitted: Permitted,
+        limit: CallLimit,
+    ) -> Driven<Returned> {
+        let context = ToolContext {
+            scope: running.scope().clone(),
+            progress: Arc::clone(&self.config.progress),
+            workspace: self.config.workspace.clone(),
+            limit,
+        };
+        let tool = permitted.tool();
+        let (call, callbacks) = (permitted.call, Arc::clone(&self.config.callbacks));
+        let work = async move {
+            callbacks.on_tool_start(&call);
+            tool.call(&call, &context).await
+        };
+        running.drive(work.in_current_span()).await
+    }
+
+    fn message(&self, end: CallEnd, edited: Option<serde_json::Value>) -> ToolMessage {
+        ToolMessage {
+            call: self.call.id.clone(),
+            tool: self.call.tool.clone(),
+            edited,
+            end,
+        }
+    }
+
+    fn announce(&self, message: &ToolMessage) {
+        let span = Span::current();
+        span.record("tool.end", message.end.word());
+        if let Some(reason) = message.end.interrupt() {
+            span.record("tool.interrupted", true);
+            span.record("tool.interrupt_reason", reason_label(reason.source));
+        }
+        if let CallEnd::Interrupted { reason, .. } = &message.end {
+            self.config
+                .counter
+                .interrupted(&message.tool, reason.source);
+        }
+        tell(&*self.config.callbacks, message);
+    }
+}
+
+fn end_of(driven: Driven<Returned>) -> CallEnd {
+    match driven {
+        Driven::Ended {
+            value: Ok(outcome),
+            asked,
+        } => outcome_end(outcome, asked),
+        Driven::Ended {
+            value: Err(error),
+            asked,
+        } => failure_end(reason_of(&error), asked),
+        Driven::Panicked { asked } => {
+            failure_end("the tool itself has a fault: it panicked".to_owned(), asked)
+        }
+        Driven::NeverStarted { reason } => skipped(reason),
+        Driven::LeftBehind { asked, waited } => {
+            let partial = PartialOutput::left_behind(format!("it did not stop within {waited:?}"));
+            stopped_end(asked, partial)
+        }
+    }
+}
+
+fn outcome_end(outcome: Outcome<ToolOutput, PartialOutput>, asked: Option<Asked>) -> CallEnd {
+    match (outcome, asked) {
+        (Outcome::Completed(output), None | Some(Asked::Limit(_))) => CallEnd::Finished { output },
+        (Outcome::Completed(output), Some(Asked::Interrupt(reason))) => {
+            CallEnd::FinishedAnyway { reason, output }
+        }
+        (Outcome::Interrupted { partial, .. }, Some(asked)) => stopped_end(asked, partial),
+        // The tool was stopped by something of its own, such as an agent that it started.
+        (Outcome::Interrupted { reason, partial }, None) => {
+            CallEnd::Interrupted { reason, partial }
+        }
+    }
+}
+
+fn stopped_end(asked: Asked, partial: PartialOutput) -> CallEnd {
+    match asked {
+        Asked::Interrupt(reason) => CallEnd::Interrupted { reason, partial },
+        Asked::Limit(limit) => CallEnd::TimedOut { limit, partial },
+    }
+}
+
+fn failure_end(reason: String, asked: Option<Asked>) -> CallEnd {
+    match asked {
+        Some(Asked::Interrupt(stop)) => CallEnd::FailedAnyway { stop, reason },
+        Some(Asked::Limit(_)) | None => CallEnd::Failed { reason },
+    }
+}
+
+/// An error with its causes, in one line.
+fn reason_of(error: &ToolError) -> String {
+    let mut reason = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        let words = inner.to_string();
+        // Some errors repeat what caused them.
+        if !reason.ends_with(&words) {
+            reason = format!("{reason}: {words}");
+        }
+        cause = inner.source();
+    }
+    reason
+}

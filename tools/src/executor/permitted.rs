@@ -1,0 +1,147 @@
+//! From what a model asked for to what may run: the tool found, the arguments checked, the permission had.
+
+use std::sync::Arc;
+
+use routing_core::StopReason;
+use serde_json::Value;
+
+use crate::arguments;
+use crate::controller::Turn;
+use crate::end::CallEnd;
+use crate::executor::ExecutorConfig;
+use crate::permission::{
+    Approval, CallDigest, Permission, PermissionAnswer, PermissionRequest, VoidApproval,
+};
+use crate::registry::Registered;
+use crate::tool::{RequestedCall, Tool, ToolCall, ToolContext};
+
+/// A call that may run, once.
+pub(super) struct Permitted {
+    pub(super) registered: Arc<Registered>,
+    pub(super) call: ToolCall,
+    /// Uses itself up when the call starts. Absent where the policy needs none.
+    approval: Option<Approval>,
+    /// Whether a person changed the arguments.
+    pub(super) edited: bool,
+}
+
+impl Permitted {
+    /// Finds the tool, checks the arguments, and asks for permission.
+    pub(super) async fn get(
+        config: &ExecutorConfig,
+        turn: &Turn,
+        asked: &RequestedCall,
+    ) -> Result<Self, CallEnd> {
+        let registered = config
+            .registry
+            .get(&asked.tool)
+            .ok_or_else(|| unknown(config, &asked.tool))?;
+        let arguments = arguments::read(&asked.arguments).map_err(|error| failed(&error))?;
+        registered
+            .check(&arguments)
+            .map_err(|error| failed(&error))?;
+        let call = ToolCall {
+            id: asked.id.clone(),
+            tool: registered.tool.spec().name.clone(),
+            arguments,
+        };
+        let permitted = Self {
+            registered,
+            call,
+            approval: None,
+            edited: false,
+        };
+        match config.policy.decide(&permitted.call) {
+            (Permission::Allow, _reason) => Ok(permitted),
+            (Permission::Deny, reason) => Err(denied(reason)),
+            (Permission::Ask, _reason) => permitted.ask(config, turn).await,
+        }
+    }
+
+    async fn ask(self, config: &ExecutorConfig, turn: &Turn) -> Result<Self, CallEnd> {
+        let context = ToolContext::new(turn.scope().child(), config.workspace.clone());
+        let spec = self.registered.tool.spec();
+        let request = PermissionRequest {
+            digest: self.digest(config),
+            description: spec.description.clone(),
+            preview: self.registered.tool.preview(&self.call, &context).await,
+            call: self.call.clone(),
+        };
+        let answer = tokio::select! {
+            biased; // An interrupt wins over an answer that comes with it: nothing starts after it.
+            reason = turn.scope().stopping() => return Err(CallEnd::Skipped { reason }),
+            answer = config.approver.ask(request, &context.scope) => answer,
+        };
+        match answer {
+            PermissionAnswer::Approve { digest } => Ok(Self {
+                approval: Some(Approval::of(digest)),
+                ..self
+            }),
+            PermissionAnswer::Edit { arguments } => {
+                self.with(arguments, config).map_err(|end| *end)
+            }
+            PermissionAnswer::Deny { reason } => Err(CallEnd::Denied { reason }),
+        }
+    }
+
+    /// The call with a person's arguments: they must fit as the model's must, and a rule may still deny them.
+    fn with(mut self, arguments: Value, config: &ExecutorConfig) -> Result<Self, Box<CallEnd>> {
+        self.registered.check(&arguments).map_err(|error| {
+            Box::new(CallEnd::Denied {
+                reason: format!("a person changed the arguments, and they cannot be used: {error}"),
+            })
+        })?;
+        self.call.arguments = arguments;
+        if let (Permission::Deny, reason) = config.policy.decide(&self.call) {
+            return Err(Box::new(denied(reason)));
+        }
+        self.approval = Some(Approval::of(self.digest(config)));
+        self.edited = true;
+        Ok(self)
+    }
+
+    fn digest(&self, config: &ExecutorConfig) -> CallDigest {
+        CallDigest::of(
+            self.registered.tool.spec(),
+            &self.call,
+            config.workspace.root(),
+        )
+    }
+
+    /// Uses the approval up for exactly what is about to start.
+    pub(super) fn redeem(&mut self, config: &ExecutorConfig) -> Result<(), VoidApproval> {
+        let Some(approval) = self.approval.take() else {
+            return Ok(());
+        };
+        approval.redeem(self.digest(config))
+    }
+
+    pub(super) fn tool(&self) -> Arc<dyn Tool> {
+        Arc::clone(&self.registered.tool)
+    }
+}
+
+fn failed(error: &crate::ArgumentsError) -> CallEnd {
+    CallEnd::Failed {
+        reason: error.to_string(),
+    }
+}
+
+fn denied(reason: Option<&str>) -> CallEnd {
+    CallEnd::Denied {
+        reason: reason.unwrap_or("a rule forbids it").to_owned(),
+    }
+}
+
+fn unknown(config: &ExecutorConfig, name: &str) -> CallEnd {
+    let specs = config.registry.specs();
+    let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
+    CallEnd::Failed {
+        reason: format!("there is no tool `{name}`; there are: {}", names.join(", ")),
+    }
+}
+
+/// What a stop of the turn makes of a call that has not started.
+pub(super) fn skipped(reason: StopReason) -> CallEnd {
+    CallEnd::Skipped { reason }
+}

@@ -1,0 +1,266 @@
+//! Decides when what is killed: one loop over what happens, with a deadline for each phase.
+
+use std::collections::HashSet;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, getpid};
+
+use super::cgroup::Cgroup;
+use super::order::{Exit, KeeperEnd, Order};
+use super::process::{Process, descendants};
+
+/// Between two looks for what is still alive, once it is being killed: the first, and the longest.
+const FIRST_LOOK: Duration = Duration::from_micros(50);
+const LONGEST_LOOK: Duration = Duration::from_millis(5);
+
+/// What the keeper's loop is told.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Event {
+    /// The tool is to end.
+    Stop,
+    /// A child was collected.
+    Ended(Pid, Exit),
+    /// There is no child left.
+    Empty,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    Running,
+    /// Everything was asked to end; at this moment it is killed.
+    Asked(Instant),
+    /// Everything is being killed, again and again: next at this moment, with a longer wait after each time.
+    Killing {
+        next_at: Instant,
+        look: Duration,
+        give_up_at: Instant,
+    },
+}
+
+/// The keeper's state.
+pub(super) struct Watch {
+    main: Pid,
+    group: Option<Cgroup>,
+    inbox: Receiver<Event>,
+    grace: Duration,
+    verify_within: Duration,
+    phase: Phase,
+    exit: Option<Exit>,
+    stopped: bool,
+    forced: bool,
+    leftovers: usize,
+    /// Whether the last child was collected.
+    childless: bool,
+}
+
+impl Watch {
+    pub(super) fn new(
+        main: Pid,
+        group: Option<Cgroup>,
+        order: &Order,
+        inbox: Receiver<Event>,
+    ) -> Self {
+        Self {
+            main,
+            group,
+            inbox,
+            grace: order.grace,
+            verify_within: order.verify_within,
+            phase: Phase::Running,
+            exit: None,
+            stopped: false,
+            forced: false,
+            leftovers: 0,
+            childless: false,
+        }
+    }
+
+    /// Returns when nothing of the tool is alive, or when it cannot be killed in time.
+    pub(super) fn until_the_end(&mut self) -> KeeperEnd {
+        loop {
+            // Looked at first: what dies and is born all the time must not hold up its own end.
+            if self.is_due() {
+                if self.must_give_up() {
+                    break;
+                }
+                self.press_on();
+            }
+            match self.next() {
+                Some(Event::Empty) => {
+                    self.childless = true;
+                    break;
+                }
+                Some(event) => self.handle(event),
+                None => {}
+            }
+        }
+        let survivors = self.survivors();
+        let verified = self.childless && survivors.is_empty() && !self.is_populated();
+        if verified {
+            // Removes the group's folder.
+            self.group = None;
+        }
+        KeeperEnd {
+            exit: self.exit,
+            stopped: self.stopped,
+            forced: self.forced,
+            leftovers: self.leftovers,
+            verified,
+            survivors: survivors.iter().map(|process| process.key).collect(),
+        }
+    }
+
+    /// Goes on killing for as long as it takes.
+    pub(super) fn until_empty(&mut self) {
+        loop {
+            self.kill_all();
+            match self.inbox.recv_timeout(Duration::from_secs(1)) {
+                Ok(Event::Empty) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Event::Stop | Event::Ended(..)) | Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// When something is to be done even if nothing happens.
+    fn due_at(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Running => None,
+            Phase::Asked(kill_at) => Some(kill_at),
+            Phase::Killing { next_at, .. } => Some(next_at),
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        self.due_at().is_some_and(|due_at| due_at <= Instant::now())
+    }
+
+    /// The next event, or `None` when something is to be done.
+    fn next(&self) -> Option<Event> {
+        let Some(due_at) = self.due_at() else {
+            // The collector's thread lives until the end, so the channel does not close before.
+            return Some(self.inbox.recv().unwrap_or(Event::Empty));
+        };
+        match self
+            .inbox
+            .recv_timeout(due_at.saturating_duration_since(Instant::now()))
+        {
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Event::Empty),
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match (event, self.phase) {
+            (Event::Stop, Phase::Running) => {
+                self.stopped = true;
+                self.ask_all();
+            }
+            (Event::Ended(pid, exit), phase) if pid == self.main => {
+                self.exit = Some(exit);
+                if matches!(phase, Phase::Running) {
+                    // What the tool left running ends with it.
+                    self.leftovers = self.ask_all();
+                }
+            }
+            (Event::Ended(..), Phase::Killing { give_up_at, .. }) => {
+                // Something died, so more may have become children of ours.
+                self.look_again(FIRST_LOOK, give_up_at);
+            }
+            (Event::Stop, Phase::Asked(_) | Phase::Killing { .. })
+            | (Event::Ended(..), Phase::Running | Phase::Asked(_))
+            | (Event::Empty, _) => {}
+        }
+    }
+
+    /// Asks everything to end, and says how many that are.
+    fn ask_all(&mut self) -> usize {
+        let living = self.living();
+        for process in &living {
+            process.signal(Signal::TERM);
+            // A stopped process does not see the request before it is continued.
+            process.signal(Signal::CONT);
+        }
+        self.phase = Phase::Asked(Instant::now() + self.grace);
+        living.len()
+    }
+
+    fn press_on(&mut self) {
+        let (give_up_at, look) = match self.phase {
+            Phase::Running | Phase::Asked(_) => {
+                self.forced = true;
+                (Instant::now() + self.verify_within, FIRST_LOOK)
+            }
+            Phase::Killing {
+                give_up_at, look, ..
+            } => (give_up_at, (look * 2).min(LONGEST_LOOK)),
+        };
+        self.kill_all();
+        self.look_again(look, give_up_at);
+    }
+
+    fn look_again(&mut self, look: Duration, give_up_at: Instant) {
+        self.phase = Phase::Killing {
+            next_at: Instant::now() + look,
+            look,
+            give_up_at,
+        };
+    }
+
+    fn kill_all(&self) {
+        if let Some(group) = &self.group {
+            // What the group does not kill, the sweep below does.
+            let _swept = group.kill();
+        }
+        let living = self.living();
+        let mut groups = HashSet::new();
+        for process in &living {
+            if groups.insert(process.group) {
+                process.kill_group();
+            }
+            process.signal(Signal::KILL);
+        }
+    }
+
+    fn must_give_up(&self) -> bool {
+        match self.phase {
+            Phase::Running | Phase::Asked(_) => false,
+            Phase::Killing { give_up_at, .. } => Instant::now() >= give_up_at,
+        }
+    }
+
+    /// What is alive of the tool: our descendants, and what else is in its group.
+    fn living(&self) -> Vec<Process> {
+        let mut living = descendants(getpid().as_raw_nonzero().get());
+        if let Some(group) = &self.group {
+            let others = group.members().into_iter().filter_map(Process::alive);
+            for process in others {
+                if !living.contains(&process) {
+                    living.push(process);
+                }
+            }
+        }
+        living
+    }
+
+    /// Whether the group says that something in it is alive. One that cannot be read says nothing.
+    fn is_populated(&self) -> bool {
+        let group = self.group.as_ref();
+        group.is_some_and(|group| group.is_populated().unwrap_or(false))
+    }
+
+    /// What is alive at the end. A group says by itself that it is empty, a moment after its last process died.
+    fn survivors(&self) -> Vec<Process> {
+        let give_up_at = Instant::now() + self.verify_within;
+        loop {
+            let living = self.living();
+            let gone = living.is_empty() && !self.is_populated();
+            if gone || self.must_give_up() || Instant::now() >= give_up_at {
+                return living;
+            }
+            self.kill_all();
+            std::thread::sleep(FIRST_LOOK);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The record of calls: what is there is read, and not done again.
+
+use async_trait::async_trait;
+use interrupts::store::Repeating;
+
+use crate::end::ToolMessage;
+use crate::tool::{CallId, RequestedCall, ToolCall};
+
+/// The place of a call among the calls that a model asked for at once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CallPlace {
+    /// Its number, from 0.
+    pub index: usize,
+    /// Its id.
+    pub id: CallId,
+    /// How many calls before it have the same id.
+    pub same_before: usize,
+}
+
+impl CallPlace {
+    /// The places of some calls.
+    pub fn of_all(calls: &[RequestedCall]) -> Vec<Self> {
+        let place = |(index, call): (usize, &RequestedCall)| {
+            let before = calls.iter().take(index);
+            Self {
+                index,
+                id: call.id.clone(),
+                same_before: before.filter(|other| other.id == call.id).count(),
+            }
+        };
+        calls.iter().enumerate().map(place).collect()
+    }
+
+    /// A name for it that no other call of the same turn has.
+    pub fn name(&self) -> String {
+        // The length parts an id that ends like this from a number that follows it.
+        match self.same_before {
+            0 => format!("{}:{}", self.id.as_str().len(), self.id),
+            before => format!("{}:{}:{}", self.id.as_str().len(), self.id, before + 1),
+        }
+    }
+}
+
+/// Why a ledger did not take or tell something.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the record of a tool call failed: {reason}")]
+pub struct LedgerError {
+    /// In words.
+    pub reason: String,
+}
+
+/// Keeps what became of calls, so that a run that is resumed reads it.
+#[async_trait]
+pub trait CallLedger: Send + Sync {
+    /// The message of the call at this place, if it has ended before. A call that began and whose end is unknown is the
+    /// ledger's to judge: it may be run again where it is idempotent, and else gets a message that says so.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn known(
+        &self,
+        place: &CallPlace,
+        call: &RequestedCall,
+    ) -> Result<Option<ToolMessage>, LedgerError>;
+
+    /// The call is about to start.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError`]; it does not start then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was recorded or not.
+    async fn begin(
+        &self,
+        place: &CallPlace,
+        call: &ToolCall,
+        repeating: Repeating,
+    ) -> Result<(), LedgerError>;
+
+    /// The call has ended; one that never began, too.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was recorded or not.
+    async fn end(
+        &self,
+        place: &CallPlace,
+        call: &RequestedCall,
+        message: &ToolMessage,
+    ) -> Result<(), LedgerError>;
+}
+
+/// Records nothing: for loops that are not resumed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoLedger;
+
+#[async_trait]
+impl CallLedger for NoLedger {
+    async fn known(
+        &self,
+        _place: &CallPlace,
+        _call: &RequestedCall,
+    ) -> Result<Option<ToolMessage>, LedgerError> {
+        Ok(None)
+    }
+
+    async fn begin(
+        &self,
+        _place: &CallPlace,
+        _call: &ToolCall,
+        _repeating: Repeating,
+    ) -> Result<(), LedgerError> {
+        Ok(())
+    }
+
+    async fn end(
+        &self,
+        _place: &CallPlace,
+        _call: &RequestedCall,
+        _message: &ToolMessage,
+    ) -> Result<(), LedgerError> {
+        Ok(())
+    }
+}

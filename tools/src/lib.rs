@@ -1,0 +1,57 @@
+//! Tools that die when told to.
+//!
+//! A [`Tool`] is something that an agent can have done. An [`Executor`] runs the calls that a model asked for at once:
+//! each is checked, permitted, run under an [`InterruptController`], and answered by exactly one [`ToolMessage`] that
+//! says what really happened. Programs run under a keeper ([`Containment`]) which ends every process that they
+//! started, and says whether that was verified.
+//!
+//! Owns tools, their calls and their processes. Knows nothing of models, of stores, or of where a person is asked.
+
+mod arguments;
+mod builtin;
+mod callbacks;
+mod containment;
+mod controller;
+mod counts;
+mod end;
+mod executor;
+mod keeper;
+mod ledger;
+mod limit;
+mod permission;
+mod registry;
+mod tool;
+pub mod wording;
+mod workspace;
+
+pub use arguments::{ArgumentsError, SchemaError};
+pub use builtin::{
+    LaunchAgent, LaunchRequest, LaunchedAgent, Launcher, LauncherError, ListFiles, ProgramConfig,
+    Python, ReadFile, SearchFiles, Shell, built_in_tools, edit_tools,
+};
+pub use callbacks::{NoCallbacks, ToolCallbacks};
+pub use containment::{
+    ALLOWED_VARIABLES, ContainedCommand, ContainedEnd, Containment, ContainmentConfig,
+    ContainmentError, ContainmentReport, KeptOutput, ToolEnvironment,
+};
+pub use controller::{
+    Asked, Cancellation, Cleanup, ControllerConfig, Driven, Fenced, InterruptController,
+    NonInterruptible, Registration, Requested, RunningCall, StoppedCall, Turn,
+};
+pub use counts::{ToolCounter, ToolCounts, reason_label};
+pub use end::{CallEnd, ToolMessage};
+pub use executor::{Executor, ExecutorConfig, TurnEnd};
+pub use keeper::{Exit, Mechanism, ProcessKey, WantedMechanism, main_if_keeper};
+pub use ledger::{CallLedger, CallPlace, LedgerError, NoLedger};
+pub use limit::{CallLimit, CallLimits, LimitPause};
+pub use permission::{
+    Approval, Approver, CallDigest, NobodyToAsk, Permission, PermissionAnswer, PermissionPolicy,
+    PermissionRequest, PolicyConfig, PolicyError, RuleConfig, VoidApproval,
+};
+pub use registry::{RegisterError, ToolRegistry};
+pub use tool::{
+    CallId, Interruption, NoProgress, PartialOutput, Progress, ProgressSink, RequestedCall,
+    Stopped, Stream, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolNameError, ToolOutput,
+    ToolSpec, Verdict,
+};
+pub use workspace::{Workspace, WorkspaceError};

@@ -1,0 +1,9 @@
+//! Who may have what done: rules for each tool and its arguments, and approvals of one exact call.
+
+mod approval;
+mod approver;
+mod policy;
+
+pub use approval::{Approval, CallDigest, VoidApproval};
+pub use approver::{Approver, NobodyToAsk, PermissionAnswer, PermissionRequest};
+pub use policy::{Permission, PermissionPolicy, PolicyConfig, PolicyError, RuleConfig};

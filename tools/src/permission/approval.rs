@@ -1,0 +1,139 @@
+//! An approval: of one exact call, and used up by it.
+
+use std::fmt::{self, Display};
+use std::path::Path;
+
+use interrupts::Digest;
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::canonical;
+use crate::tool::{ToolCall, ToolSpec};
+
+/// Stands for one exact call: the tool as it describes itself, its arguments, the call's id, and the folder that it
+/// works in. A change of any of them is another digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallDigest(Digest);
+
+impl CallDigest {
+    /// The digest of a call.
+    pub fn of(spec: &ToolSpec, call: &ToolCall, workspace: &Path) -> Self {
+        let (schema, arguments) = (canonical(&spec.arguments), canonical(&call.arguments));
+        Self(Digest::of_parts([
+            b"tool call".as_slice(),
+            spec.name.as_str().as_bytes(),
+            spec.description.as_bytes(),
+            schema.as_bytes(),
+            call.id.as_str().as_bytes(),
+            arguments.as_bytes(),
+            workspace.as_os_str().as_encoded_bytes(),
+        ]))
+    }
+}
+
+impl Display for CallDigest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(&self.0, formatter)
+    }
+}
+
+/// The permission for one exact call. It cannot be copied: using it uses it up.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "an approval that is not used allows nothing"]
+pub struct Approval {
+    digest: CallDigest,
+}
+
+/// An approval of something else than what was about to start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the approval was for call {approved}, and this is call {given}; ask again")]
+pub struct VoidApproval {
+    approved: CallDigest,
+    given: CallDigest,
+}
+
+impl Approval {
+    /// The approval of the call with this digest, by whoever was shown it.
+    pub fn of(digest: CallDigest) -> Self {
+        Self { digest }
+    }
+
+    /// Uses it up for a call.
+    ///
+    /// # Errors
+    ///
+    /// [`VoidApproval`] where the call is not the approved one. The approval is used up all the same.
+    pub fn redeem(self, call: CallDigest) -> Result<(), VoidApproval> {
+        if self.digest == call {
+            Ok(())
+        } else {
+            Err(VoidApproval {
+                approved: self.digest,
+                given: call,
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use interrupts::store::Repeating;
+    use serde_json::json;
+
+    use super::{Approval, CallDigest};
+    use crate::tool::{CallId, Interruption, ToolCall, ToolName, ToolSpec};
+
+    #[test]
+    fn an_approval_is_void_when_anything_about_the_call_has_changed() {
+        let spec = ToolSpec {
+            name: ToolName::new("shell").unwrap(),
+            description: "runs a command".to_owned(),
+            arguments: json!({"type": "object"}),
+            interruption: Interruption::Stops,
+            repeating: Repeating::AskPerson,
+        };
+        let call = ToolCall {
+            id: CallId::new("a"),
+            tool: spec.name.clone(),
+            arguments: json!({"command": "ls", "timeout": 3}),
+        };
+        let here = Path::new("/work/a");
+        let digest = CallDigest::of(&spec, &call, here);
+        let reordered = ToolCall {
+            arguments: json!({"timeout": 3, "command": "ls"}),
+            ..call.clone()
+        };
+        assert_eq!(
+            Approval::of(digest).redeem(CallDigest::of(&spec, &reordered, here)),
+            Ok(())
+        );
+
+        let described = ToolSpec {
+            description: "runs anything".to_owned(),
+            ..spec.clone()
+        };
+        let widened = ToolSpec {
+            arguments: json!({}),
+            ..spec.clone()
+        };
+        let other = ToolCall {
+            arguments: json!({"command": "ls ", "timeout": 3}),
+            ..call.clone()
+        };
+        let again = ToolCall {
+            id: CallId::new("b"),
+            ..call.clone()
+        };
+        for changed in [
+            CallDigest::of(&described, &call, here),
+            CallDigest::of(&widened, &call, here),
+            CallDigest::of(&spec, &other, here),
+            CallDigest::of(&spec, &again, here),
+            CallDigest::of(&spec, &call, Path::new("/work/b")),
+        ] {
+            assert!(Approval::of(digest).redeem(changed).is_err());
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Rules: which calls are allowed, which denied, and which a person is asked about.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::arguments::canonical;
+use crate::tool::ToolCall;
+
+/// What is done about a call. Ordered: the strictest of all rules that fit decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    /// It may be made.
+    Allow,
+    /// A person is asked.
+    Ask,
+    /// It may not be made.
+    Deny,
+}
+
+/// A rule as it is written in a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleConfig {
+    /// A pattern that the whole name of the tool must fit.
+    pub tool: String,
+    /// For each of these places in the arguments, as a JSON pointer, a pattern that the whole value must fit. Text is
+    /// taken as it is, any other value as JSON. A value that is not there fits nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub arguments: BTreeMap<String, String>,
+    /// What is done about calls that fit.
+    pub then: Permission,
+    /// What is said of it to the model, where the call is denied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A policy as it is written in a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyConfig {
+    /// The rules, in any order.
+    #[serde(default)]
+    pub rules: Vec<RuleConfig>,
+    /// What is done where no rule fits.
+    pub otherwise: Permission,
+}
+
+impl Default for PolicyConfig {
+    /// No rules, and a person is asked about everything.
+    fn default() -> Self {
+        Self {
+            rules: Vec::new(),
+            otherwise: Permission::Ask,
+        }
+    }
+}
+
+/// A rule that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("rule {number} has a pattern that cannot be used: {reason}")]
+pub struct PolicyError {
+    number: usize,
+    reason: String,
+}
+
+/// Rules that are ready for use.
+#[derive(Debug, Clone)]
+pub struct PermissionPolicy {
+    rules: Vec<Rule>,
+    otherwise: Permission,
+}
+
+#[derive(Debug, Clone)]
+struct Rule {
+    tool: Regex,
+    arguments: Vec<(String, Regex)>,
+    then: Permission,
+    reason: Option<String>,
+}
+
+impl PermissionPolicy {
+    /// A policy without rules.
+    pub fn always(permission: Permission) -> Self {
+        Self {
+            rules: Vec::new(),
+            otherwise: permission,
+        }
+    }
+
+    /// Makes a configured policy ready.
+    ///
+    /// # Errors
+    ///
+    /// [`PolicyError`] of the first rule that cannot be used.
+    pub fn new(config: &PolicyConfig) -> Result<Self, PolicyError> {
+        let rules = config.rules.iter().enumerate().map(|(index, rule)| {
+            Rule::new(rule).map_err(|error| PolicyError {
+                number: index + 1,
+                reason: error.to_string(),
+            })
+        });
+        Ok(Self {
+            rules: rules.collect::<Result<_, _>>()?,
+            otherwise: config.otherwise,
+        })
+    }
+
+    /// What is done about a call, and what is said of it.
+    pub fn decide(&self, call: &ToolCall) -> (Permission, Option<&str>) {
+        let fitting = self.rules.iter().filter(|rule| rule.fits(call));
+        let strictest =
+            fitting.reduce(|one, other| if other.then > one.then { other } else { one });
+        strictest.map_or((self.otherwise, None), |rule| {
+            (rule.then, rule.reason.as_deref())
+        })
+    }
+}
+
+impl Rule {
+    fn new(config: &RuleConfig) -> Result<Self, regex::Error> {
+        let arguments = config.arguments.iter();
+        let arguments = arguments.map(|(place, pattern)| Ok((place.clone(), whole(pattern)?)));
+        Ok(Self {
+            tool: whole(&config.tool)?,
+            arguments: arguments.collect::<Result<_, regex::Error>>()?,
+            then: config.then,
+            reason: config.reason.clone(),
+        })
+    }
+
+    fn fits(&self, call: &ToolCall) -> bool {
+        let named = self.tool.is_match(call.tool.as_str());
+        named
+            && self
+                .arguments
+                .iter()
+                .all(|(place, pattern)| match call.arguments.pointer(place) {
+                    Some(Value::String(text)) => pattern.is_match(text),
+                    Some(other) => pattern.is_match(&canonical(other)),
+                    None => false,
+                })
+    }
+}
+
+/// A pattern that must fit the whole of a text, lines and all: one that is meant for `git status` must not fit
+/// `git status; rm -rf /`.
+fn whole(pattern: &str) -> Result<Regex, regex::Error> {
+    Regex::new(&format!(r"\A(?s:{pattern})\z"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Permission, PermissionPolicy, PolicyConfig};
+    use crate::tool::{CallId, ToolCall, ToolName};
+
+    fn policy() -> PermissionPolicy {
+        let config: PolicyConfig = serde_json::from_value(json!({
+            "rules": [
+                {"tool": "read_file|list_files", "then": "allow"},
+                {"tool": "shell", "arguments": {"/command": "git (status|diff)"}, "then": "allow"},
+                {"tool": "shell", "arguments": {"/command": ".*"}, "then": "ask"},
+                {"tool": ".*", "arguments": {"/path": r".*\.env"}, "then": "deny", "reason": "secrets"},
+            ],
+            "otherwise": "deny",
+        }))
+        .unwrap();
+        PermissionPolicy::new(&config).unwrap()
+    }
+
+    fn decide(tool: &str, arguments: serde_json::Value) -> (Permission, Option<String>) {
+        let call = ToolCall {
+            id: CallId::new(""),
+            tool: ToolName::new(tool).unwrap(),
+            arguments,
+        };
+        let policy = policy();
+        let (permission, reason) = policy.decide(&call);
+        (permission, reason.map(str::to_owned))
+    }
+
+    #[test]
+    fn the_strictest_of_the_rules_that_fit_decides() {
+        assert_eq!(
+            decide("read_file", json!({"path": "a.rs"})).0,
+            Permission::Allow
+        );
+        let secret = decide("read_file", json!({"path": "a/.env"}));
+        assert_eq!(secret, (Permission::Deny, Some("secrets".to_owned())));
+        assert_eq!(
+            decide("shell", json!({"command": "git status"})).0,
+            Permission::Ask
+        );
+    }
+
+    #[test]
+    fn what_no_rule_fits_is_decided_by_the_default() {
+        assert_eq!(decide("launch_agent", json!({})).0, Permission::Deny);
+        assert_eq!(decide("shell", json!({"script": "ls"})).0, Permission::Deny);
+    }
+
+    #[test]
+    fn a_pattern_fits_the_whole_text_or_not_at_all() {
+        let config: PolicyConfig = serde_json::from_value(json!({
+            "rules": [{"tool": "shell", "arguments": {"/command": "git status|git diff"}, "then": "allow"}],
+            "otherwise": "deny",
+        }))
+        .unwrap();
+        let policy = PermissionPolicy::new(&config).unwrap();
+        let decide = |command: &str| {
+            let call = ToolCall {
+                id: CallId::new(""),
+                tool: ToolName::new("shell").unwrap(),
+                arguments: json!({"command": command}),
+            };
+            policy.decide(&call).0
+        };
+        assert_eq!(decide("git status"), Permission::Allow);
+        for command in [
+            "git status; rm -rf /",
+            "rm -rf /; git diff",
+            "git status\nrm x",
+            "git diff\n",
+        ] {
+            assert_eq!(decide(command), Permission::Deny, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_is_none_is_refused_with_its_rule() {
+        let config = json!({"rules": [{"tool": "a", "then": "allow"}, {"tool": "(", "then": "allow"}], "otherwise": "ask"});
+        let config: PolicyConfig = serde_json::from_value(config).unwrap();
+        let error = PermissionPolicy::new(&config).unwrap_err();
+        assert!(error.to_string().starts_with("rule 2 "), "{error}");
+    }
+}

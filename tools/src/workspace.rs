@@ -1,0 +1,178 @@
+//! The folder that an agent works in: file tools cannot leave it, and programs start in it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+/// The largest file that is read, in bytes.
+const LARGEST_TEXT: u64 = 8 * 1024 * 1024;
+
+/// A folder that file tools cannot leave, neither by `..` nor by a link. Its clones are the same folder.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    root: PathBuf,
+    /// A capability: what is reached through it is inside.
+    folder: Arc<Dir>,
+}
+
+/// A path that does not lead to somewhere in the workspace.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkspaceError {
+    /// It leads out of it.
+    #[error("`{path}` is outside of the workspace")]
+    Outside {
+        /// As it was given.
+        path: String,
+    },
+    /// It cannot be reached.
+    #[error("`{path}` cannot be reached: {source}")]
+    Unreachable {
+        /// As it was given.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Workspace {
+    /// The workspace in an existing folder.
+    ///
+    /// # Errors
+    ///
+    /// What opening the folder failed with.
+    pub fn open(root: impl AsRef<Path>) -> io::Result<Self> {
+        let root = std::fs::canonicalize(root)?;
+        let folder = Dir::open_ambient_dir(&root, ambient_authority())?;
+        Ok(Self {
+            root,
+            folder: Arc::new(folder),
+        })
+    }
+
+    /// Where it is: an absolute path without links.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A path below the root: as it was given, where that is relative, else what follows the root in it.
+    fn relative(&self, path: &str) -> Result<PathBuf, WorkspaceError> {
+        let given = Path::new(path);
+        let relative = if given.is_absolute() {
+            let below = given.strip_prefix(&self.root);
+            below.map_err(|_elsewhere| WorkspaceError::Outside {
+                path: path.to_owned(),
+            })?
+        } else {
+            given
+        };
+        if relative.as_os_str().is_empty() {
+            return Ok(PathBuf::from("."));
+        }
+        Ok(relative.to_owned())
+    }
+
+    /// The absolute path of an existing folder in the workspace, for a program to start in.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError`] where it is none, or leads out.
+    pub fn directory(&self, path: &str) -> Result<PathBuf, WorkspaceError> {
+        let absolute = self.file(path)?;
+        if !absolute.is_dir() {
+            let source = io::Error::from(io::ErrorKind::NotADirectory);
+            return Err(WorkspaceError::unreachable(path, source));
+        }
+        Ok(absolute)
+    }
+
+    /// The absolute path of what exists in the workspace, for a program to read.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkspaceError`] where there is nothing, or it leads out.
+    pub fn file(&self, path: &str) -> Result<PathBuf, WorkspaceError> {
+        let relative = self.relative(path)?;
+        let unreachable = |source| WorkspaceError::unreachable(path, source);
+        let absolute = std::fs::canonicalize(self.root.join(relative)).map_err(unreachable)?;
+        if !absolute.starts_with(&self.root) {
+            return Err(WorkspaceError::Outside {
+                path: path.to_owned(),
+            });
+        }
+        Ok(absolute)
+    }
+
+    /// The text of a file.
+    pub(crate) fn read_text(&self, path: &str) -> Result<String, WorkspaceError> {
+        let unreachable = |source| WorkspaceError::unreachable(path, source);
+        let relative = self.relative(path)?;
+        let metadata = self.folder.metadata(&relative).map_err(unreachable)?;
+        // A pipe would be waited for, for ever.
+        if !metadata.is_file() {
+            return Err(unreachable(io::Error::other("it is no file")));
+        }
+        if metadata.len() > LARGEST_TEXT {
+            return Err(unreachable(io::Error::from(io::ErrorKind::FileTooLarge)));
+        }
+        self.folder.read_to_string(&relative).map_err(unreachable)
+    }
+
+    /// The text of a file, `None` where there is none.
+    pub(crate) fn read_if_there(&self, path: &str) -> Result<Option<String>, WorkspaceError> {
+        match self.read_text(path) {
+            Ok(text) => Ok(Some(text)),
+            Err(WorkspaceError::Unreachable { source, .. })
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a file, whole or not at all. Missing folders are made; of a link the file it leads to is written.
+    pub(crate) fn write_text(&self, path: &str, text: &str) -> Result<(), WorkspaceError> {
+        let unreachable = |source| WorkspaceError::unreachable(path, source);
+        let given = self.relative(path)?;
+        let target = self.folder.canonicalize(&given).unwrap_or(given);
+        if let Some(parent) = target
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+        {
+            self.folder.create_dir_all(parent).map_err(unreachable)?;
+        }
+        let beside = target.with_file_name(format!(".irq-{}.part", uuid::Uuid::now_v7().simple()));
+        let written = self.folder.write(&beside, text).and_then(|()| {
+            if let Ok(metadata) = self.folder.metadata(&target) {
+                self.folder
+                    .set_permissions(&beside, metadata.permissions())?;
+            }
+            self.folder.rename(&beside, &self.folder, &target)
+        });
+        written.map_err(|source| {
+            let _never_written = self.folder.remove_file(&beside);
+            unreachable(source)
+        })
+    }
+
+    /// Removes a file.
+    pub(crate) fn remove_file(&self, path: &str) -> Result<(), WorkspaceError> {
+        let relative = self.relative(path)?;
+        self.folder
+            .remove_file(relative)
+            .map_err(|source| WorkspaceError::unreachable(path, source))
+    }
+}
+
+impl WorkspaceError {
+    fn unreachable(path: &str, source: io::Error) -> Self {
+        Self::Unreachable {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! The file tools: what they read, find and change, and that they do not leave the workspace.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tools::{
+    CallEnd, Executor, ExecutorConfig, Permission, PermissionPolicy, RequestedCall, ToolMessage,
+    built_in_tools,
+};
+
+use crate::scene::{programs, workspace};
+
+struct Stage {
+    executor: Executor,
+    folder: tempfile::TempDir,
+}
+
+fn stage() -> Stage {
+    let (folder, workspace) = workspace();
+    let mut config = ExecutorConfig::new(workspace);
+    for tool in built_in_tools(&programs()) {
+        config.registry.register(tool).unwrap();
+    }
+    config.policy = PermissionPolicy::always(Permission::Allow);
+    Stage {
+        executor: Executor::new(config),
+        folder,
+    }
+}
+
+impl Stage {
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn has(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn text_of(&self, path: &str) -> String {
+        fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
+    async fn message(&self, tool: &str, arguments: Value) -> ToolMessage {
+        let call = RequestedCall::new("1", tool, arguments.to_string());
+        self.executor
+            .execute(vec![call])
+            .await
+            .unwrap()
+            .messages
+            .remove(0)
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> String {
+        self.message(tool, arguments).await.text()
+    }
+
+    async fn refused(&self, tool: &str, arguments: Value) -> String {
+        let end = self.message(tool, arguments).await.end;
+        let CallEnd::Failed { reason } = end else {
+            panic!("{tool} was not refused: {end:?}");
+        };
+        reason
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_read_whole_or_in_parts() {
+    let stage = stage();
+    stage.has("a.txt", "one\ntwo\nthree");
+    assert_eq!(
+        stage.call("read_file", json!({"path": "a.txt"})).await,
+        "one\ntwo\nthree"
+    );
+    let part = stage
+        .call(
+            "read_file",
+            json!({"path": "a.txt", "first_line": 2, "lines": 1}),
+        )
+        .await;
+    assert_eq!(part, "two\n[1 of 3 lines; the next is line 3]");
+    let absolute = stage.path().canonicalize().unwrap().join("a.txt");
+    assert!(
+        stage
+            .call("read_file", json!({"path": absolute}))
+            .await
+            .starts_with("one")
+    );
+}
+
+#[tokio::test]
+async fn files_are_listed_without_hidden_and_ignored_ones() {
+    let stage = stage();
+    for path in [
+        "src/lib.rs",
+        "src/deep/er.rs",
+        "target/x",
+        ".env",
+        "read.me",
+    ] {
+        stage.has(path, "");
+    }
+    stage.has(".gitignore", "target\n");
+    let all = stage.call("list_files", json!({})).await;
+    assert_eq!(all, "read.me\nsrc/\nsrc/deep/\nsrc/deep/er.rs\nsrc/lib.rs");
+    assert_eq!(
+        stage
+            .call("list_files", json!({"path": "src", "depth": 1}))
+            .await,
+        "src/deep/\nsrc/lib.rs"
+    );
+}
+
+#[tokio::test]
+async fn lines_are_found_by_a_regular_expression_and_a_glob() {
+    let stage = stage();
+    stage.has("a.rs", "fn one() {}\nfn two() {}\n");
+    stage.has("b.md", "fn three\n");
+    stage.has("binary", "fn \u{0}four");
+    assert_eq!(
+        stage
+            .call(
+                "search_files",
+                json!({"pattern": r"fn t\w+", "files": "*.rs"})
+            )
+            .await,
+        "a.rs:2: fn two() {}"
+    );
+    assert_eq!(
+        stage
+            .call("search_files", json!({"pattern": "fn five"}))
+            .await,
+        "[no line fits]"
+    );
+    assert!(
+        stage
+            .refused("search_files", json!({"pattern": "("}))
+            .await
+            .contains("unclosed group")
+    );
+}
+
+#[tokio::test]
+async fn an_edit_is_a_diff_and_can_be_undone() {
+    let stage = stage();
+    stage.has("a.txt", "one\ntwo\nthree\n");
+    let diff = stage
+        .call(
+            "edit_file",
+            json!({"path": "a.txt", "old": "two", "new": "2"}),
+        )
+        .await;
+    assert_eq!(
+        diff,
+        "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+    );
+    let new = stage
+        .call(
+            "write_file",
+            json!({"path": "new/b.txt", "content": "fresh\n"}),
+        )
+        .await;
+    assert_eq!(
+        new,
+        "--- /dev/null\n+++ b/new/b.txt\n@@ -0,0 +1 @@\n+fresh\n"
+    );
+    assert_eq!(
+        stage.call("undo_edit", json!({})).await,
+        "--- a/new/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-fresh\n"
+    );
+    assert!(!stage.path().join("new/b.txt").exists());
+    stage.call("undo_edit", json!({})).await;
+    assert_eq!(stage.text_of("a.txt"), "one\ntwo\nthree\n");
+    assert!(
+        stage
+            .refused("undo_edit", json!({}))
+            .await
+            .contains("no edit")
+    );
+}
+
+#[tokio::test]
+async fn an_edit_is_not_undone_over_what_somebody_else_wrote_since() {
+    let stage = stage();
+    stage
+        .call("write_file", json!({"path": "a.txt", "content": "mine\n"}))
+        .await;
+    stage.has("a.txt", "theirs\n");
+    assert!(
+        stage
+            .refused("undo_edit", json!({}))
+            .await
+            .contains("was changed since")
+    );
+    assert_eq!(stage.text_of("a.txt"), "theirs\n");
+}
+
+#[tokio::test]
+async fn an_edit_that_could_mean_several_places_is_refused() {
+    let stage = stage();
+    stage.has("a.txt", "x x");
+    assert!(
+        stage
+            .refused(
+                "edit_file",
+                json!({"path": "a.txt", "old": "x", "new": "y"})
+            )
+            .await
+            .contains("2 times")
+    );
+    assert!(
+        stage
+            .refused(
+                "edit_file",
+                json!({"path": "a.txt", "old": "z", "new": "y"})
+            )
+            .await
+            .contains("is not in")
+    );
+    stage
+        .call(
+            "edit_file",
+            json!({"path": "a.txt", "old": "x", "new": "y", "everywhere": true}),
+        )
+        .await;
+    assert_eq!(stage.text_of("a.txt"), "y y");
+}
+
+#[tokio::test]
+async fn a_program_keeps_its_permissions_when_it_is_edited() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let stage = stage();
+    stage.has("run.sh", "echo 1\n");
+    let path = stage.path().join("run.sh");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
+    stage
+        .call(
+            "edit_file",
+            json!({"path": "run.sh", "old": "1", "new": "2"}),
+        )
+        .await;
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o750
+    );
+}
+
+#[tokio::test]
+async fn nothing_outside_of_the_workspace_is_read_or_written() {
+    let stage = stage();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret"), "secret").unwrap();
+    std::os::unix::fs::symlink(outside.path(), stage.path().join("link")).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("secret"), stage.path().join("file")).unwrap();
+    let up = format!(
+        "../{}/secret",
+        outside.path().file_name().unwrap().to_str().unwrap()
+    );
+    let absolute = outside.path().join("secret");
+    for path in [
+        "link/secret",
+        "file",
+        &up,
+        absolute.to_str().unwrap(),
+        "/etc/passwd",
+    ] {
+        for (tool, arguments) in [
+            ("read_file", json!({"path": path})),
+            ("write_file", json!({"path": path, "content": "mine"})),
+            (
+                "edit_file",
+                json!({"path": path, "old": "secret", "new": "mine"}),
+            ),
+            ("python", json!({"file": path})),
+        ] {
+            stage.refused(tool, arguments).await;
+        }
+    }
+    stage
+        .refused("write_file", json!({"path": "link/new", "content": "mine"}))
+        .await;
+    stage.refused("list_files", json!({"path": "link"})).await;
+    stage
+        .refused("search_files", json!({"path": "..", "pattern": "secret"}))
+        .await;
+    assert_eq!(
+        stage
+            .call("search_files", json!({"pattern": "secret"}))
+            .await,
+        "[no line fits]"
+    );
+    assert_eq!(
+        fs::read_to_string(outside.path().join("secret")).unwrap(),
+        "secret"
+    );
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn a_pipe_is_not_waited_for() {
+    let stage = stage();
+    let made = std::process::Command::new("mkfifo")
+        .arg(stage.path().join("pipe"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    assert!(
+        stage
+            .refused("read_file", json!({"path": "pipe"}))
+            .await
+            .contains("it is no file")
+    );
+}

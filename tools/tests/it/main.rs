@@ -1,0 +1,20 @@
+//! The tools from outside: what they do, what is left of them, and what is said of them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod census;
+mod contained;
+mod controller;
+
+mod files;
+mod keeper_death;
+mod ledger;
+mod matrix;
+mod nasty;
+mod nasty_child;
+mod permissions;
+mod points;
+mod programs;
+mod scene;
+mod scripted;
+mod telemetry;
