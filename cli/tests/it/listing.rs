@@ -115,7 +115,11 @@ fn a_named_store_that_is_not_there_is_not_made_and_the_usual_one_is_empty() {
         .exits_with(3)
         .says("there is no store");
     assert!(!missing.exists());
-    let usual = end(irq().arg("ps").env("XDG_STATE_HOME", folder.path())).exits_with(0);
+    let usual = end(irq()
+        .arg("ps")
+        .env_remove("IRQ_STORE")
+        .env("XDG_STATE_HOME", folder.path()))
+    .exits_with(0);
     assert_eq!(usual.output, "No live runs.\n");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

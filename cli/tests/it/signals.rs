@@ -70,7 +70,8 @@ fn the_first_lets_the_step_finish_and_the_second_stops_at_once() {
     run.wait_for("Stopping now.");
     let (code, seen) = run.end();
     assert_eq!(code, Some(130), "{seen}");
-    assert!(seen.contains("cancelled"), "{seen}");
+    assert!(seen.contains("stopped"), "{seen}");
+    assert!(seen.contains("Resume with: irq resume run_"), "{seen}");
 }
 
 #[test]
