@@ -7,13 +7,17 @@ use std::process::Command;
 const MOST_CRATES_OF_THE_CORE: usize = 60;
 
 /// Our crates, each with those of ours that it may import.
-const LAYERS: [(&str, &[&str]); 7] = [
+const LAYERS: [(&str, &[&str]); 8] = [
     ("routing-derive", &[]),
     ("routing-core", &["routing-derive"]),
     ("interrupts", &["routing-core"]),
     ("store", &["routing-core", "interrupts"]),
     ("llm", &["routing-core"]),
     ("agents", &["routing-core", "llm"]),
+    (
+        "server",
+        &["routing-core", "interrupts", "llm", "store", "agents"],
+    ),
     ("irq", &["routing-core", "llm", "agents"]),
 ];
 
