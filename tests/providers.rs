@@ -5,15 +5,18 @@
 
 mod anthropic;
 mod behaviour;
+mod cancellations;
 mod gemini;
 mod hang_up;
 mod openai;
+mod openai_responses;
 mod refusal;
 mod schema_rules;
 mod server;
 
 pub use behaviour::Behaviour;
 use behaviour::Ending;
+pub use cancellations::{CancelAnswer, Cancellations};
 pub use hang_up::HangUps;
 pub use refusal::Refusal;
 pub use server::{ProviderDouble, Received};
@@ -26,6 +29,8 @@ pub const RIGHT_KEY: &str = "test-key-0123456789";
 pub enum WireForm {
     /// OpenAI's chat completions.
     OpenAi,
+    /// OpenAI's Responses API.
+    OpenAiResponses,
     /// Anthropic's messages.
     Anthropic,
     /// Gemini's `streamGenerateContent`.
@@ -34,12 +39,18 @@ pub enum WireForm {
 
 impl WireForm {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Gemini];
+    pub const ALL: [Self; 4] = [
+        Self::OpenAi,
+        Self::OpenAiResponses,
+        Self::Anthropic,
+        Self::Gemini,
+    ];
 
     /// Refuses a request that the provider refuses.
     fn check(self, received: &Received) -> Result<(), Refusal> {
         match self {
             Self::OpenAi => openai::check(received),
+            Self::OpenAiResponses => openai_responses::check(received),
             Self::Anthropic => anthropic::check(received),
             Self::Gemini => gemini::check(received),
         }
@@ -48,16 +59,17 @@ impl WireForm {
     /// The body of a refusal, in the provider's shape.
     fn error_body(self, status: u16, message: &str) -> String {
         match self {
-            Self::OpenAi => openai::error_body(status, message),
+            Self::OpenAi | Self::OpenAiResponses => openai::error_body(status, message),
             Self::Anthropic => anthropic::error_body(status, message),
             Self::Gemini => gemini::error_body(status, message),
         }
     }
 
-    /// The events before the text, with the cost of reading.
-    fn opening(self) -> Vec<String> {
+    /// The events before the text, with the cost of reading, for the request of this number.
+    fn opening(self, number: usize) -> Vec<String> {
         match self {
             Self::OpenAi => openai::opening(),
+            Self::OpenAiResponses => openai_responses::opening(number),
             Self::Anthropic => anthropic::opening(),
             Self::Gemini => Vec::new(),
         }
@@ -67,6 +79,7 @@ impl WireForm {
     fn piece(self, text: &str) -> String {
         match self {
             Self::OpenAi => openai::piece(text),
+            Self::OpenAiResponses => openai_responses::piece(text),
             Self::Anthropic => anthropic::piece(text),
             Self::Gemini => gemini::piece(text),
         }
@@ -76,6 +89,7 @@ impl WireForm {
     fn closing(self, ending: Ending) -> Vec<String> {
         match self {
             Self::OpenAi => openai::closing(ending),
+            Self::OpenAiResponses => openai_responses::closing(ending),
             Self::Anthropic => anthropic::closing(ending),
             Self::Gemini => gemini::closing(ending),
         }
@@ -85,6 +99,7 @@ impl WireForm {
     fn error_event(self) -> String {
         match self {
             Self::OpenAi => openai::error_event(),
+            Self::OpenAiResponses => openai_responses::error_event(),
             Self::Anthropic => anthropic::error_event(),
             Self::Gemini => gemini::error_event(),
         }
@@ -94,6 +109,7 @@ impl WireForm {
     pub fn user_texts(self, body: &serde_json::Value) -> Vec<String> {
         let (list, parts) = match self {
             Self::OpenAi | Self::Anthropic => ("messages", "content"),
+            Self::OpenAiResponses => ("input", "content"),
             Self::Gemini => ("contents", "parts"),
         };
         let messages = body.get(list).and_then(serde_json::Value::as_array);
@@ -112,6 +128,7 @@ impl WireForm {
     pub fn schema(self, body: &serde_json::Value) -> Option<&serde_json::Value> {
         body.pointer(match self {
             Self::OpenAi => "/response_format/json_schema/schema",
+            Self::OpenAiResponses => "/text/format/schema",
             Self::Anthropic => "/output_config/format/schema",
             Self::Gemini => "/generationConfig/responseJsonSchema",
         })

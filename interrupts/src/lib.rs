@@ -10,9 +10,13 @@
 mod bell;
 mod digest;
 pub mod life;
+pub mod limits;
+pub mod money;
 mod names;
+mod settings;
 pub mod store;
 
 pub use bell::{Bell, NoBell};
 pub use digest::{Digest, EffectId, ParseDigestError};
 pub use names::{ActorName, IdempotencyKey, KindName, NameError, OwnerName, RouteName};
+pub use settings::{Problem, SettingsError};

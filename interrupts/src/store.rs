@@ -36,11 +36,31 @@ pub use run::{NewRun, Run, RunError, Runs};
 
 /// Everything that a store does.
 pub trait Store:
-    Interrupts + Reroutes + Runs + Journal + Checkpoints + Outbox + Audit + 'static
+    Interrupts
+    + Reroutes
+    + Runs
+    + Nodes
+    + Messages
+    + Journal
+    + Checkpoints
+    + Outbox
+    + Tokens
+    + Audit
+    + 'static
 {
 }
 
 impl<S> Store for S where
-    S: Interrupts + Reroutes + Runs + Journal + Checkpoints + Outbox + Audit + 'static
+    S: Interrupts
+        + Reroutes
+        + Runs
+        + Nodes
+        + Messages
+        + Journal
+        + Checkpoints
+        + Outbox
+        + Tokens
+        + Audit
+        + 'static
 {
 }

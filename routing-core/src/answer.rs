@@ -1,5 +1,6 @@
 //! Reading what a model answered: strictly, and saying where it is wrong.
 
+mod arriving;
 mod body;
 mod constraint;
 mod error;
@@ -7,12 +8,14 @@ mod explain;
 pub(crate) mod one_route;
 mod read;
 mod record;
+mod set_fields;
 mod strict;
 mod strict_access;
 mod strict_key;
 mod strict_visitor;
 pub(crate) mod watch;
 
+pub use arriving::{ArrivingAnswer, fault_so_far};
 pub use body::LONGEST_ANSWER;
 pub(crate) use body::body;
 pub use constraint::{ConstraintCheck, TypesOnly};

@@ -1,15 +1,19 @@
 //! Asking a model until its answer fits, a bounded number of times.
 
+mod early_end;
+
 use std::sync::Arc;
 
-use crate::answer::{AnswerError, ConstraintCheck, body, read_within};
+use crate::answer::{AnswerError, AnswerFault, ConstraintCheck, body, read_within};
 use crate::context::LlmCallContext;
 use crate::model::{
-    Dialect, LanguageModel, Message, ModelError, ModelReply, PartialReply, TokenUsage,
+    Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
 };
 use crate::outcome::Outcome;
 use crate::routing::Routing;
 use crate::stop::StopScope;
+
+use early_end::EarlyEnd;
 
 /// How many corrections an answer gets unless told otherwise.
 pub const DEFAULT_CORRECTIONS: u32 = 3;
@@ -83,6 +87,8 @@ impl Asker {
     /// Asks until the answer is one of the routes that the context allows.
     ///
     /// A wrong answer is explained to the model, with the JSON path and the reason, and asked for again.
+    /// It is looked at while it arrives: once nothing that could follow would mend it, the call is ended,
+    /// so that the rest is neither waited for nor paid for.
     ///
     /// # Errors
     ///
@@ -102,14 +108,15 @@ impl Asker {
         let mut usage = TokenUsage::default();
         for correction in 0..=self.corrections {
             call.caller.correction = correction;
-            let reply = match self.model.call(call.clone(), scope).await? {
-                Outcome::Completed(reply) => reply,
+            let (reply, given_up) = match self.answer(context, &call, scope).await? {
+                Outcome::Completed(answered) => answered,
                 Outcome::Interrupted { reason, partial } => {
                     return Ok(Outcome::Interrupted { reason, partial });
                 }
             };
             usage = usage.plus(reply.usage);
-            match self.read(context, &reply) {
+            let read = self.read(context, &reply);
+            match read.map_err(|error| more_telling(error, given_up)) {
                 Ok(routing) => {
                     return Ok(Outcome::Completed(Asked {
                         routing,
@@ -132,6 +139,42 @@ impl Asker {
         Err(AskError::Spent { attempts })
     }
 
+    /// One answer: whole, or given up with its fault.
+    async fn answer<T: Routing>(
+        &self,
+        context: &LlmCallContext<T>,
+        call: &ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<(ModelReply, Option<AnswerError>), PartialReply>, ModelError> {
+        let call_scope = scope.child();
+        let routes = context.selection.routes();
+        let end = EarlyEnd::around(call.chunks.clone(), routes, call_scope.clone());
+        let watched = ModelCall {
+            chunks: Some(Arc::clone(&end) as _),
+            ..call.clone()
+        };
+        Ok(match self.model.call(watched, &call_scope).await? {
+            Outcome::Completed(reply) => Outcome::Completed((reply, None)),
+            Outcome::Interrupted { reason, partial } => match end.fault() {
+                Some(fault) if !scope.is_stopped_now() => {
+                    let received = partial.text.len();
+                    tracing::info!(model = self.model.name(), received, %fault, "gave up a wrong answer");
+                    let PartialReply { text, usage } = partial;
+                    let reply = ModelReply {
+                        text,
+                        usage,
+                        cut_off: false,
+                    };
+                    Outcome::Completed((reply, Some(fault)))
+                }
+                _ => Outcome::Interrupted {
+                    reason: scope.reason().unwrap_or(reason),
+                    partial,
+                },
+            },
+        })
+    }
+
     fn read<T: Routing>(
         &self,
         context: &LlmCallContext<T>,
@@ -151,6 +194,14 @@ impl Asker {
             self.constraints.check(schema, body(answer)?)?;
         }
         Ok(routing)
+    }
+}
+
+/// The fault for which an answer was given up, where reading the piece of it says only that it ends.
+fn more_telling(error: AnswerError, given_up: Option<AnswerError>) -> AnswerError {
+    match given_up {
+        Some(fault) if error.fault() == AnswerFault::CutOff => fault,
+        _ => error,
     }
 }
 

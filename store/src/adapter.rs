@@ -1,8 +1,10 @@
 //! The ports, over any backend.
 
+mod access;
 mod audit;
 mod interrupts;
 mod journal;
+mod node;
 mod run;
 
 use std::sync::Arc;

@@ -4,9 +4,13 @@ mod admit;
 mod change;
 mod checkpoint;
 mod cursor;
+mod fork;
 mod journal;
+mod message;
+mod node;
 mod reroute;
 mod run;
+mod token;
 
 use interrupts::store::StoreError;
 
@@ -16,9 +20,13 @@ pub(crate) use admit::{Admit, Raise};
 pub(crate) use change::{Change, ChangeInterrupt, EndOrphan};
 pub(crate) use checkpoint::Save;
 pub(crate) use cursor::Consume;
+pub(crate) use fork::Fork;
 pub(crate) use journal::{Begin, Finish};
+pub(crate) use message::SendMessage;
+pub(crate) use node::PutNodes;
 pub(crate) use reroute::{ExpireReroute, NodeEnded, TurnIgnored};
 pub(crate) use run::{ChangeRun, CreateRun, RunChange};
+pub(crate) use token::{PutToken, RevokeToken, UseToken};
 
 /// Why an operation did not come to its end. Nothing of what it wrote is kept.
 #[derive(Debug)]

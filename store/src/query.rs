@@ -4,12 +4,12 @@ use std::future::Future;
 
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
-    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, OutboxRow, Page,
-    RerouteRow, Run, StoreError,
+    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
+    OutboxRow, Page, RerouteRow, Run, StoreError, StoredMessage, TokenRow,
 };
-use interrupts::{EffectId, IdempotencyKey};
+use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
-use routing_core::{EventId, InterruptId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RunId};
 
 use crate::operation::Operation;
 
@@ -75,6 +75,32 @@ pub(crate) trait Backend: Send + Sync + 'static {
         states: &[RunState],
         page: Page,
     ) -> impl Future<Output = Found<Vec<(u64, Run)>>> + Send;
+
+    /// Live interrupts of a run.
+    fn live(&self, run: RunId, limit: u32) -> impl Future<Output = Found<Vec<InterruptId>>> + Send;
+
+    fn node(
+        &self,
+        run: RunId,
+        node: &NodeId,
+    ) -> impl Future<Output = Found<Option<NodeRow>>> + Send;
+
+    fn nodes(
+        &self,
+        run: Option<RunId>,
+        page: Page,
+    ) -> impl Future<Output = Found<Vec<(u64, NodeRow)>>> + Send;
+
+    fn messages(
+        &self,
+        run: RunId,
+        page: Page,
+    ) -> impl Future<Output = Found<Vec<StoredMessage>>> + Send;
+
+    fn token(&self, digest: Digest) -> impl Future<Output = Found<Option<TokenRow>>> + Send;
+
+    /// All tokens, in the order in which they were made.
+    fn tokens(&self) -> impl Future<Output = Found<Vec<TokenRow>>> + Send;
 
     fn effect(&self, effect: EffectId) -> impl Future<Output = Found<Option<JournalEntry>>> + Send;
 

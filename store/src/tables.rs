@@ -11,14 +11,14 @@ mod table;
 use interrupts::life::Limits;
 use interrupts::store::{
     AuditEntry, AuditRow, AuditSubject, Checkpoint, CheckpointId, Consumer, JournalEntry,
-    Notification, OutboxRow, RerouteRow, StoreError,
+    Notification, OutboxRow, RerouteRow, StoreError, StoredMessage,
 };
-use interrupts::{EffectId, IdempotencyKey};
+use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::reroute::RerouteLimits;
 use routing_core::{EventId, InterruptId, NodeId, RunId};
 
-pub(crate) use row::{Heads, InterruptRow, KeyRow, RunRow, Slot};
+pub(crate) use row::{Heads, InterruptRow, KeyRow, PlacedNode, PlacedToken, RunRow, Slot};
 pub(crate) use table::{Absent, Table};
 
 /// What the operations of a store are told when it is opened.
@@ -41,11 +41,14 @@ pub(crate) struct Tables {
     pub(crate) slots: Table<(RunId, NodeId), Slot>,
     pub(crate) runs: Table<RunId, RunRow>,
     pub(crate) aliases: Table<String, RunId>,
+    pub(crate) nodes: Table<(RunId, NodeId), PlacedNode>,
+    pub(crate) messages: Table<IdempotencyKey, StoredMessage>,
     pub(crate) journal: Table<EffectId, JournalEntry>,
     /// Which checkpoints exist. Their contents may be large and no operation needs an old one.
     pub(crate) checkpoint_ids: Table<CheckpointId, ()>,
     pub(crate) checkpoints: Table<CheckpointId, Checkpoint>,
     pub(crate) cursors: Table<Consumer, u64>,
+    pub(crate) tokens: Table<Digest, PlacedToken>,
     pub(crate) outbox: Table<u64, OutboxRow>,
     pub(crate) audit: Table<u64, AuditRow>,
 }
@@ -61,10 +64,13 @@ macro_rules! each_table {
         tables.slots.$call();
         tables.runs.$call();
         tables.aliases.$call();
+        tables.nodes.$call();
+        tables.messages.$call();
         tables.journal.$call();
         tables.checkpoint_ids.$call();
         tables.checkpoints.$call();
         tables.cursors.$call();
+        tables.tokens.$call();
         tables.outbox.$call();
         tables.audit.$call();
     }};
@@ -90,10 +96,13 @@ impl Tables {
             slots: Table::default(),
             runs: Table::default(),
             aliases: Table::default(),
+            nodes: Table::default(),
+            messages: Table::default(),
             journal: Table::default(),
             checkpoint_ids: Table::default(),
             checkpoints: Table::default(),
             cursors: Table::default(),
+            tokens: Table::default(),
             outbox: Table::default(),
             audit: Table::default(),
         }

@@ -1,10 +1,14 @@
 //! What a double does with a request that it does not refuse.
 
+use std::time::Duration;
+
 /// What a double does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Behaviour {
     /// Answers whole.
     Answers,
+    /// Answers, and takes so long for each event.
+    AnswersSlowly(Duration),
     /// Answers, and says that the length limit was reached.
     ReachesLengthLimit,
     /// Answers, and says that the rest is withheld for what it says.
@@ -77,6 +81,7 @@ impl Behaviour {
             Self::ReachesLengthLimit => Ending::CutOff,
             Self::Withholds => Ending::Withheld,
             Self::Answers
+            | Self::AnswersSlowly(_)
             | Self::Refuses { .. }
             | Self::BreaksAfter(_)
             | Self::EndsAfter(_)

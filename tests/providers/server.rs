@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
@@ -17,8 +18,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::behaviour::Ending;
+use super::cancellations::Cancellations;
 use super::hang_up::HangUpGuard;
-use super::{Behaviour, HangUps, WireForm};
+use super::{Behaviour, HangUps, WireForm, openai_responses};
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
@@ -49,6 +51,8 @@ struct Part {
     received: Mutex<Vec<Received>>,
     hang_ups: HangUps,
     answering: Box<Answering>,
+    blocks_sent: Arc<AtomicUsize>,
+    cancellations: Cancellations,
 }
 
 impl ProviderDouble {
@@ -90,6 +94,8 @@ impl ProviderDouble {
             received: Mutex::default(),
             hang_ups: HangUps::new(),
             answering: Box::new(answering),
+            blocks_sent: Arc::default(),
+            cancellations: Cancellations::default(),
         });
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = format!("http://{}", listener.local_addr()?);
@@ -125,6 +131,16 @@ impl ProviderDouble {
         received.unwrap_or_else(PoisonError::into_inner).len()
     }
 
+    /// The responses that it was told to cancel.
+    pub fn cancellations(&self) -> &Cancellations {
+        &self.part.cancellations
+    }
+
+    /// How many blocks of its streams it has handed out: an event each, or a part of one.
+    pub fn blocks_sent(&self) -> usize {
+        self.part.blocks_sent.load(Ordering::Relaxed)
+    }
+
     /// How often clients hung up before the end of an answer.
     pub fn hang_ups(&self) -> &HangUps {
         &self.part.hang_ups
@@ -155,9 +171,14 @@ async fn handle(
         text,
         body,
     };
+    if part.form == WireForm::OpenAiResponses
+        && let Some(id) = openai_responses::cancelled_by(&received.path)
+    {
+        return Ok(part.cancellations.answer(id, &received, guard).await);
+    }
     let verdict = part.form.check(&received);
     let answer = (part.answering)(&received);
-    part.keep(received);
+    let number = part.keep(received);
     let behaviour = match verdict {
         Err(refusal) => return Ok(refused(&part, guard, refusal.status, &[], &refusal.message)),
         Ok(()) => part.next_behaviour(),
@@ -178,6 +199,7 @@ async fn handle(
             response(200, "text/html", &[], guard, page.boxed())
         }
         Behaviour::Answers
+        | Behaviour::AnswersSlowly(_)
         | Behaviour::ReachesLengthLimit
         | Behaviour::Withholds
         | Behaviour::BreaksAfter(_)
@@ -191,16 +213,25 @@ async fn handle(
         | Behaviour::OneLine(_)
         | Behaviour::FailsAfter(_)
         | Behaviour::Garbage => {
-            let body = part.stream(&behaviour, &answer);
+            let sent = Arc::clone(&part.blocks_sent);
+            let count = move |_: &io::Result<Bytes>| {
+                sent.fetch_add(1, Ordering::Relaxed);
+            };
+            let body = part
+                .stream(number, &behaviour, &answer)
+                .inspect(count)
+                .boxed();
             response(200, "text/event-stream", &[], guard, body)
         }
     })
 }
 
 impl Part {
-    fn keep(&self, received: Received) {
+    /// Keeps a request, and says which number it has, from 1.
+    fn keep(&self, received: Received) -> usize {
         let mut all = self.received.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(received);
+        all.len()
     }
 
     fn next_behaviour(&self) -> Behaviour {
@@ -216,9 +247,14 @@ impl Part {
         next.unwrap_or(Behaviour::Answers)
     }
 
-    fn stream(&self, behaviour: &Behaviour, answer: &str) -> BoxStream<'static, io::Result<Bytes>> {
+    fn stream(
+        &self,
+        number: usize,
+        behaviour: &Behaviour,
+        answer: &str,
+    ) -> BoxStream<'static, io::Result<Bytes>> {
         let form = self.form;
-        let mut events = form.opening();
+        let mut events = form.opening(number);
         events.extend(pieces(answer).map(|piece| form.piece(piece)));
         events.extend(form.closing(behaviour.ending()));
         let first = |count: usize| events.iter().take(count).cloned().collect::<Vec<_>>();
@@ -242,18 +278,24 @@ impl Part {
                 .boxed(),
             Behaviour::StallsAfter(count) => sent(first(count)).chain(stream::pending()).boxed(),
             Behaviour::KeepsAlive => endless(": still here\n\n".to_owned()).boxed(),
-            Behaviour::Endless => sent(form.opening())
+            Behaviour::Endless => sent(form.opening(number))
                 .chain(endless(form.piece("more and ")))
                 .boxed(),
             Behaviour::EndlessLine => endless("x".repeat(64 * 1024)).boxed(),
             Behaviour::OneLine(length) => {
-                let mut events = form.opening();
+                let mut events = form.opening(number);
                 events.push(form.piece(&"x".repeat(length)));
                 events.extend(form.closing(Ending::Whole));
                 sent(events).boxed()
             }
             Behaviour::FailsAfter(count) => sent(first(count))
                 .chain(sent(vec![form.error_event()]))
+                .boxed(),
+            Behaviour::AnswersSlowly(each) => sent(events)
+                .then(move |event| async move {
+                    tokio::time::sleep(each).await;
+                    event
+                })
                 .boxed(),
             Behaviour::Garbage => sent(vec![
                 "event: content_block_delta\ndata: {nonsense\n\n".to_owned(),

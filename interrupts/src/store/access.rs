@@ -60,7 +60,7 @@ impl TokenRow {
 /// Keeps tokens.
 #[async_trait]
 pub trait Tokens: Send + Sync {
-    /// Keeps a token. The same token may be kept again.
+    /// Keeps a token. One whose digest is kept already stays as it is, and is returned.
     ///
     /// # Errors
     ///

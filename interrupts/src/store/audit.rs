@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use routing_core::{EventId, InterruptId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::CheckpointId;
 use super::error::StoreError;
 use super::interrupt::Page;
 use crate::digest::Digest;
-use crate::life::{Audited, RunState};
+use crate::life::{Actor, Audited, RunState};
 
 /// What a row of the audit is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +47,37 @@ pub enum AuditSubject {
         /// Why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+    },
+    /// A run was created that goes on from a checkpoint of another one.
+    Fork {
+        /// The new run.
+        run: RunId,
+        /// What it goes on from.
+        from: CheckpointId,
+        /// How many results it took over.
+        effects: u64,
+    },
+    /// A checkpoint was saved.
+    Checkpoint {
+        /// Its run.
+        run: RunId,
+        /// Its number in the run.
+        number: u64,
+        /// The digest of its content.
+        content: Digest,
+    },
+    /// A message was accepted.
+    Message {
+        /// Its run.
+        run: RunId,
+        /// The node that shall read it.
+        node: NodeId,
+        /// Its place among all messages.
+        message: u64,
+        /// Who said it.
+        from: Actor,
+        /// The digest of its text.
+        text: Digest,
     },
 }
 

@@ -67,6 +67,12 @@ pub enum MessageError {
         /// The node.
         node: NodeId,
     },
+    /// The node takes no messages: it has no turn at whose start it could read one.
+    #[error("{node} takes no messages")]
+    TakesNoMessages {
+        /// The node.
+        node: NodeId,
+    },
     /// The text is too large.
     #[error("the text has {given} bytes, and may have {most}")]
     TooLarge {

@@ -185,8 +185,9 @@ pub trait Runs: Send + Sync {
     /// Safe to repeat.
     async fn release_run(&self, id: RunId, epoch: u64) -> Result<Run, RunError>;
 
-    /// Changes the state of a run. The interrupts of a run that ends are cancelled by the next sweep, and no
-    /// new ones are admitted. A run that already is in the state stays as it is.
+    /// Changes the state of a run. The interrupts of a run that ends are cancelled with it where they are few,
+    /// the others by the next sweep, and no new ones are admitted. A run that already is in the state stays as
+    /// it is.
     ///
     /// # Errors
     ///

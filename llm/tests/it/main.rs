@@ -6,6 +6,7 @@ mod calls;
 mod chat;
 mod constraints;
 mod conversation;
+mod early_end;
 mod failures;
 mod interrupts;
 mod limits;

@@ -7,7 +7,7 @@ use serde_path_to_error::{Path, Segment, Track};
 
 use super::read::Form;
 use super::strict::Strict;
-use super::watch::{Note, Notes};
+use super::watch::{Note, Notes, Unwatched};
 use super::{AnswerError, AnswerFault};
 
 /// The most characters of a path or a reason: it is shown to people, and to the model again.
@@ -36,6 +36,16 @@ pub(super) fn explain<F: Form>(form: &F, text: &[u8]) -> AnswerError {
             ),
         },
     }
+}
+
+/// The fault that reading meets before it comes to the end of the text; `None` where it comes there.
+pub(super) fn fault_before_end<F: Form>(form: &F, text: &[u8]) -> Option<AnswerError> {
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let read = form
+        .read(Strict::new(&mut json, Unwatched), Unwatched)
+        .and_then(|_value| json.end());
+    let error = read.err()?;
+    (error.classify() != Category::Eof).then(|| explain(form, text))
 }
 
 fn fault_of(error: &serde_json::Error, path: &Path, note: Option<Note>) -> AnswerError {

@@ -115,7 +115,7 @@ impl<M: Route> Form for One<M> {
 }
 
 /// One of these routes.
-struct Within<R: Routing>(RouteSet<R>);
+pub(super) struct Within<R: Routing>(pub(super) RouteSet<R>);
 
 impl<R: Routing> Form for Within<R> {
     type Value = R;

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use interrupts::life::{
-    Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, Role, WithdrawCause,
+    Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, WithdrawCause,
 };
 use interrupts::store::{
     AdmitError, Admitted, ChangeError, Delivery, Filter, Interrupts, Page, RaisedQuestion,
     RerouteRow, Reroutes, StoreError, Swept,
 };
-use interrupts::{ActorName, Digest, IdempotencyKey};
+use interrupts::{Digest, IdempotencyKey};
 use jiff::SignedDuration;
 use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 
@@ -17,10 +17,6 @@ use crate::operation::{
     Admit, Change, ChangeInterrupt, EndOrphan, ExpireReroute, NodeEnded, Raise, TurnIgnored,
 };
 use crate::query::Backend;
-use crate::tables::damaged;
-
-/// Who ends what outlived its run.
-const SWEEPER: &str = "sweeper";
 
 #[async_trait]
 impl<B: Backend> Interrupts for Adapter<B> {
@@ -128,13 +124,8 @@ impl<B: Backend> Interrupts for Adapter<B> {
                 Err(_faster) => {}
             }
         }
-        let sweeper = Actor {
-            name: ActorName::new(SWEEPER).map_err(|error| damaged(&error))?,
-            role: Role::System,
-        };
         for id in self.backend.orphans(limit).await? {
-            let sweeper = sweeper.clone();
-            match self.backend.execute(EndOrphan { id, sweeper }).await {
+            match self.backend.execute(EndOrphan { id }).await {
                 Ok(Some(_cancelled)) => swept.cancelled.push(id),
                 Err(ChangeError::Store(error)) => return Err(error),
                 Ok(None) | Err(_) => {}

@@ -3,20 +3,35 @@
 use async_trait::async_trait;
 use interrupts::life::RunState;
 use interrupts::store::{
-    Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Delivery, NewRun,
-    Page, Run, RunError, Runs, StoreError,
+    Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Delivery,
+    JournalEntry, NewRun, Page, Run, RunError, Runs, StoreError,
 };
 use jiff::SignedDuration;
 use routing_core::RunId;
 
 use super::Adapter;
-use crate::operation::{ChangeRun, CreateRun, RunChange, Save};
-use crate::query::Backend;
+use crate::operation::{ChangeRun, CreateRun, Fork, RunChange, Save};
+use crate::query::{Backend, JournalPart};
+
+/// How many interrupts end in the transaction that ends their run. More of them are left to the sweep.
+const ENDED_WITH_THEIR_RUN: u32 = 256;
+
+/// How many entries of a journal are read at a time.
+const ENTRIES_AT_A_TIME: u32 = 1_000;
 
 #[async_trait]
 impl<B: Backend> Runs for Adapter<B> {
     async fn create_run(&self, new: NewRun) -> Result<Run, RunError> {
         self.backend.execute(CreateRun { new }).await
+    }
+
+    async fn fork_run(&self, from: CheckpointId, new: NewRun) -> Result<Run, RunError> {
+        let done = match self.backend.checkpoint(from).await? {
+            Some(checkpoint) => done_by(&self.backend, &checkpoint).await?,
+            // The transaction says so, unless the fork exists already.
+            None => Vec::new(),
+        };
+        self.backend.execute(Fork { from, new, done }).await
     }
 
     async fn own_run(&self, id: RunId, owner: Delivery) -> Result<Run, RunError> {
@@ -43,10 +58,16 @@ impl<B: Backend> Runs for Adapter<B> {
         state: RunState,
         reason: Option<String>,
     ) -> Result<Run, RunError> {
+        let live = if state.is_final() {
+            self.backend.live(id, ENDED_WITH_THEIR_RUN).await?
+        } else {
+            Vec::new()
+        };
         let change = RunChange::Become {
             epoch,
             state,
             reason,
+            live,
         };
         alter(&self.backend, id, change).await
     }
@@ -86,4 +107,30 @@ impl<B: Backend> Checkpoints for Adapter<B> {
 /// Runs one change of one run.
 async fn alter<B: Backend>(backend: &B, id: RunId, change: RunChange) -> Result<Run, RunError> {
     backend.execute(ChangeRun { id, change }).await
+}
+
+/// The effects of a run that have a place, and had their results when a checkpoint was saved.
+async fn done_by<B: Backend>(
+    backend: &B,
+    checkpoint: &Checkpoint,
+) -> Result<Vec<JournalEntry>, StoreError> {
+    let mut done = Vec::new();
+    let mut page = Page {
+        after: 0,
+        limit: ENTRIES_AT_A_TIME,
+    };
+    loop {
+        let entries = backend
+            .journal(checkpoint.id.run, JournalPart::Whole, page)
+            .await?;
+        let Some(last) = entries.last() else {
+            return Ok(done);
+        };
+        page.after = last.position;
+        done.extend(entries.into_iter().filter(|entry| {
+            let result = entry.result.as_ref();
+            entry.intent.place.is_some()
+                && result.is_some_and(|result| result.count <= checkpoint.journal)
+        }));
+    }
 }

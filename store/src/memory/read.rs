@@ -2,13 +2,13 @@
 
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
-    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, OutboxRow, Page,
-    RerouteRow, Run,
+    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
+    OutboxRow, Page, RerouteRow, Run, StoredMessage, TokenRow,
 };
-use interrupts::{EffectId, IdempotencyKey};
+use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RunId};
 
 use super::Memory;
 use crate::operation::Operation;
@@ -122,6 +122,54 @@ impl Backend for Memory {
             .filter(|(_id, row)| states.is_empty() || states.contains(&row.run.state))
             .map(|(_id, row)| (row.position, row.run.clone()));
         Ok(paged(rows.collect(), page))
+    }
+
+    async fn live(&self, run: RunId, limit: u32) -> Found<Vec<InterruptId>> {
+        let tables = self.lock();
+        let live = tables
+            .interrupts
+            .rows()
+            .filter(|(_id, row)| row.interrupt.run == run && row.interrupt.state.is_live());
+        Ok(first(live.map(|(id, _row)| *id), limit))
+    }
+
+    async fn node(&self, run: RunId, node: &NodeId) -> Found<Option<NodeRow>> {
+        let tables = self.lock();
+        let row = tables.nodes.row(&(run, node.clone()));
+        Ok(row.map(|row| row.node.clone()))
+    }
+
+    async fn nodes(&self, run: Option<RunId>, page: Page) -> Found<Vec<(u64, NodeRow)>> {
+        let tables = self.lock();
+        let rows = tables
+            .nodes
+            .rows()
+            .filter(|((of, _node), _row)| run.is_none_or(|run| run == *of))
+            .map(|(_key, row)| (row.position, row.node.clone()));
+        Ok(paged(rows.collect(), page))
+    }
+
+    async fn messages(&self, run: RunId, page: Page) -> Found<Vec<StoredMessage>> {
+        let tables = self.lock();
+        let rows = tables
+            .messages
+            .rows()
+            .filter(|(_key, row)| row.message.run == run)
+            .map(|(_key, row)| (row.position, row.clone()));
+        let rows = paged(rows.collect(), page);
+        Ok(rows.into_iter().map(|(_position, row)| row).collect())
+    }
+
+    async fn token(&self, digest: Digest) -> Found<Option<TokenRow>> {
+        let tables = self.lock();
+        Ok(tables.tokens.row(&digest).map(|row| row.token.clone()))
+    }
+
+    async fn tokens(&self) -> Found<Vec<TokenRow>> {
+        let tables = self.lock();
+        let mut rows: Vec<_> = tables.tokens.rows().map(|(_digest, row)| row).collect();
+        rows.sort_by_key(|row| row.position);
+        Ok(rows.into_iter().map(|row| row.token.clone()).collect())
     }
 
     async fn effect(&self, effect: EffectId) -> Found<Option<JournalEntry>> {

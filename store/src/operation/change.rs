@@ -1,15 +1,18 @@
 //! Changing interrupts.
 
-use interrupts::Digest;
 use interrupts::life::{
     Actor, Choosing, Event, Evidence, Interrupt, Judge, Refusal, ReviewChange, Role, WithdrawCause,
 };
 use interrupts::store::{ChangeError, Delivery};
+use interrupts::{ActorName, Digest};
 use jiff::SignedDuration;
 use routing_core::{DecisionId, InterruptId, StopMode};
 
 use super::{Halt, Operation};
-use crate::tables::Tables;
+use crate::tables::{Failed, Tables, damaged};
+
+/// Who ends what outlives its run.
+const SWEEPER: &str = "sweeper";
 
 /// What is done to an interrupt. Times are spans here: the tables know what time it is.
 pub(crate) enum Change {
@@ -182,7 +185,6 @@ fn is_decided_by(interrupt: &Interrupt, choosing: &Choosing) -> bool {
 /// Cancels an interrupt whose run has ended. Anything else stays as it is.
 pub(crate) struct EndOrphan {
     pub(crate) id: InterruptId,
-    pub(crate) sweeper: Actor,
 }
 
 impl Operation for EndOrphan {
@@ -196,24 +198,32 @@ impl Operation for EndOrphan {
 
     fn run(&self, tables: &mut Tables) -> Result<Option<Interrupt>, Halt<ChangeError>> {
         let interrupt = read(self.id, tables)?;
-        let ended = tables
-            .runs
-            .get(&interrupt.run)?
-            .is_some_and(|row| row.run.state.is_final());
-        if !ended || !interrupt.state.is_live() {
-            return Ok(None);
-        }
-        let event = Event::Withdraw {
-            actor: Actor {
-                name: self.sweeper.name.clone(),
-                role: Role::System,
-            },
-            cause: WithdrawCause::RunEnded,
-        };
-        let step = interrupt
-            .after(&event, tables.now)
-            .map_err(|refusal| Halt::Refused(refusal.into()))?;
-        Ok(Some(tables.perform(step)?))
+        end_orphan(&interrupt, tables)?.map_err(|refusal| Halt::Refused(refusal.into()))
+    }
+}
+
+/// Cancels an interrupt whose run has ended. Anything else stays as it is.
+pub(super) fn end_orphan(
+    interrupt: &Interrupt,
+    tables: &mut Tables,
+) -> Result<Result<Option<Interrupt>, Refusal>, Failed> {
+    let ended = tables
+        .runs
+        .get(&interrupt.run)?
+        .is_some_and(|row| row.run.state.is_final());
+    if !ended || !interrupt.state.is_live() {
+        return Ok(Ok(None));
+    }
+    let event = Event::Withdraw {
+        actor: Actor {
+            name: ActorName::new(SWEEPER).map_err(|error| damaged(&error))?,
+            role: Role::System,
+        },
+        cause: WithdrawCause::RunEnded,
+    };
+    match interrupt.after(&event, tables.now) {
+        Ok(step) => Ok(Ok(Some(tables.perform(step)?))),
+        Err(refusal) => Ok(Err(refusal)),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Checkpoints.
 
-use interrupts::store::{Checkpoint, CheckpointDraft, CheckpointError, JournalError};
+use interrupts::store::{
+    AuditSubject, Checkpoint, CheckpointDraft, CheckpointError, JournalError, Notification,
+};
 
 use super::{Halt, Operation, journal};
 use crate::tables::Tables;
@@ -45,8 +47,17 @@ impl Operation for Save {
         }
         self.begin_effects(tables)?;
         row.run.checkpoint += 1;
-        let checkpoint = Checkpoint::of(draft, row.run.checkpoint, tables.now);
+        let journal = tables.heads()?.journal_count;
+        let checkpoint = Checkpoint::of(draft, row.run.checkpoint, journal, tables.now);
         tables.runs.put(draft.run, row);
+        tables.audit(AuditSubject::Checkpoint {
+            run: draft.run,
+            number: checkpoint.id.number,
+            content: checkpoint.digest,
+        })?;
+        tables.tell(Notification::Checkpoint {
+            checkpoint: checkpoint.id,
+        })?;
         tables.checkpoint_ids.put(checkpoint.id, ());
         tables.checkpoints.put(checkpoint.id, checkpoint.clone());
         Ok(checkpoint)

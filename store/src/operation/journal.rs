@@ -1,7 +1,7 @@
 //! The journal: intents and results.
 
 use interrupts::EffectId;
-use interrupts::store::{Begun, Intent, JournalEntry, JournalError, JournalResult};
+use interrupts::store::{Begun, Intent, JournalEntry, JournalError};
 use routing_core::RunId;
 
 use super::{Halt, Operation};
@@ -54,26 +54,20 @@ impl Operation for Finish {
     type Error = JournalError;
 
     fn want(&self, tables: &mut Tables) {
+        tables.heads.want(&());
         tables.journal.want(&self.effect);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<JournalEntry, Halt<JournalError>> {
         let effect = self.effect;
-        let Some(mut entry) = tables.journal.get(&effect)?.cloned() else {
+        let Some(entry) = tables.journal.get(&effect)?.cloned() else {
             return Err(Halt::Refused(JournalError::UnknownEffect { effect }));
         };
         check_run(entry.intent.run, self.epoch, tables)?;
         match &entry.result {
             Some(result) if result.content == self.content => Ok(entry),
             Some(_) => Err(Halt::Refused(JournalError::OtherResult { effect })),
-            None => {
-                entry.result = Some(JournalResult {
-                    content: self.content.clone(),
-                    at: tables.now,
-                });
-                tables.journal.put(effect, entry.clone());
-                Ok(entry)
-            }
+            None => Ok(tables.journal_result(entry, self.content.clone())?),
         }
     }
 }

@@ -3,8 +3,9 @@
 use interrupts::life::{Lease, RunState};
 use interrupts::store::{AuditSubject, Delivery, NewRun, Notification, Run, RunError};
 use jiff::SignedDuration;
-use routing_core::RunId;
+use routing_core::{InterruptId, RunId};
 
+use super::change::end_orphan;
 use super::{Halt, Operation};
 use crate::tables::{Failed, RunRow, Tables};
 
@@ -28,27 +29,44 @@ impl Operation for CreateRun {
     fn run(&self, tables: &mut Tables) -> Result<Run, Halt<RunError>> {
         let NewRun { id, alias, content } = &self.new;
         if let Some(row) = tables.runs.get(id)? {
-            return if row.run.alias == *alias && row.run.content == *content {
+            let same = row.run.alias == *alias
+                && row.run.content == *content
+                && row.run.forked_from.is_none();
+            return if same {
                 Ok(row.run.clone())
             } else {
                 Err(Halt::Refused(RunError::Taken { run: *id }))
             };
         }
-        if let Some(alias) = alias {
-            if let Some(run) = tables.aliases.get(alias)? {
-                return Err(Halt::Refused(RunError::Taken { run: *run }));
-            }
-            tables.aliases.put(alias.clone(), *id);
-        }
-        let mut heads = tables.heads()?;
-        heads.runs += 1;
-        let row = RunRow {
-            position: heads.runs,
-            run: Run::created(self.new.clone(), tables.now),
-        };
-        tables.heads.put((), heads);
-        Ok(write(row, "create", tables)?)
+        alias_of(&self.new, tables)?;
+        let run = Run::created(self.new.clone(), tables.now);
+        audit(&run, "create", tables)?;
+        Ok(place(run, tables)?)
     }
+}
+
+/// Gives a new run its alias.
+pub(super) fn alias_of(new: &NewRun, tables: &mut Tables) -> Result<(), Halt<RunError>> {
+    if let Some(alias) = &new.alias {
+        if let Some(run) = tables.aliases.get(alias)? {
+            return Err(Halt::Refused(RunError::Taken { run: *run }));
+        }
+        tables.aliases.put(alias.clone(), new.id);
+    }
+    Ok(())
+}
+
+/// Writes a new run, after all others.
+pub(super) fn place(run: Run, tables: &mut Tables) -> Result<Run, Failed> {
+    let mut heads = tables.heads()?;
+    heads.runs += 1;
+    let row = RunRow {
+        position: heads.runs,
+        run: run.clone(),
+    };
+    tables.heads.put((), heads);
+    tables.runs.put(run.id, row);
+    Ok(run)
 }
 
 /// What is done to a run.
@@ -65,6 +83,8 @@ pub(crate) enum RunChange {
         epoch: u64,
         state: RunState,
         reason: Option<String>,
+        /// What was live of the run just before; it ends with the run. What comes between is left to the sweep.
+        live: Vec<InterruptId>,
     },
 }
 
@@ -81,6 +101,11 @@ impl Operation for ChangeRun {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.runs.want(&self.id);
+        if let RunChange::Become { live, .. } = &self.change {
+            for interrupt in live {
+                tables.interrupts.want(interrupt);
+            }
+        }
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Run, Halt<RunError>> {
@@ -103,7 +128,14 @@ impl Operation for ChangeRun {
                 epoch,
                 state,
                 reason,
-            } => become_state(row, *epoch, *state, reason.as_ref(), tables),
+                live,
+            } => {
+                let run = become_state(row, *epoch, *state, reason.as_ref(), tables)?;
+                if run.state.is_final() {
+                    end_with(live, tables)?;
+                }
+                Ok(run)
+            }
         }
     }
 }
@@ -176,7 +208,21 @@ fn become_state(
     Ok(write(row, "change", tables)?)
 }
 
-fn check_epoch(run: &Run, given: u64) -> Result<(), Halt<RunError>> {
+/// Ends the interrupts of a run that has ended.
+fn end_with(live: &[InterruptId], tables: &mut Tables) -> Result<(), Failed> {
+    for id in live {
+        let interrupt = tables.interrupts.get(id)?.map(|row| row.interrupt.clone());
+        if let Some(interrupt) = interrupt
+            && let Err(refusal) = end_orphan(&interrupt, tables)?
+        {
+            // The run has ended all the same.
+            tracing::warn!(interrupt = %id, %refusal, "an interrupt outlives its run");
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn check_epoch(run: &Run, given: u64) -> Result<(), Halt<RunError>> {
     if given == run.epoch {
         Ok(())
     } else {
@@ -188,17 +234,19 @@ fn check_epoch(run: &Run, given: u64) -> Result<(), Halt<RunError>> {
 }
 
 fn write(mut row: RunRow, event: &str, tables: &mut Tables) -> Result<Run, Failed> {
-    if event != "create" {
-        row.run.version += 1;
-    }
-    tables.audit(AuditSubject::Run {
-        run: row.run.id,
-        event: event.to_owned(),
-        state: row.run.state,
-        epoch: row.run.epoch,
-        reason: row.run.reason.clone(),
-    })?;
+    row.run.version += 1;
+    audit(&row.run, event, tables)?;
     let run = row.run.clone();
     tables.runs.put(run.id, row);
     Ok(run)
+}
+
+fn audit(run: &Run, event: &str, tables: &mut Tables) -> Result<(), Failed> {
+    tables.audit(AuditSubject::Run {
+        run: run.id,
+        event: event.to_owned(),
+        state: run.state,
+        epoch: run.epoch,
+        reason: run.reason.clone(),
+    })
 }

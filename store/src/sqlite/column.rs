@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use interrupts::store::StoreError;
 use jiff::Timestamp;
+use routing_core::{NodeId, RunId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::Arguments as _;
@@ -53,6 +54,11 @@ impl Value {
     pub(super) fn flag(flag: bool) -> Self {
         Self::Number(i64::from(flag))
     }
+}
+
+/// The key of what belongs to one node of a run, as text.
+pub(super) fn node_key(run: RunId, node: &NodeId) -> String {
+    format!("{run} {node}")
 }
 
 /// Reads JSON that this program wrote.

@@ -5,9 +5,8 @@ use routing_core::reroute::RerouteState;
 use sqlx::AssertSqlSafe;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection};
 
-use super::column::Value;
+use super::column::{Value, node_key};
 use super::error::store_error;
-use super::load::slot_id;
 use crate::tables::{InterruptRow, RunRow, Tables, damaged};
 
 /// The most rows in one statement. Fewer rows are written by statements of halves of it, so that there are few
@@ -52,6 +51,21 @@ const RUNS: Shape = Shape {
     row: "(?, ?, ?, ?, ?)",
     conflict: " ON CONFLICT (position) DO UPDATE SET state = excluded.state, body = excluded.body;",
 };
+const NODES: Shape = Shape {
+    insert: "INSERT INTO nodes (position, id, run, body) VALUES ",
+    row: "(?, ?, ?, ?)",
+    conflict: " ON CONFLICT (position) DO UPDATE SET body = excluded.body;",
+};
+const MESSAGES: Shape = Shape {
+    insert: "INSERT INTO messages (position, key, run, body) VALUES ",
+    row: "(?, ?, ?, ?)",
+    conflict: ";",
+};
+const TOKENS: Shape = Shape {
+    insert: "INSERT INTO tokens (position, digest, body) VALUES ",
+    row: "(?, ?, ?)",
+    conflict: " ON CONFLICT (position) DO UPDATE SET body = excluded.body;",
+};
 const JOURNAL: Shape = Shape {
     insert: "INSERT INTO journal (position, effect, run, done, body) VALUES ",
     row: "(?, ?, ?, ?, ?)",
@@ -59,8 +73,8 @@ const JOURNAL: Shape = Shape {
 };
 const CHECKPOINTS: Shape = Shape {
     insert: "INSERT INTO checkpoints \
-        (id, run, number, parent, form, digest, pending, at, content) VALUES ",
-    row: "(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (id, run, number, parent, form, digest, pending, at, content, journal) VALUES ",
+    row: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     conflict: ";",
 };
 const CURSORS: Shape = Shape {
@@ -95,9 +109,35 @@ pub(super) async fn dirty(
         reroute(row)
     })?;
     writes.add(&SLOTS, tables.slots.dirty(), |(key, slot)| {
-        Ok(vec![Value::Text(slot_id(key)), Value::json(slot)?])
+        Ok(vec![
+            Value::Text(node_key(key.0, &key.1)),
+            Value::json(slot)?,
+        ])
     })?;
     writes.add(&RUNS, tables.runs.dirty(), |(_id, row)| run(row))?;
+    writes.add(&NODES, tables.nodes.dirty(), |(key, row)| {
+        Ok(vec![
+            Value::position(row.position)?,
+            Value::Text(node_key(key.0, &key.1)),
+            Value::text(key.0),
+            Value::json(&row.node)?,
+        ])
+    })?;
+    writes.add(&MESSAGES, tables.messages.dirty(), |(key, row)| {
+        Ok(vec![
+            Value::position(row.position)?,
+            Value::text(key),
+            Value::text(row.message.run),
+            Value::json(row)?,
+        ])
+    })?;
+    writes.add(&TOKENS, tables.tokens.dirty(), |(digest, row)| {
+        Ok(vec![
+            Value::position(row.position)?,
+            Value::text(digest),
+            Value::json(&row.token)?,
+        ])
+    })?;
     writes.add(&JOURNAL, tables.journal.dirty(), |(_effect, entry)| {
         effect(entry)
     })?;
@@ -252,6 +292,7 @@ fn checkpoint(row: &Checkpoint) -> Result<Vec<Value>, StoreError> {
         Value::json(&row.pending)?,
         Value::time(row.at),
         Value::Text(row.content.clone()),
+        Value::position(row.journal)?,
     ])
 }
 

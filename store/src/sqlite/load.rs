@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use interrupts::store::StoreError;
-use routing_core::RunId;
+use routing_core::{NodeId, RunId};
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
-use super::column::{Value, read_json, read_position, read_text};
+use super::column::{Value, node_key, read_json, read_position, read_text};
 use super::error::store_error;
-use crate::tables::{InterruptRow, KeyRow, RunRow, Tables, damaged};
+use crate::tables::{InterruptRow, KeyRow, PlacedNode, PlacedToken, RunRow, Tables, damaged};
 
 /// What a loaded row is a row of; the first column of each statement below.
 mod tag {
@@ -24,6 +24,9 @@ mod tag {
     pub(super) const EFFECT: i64 = 7;
     pub(super) const CHECKPOINT: i64 = 8;
     pub(super) const CURSOR: i64 = 9;
+    pub(super) const NODE: i64 = 10;
+    pub(super) const MESSAGE: i64 = 11;
+    pub(super) const TOKEN: i64 = 12;
 }
 
 // Each gives: the tag, the key, a position, a text, another text. The keys come as a list in JSON.
@@ -46,6 +49,12 @@ const CHECKPOINTS: &str = "SELECT 8, run, number, '', '' FROM checkpoints \
      WHERE id IN (SELECT value FROM json_each(?));";
 const CURSORS: &str = "SELECT 9, consumer, position, '', '' FROM cursors \
      WHERE consumer IN (SELECT value FROM json_each(?));";
+const NODES: &str = "SELECT 10, id, position, body, '' FROM nodes \
+     WHERE id IN (SELECT value FROM json_each(?));";
+const MESSAGES: &str = "SELECT 11, key, position, body, '' FROM messages \
+     WHERE key IN (SELECT value FROM json_each(?));";
+const TOKENS: &str = "SELECT 12, digest, position, body, '' FROM tokens \
+     WHERE digest IN (SELECT value FROM json_each(?));";
 
 /// Begins a transaction and loads what is missing.
 pub(super) async fn begin(
@@ -88,13 +97,15 @@ impl Wanted {
         wanted.add(INTERRUPTS, &tables.interrupts.take_missing());
         wanted.add(KEYS, &tables.keys.take_missing());
         wanted.add(REROUTES, &tables.reroutes.take_missing());
-        let slots = tables.slots.take_missing().into_iter();
-        wanted.add(SLOTS, &slots.map(|slot| slot_id(&slot)).collect());
+        wanted.add(SLOTS, &node_keys(tables.slots.take_missing()));
         wanted.add(RUNS, &tables.runs.take_missing());
         wanted.add(ALIASES, &tables.aliases.take_missing());
+        wanted.add(NODES, &node_keys(tables.nodes.take_missing()));
+        wanted.add(MESSAGES, &tables.messages.take_missing());
         wanted.add(EFFECTS, &tables.journal.take_missing());
         wanted.add(CHECKPOINTS, &tables.checkpoint_ids.take_missing());
         wanted.add(CURSORS, &tables.cursors.take_missing());
+        wanted.add(TOKENS, &tables.tokens.take_missing());
         wanted
     }
 
@@ -127,9 +138,18 @@ impl Wanted {
     }
 }
 
-/// The key of a slot, as text.
-pub(super) fn slot_id((run, node): &(RunId, routing_core::NodeId)) -> String {
-    format!("{run} {node}")
+fn node_keys(keys: BTreeSet<(RunId, NodeId)>) -> BTreeSet<String> {
+    keys.into_iter()
+        .map(|(run, node)| node_key(run, &node))
+        .collect()
+}
+
+/// Reads the key of what belongs to one node of a run.
+fn read_node_key(key: &str) -> Result<(RunId, NodeId), StoreError> {
+    let (run, node) = key
+        .split_once(' ')
+        .ok_or_else(|| damaged(&format!("node {key}")))?;
+    Ok((read_text(key, run)?, name(node)?))
 }
 
 fn take(row: &SqliteRow, tables: &mut Tables) -> Result<(), StoreError> {
@@ -161,13 +181,9 @@ fn take(row: &SqliteRow, tables: &mut Tables) -> Result<(), StoreError> {
             tables.keys.load(name(key)?, row);
         }
         tag::REROUTE => tables.reroutes.load(name(key)?, read_json(key, body)?),
-        tag::SLOT => {
-            let (run, node) = key
-                .split_once(' ')
-                .ok_or_else(|| damaged(&format!("slot {key}")))?;
-            let key = (read_text(key, run)?, name(node)?);
-            tables.slots.load(key, read_json("slot", body)?);
-        }
+        tag::SLOT => tables
+            .slots
+            .load(read_node_key(key)?, read_json("slot", body)?),
         tag::RUN => {
             let run = read_json(key, body)?;
             tables
@@ -184,6 +200,19 @@ fn take(row: &SqliteRow, tables: &mut Tables) -> Result<(), StoreError> {
                 number: position,
             };
             tables.checkpoint_ids.load(id, ());
+        }
+        tag::NODE => {
+            let node = read_json(key, body)?;
+            tables
+                .nodes
+                .load(read_node_key(key)?, PlacedNode { position, node });
+        }
+        tag::MESSAGE => tables.messages.load(name(key)?, read_json(key, body)?),
+        tag::TOKEN => {
+            let token = read_json(key, body)?;
+            tables
+                .tokens
+                .load(read_text(key, key)?, PlacedToken { position, token });
         }
         tag::CURSOR => tables.cursors.load(name(key)?, position),
         _ => return Err(damaged(&format!("a row of kind {kind}"))),

@@ -43,8 +43,10 @@ const SYNCHRONOUS_FULL: i64 = 2;
 const MIGRATION_ATTEMPTS: u32 = 5;
 
 /// The migrations, oldest first. One that was released is never changed.
-const MIGRATIONS: [(i64, &str, &str); 1] =
-    [(1, "life", include_str!("../../migrations/0001_life.sql"))];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (1, "life", include_str!("../../migrations/0001_life.sql")),
+    (2, "nodes", include_str!("../../migrations/0002_nodes.sql")),
+];
 
 impl SqliteStore {
     /// Opens a file, and creates it where there is none.

@@ -2,18 +2,18 @@
 
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
-    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, OutboxRow, Page,
-    RerouteRow, Run, StoreError,
+    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
+    OutboxRow, Page, RerouteRow, Run, StoreError, StoredMessage, TokenRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
-use routing_core::{EventId, InterruptId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RunId};
 use serde::de::DeserializeOwned;
 use sqlx::Row as _;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 
 use super::Sqlite;
-use super::column::{Value, read_json, read_position, read_text, read_time};
+use super::column::{Value, node_key, read_json, read_position, read_text, read_time};
 use super::error::store_error;
 use crate::operation::Operation;
 use crate::query::{Backend, Found, JournalPart};
@@ -85,7 +85,7 @@ fn position(row: &SqliteRow, column: usize) -> Found<u64> {
     read_position("a position", number(row, column)?)
 }
 
-/// Columns: run, number, parent, form, digest, pending, at, content.
+/// Columns: run, number, parent, form, digest, pending, at, content, journal.
 fn checkpoint(row: &SqliteRow) -> Found<Checkpoint> {
     let id = CheckpointId {
         run: read_text("a checkpoint", text(row, 0)?)?,
@@ -104,6 +104,7 @@ fn checkpoint(row: &SqliteRow) -> Found<Checkpoint> {
         form,
         read_json("pending effects", text(row, 5)?)?,
         read_time("a checkpoint", number(row, 6)?)?,
+        position(row, 8)?,
         content.to_owned(),
     ))
 }
@@ -221,6 +222,55 @@ impl Backend for Sqlite {
         self.numbered(sql, vec![after, states, limit]).await
     }
 
+    async fn live(&self, run: RunId, limit: u32) -> Found<Vec<InterruptId>> {
+        let sql = "SELECT id FROM interrupts WHERE live = 1 AND run = ? LIMIT ?";
+        let values = vec![Value::text(run), Value::Number(i64::from(limit))];
+        let rows = self.rows(sql, values).await?;
+        rows.iter()
+            .map(|row| read_text("an interrupt", text(row, 0)?))
+            .collect()
+    }
+
+    async fn node(&self, run: RunId, node: &NodeId) -> Found<Option<NodeRow>> {
+        let sql = "SELECT body FROM nodes WHERE id = ?";
+        self.body(sql, vec![Value::Text(node_key(run, node))]).await
+    }
+
+    async fn nodes(&self, run: Option<RunId>, page: Page) -> Found<Vec<(u64, NodeRow)>> {
+        let [after, limit] = paging(page)?;
+        // Two statements, so that each has its index.
+        match run {
+            Some(run) => {
+                let sql = "SELECT position, body FROM nodes WHERE run = ? AND position > ? \
+                     ORDER BY position LIMIT ?";
+                self.numbered(sql, vec![Value::text(run), after, limit])
+                    .await
+            }
+            None => {
+                let sql = "SELECT position, body FROM nodes WHERE position > ? \
+                     ORDER BY position LIMIT ?";
+                self.numbered(sql, vec![after, limit]).await
+            }
+        }
+    }
+
+    async fn messages(&self, run: RunId, page: Page) -> Found<Vec<StoredMessage>> {
+        let [after, limit] = paging(page)?;
+        let sql = "SELECT body FROM messages WHERE run = ? AND position > ? \
+             ORDER BY position LIMIT ?";
+        self.bodies(sql, vec![Value::text(run), after, limit]).await
+    }
+
+    async fn token(&self, digest: Digest) -> Found<Option<TokenRow>> {
+        let sql = "SELECT body FROM tokens WHERE digest = ?";
+        self.body(sql, vec![Value::text(digest)]).await
+    }
+
+    async fn tokens(&self) -> Found<Vec<TokenRow>> {
+        let sql = "SELECT body FROM tokens ORDER BY position";
+        self.bodies(sql, Vec::new()).await
+    }
+
     async fn effect(&self, effect: EffectId) -> Found<Option<JournalEntry>> {
         let sql = "SELECT body FROM journal WHERE effect = ?";
         self.body(sql, vec![Value::text(effect)]).await
@@ -241,14 +291,14 @@ impl Backend for Sqlite {
     }
 
     async fn checkpoint(&self, id: CheckpointId) -> Found<Option<Checkpoint>> {
-        let sql = "SELECT run, number, parent, form, digest, pending, at, content \
+        let sql = "SELECT run, number, parent, form, digest, pending, at, content, journal \
              FROM checkpoints WHERE id = ?";
         let mut rows = self.checkpoint_rows(sql, vec![Value::text(id)]).await?;
         Ok(rows.pop())
     }
 
     async fn last_checkpoint(&self, run: RunId) -> Found<Option<Checkpoint>> {
-        let sql = "SELECT run, number, parent, form, digest, pending, at, content \
+        let sql = "SELECT run, number, parent, form, digest, pending, at, content, journal \
              FROM checkpoints WHERE run = ? ORDER BY number DESC LIMIT 1";
         let mut rows = self.checkpoint_rows(sql, vec![Value::text(run)]).await?;
         Ok(rows.pop())
@@ -256,7 +306,7 @@ impl Backend for Sqlite {
 
     async fn checkpoints(&self, run: RunId, page: Page) -> Found<Vec<Checkpoint>> {
         let [after, limit] = paging(page)?;
-        let sql = "SELECT run, number, parent, form, digest, pending, at, content \
+        let sql = "SELECT run, number, parent, form, digest, pending, at, content, journal \
              FROM checkpoints WHERE run = ? AND number > ? ORDER BY number LIMIT ?";
         let values = vec![Value::text(run), after, limit];
         self.checkpoint_rows(sql, values).await

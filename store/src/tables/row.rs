@@ -2,7 +2,7 @@
 
 use interrupts::Digest;
 use interrupts::life::Interrupt;
-use interrupts::store::{AuditHead, Run};
+use interrupts::store::{AuditHead, NodeRow, Run, TokenRow};
 use routing_core::{EventId, InterruptId};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,15 @@ pub(crate) struct Heads {
     pub(crate) interrupts: u64,
     pub(crate) runs: u64,
     pub(crate) journal: u64,
+    /// How many intents and results the journal has.
+    #[serde(default)]
+    pub(crate) journal_count: u64,
+    #[serde(default)]
+    pub(crate) nodes: u64,
+    #[serde(default)]
+    pub(crate) messages: u64,
+    #[serde(default)]
+    pub(crate) tokens: u64,
 }
 
 impl Default for Heads {
@@ -24,6 +33,10 @@ impl Default for Heads {
             interrupts: 0,
             runs: 0,
             journal: 0,
+            journal_count: 0,
+            nodes: 0,
+            messages: 0,
+            tokens: 0,
         }
     }
 }
@@ -47,6 +60,20 @@ pub(crate) struct KeyRow {
 pub(crate) struct RunRow {
     pub(crate) position: u64,
     pub(crate) run: Run,
+}
+
+/// A node and its place among all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlacedNode {
+    pub(crate) position: u64,
+    pub(crate) node: NodeRow,
+}
+
+/// A token and its place among all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlacedToken {
+    pub(crate) position: u64,
+    pub(crate) token: TokenRow,
 }
 
 /// The reroutes of one node that are not final: at most one of each kind.

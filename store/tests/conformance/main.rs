@@ -9,12 +9,15 @@
 mod admitting;
 mod deciding;
 mod delivering;
+mod forking;
 mod listing;
 mod model;
+mod nodes;
 mod races;
 mod recovery;
 mod running;
 mod scene;
+mod tokens;
 
 /// A test for each adapter, of each function of a module that takes a scene.
 macro_rules! conformance {
@@ -70,10 +73,26 @@ conformance! {
         an_old_owner_writes_nothing,
         an_alias_belongs_to_one_run,
         a_run_follows_its_states_and_its_end_cancels_what_is_open,
+        what_outlives_the_end_of_its_run_is_cancelled_by_sweeps,
         a_result_is_read_and_never_produced_again,
         effects_without_a_result_are_listed_as_unknown,
         checkpoints_are_numbered_and_name_their_parents,
         a_refused_checkpoint_leaves_no_intent_behind;
+    nodes:
+        a_node_is_told_of_when_it_does_something_else,
+        nodes_are_listed_in_the_order_in_which_they_came_to_be,
+        only_the_owner_of_a_run_writes_its_nodes,
+        a_message_is_accepted_once_told_and_audited,
+        a_message_that_nobody_will_read_is_refused;
+    tokens:
+        a_token_holds_until_its_time_or_until_it_is_revoked,
+        a_token_that_is_kept_again_stays_as_it_is,
+        a_token_for_one_use_is_void_after_it;
+    forking:
+        a_fork_takes_over_what_had_its_result_at_the_checkpoint,
+        a_fork_of_a_fork_takes_over_what_the_first_one_took,
+        a_fork_is_made_once_and_only_of_a_checkpoint,
+        effects_and_checkpoints_are_told_and_counted;
     listing:
         pages_cover_everything_once_and_in_order,
         filters_choose_by_run_node_and_state,
@@ -84,5 +103,7 @@ conformance! {
         of_64_publishers_with_one_key_all_get_the_same_interrupt,
         of_64_owners_one_has_the_run,
         of_64_workers_one_has_the_delivery,
+        of_64_users_of_a_token_for_one_use_one_gets_in,
+        of_64_who_send_one_message_or_make_one_fork_all_get_the_same,
         concurrent_publishers_leave_a_whole_audit_and_outbox;
 }

@@ -4,9 +4,13 @@ use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use interrupts::life::{Refusal, State};
-use interrupts::store::{Admitted, ChangeError, RunError, Store};
+use interrupts::store::{Admitted, ChangeError, NewRun, NewToken, NodeActivity, RunError, Store};
+use routing_core::RunId;
 
+use crate::nodes::{message, node};
+use crate::running::draft;
 use crate::scene::{ALL, Scene, choosing, delivery, person, question, rerouting};
+use crate::tokens::token;
 
 /// How many try at once.
 const RACERS: usize = 64;
@@ -115,6 +119,47 @@ pub(crate) async fn of_64_workers_one_has_the_delivery<S: Store>(scene: Scene<S>
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
     let delivered = scene.interrupt(id).await;
     assert_eq!((delivered.state, delivered.epoch), (State::Delivered, 1));
+}
+
+pub(crate) async fn of_64_users_of_a_token_for_one_use_one_gets_in<S: Store>(scene: Scene<S>) {
+    let once = NewToken {
+        once: true,
+        ..token("once")
+    };
+    let digest = scene.store.put_token(once).await.unwrap().digest;
+    let answers = race(&scene, |_number, store| async move {
+        store.use_token(digest).await.unwrap()
+    })
+    .await;
+    assert_eq!(answers.iter().flatten().count(), 1);
+}
+
+pub(crate) async fn of_64_who_send_one_message_or_make_one_fork_all_get_the_same<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let reader = node(&run, "reader", NodeActivity::Running);
+    let nodes = vec![reader.clone()];
+    scene.store.put_nodes(run.id, 1, nodes).await.unwrap();
+    let checkpoint = scene.store.save(draft(&run, None)).await.unwrap().id;
+    let sent = message(&reader, "once");
+    let new = NewRun {
+        id: RunId::generate(),
+        alias: Some("fork".to_owned()),
+        content: "{}".to_owned(),
+    };
+    let answers = race(&scene, |_number, store| {
+        let (sent, new) = (sent.clone(), new.clone());
+        async move {
+            let message = store.send_message(sent).await.unwrap();
+            (message, store.fork_run(checkpoint, new).await.unwrap())
+        }
+    })
+    .await;
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    let messages = scene.store.messages(run.id, ALL).await.unwrap();
+    assert_eq!(messages.len(), 1);
+    assert_eq!(scene.store.runs(&[], ALL).await.unwrap().len(), 2);
 }
 
 pub(crate) async fn concurrent_publishers_leave_a_whole_audit_and_outbox<S: Store>(

@@ -2,7 +2,7 @@
 
 use interrupts::life::{RunState, State};
 use interrupts::store::{
-    Begun, CheckpointDraft, CheckpointError, CheckpointId, Intent, JournalError, NewRun,
+    Begun, CheckpointDraft, CheckpointError, CheckpointId, Filter, Intent, JournalError, NewRun,
     Notification, Repeating, Run, RunError, Store,
 };
 use interrupts::{EffectId, KindName};
@@ -11,7 +11,7 @@ use routing_core::{NodeId, RunId};
 
 use crate::scene::{ALL, Scene, delivery, question};
 
-fn intent(run: &Run, name: &str) -> Intent {
+pub(crate) fn intent(run: &Run, name: &str) -> Intent {
     Intent {
         effect: EffectId::of_parts([run.id.uuid().as_bytes().as_slice(), name.as_bytes()]),
         run: run.id,
@@ -19,10 +19,11 @@ fn intent(run: &Run, name: &str) -> Intent {
         kind: KindName::new("model_call").unwrap(),
         repeating: Repeating::AskPerson,
         content: format!("{{\"call\":\"{name}\"}}"),
+        place: None,
     }
 }
 
-fn draft(run: &Run, parent: Option<CheckpointId>) -> CheckpointDraft {
+pub(crate) fn draft(run: &Run, parent: Option<CheckpointId>) -> CheckpointDraft {
     CheckpointDraft {
         run: run.id,
         epoch: run.epoch,
@@ -122,10 +123,10 @@ pub(crate) async fn a_run_follows_its_states_and_its_end_cancels_what_is_open<S:
     let reason = Some("the user said so".to_owned());
     let ended = store.change_run(run.id, 1, RunState::Cancelled, reason.clone());
     assert_eq!(ended.await.unwrap().reason, reason);
-    let mut cancelled = store.sweep(10).await.unwrap().cancelled;
-    cancelled.sort();
-    assert_eq!(cancelled, [open.id, requested.id]);
-    assert_eq!(scene.interrupt(open.id).await.state, State::Cancelled);
+    for ended in [&open, &requested] {
+        assert_eq!(scene.interrupt(ended.id).await.state, State::Cancelled);
+    }
+    assert!(store.sweep(10).await.unwrap().cancelled.is_empty());
     let still = scene.interrupt(elsewhere.id).await;
     assert_eq!(still.state, State::AwaitingReview);
     let owned = store.own_run(run.id, delivery("late", 60)).await;
@@ -142,6 +143,32 @@ pub(crate) async fn a_run_follows_its_states_and_its_end_cancels_what_is_open<S:
         states,
         [RunState::Running, RunState::Waiting, RunState::Cancelled]
     );
+}
+
+pub(crate) async fn what_outlives_the_end_of_its_run_is_cancelled_by_sweeps<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    let many = 300;
+    for number in 0..many {
+        scene.admitted(question(&run, format!("k{number}"))).await;
+    }
+    let cancelled = RunState::Cancelled;
+    store.change_run(run.id, 1, cancelled, None).await.unwrap();
+    let live = async || {
+        let of_run = Filter {
+            run: Some(run.id),
+            ..Filter::default()
+        };
+        let all = store.interrupts(&of_run, ALL).await.unwrap();
+        let live = all.iter().filter(|(_place, it)| it.state.is_live());
+        live.count()
+    };
+    let left = live().await;
+    assert!(0 < left && left < many, "{left} are left to the sweep");
+    let swept = store.sweep(1_000).await.unwrap().cancelled.len();
+    assert_eq!((swept, live().await), (left, 0));
 }
 
 pub(crate) async fn a_result_is_read_and_never_produced_again<S: Store>(scene: Scene<S>) {

@@ -8,7 +8,7 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::{prop_assert, prop_assert_eq};
 use serde_json::Value;
 
-use crate::answer::{read_narrowed, read_within};
+use crate::answer::{fault_so_far, read_narrowed, read_within};
 use crate::schema::Dialect;
 use crate::schema::tests::sample::{ReviewRoute, SampleRouting, TicketsRoute};
 use crate::{Route, RouteSet, Routing};
@@ -311,6 +311,19 @@ proptest! {
             // Lengths are a constraint, which reading leaves to the check of constraints.
             errors.retain(|error| !error.contains("shorter") && !error.contains("longer"));
             prop_assert_eq!(errors, Vec::<String>::new(), "{}", text);
+        }
+    }
+
+    #[test]
+    fn no_beginning_of_what_is_read_is_given_up(answer in answer(right_answer()), fenced in any::<bool>()) {
+        let bare = text(&answer);
+        let text = if fenced { format!("```json\n{bare}\n```\n") } else { format!(" {bare} ") };
+        for allowed in [RouteSet::ALL, RouteSet::of::<TicketsRoute>()] {
+            if read_within::<SampleRouting>(text.as_bytes(), allowed).is_ok() {
+                let mut beginnings = (0..=text.len()).filter_map(|end| text.get(..end));
+                let given_up = beginnings.find_map(|beginning| fault_so_far(beginning, allowed));
+                prop_assert_eq!(given_up, None, "{}", text);
+            }
         }
     }
 

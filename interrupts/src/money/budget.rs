@@ -1,0 +1,338 @@
+//! A limit to what models cost.
+
+use std::fmt::{self, Debug};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use routing_core::{Clock, StopMode};
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::Notify;
+
+use super::amount::Money;
+use super::price::{ModelPrice, NoPrice, PriceTable};
+use super::usage::{Amount, Charges, Usage};
+use crate::limits::{LimitKind, LimitReached, LimitWarning, StopSink};
+
+/// What a budget needs.
+pub struct BudgetConfig {
+    /// What may be spent.
+    pub limit: Money,
+    /// What was spent before, by the part of a run that came before a resume.
+    pub spent: Money,
+    /// At which part of the limit a warning is given, in percent.
+    pub warn_at: u8,
+    /// What models cost.
+    pub prices: PriceTable,
+    /// Told when the money is spent.
+    pub sink: Arc<dyn StopSink>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// One limit over all who share it: clones charge the same account, from any thread.
+///
+/// A call reserves the most that it may cost before it begins, and is charged what it did cost when it has
+/// ended. So calls that run at the same time cannot spend the same money twice; the limit is passed only by a
+/// call that cost more than was reserved for it.
+#[derive(Clone)]
+pub struct Budget {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: BudgetConfig,
+    account: Mutex<Account>,
+    /// Woken when a reservation ends.
+    freed: Notify,
+}
+
+#[derive(Default)]
+struct Account {
+    spent: Money,
+    reserved: Money,
+    charges: Charges,
+    calls: u64,
+    warned: bool,
+    told: bool,
+}
+
+/// Where a budget stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct BudgetState {
+    /// What may be spent.
+    pub limit: Money,
+    /// What is spent, what was spent before included.
+    pub spent: Money,
+    /// What is reserved for calls that are under way.
+    pub reserved: Money,
+    /// Of what is spent: what providers said.
+    pub reported: Money,
+    /// Of what is spent: what was partly guessed.
+    pub estimated: Money,
+    /// Of what is spent: what was partly charged as reserved, for nobody knows.
+    pub assumed: Money,
+    /// How many calls were charged.
+    pub calls: u64,
+}
+
+/// Why nothing was reserved.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The model has no price.
+    #[error(transparent)]
+    NoPrice(#[from] NoPrice),
+    /// The call may cost more than is left. A stop was asked for.
+    #[error("{}", .0.message)]
+    Spent(LimitReached),
+    /// What is left is reserved by other calls; some of it may come back.
+    #[error("what is left of the budget is reserved by calls that are under way")]
+    Busy,
+}
+
+/// What a call was charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settlement {
+    /// What it cost.
+    pub cost: Money,
+    /// How that is known.
+    pub known: Amount,
+}
+
+/// Money that is reserved for a call. Dropped without being settled, as of a call that was torn down, it is
+/// charged whole: nobody knows better.
+#[must_use = "dropped, it is charged whole"]
+pub struct Reservation {
+    budget: Budget,
+    price: ModelPrice,
+    input: u64,
+    output: u64,
+    reserved: Money,
+    is_open: bool,
+}
+
+impl Budget {
+    /// A budget of which nothing is reserved.
+    pub fn new(config: BudgetConfig) -> Self {
+        let account = Account {
+            spent: config.spent,
+            ..Account::default()
+        };
+        Self {
+            shared: Arc::new(Shared {
+                config,
+                account: Mutex::new(account),
+                freed: Notify::new(),
+            }),
+        }
+    }
+
+    /// The price of a model.
+    ///
+    /// # Errors
+    ///
+    /// [`NoPrice`] where it has none.
+    pub fn price(&self, model: &str) -> Result<ModelPrice, NoPrice> {
+        self.shared.config.prices.price(model)
+    }
+
+    /// Where it stands.
+    pub fn state(&self) -> BudgetState {
+        let account = self.account();
+        BudgetState {
+            limit: self.shared.config.limit,
+            spent: account.spent,
+            reserved: account.reserved,
+            reported: account.charges.reported,
+            estimated: account.charges.estimated,
+            assumed: account.charges.assumed,
+            calls: account.calls,
+        }
+    }
+
+    /// Reserves for a call that reads and writes at most so many tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal`]; with [`Refusal::Spent`] a stop was asked for.
+    pub fn reserve(&self, model: &str, input: u64, output: u64) -> Result<Reservation, Refusal> {
+        self.reserve_at(self.price(model)?, input, output)
+    }
+
+    /// Reserves as [`Budget::reserve`] does, and waits while other calls hold what is needed.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal`], never [`Refusal::Busy`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, nothing is reserved.
+    pub async fn reserve_when_free(
+        &self,
+        model: &str,
+        input: u64,
+        output: u64,
+    ) -> Result<Reservation, Refusal> {
+        let price = self.price(model)?;
+        self.wait_for(price, input, output).await
+    }
+
+    pub(super) async fn wait_for(
+        &self,
+        price: ModelPrice,
+        input: u64,
+        output: u64,
+    ) -> Result<Reservation, Refusal> {
+        loop {
+            // It listens before it looks: what is freed in between is not missed.
+            let mut freed = std::pin::pin!(self.shared.freed.notified());
+            freed.as_mut().enable();
+            match self.reserve_at(price, input, output) {
+                Err(Refusal::Busy) => freed.await,
+                decided => return decided,
+            }
+        }
+    }
+
+    fn reserve_at(&self, price: ModelPrice, input: u64, output: u64) -> Result<Reservation, Refusal> {
+        let needed = price.bound(input, output);
+        let limit = self.shared.config.limit;
+        let mut account = self.account();
+        if account.spent.plus(needed) > limit {
+            let first = !std::mem::replace(&mut account.told, true);
+            let spent = account.spent;
+            drop(account);
+            let reached = self.reached(spent, Some(needed));
+            if first {
+                self.shared.config.sink.stop(reached.clone());
+            }
+            return Err(Refusal::Spent(reached));
+        }
+        if account.spent.plus(account.reserved).plus(needed) > limit {
+            return Err(Refusal::Busy);
+        }
+        account.reserved = account.reserved.plus(needed);
+        drop(account);
+        Ok(Reservation {
+            budget: self.clone(),
+            price,
+            input,
+            output,
+            reserved: needed,
+            is_open: true,
+        })
+    }
+
+    /// The charge and the freed reservation are one change: no other call sees the one without the other.
+    fn charge(&self, reserved: Money, cost: Money, known: Amount) {
+        let BudgetConfig { limit, warn_at, .. } = self.shared.config;
+        let mut account = self.account();
+        account.reserved = account.reserved.minus(reserved);
+        account.spent = account.spent.plus(cost);
+        account.charges.add(known, cost);
+        account.calls += 1;
+        let spent = account.spent;
+        let near = spent >= limit.percent(warn_at) && cost > Money::ZERO;
+        let is_near = near && !std::mem::replace(&mut account.warned, true);
+        let over = spent >= limit && cost > Money::ZERO;
+        let is_spent = over && !std::mem::replace(&mut account.told, true);
+        drop(account);
+        self.shared.freed.notify_waiters();
+        if is_near {
+            self.shared.config.sink.warn(self.near(spent));
+        }
+        if is_spent {
+            self.shared.config.sink.stop(self.reached(spent, None));
+        }
+    }
+
+    fn near(&self, spent: Money) -> LimitWarning {
+        let limit = self.shared.config.limit;
+        let currency = self.shared.config.prices.currency();
+        LimitWarning {
+            limit: LimitKind::Cost,
+            message: format!("{spent} of the budget of {limit} {currency} are spent"),
+            metadata: json!({ "limit": limit, "spent": spent, "currency": currency }),
+            at: self.shared.config.clock.now(),
+        }
+    }
+
+    fn reached(&self, spent: Money, needed: Option<Money>) -> LimitReached {
+        let limit = self.shared.config.limit;
+        let currency = self.shared.config.prices.currency();
+        let more = needed.map_or_else(String::new, |needed| {
+            format!(", and the next call may cost up to {needed}")
+        });
+        LimitReached {
+            limit: LimitKind::Cost,
+            mode: StopMode::Graceful,
+            message: format!("{spent} of the budget of {limit} {currency} are spent{more}"),
+            metadata: json!({
+                "limit": limit, "spent": spent, "needed": needed, "currency": currency,
+            }),
+            at: self.shared.config.clock.now(),
+        }
+    }
+
+    fn account(&self) -> MutexGuard<'_, Account> {
+        self.shared
+            .account
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Debug for Budget {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_tuple("Budget")
+            .field(&self.state())
+            .finish()
+    }
+}
+
+impl Reservation {
+    /// The most that was reserved.
+    pub const fn reserved(&self) -> Money {
+        self.reserved
+    }
+
+    /// The tokens that were reserved: to be read, and to be written.
+    pub const fn tokens(&self) -> (u64, u64) {
+        (self.input, self.output)
+    }
+
+    /// Charges what the call used, and frees the rest.
+    pub fn settle(mut self, usage: Usage) -> Settlement {
+        self.close(usage)
+    }
+
+    fn close(&mut self, usage: Usage) -> Settlement {
+        self.is_open = false;
+        let settlement = Settlement {
+            cost: self.price.cost(&usage, self.input, self.output),
+            known: usage.certainty(),
+        };
+        self.budget
+            .charge(self.reserved, settlement.cost, settlement.known);
+        settlement
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.is_open {
+            self.close(Usage::UNKNOWN);
+        }
+    }
+}
+
+impl Debug for Reservation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Reservation")
+            .field("reserved", &self.reserved)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,142 @@
+//! A language model whose calls are paid from a budget.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use routing_core::model::{
+    Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply,
+};
+use routing_core::{Outcome, StopScope};
+
+use super::budget::{Budget, Refusal, Reservation};
+use super::price::{ModelPrice, NoPrice};
+use super::usage::Usage;
+
+/// What is taken for granted of a call before it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallBound {
+    /// The bytes of a token that is read. With 1 no call reads more than was reserved for it; ordinary text has
+    /// about 4.
+    pub bytes_of_a_token: NonZeroU32,
+    /// The most tokens of an answer.
+    pub longest_answer: u64,
+}
+
+impl Default for CallBound {
+    /// 3 bytes for a token, 8,192 tokens for an answer.
+    fn default() -> Self {
+        Self {
+            bytes_of_a_token: NonZeroU32::MIN.saturating_add(2),
+            longest_answer: 8_192,
+        }
+    }
+}
+
+/// The tokens that a provider adds to each message, and to the schema.
+const TOKENS_AROUND_A_MESSAGE: u64 = 16;
+
+/// A model whose calls are paid from a budget. A call that the budget does not allow is interrupted before it
+/// begins; the budget has asked for a stop then.
+pub struct BudgetedModel {
+    inner: Arc<dyn LanguageModel>,
+    budget: Budget,
+    price: ModelPrice,
+    bound: CallBound,
+}
+
+impl BudgetedModel {
+    /// Pays the calls of `inner` from `budget`.
+    ///
+    /// # Errors
+    ///
+    /// [`NoPrice`] where the model's name is not in the table of prices.
+    pub fn new(
+        inner: Arc<dyn LanguageModel>,
+        budget: Budget,
+        bound: CallBound,
+    ) -> Result<Self, NoPrice> {
+        let price = budget.price(inner.name())?;
+        Ok(Self {
+            inner,
+            budget,
+            price,
+            bound,
+        })
+    }
+
+    /// The tokens that a call is thought to read.
+    fn input_of(&self, call: &ModelCall) -> u64 {
+        let messages = call
+            .messages
+            .iter()
+            .map(|message: &Message| self.tokens(message.text.len()) + TOKENS_AROUND_A_MESSAGE)
+            .fold(0, u64::saturating_add);
+        let schema = self.tokens(call.schema.text().len()) + TOKENS_AROUND_A_MESSAGE;
+        messages.saturating_add(schema)
+    }
+
+    fn tokens(&self, bytes: usize) -> u64 {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        bytes.div_ceil(u64::from(self.bound.bytes_of_a_token.get()))
+    }
+
+    async fn reserve(&self, input: u64) -> Result<Reservation, Refusal> {
+        self.budget
+            .wait_for(self.price, input, self.bound.longest_answer)
+            .await
+    }
+}
+
+#[async_trait]
+impl LanguageModel for BudgetedModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    async fn call(
+        &self,
+        call: ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        let input = self.input_of(&call);
+        let reserved = tokio::select! {
+            biased;
+            reason = scope.stopped_now() => return Ok(nothing_sent(reason)),
+            reserved = self.reserve(input) => reserved,
+        };
+        let reservation = match reserved {
+            Ok(reservation) => reservation,
+            Err(Refusal::Spent(reached)) => return Ok(nothing_sent(reached.reason())),
+            Err(refusal @ (Refusal::Busy | Refusal::NoPrice(_))) => {
+                // The price was looked up before, and who waits is not told that others are busy.
+                return Err(ModelError::Malformed {
+                    detail: refusal.to_string(),
+                });
+            }
+        };
+        let answered = self.inner.call(call, scope).await;
+        let usage = match &answered {
+            Ok(Outcome::Completed(reply)) => {
+                Usage::reported_or_estimated(reply.usage, input, self.tokens(reply.text.len()))
+            }
+            Ok(Outcome::Interrupted { partial, .. }) => {
+                Usage::reported_or_estimated(partial.usage, input, self.tokens(partial.text.len()))
+            }
+            Err(error) => Usage::of_failure(error),
+        };
+        reservation.settle(usage);
+        answered
+    }
+}
+
+fn nothing_sent(reason: routing_core::StopReason) -> Outcome<ModelReply, PartialReply> {
+    Outcome::Interrupted {
+        reason,
+        partial: PartialReply::default(),
+    }
+}

@@ -1,0 +1,92 @@
+//! Looking at an answer while it arrives: whether it can still become one that is read.
+//!
+//! The beginning of an answer is read by the very code that reads whole ones. It is at fault where that
+//! reading stops at anything but the end of the text, for reading goes from left to right and nothing
+//! that follows mends what it met. So no answer is ever given up that would have been taken.
+
+use super::body::{body, body_so_far};
+use super::explain::fault_before_end;
+use super::read::Within;
+use super::set_fields::SetFields;
+use super::{AnswerError, AnswerFault};
+use crate::route_set::RouteSet;
+use crate::routing::Routing;
+
+/// An answer is looked at again when it has grown by this part of itself, so that all looking together
+/// costs a few readings of the whole, however long it gets.
+const GROWTH: usize = 8;
+
+/// And not before it has grown by so many bytes.
+const LEAST_GROWTH: usize = 16;
+
+/// An answer that arrives piece by piece.
+#[derive(Debug)]
+pub struct ArrivingAnswer<R: Routing> {
+    allowed: RouteSet<R>,
+    text: String,
+    /// The length at which it is looked at again.
+    next_look: usize,
+    fault: Option<AnswerError>,
+}
+
+impl<R: Routing> ArrivingAnswer<R> {
+    /// An answer that may hold one of these routes, of which nothing has arrived.
+    pub fn new(allowed: RouteSet<R>) -> Self {
+        Self {
+            allowed,
+            text: String::new(),
+            next_look: 1,
+            fault: None,
+        }
+    }
+
+    /// Takes the next piece. The fault that no further piece can mend, once there is one.
+    ///
+    /// A fault is noticed soon, not at once: the answer is looked at whenever it has grown by an eighth.
+    pub fn push(&mut self, piece: &str) -> Option<&AnswerError> {
+        if self.fault.is_some() {
+            return self.fault.as_ref();
+        }
+        self.text.push_str(piece);
+        if self.text.len() >= self.next_look {
+            let growth = (self.text.len() / GROWTH).max(LEAST_GROWTH);
+            self.next_look = self.text.len().saturating_add(growth);
+            self.fault = fault_so_far(&self.text, self.allowed);
+        }
+        self.fault.as_ref()
+    }
+
+    /// Begins again: what has arrived does not count.
+    pub fn restart(&mut self) {
+        *self = Self::new(self.allowed);
+    }
+
+    /// The fault that was noticed.
+    pub fn fault(&self) -> Option<&AnswerError> {
+        self.fault.as_ref()
+    }
+}
+
+/// The fault of an answer that begins so, whatever follows; `None` while it may still become one that
+/// [`read_within`](super::read_within) takes.
+pub fn fault_so_far<R: Routing>(beginning: &str, allowed: RouteSet<R>) -> Option<AnswerError> {
+    if let Err(error) = body(beginning.as_bytes())
+        && matches!(error.fault(), AnswerFault::TooLong)
+    {
+        return Some(error);
+    }
+    let text = match body_so_far(beginning.as_bytes()) {
+        Ok(text) => text?,
+        Err(error) => return Some(error),
+    };
+    if allowed.is_empty() {
+        return None;
+    }
+    fault_before_end(&Within(allowed), text).or_else(|| {
+        let set = SetFields::begun_in(text);
+        (set > 1).then(|| {
+            let reason = format!("{set} fields are set; set exactly one");
+            AnswerError::new(AnswerFault::ManyRoutes, "$", reason)
+        })
+    })
+}

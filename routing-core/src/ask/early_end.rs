@@ -1,0 +1,67 @@
+//! Ends a call whose answer is already wrong.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+
+use crate::answer::{AnswerError, ArrivingAnswer};
+use crate::model::ChunkSink;
+use crate::route_set::RouteSet;
+use crate::routing::Routing;
+use crate::stop::{StopMode, StopReason, StopScope, StopSource};
+
+/// Looks at the pieces of an answer on their way to whoever wants to see them, and stops the call where
+/// no further piece could make a right one of it.
+pub(super) struct EarlyEnd<R: Routing> {
+    inner: Option<Arc<dyn ChunkSink>>,
+    answer: Mutex<ArrivingAnswer<R>>,
+    call: StopScope,
+}
+
+impl<R: Routing> EarlyEnd<R> {
+    pub(super) fn around(
+        inner: Option<Arc<dyn ChunkSink>>,
+        allowed: RouteSet<R>,
+        call: StopScope,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            inner,
+            answer: Mutex::new(ArrivingAnswer::new(allowed)),
+            call,
+        })
+    }
+
+    /// Why the call was stopped, where it was.
+    pub(super) fn fault(&self) -> Option<AnswerError> {
+        self.change(|answer| answer.fault().cloned())
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut ArrivingAnswer<R>) -> T) -> T {
+        change(&mut self.answer.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<R: Routing> ChunkSink for EarlyEnd<R> {
+    fn chunk(&self, text: &str) {
+        if let Some(inner) = &self.inner {
+            inner.chunk(text);
+        }
+        let fault = self.change(|answer| answer.push(text).map(ToString::to_string));
+        if let Some(fault) = fault {
+            self.call.stop(StopReason {
+                source: StopSource::Programmatic,
+                mode: StopMode::Immediate,
+                message: format!("the answer is wrong already: {fault}"),
+                // Nobody but the model sees it, and the core reads no clock.
+                timestamp: Timestamp::UNIX_EPOCH,
+            });
+        }
+    }
+
+    fn restarted(&self) {
+        if let Some(inner) = &self.inner {
+            inner.restarted();
+        }
+        self.change(ArrivingAnswer::restart);
+    }
+}

@@ -1,0 +1,68 @@
+//! Runs that go on from a checkpoint of another one.
+
+use interrupts::EffectId;
+use interrupts::store::{AuditSubject, CheckpointId, JournalEntry, NewRun, Run, RunError};
+
+use super::run::{alias_of, place};
+use super::{Halt, Operation};
+use crate::tables::Tables;
+
+/// Creates a run that goes on from a checkpoint.
+pub(crate) struct Fork {
+    pub(crate) from: CheckpointId,
+    pub(crate) new: NewRun,
+    /// What had its result in the other run's journal when the checkpoint was saved, in order. It is read
+    /// before the transaction, for neither a result nor its count ever changes.
+    pub(crate) done: Vec<JournalEntry>,
+}
+
+impl Operation for Fork {
+    type Output = Run;
+    type Error = RunError;
+
+    fn want(&self, tables: &mut Tables) {
+        tables.heads.want(&());
+        tables.runs.want(&self.new.id);
+        tables.checkpoint_ids.want(&self.from);
+        if let Some(alias) = &self.new.alias {
+            tables.aliases.want(alias);
+        }
+    }
+
+    fn run(&self, tables: &mut Tables) -> Result<Run, Halt<RunError>> {
+        let NewRun { id, alias, content } = &self.new;
+        if let Some(row) = tables.runs.get(id)? {
+            let same = row.run.alias == *alias
+                && row.run.content == *content
+                && row.run.forked_from == Some(self.from);
+            return if same {
+                Ok(row.run.clone())
+            } else {
+                Err(Halt::Refused(RunError::Taken { run: *id }))
+            };
+        }
+        if tables.checkpoint_ids.get(&self.from)?.is_none() {
+            let checkpoint = self.from;
+            return Err(Halt::Refused(RunError::NoCheckpoint { checkpoint }));
+        }
+        alias_of(&self.new, tables)?;
+        let mut effects = 0;
+        for entry in &self.done {
+            if let (Some(place), Some(result)) = (&entry.intent.place, &entry.result) {
+                let mut intent = entry.intent.clone();
+                intent.effect = EffectId::in_run(*id, place);
+                intent.run = *id;
+                tables.journal_taken_over(intent, result.content.clone())?;
+                effects += 1;
+            }
+        }
+        tables.audit(AuditSubject::Fork {
+            run: *id,
+            from: self.from,
+            effects,
+        })?;
+        let mut run = Run::created(self.new.clone(), tables.now);
+        run.forked_from = Some(self.from);
+        Ok(place(run, tables)?)
+    }
+}

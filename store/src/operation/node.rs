@@ -1,0 +1,77 @@
+//! The nodes of runs.
+
+use interrupts::store::{NodeRow, Notification, RunError};
+use routing_core::RunId;
+
+use super::run::check_epoch;
+use super::{Halt, Operation};
+use crate::tables::{PlacedNode, Tables};
+
+/// Records how nodes of a run stand.
+pub(crate) struct PutNodes {
+    pub(crate) run: RunId,
+    pub(crate) epoch: u64,
+    pub(crate) nodes: Vec<NodeRow>,
+}
+
+impl Operation for PutNodes {
+    type Output = ();
+    type Error = RunError;
+
+    fn want(&self, tables: &mut Tables) {
+        tables.heads.want(&());
+        tables.runs.want(&self.run);
+        for row in &self.nodes {
+            tables.nodes.want(&(row.run, row.node.clone()));
+        }
+    }
+
+    fn run(&self, tables: &mut Tables) -> Result<(), Halt<RunError>> {
+        let Some(row) = tables.runs.get(&self.run)? else {
+            return Err(Halt::Refused(RunError::Unknown { run: self.run }));
+        };
+        check_epoch(&row.run, self.epoch)?;
+        for row in &self.nodes {
+            if row.run != self.run {
+                // Its owner may write of this run alone.
+                return Err(Halt::Refused(RunError::Unknown { run: row.run }));
+            }
+            put(row, tables)?;
+        }
+        Ok(())
+    }
+}
+
+fn put(row: &NodeRow, tables: &mut Tables) -> Result<(), Halt<RunError>> {
+    let key = (row.run, row.node.clone());
+    let known = tables.nodes.get(&key)?.cloned();
+    let unchanged = known
+        .as_ref()
+        .filter(|known| known.node.activity == row.activity);
+    let mut node = row.clone();
+    node.since = unchanged.map_or(tables.now, |known| known.node.since);
+    if known.as_ref().is_some_and(|known| known.node == node) {
+        return Ok(());
+    }
+    if unchanged.is_none() {
+        tables.tell(Notification::Node {
+            run: row.run,
+            node: row.node.clone(),
+            kind: row.kind.clone(),
+            activity: row.activity,
+            step: row.step,
+        })?;
+    }
+    let position = match &known {
+        Some(known) => known.position,
+        None => {
+            let mut heads = tables.heads()?;
+            heads.nodes += 1;
+            let position = heads.nodes;
+            tables.heads.put((), heads);
+            position
+        }
+    };
+    tables.nodes.put(key, PlacedNode { position, node });
+    Ok(())
+}

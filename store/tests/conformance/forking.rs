@@ -1,0 +1,174 @@
+//! Runs that go on from a checkpoint of another one.
+
+use interrupts::EffectId;
+use interrupts::store::{
+    AuditSubject, Begun, CheckpointId, Intent, JournalEntry, NewRun, Notification, Run, RunError,
+    Store,
+};
+use routing_core::RunId;
+
+use crate::running::{draft, intent};
+use crate::scene::{ALL, Scene, delivery};
+
+/// An effect at a place of a run.
+fn placed(run: &Run, place: &str) -> Intent {
+    Intent {
+        effect: EffectId::in_run(run.id, place),
+        place: Some(place.to_owned()),
+        ..intent(run, place)
+    }
+}
+
+fn fork() -> NewRun {
+    NewRun {
+        id: RunId::generate(),
+        alias: None,
+        content: r#"{"goal":"the same"}"#.to_owned(),
+    }
+}
+
+async fn done<S: Store>(scene: &Scene<S>, intent: Intent, result: &str) -> JournalEntry {
+    let effect = intent.effect;
+    scene.store.begin(1, intent).await.unwrap();
+    let finished = scene.store.finish(1, effect, result.to_owned());
+    finished.await.unwrap()
+}
+
+pub(crate) async fn a_fork_takes_over_what_had_its_result_at_the_checkpoint<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    let (late, open) = (placed(&run, "b"), placed(&run, "d"));
+    store.begin(1, late.clone()).await.unwrap();
+    done(&scene, placed(&run, "c"), "\"c\"").await;
+    done(&scene, placed(&run, "a"), "\"a\"").await;
+    done(&scene, intent(&run, "without a place"), "\"w\"").await;
+    store.begin(1, open.clone()).await.unwrap();
+    let checkpoint = store.save(draft(&run, None)).await.unwrap();
+    // Begun before the checkpoint and done after it, or begun after it: not the fork's.
+    store
+        .finish(1, late.effect, "\"b\"".to_owned())
+        .await
+        .unwrap();
+    done(&scene, placed(&run, "e"), "\"e\"").await;
+
+    let new = fork();
+    let forked = store.fork_run(checkpoint.id, new.clone()).await.unwrap();
+    assert_eq!(forked.forked_from, Some(checkpoint.id));
+    assert_eq!(forked.content, new.content);
+    let journal = store.journal(forked.id, ALL).await.unwrap();
+    let taken: Vec<_> = journal
+        .iter()
+        .map(|entry| {
+            let result = entry.result.as_ref().unwrap();
+            let place = entry.intent.place.as_deref().unwrap();
+            (place, result.content.as_str(), entry.intent.effect)
+        })
+        .collect();
+    let effect = |place| EffectId::in_run(forked.id, place);
+    assert_eq!(
+        taken,
+        [("c", "\"c\"", effect("c")), ("a", "\"a\"", effect("a"))]
+    );
+    // What the fork begins at such a place is known.
+    let owned = store.own_run(forked.id, delivery("owner", 60)).await;
+    let epoch = owned.unwrap().epoch;
+    let known = store.begin(epoch, placed(&forked, "a")).await;
+    assert_eq!(known, Ok(Begun::Known(journal[1].clone())));
+    let rows = store.audit(ALL).await.unwrap();
+    let forks = rows
+        .iter()
+        .filter_map(|row| match row.read().unwrap().subject {
+            AuditSubject::Fork { run, from, effects } => Some((run, from, effects)),
+            _ => None,
+        });
+    assert_eq!(forks.collect::<Vec<_>>(), [(forked.id, checkpoint.id, 2)]);
+}
+
+pub(crate) async fn a_fork_of_a_fork_takes_over_what_the_first_one_took<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    done(&scene, placed(&run, "a"), "\"a\"").await;
+    let checkpoint = store.save(draft(&run, None)).await.unwrap();
+    let first = store.fork_run(checkpoint.id, fork()).await.unwrap();
+    let first = store
+        .own_run(first.id, delivery("owner", 60))
+        .await
+        .unwrap();
+    let mut of_fork = draft(&first, Some(checkpoint.id));
+    of_fork.epoch = first.epoch;
+    let of_fork = store.save(of_fork).await.unwrap();
+    let second = store.fork_run(of_fork.id, fork()).await.unwrap();
+    let journal = store.journal(second.id, ALL).await.unwrap();
+    assert_eq!(journal.len(), 1);
+    assert_eq!(journal[0].intent.effect, EffectId::in_run(second.id, "a"));
+}
+
+pub(crate) async fn a_fork_is_made_once_and_only_of_a_checkpoint<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    let first = store.save(draft(&run, None)).await.unwrap();
+    let second = store.save(draft(&run, None)).await.unwrap();
+    let new = NewRun {
+        alias: Some("second try".to_owned()),
+        ..fork()
+    };
+    let forked = store.fork_run(first.id, new.clone()).await.unwrap();
+    let again = store.fork_run(first.id, new.clone()).await;
+    assert_eq!(again, Ok(forked.clone()));
+    let taken = Err(RunError::Taken { run: forked.id });
+    assert_eq!(store.fork_run(second.id, new.clone()).await, taken);
+    assert_eq!(store.create_run(new.clone()).await, taken);
+    let same_alias = NewRun {
+        id: RunId::generate(),
+        ..new
+    };
+    assert_eq!(store.fork_run(first.id, same_alias).await, taken);
+    assert_eq!(store.run_of("second try").await, Ok(Some(forked)));
+    let checkpoint = CheckpointId {
+        run: run.id,
+        number: 3,
+    };
+    let nothing = fork();
+    assert_eq!(
+        store.fork_run(checkpoint, nothing.clone()).await,
+        Err(RunError::NoCheckpoint { checkpoint })
+    );
+    assert_eq!(store.run(nothing.id).await, Ok(None));
+}
+
+pub(crate) async fn effects_and_checkpoints_are_told_and_counted<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    let entry = done(&scene, placed(&run, "a"), "1").await;
+    assert_eq!(entry.result.unwrap().count, 2, "its intent and itself");
+    let mut with_intent = draft(&run, None);
+    with_intent.intents = vec![placed(&run, "b")];
+    let checkpoint = store.save(with_intent).await.unwrap();
+    assert_eq!(checkpoint.journal, 3);
+    let read = store.checkpoint(checkpoint.id).await;
+    assert_eq!(read, Ok(Some(checkpoint.clone())));
+    let (a, b) = (placed(&run, "a").effect, placed(&run, "b").effect);
+    let told = store.outbox(ALL).await.unwrap();
+    let told: Vec<_> = told
+        .iter()
+        .map(|row| match &row.notification {
+            Notification::Effect { effect, done, .. } => Ok((*effect, *done)),
+            Notification::Checkpoint { checkpoint } => Err(checkpoint.number),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [Ok((a, false)), Ok((a, true)), Ok((b, false)), Err(1)]
+    );
+    let rows = store.audit(ALL).await.unwrap();
+    let last = rows.last().unwrap().read().unwrap().subject;
+    let expected = AuditSubject::Checkpoint {
+        run: run.id,
+        number: 1,
+        content: checkpoint.digest,
+    };
+    assert_eq!(last, expected);
+}

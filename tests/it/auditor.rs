@@ -1,0 +1,132 @@
+//! The auditor itself: what it must find is planted, and what is fine it leaves alone.
+
+use std::sync::Arc;
+
+use interrupts::life::{Actor, Admission, ExpiryOutcome, Role, Scope};
+use interrupts::store::{Interrupts, NewRun, Runs};
+use interrupts::{ActorName, Digest, IdempotencyKey, KindName, RouteName};
+use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
+use store::{MemoryStore, StoreSettings};
+use tests::auditor::{Attempt, Evidence, Finding, Outcome, TargetCall, audit};
+
+fn admission(run: RunId, key: &str) -> Admission {
+    let origin = RouteName::new("ORCHESTRATOR").unwrap();
+    Admission {
+        id: InterruptId::generate(),
+        run,
+        node: NodeId::root(),
+        kind: KindName::new("ORCHESTRATOR").unwrap(),
+        origin: origin.clone(),
+        routes: vec![origin],
+        interrupt_type: InterruptType::HumanReview,
+        source: StopSource::User,
+        requested_by: Actor {
+            name: ActorName::new("publisher").unwrap(),
+            role: Role::Supervisor,
+        },
+        mode: StopMode::Graceful,
+        scope: Scope::Agent,
+        reason: "look at this".to_owned(),
+        content: "{}".to_owned(),
+        key: IdempotencyKey::new(key).unwrap(),
+        allowed: Vec::new(),
+        patience: None,
+        on_expiry: ExpiryOutcome::Cancel,
+        most_attempts: 8,
+        reroute: None,
+    }
+}
+
+/// A store with one run and an interrupt under each key, and what the publisher was told of each.
+async fn published(keys: &[&str]) -> (Arc<MemoryStore>, Vec<Attempt>) {
+    let store = Arc::new(MemoryStore::new(StoreSettings::default()));
+    let run = RunId::generate();
+    let content = "{}".to_owned();
+    store
+        .create_run(NewRun {
+            id: run,
+            alias: None,
+            content,
+        })
+        .await
+        .unwrap();
+    let mut attempts = Vec::new();
+    for key in keys {
+        let admitted = store.admit(admission(run, key)).await.unwrap();
+        let interrupt = admitted.into_interrupt().id;
+        attempts.push(Attempt {
+            key: (*key).to_owned(),
+            outcome: Outcome::Acknowledged { interrupt },
+        });
+    }
+    (store, attempts)
+}
+
+async fn findings(store: &MemoryStore, attempts: &[Attempt], calls: &[TargetCall]) -> Vec<Finding> {
+    let evidence = Evidence {
+        store,
+        attempts,
+        calls,
+    };
+    audit(&evidence).await.unwrap().findings
+}
+
+#[tokio::test]
+async fn what_was_published_and_is_there_is_fine() {
+    let (store, attempts) = published(&["a", "b"]).await;
+    assert_eq!(findings(&store, &attempts, &[]).await, []);
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_and_is_not_there_is_lost() {
+    let (store, mut attempts) = published(&["a"]).await;
+    let interrupt = InterruptId::generate();
+    attempts.push(Attempt {
+        key: "gone".to_owned(),
+        outcome: Outcome::Acknowledged { interrupt },
+    });
+    let key = "gone".to_owned();
+    assert_eq!(
+        findings(&store, &attempts, &[]).await,
+        [Finding::Lost { key }]
+    );
+}
+
+#[tokio::test]
+async fn what_nobody_published_or_what_was_refused_is_a_phantom() {
+    let (store, mut attempts) = published(&["a", "b"]).await;
+    attempts.remove(0);
+    attempts[0].outcome = Outcome::Refused;
+    let found = findings(&store, &attempts, &[]).await;
+    let phantoms = |finding: &&Finding| matches!(finding, Finding::Phantom { .. });
+    assert_eq!(found.iter().filter(phantoms).count(), 2, "{found:?}");
+}
+
+#[tokio::test]
+async fn a_publisher_that_was_told_of_another_interrupt_is_noticed() {
+    let (store, mut attempts) = published(&["a"]).await;
+    attempts[0].outcome = Outcome::Acknowledged {
+        interrupt: InterruptId::generate(),
+    };
+    let found = findings(&store, &attempts, &[]).await;
+    assert!(
+        matches!(found.as_slice(), [Finding::OtherAnswer { .. }]),
+        "{found:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_call_whose_answer_reached_nobody_is_counted_and_is_no_finding() {
+    let (store, attempts) = published(&[]).await;
+    let calls = [TargetCall {
+        number: 1,
+        request: Digest::of(b"once"),
+    }];
+    let evidence = Evidence {
+        store: &*store,
+        attempts: &attempts,
+        calls: &calls,
+    };
+    let report = audit(&evidence).await.unwrap();
+    assert_eq!((report.lost_answers, report.findings.len()), (1, 0));
+}
