@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(crate) use kind::Kind;
-pub(crate) use refused::{not_decided, of_change, of_launch, of_store, of_verify};
+pub(crate) use refused::{decider, no_interrupt, not_decided, of_change, of_launch, of_store, of_verify};
 
 /// Why a request was not carried out.
 #[derive(Debug, Clone)]
@@ -114,7 +114,7 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = JsonProblemDetails(self.document()).into_response();
+        let mut response = JsonProblemDetails::from(self.document()).into_response();
         let headers = response.headers_mut();
         if self.0.kind == Kind::Unauthenticated {
             headers.insert(

@@ -64,7 +64,9 @@ pub(crate) async fn admit_only_the_known(
     mut request: Request,
     next: Next,
 ) -> Response {
-    match identify(&app, &request).await {
+    let shown = presented(&request);
+    let peer = request.extensions().get::<Peer>().copied();
+    match identify(&app, shown, peer).await {
         Ok(Some(caller)) => {
             if let Err(problem) = refuse_forged(&request, &caller) {
                 return problem.into_response();
@@ -95,8 +97,12 @@ fn refuse_forged(request: &Request, caller: &Caller) -> Result<(), Problem> {
     Ok(())
 }
 
-async fn identify(app: &App, request: &Request) -> Result<Option<Caller>, Problem> {
-    let Some((secret, credential)) = presented(request) else {
+async fn identify(
+    app: &App,
+    shown: Option<(String, Credential)>,
+    peer: Option<Peer>,
+) -> Result<Option<Caller>, Problem> {
+    let Some((secret, credential)) = shown else {
         return Ok(None);
     };
     let row = match digest_of_presented(&secret) {
@@ -113,8 +119,8 @@ async fn identify(app: &App, request: &Request) -> Result<Option<Caller>, Proble
     if let Some(caller) = caller.and_then(|row| Caller::of(row, credential)) {
         return Ok(Some(caller));
     }
-    if let Some(Peer(peer)) = request.extensions().get::<Peer>() {
-        app.pace.failure(*peer)?;
+    if let Some(Peer(peer)) = peer {
+        app.pace.failure(peer)?;
     }
     // The cookie of a session that has ended is no attempt to come in.
     Ok(None)
