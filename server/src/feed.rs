@@ -162,7 +162,10 @@ impl Feed {
     /// Rendered events after a position, where all of them are kept.
     fn kept_after(&self, position: u64) -> Option<Vec<Arc<FeedEvent>>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = kept.front()?.position;
+        let (first, last) = (kept.front()?.position, kept.back()?.position);
+        if position > last {
+            return None;
+        }
         let skipped = (position + 1).checked_sub(first)?;
         let skipped = usize::try_from(skipped).ok()?;
         let events = kept.iter().skip(skipped).take(CHUNK as usize);

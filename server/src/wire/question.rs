@@ -109,12 +109,22 @@ impl Question {
             "confirmations": {"type": "object", "properties": items, "additionalProperties": false},
             "rerouteTo": {"enum": routes},
         });
-        if let (Some(request), Value::Object(properties)) =
+        let mut definitions = None;
+        if let (Some(mut request), Value::Object(properties)) =
             (request_schema(interrupt, None), &mut properties)
         {
+            // References are read from the top of a schema, so that is where definitions stand.
+            if let Value::Object(request) = &mut request {
+                definitions = request.shift_remove("$defs");
+            }
             properties.insert("editedRequest".to_owned(), request);
         }
-        json!({"type": "object", "properties": properties, "additionalProperties": false})
+        let mut schema =
+            json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if let (Some(definitions), Value::Object(schema)) = (definitions, &mut schema) {
+            schema.insert("$defs".to_owned(), definitions);
+        }
+        schema
     }
 }
 

@@ -1,0 +1,11 @@
+//! The server from outside: over a listening socket, with the clients that people and programs use.
+
+mod attacks;
+mod decisions;
+mod feed;
+mod house;
+mod requests;
+mod rights;
+mod runs;
+mod scene;
+mod socket;
