@@ -56,7 +56,11 @@ impl App {
 
     /// A run.
     pub(crate) async fn run(&self, id: RunId) -> Result<Run, Problem> {
-        let run = self.store().run(id).await.map_err(|error| of_store(&error))?;
+        let run = self
+            .store()
+            .run(id)
+            .await
+            .map_err(|error| of_store(&error))?;
         run.ok_or_else(|| no_run(&id.to_string()))
     }
 

@@ -13,8 +13,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower::service_fn;
 use tower::ServiceExt as _;
+use tower::service_fn;
 
 use crate::access::Peer;
 use crate::config::ServerLimits;
@@ -74,11 +74,7 @@ impl Connections {
         self.open.close();
     }
 
-    fn connection(
-        &self,
-        stream: TcpStream,
-        peer: Peer,
-    ) -> impl Future<Output = ()> + Send + use<> {
+    fn connection(&self, stream: TcpStream, peer: Peer) -> impl Future<Output = ()> + Send + use<> {
         let router = self.router.clone();
         let service = service_fn(move |request: hyper::Request<Incoming>| {
             let mut request: Request = request.map(Body::new);

@@ -183,7 +183,10 @@ impl Feed {
     /// An interrupt, for those of its parts that never change.
     async fn fixed_parts(&self, id: InterruptId) -> Option<Arc<Interrupt>> {
         let found = {
-            let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+            let remembered = self
+                .remembered
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             remembered
                 .iter()
                 .rev()
@@ -194,7 +197,10 @@ impl Feed {
             return found;
         }
         let interrupt = Arc::new(self.store.interrupt(id).await.ok()??);
-        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remembered = self
+            .remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         remembered.push_back((id, Arc::clone(&interrupt)));
         if remembered.len() > REMEMBERED {
             remembered.pop_front();

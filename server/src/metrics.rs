@@ -143,7 +143,10 @@ impl Metrics {
             "Requests that were answered",
             metrics.requests.clone(),
         );
-        Self { registry, ..metrics }
+        Self {
+            registry,
+            ..metrics
+        }
     }
 
     /// An interrupt was asked for.
@@ -166,9 +169,7 @@ impl Metrics {
             Family::Question => "ack",
         };
         let seconds = at.duration_since(interrupt.requested_at).as_secs_f64();
-        self.phases
-            .get_or_create(&Phase { phase })
-            .observe(seconds);
+        self.phases.get_or_create(&Phase { phase }).observe(seconds);
     }
 
     /// A decision was made here.

@@ -10,7 +10,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(crate) use kind::Kind;
-pub(crate) use refused::{decider, no_interrupt, not_decided, of_change, of_launch, of_store, of_verify};
+pub(crate) use refused::{
+    decider, no_interrupt, not_decided, of_change, of_launch, of_store, of_verify,
+};
 
 /// Why a request was not carried out.
 #[derive(Debug, Clone)]

@@ -26,9 +26,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::access::{
-    SESSION_COOKIE, admit_only_the_known, keep_the_pace, refuse_foreign_sites,
-};
+use crate::access::{SESSION_COOKIE, admit_only_the_known, keep_the_pace, refuse_foreign_sites};
 use crate::app::App;
 use crate::page;
 use crate::problem::{Kind, Problem};
@@ -159,7 +157,10 @@ pub(crate) fn router(app: App) -> Router {
         ))
         .layer(middleware::from_fn_with_state(app.clone(), answer_in_time))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(fixed_header(header::CONTENT_SECURITY_POLICY, CONTENT_POLICY))
+        .layer(fixed_header(
+            header::CONTENT_SECURITY_POLICY,
+            CONTENT_POLICY,
+        ))
         .layer(fixed_header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(fixed_header(header::REFERRER_POLICY, "no-referrer"))
         .layer(fixed_header(

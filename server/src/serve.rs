@@ -118,8 +118,14 @@ async fn check_remote(listener: &TcpListener, config: &ServerConfig) -> Result<(
             let now = config.clock.now();
             let tokens = config.store.tokens().await?;
             // What lets nobody in but once is no protection, only a way to begin.
-            let any = tokens.iter().any(|token| token.holds_at(now) && !token.once);
-            if any { Ok(()) } else { Err(ServeError::NoTokens) }
+            let any = tokens
+                .iter()
+                .any(|token| token.holds_at(now) && !token.once);
+            if any {
+                Ok(())
+            } else {
+                Err(ServeError::NoTokens)
+            }
         }
     }
 }

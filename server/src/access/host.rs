@@ -55,7 +55,10 @@ impl HostNames {
             .and_then(|rest| rest.strip_suffix(']'))
             .unwrap_or(name);
         bare.parse::<IpAddr>().is_ok()
-            || self.names.iter().any(|known| name.eq_ignore_ascii_case(known))
+            || self
+                .names
+                .iter()
+                .any(|known| name.eq_ignore_ascii_case(known))
     }
 }
 

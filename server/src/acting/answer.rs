@@ -18,10 +18,7 @@ pub(super) struct Answered {
 }
 
 /// The answer of an order, where it fits the interrupt.
-pub(super) fn answer_of(
-    interrupt: &Interrupt,
-    order: &DecisionOrder,
-) -> Result<Answered, Problem> {
+pub(super) fn answer_of(interrupt: &Interrupt, order: &DecisionOrder) -> Result<Answered, Problem> {
     let target = target_of(interrupt, order)?;
     let content = match interrupt.family() {
         Family::Question => question(interrupt, order, target.as_ref())?,

@@ -129,7 +129,11 @@ fn made_before(
     id: DecisionId,
     order: &DecisionOrder,
 ) -> Result<Option<Decided>, Problem> {
-    let Some(decision) = interrupt.decision.as_ref().filter(|decision| decision.id == id) else {
+    let Some(decision) = interrupt
+        .decision
+        .as_ref()
+        .filter(|decision| decision.id == id)
+    else {
         return Ok(None);
     };
     let same = choosing(interrupt, id, order).is_ok_and(|choosing| {

@@ -4,9 +4,7 @@ use agents::AgentKind;
 use interrupts::life::{Admission, ExpiryOutcome, Scope, USUAL_ATTEMPTS};
 use interrupts::store::Admitted;
 use interrupts::{IdempotencyKey, RouteName};
-use routing_core::{
-    AgentType, InterruptId, NodeId, StopMode, StopSource,
-};
+use routing_core::{AgentType, InterruptId, NodeId, StopMode, StopSource};
 
 use routing_core::event::InterruptRequestEvent;
 
@@ -18,11 +16,7 @@ use crate::body::unread;
 use crate::problem::{Kind, Problem};
 
 /// Publishes an event as it was sent. Its id is its key: sent again, the stored answer is given.
-pub(crate) async fn publish(
-    app: &App,
-    caller: &Caller,
-    json: &[u8],
-) -> Result<Admitted, Problem> {
+pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<Admitted, Problem> {
     Right::Request.demand(caller)?;
     let event = InterruptRequestEvent::<AgentKind>::from_json(json).map_err(|e| unread(&e))?;
     let agent = find_agent(app, event.node_id.as_str()).await?;
@@ -37,7 +31,11 @@ pub(crate) async fn publish(
     if known.is_none() {
         refuse_ended(&agent)?;
     }
-    let admitted = app.store().admit(admission).await.map_err(|e| refused(&e))?;
+    let admitted = app
+        .store()
+        .admit(admission)
+        .await
+        .map_err(|e| refused(&e))?;
     app.wake(&agent.run).await;
     Ok(admitted)
 }
@@ -93,4 +91,3 @@ fn admission(
         reroute: Some(reroute),
     })
 }
-

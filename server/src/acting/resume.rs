@@ -68,7 +68,10 @@ pub(crate) async fn resume(
 async fn nothing_to_decide(app: &App, run: &Run) -> Result<RunId, Problem> {
     match run.state {
         RunState::Running | RunState::Stopping
-            if run.lease.as_ref().is_some_and(|lease| lease.until > app.now()) =>
+            if run
+                .lease
+                .as_ref()
+                .is_some_and(|lease| lease.until > app.now()) =>
         {
             Err(Problem::new(
                 Kind::NotInState,
@@ -105,7 +108,9 @@ async fn lift(
         reroute_to: None,
         way: Way::Resume,
     };
-    decide(app, caller, pause, decision).await.map(|_decided| ())
+    decide(app, caller, pause, decision)
+        .await
+        .map(|_decided| ())
 }
 
 /// The interrupts of a run that wait for a person.

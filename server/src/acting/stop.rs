@@ -1,8 +1,6 @@
 //! Interrupting an agent or a run.
 
-use interrupts::life::{
-    Admission, ExpiryOutcome, Family, Interrupt, Scope, State, USUAL_ATTEMPTS,
-};
+use interrupts::life::{Admission, ExpiryOutcome, Family, Interrupt, Scope, State, USUAL_ATTEMPTS};
 use interrupts::store::{AdmitError, Admitted, Filter, Page};
 use interrupts::{IdempotencyKey, RouteName};
 use jiff::SignedDuration;
@@ -82,13 +80,20 @@ pub(crate) async fn stop(
             }
             Err(error) => {
                 // It ended in between: this one is new, then.
-                tracing::debug!(problem = of_change(&error, app.now()).detail(), "not raised");
+                tracing::debug!(
+                    problem = of_change(&error, app.now()).detail(),
+                    "not raised"
+                );
             }
         }
     }
     let key = request_key(caller, "stop", order.key.as_deref())?;
     let admission = admission(caller, agent, order, key)?;
-    let admitted = app.store().admit(admission).await.map_err(|e| refused(&e))?;
+    let admitted = app
+        .store()
+        .admit(admission)
+        .await
+        .map_err(|e| refused(&e))?;
     app.wake(&agent.run).await;
     Ok(match admitted {
         Admitted::New(interrupt) => Stopped::New(interrupt),

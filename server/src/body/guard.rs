@@ -74,7 +74,10 @@ fn check_number(number: &[u8], position: usize) -> Result<(), GuardError> {
     let Ok(number) = std::str::from_utf8(number) else {
         return Ok(());
     };
-    if number.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
+    if number
+        .bytes()
+        .any(|byte| matches!(byte, b'.' | b'e' | b'E'))
+    {
         return match number.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(()),
             // What is no number at all is for the reader to refuse.
@@ -98,7 +101,10 @@ mod tests {
     #[test]
     fn depth_is_counted_outside_strings_alone() {
         assert_eq!(check_json(br#"{"a":"[[[[","b":["\"[[["]}"#, 2), Ok(()));
-        assert_eq!(check_json(b"[[[]]]", 2), Err(GuardError::TooDeep { most: 2 }));
+        assert_eq!(
+            check_json(b"[[[]]]", 2),
+            Err(GuardError::TooDeep { most: 2 })
+        );
         let deep = "[".repeat(1_000_000);
         assert!(check_json(deep.as_bytes(), 64).is_err());
     }
@@ -119,11 +125,17 @@ mod tests {
             r#"{"a": 100000000000000000000}"#,
         ] {
             assert!(
-                matches!(check_json(bad.as_bytes(), 8), Err(GuardError::Integer { .. })),
+                matches!(
+                    check_json(bad.as_bytes(), 8),
+                    Err(GuardError::Integer { .. })
+                ),
                 "{bad}"
             );
         }
-        assert!(matches!(check_json(b"1e999", 8), Err(GuardError::Number { position: 0 })));
+        assert!(matches!(
+            check_json(b"1e999", 8),
+            Err(GuardError::Number { position: 0 })
+        ));
     }
 
     #[test]

@@ -76,8 +76,7 @@ enum Then {
 impl Session {
     fn new(app: App, caller: Caller, socket: WebSocket) -> Self {
         let limits = &app.config.limits;
-        let quota =
-            Quota::per_second(limits.requests_per_second).allow_burst(limits.request_burst);
+        let quota = Quota::per_second(limits.requests_per_second).allow_burst(limits.request_burst);
         Self {
             subscriptions: Subscriptions::new(Arc::clone(&app.feed), limits.subscriptions),
             pace: RateLimiter::direct(quota),
@@ -94,7 +93,8 @@ impl Session {
         let mut beats = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let draining = self.app.draining.clone();
-        let welcome = Outgoing::welcome(&self.app.config.instance, self.app.feed.latest(), heartbeat);
+        let welcome =
+            Outgoing::welcome(&self.app.config.instance, self.app.feed.latest(), heartbeat);
         if self.send(welcome).await.is_err() {
             return;
         }

@@ -123,14 +123,22 @@ impl Stream {
                 let told = Event::default()
                     .id(position_text(event.position))
                     .data(&event.json);
-                if self.named { told.event(&event.topic) } else { told }
+                if self.named {
+                    told.event(&event.topic)
+                } else {
+                    told
+                }
             }
             Next::Gap { from, to, reason } => {
                 let resume_at = self.reader.position();
                 let instance = &self.app.config.instance;
                 let json = reset_event(instance, (from, to), self.app.now(), reason.name());
                 let told = Event::default().id(position_text(resume_at)).data(json);
-                if self.named { told.event("stream.reset") } else { told }
+                if self.named {
+                    told.event("stream.reset")
+                } else {
+                    told
+                }
             }
         }
     }

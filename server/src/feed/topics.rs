@@ -57,12 +57,12 @@ impl Filter {
     }
 
     fn matches(&self, topic: &str) -> bool {
-        self.patterns.iter().any(|pattern| {
-            match pattern.strip_suffix('*') {
+        self.patterns
+            .iter()
+            .any(|pattern| match pattern.strip_suffix('*') {
                 Some(prefix) => topic.starts_with(prefix),
                 None => pattern == topic,
-            }
-        })
+            })
     }
 }
 

@@ -107,7 +107,10 @@ pub(crate) fn not_decided(interrupt: &Interrupt, now: Timestamp) -> Option<Probl
         State::Requested | State::Delivered | State::Acknowledged | State::DeadLettered => {
             Some(Problem::new(
                 Kind::NotInState,
-                format!("{} is {}, and asks nobody yet", interrupt.id, interrupt.state),
+                format!(
+                    "{} is {}, and asks nobody yet",
+                    interrupt.id, interrupt.state
+                ),
                 "wait until it is `awaiting_review`; `GET /v1/events` tells when",
             ))
         }
@@ -213,6 +216,10 @@ fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
             "your role may not do that",
             "ask somebody with another role",
         ),
-        _ => Problem::new(Kind::NotInState, said, "read it again to see where it stands"),
+        _ => Problem::new(
+            Kind::NotInState,
+            said,
+            "read it again to see where it stands",
+        ),
     }
 }

@@ -210,10 +210,7 @@ pub(super) fn stopped_response(app: &App, stopped: &Stopped) -> Response {
         Stopped::New(_) => StatusCode::ACCEPTED,
         Stopped::UnderWay(_) => StatusCode::OK,
     };
-    let location = [(
-        header::LOCATION,
-        format!("/v1/interrupts/{}", interrupt.id),
-    )];
+    let location = [(header::LOCATION, format!("/v1/interrupts/{}", interrupt.id))];
     let view = InterruptView::of(interrupt, app.now());
     (status, location, Json(view)).into_response()
 }
@@ -286,9 +283,10 @@ fn unsent(error: &MessageError) -> Problem {
             (Kind::RunFinished, "send it to an agent that still works")
         }
         MessageError::TooLarge { .. } => (Kind::TooLarge, "send less; name a file instead"),
-        MessageError::OtherContent { .. } => {
-            (Kind::IdempotencyConflict, "use another key for another message")
-        }
+        MessageError::OtherContent { .. } => (
+            Kind::IdempotencyConflict,
+            "use another key for another message",
+        ),
         _ => (Kind::NotInState, "read the agent to see where it stands"),
     };
     Problem::new(kind, error.to_string(), hint)

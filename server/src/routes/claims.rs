@@ -47,7 +47,14 @@ pub(crate) async fn claim(
         None => app.config.limits.claim,
     };
     let until = app.now() + ttl;
-    change(&app, caller, interrupt, version, ReviewChange::Claim { until }).await
+    change(
+        &app,
+        caller,
+        interrupt,
+        version,
+        ReviewChange::Claim { until },
+    )
+    .await
 }
 
 /// Gives a claim back.

@@ -43,8 +43,11 @@ pub(crate) struct DecisionBody {
 
 /// Reads a digest that a caller names.
 pub(super) fn digest(text: Option<&str>) -> Result<Option<Digest>, Problem> {
-    text.map(|text| text.parse().map_err(|error| wrong("shown_digest", format!("{error}"))))
-        .transpose()
+    text.map(|text| {
+        text.parse()
+            .map_err(|error| wrong("shown_digest", format!("{error}")))
+    })
+    .transpose()
 }
 
 /// Decides. Of several who try, one wins; the others are told who and what.

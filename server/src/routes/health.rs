@@ -44,7 +44,11 @@ pub(crate) async fn metrics(
     let waiting = super::interrupts::waiting(&app).await?;
     let text = app.metrics.text(&waiting).map_err(|error| {
         tracing::error!(%error, "the metrics cannot be written");
-        Problem::new(Kind::Internal, "the metrics cannot be written", "report this")
+        Problem::new(
+            Kind::Internal,
+            "the metrics cannot be written",
+            "report this",
+        )
     })?;
     let kind = [(header::CONTENT_TYPE, METRICS_TYPE)];
     Ok((kind, text).into_response())

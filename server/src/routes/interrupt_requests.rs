@@ -22,7 +22,10 @@ use crate::wire::{DecisionView, InterruptView, target_of};
 
 /// An event that asks a running agent to interrupt itself.
 #[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "only describes the JSON, which the core's own type reads")]
+#[expect(
+    dead_code,
+    reason = "only describes the JSON, which the core's own type reads"
+)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct InterruptRequestEvent {
     /// Names the event: sent again, it is the same event.
@@ -55,7 +58,10 @@ pub(crate) struct InterruptRequestEvent {
 
 /// One of the answers that shall be offered.
 #[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "only describes the JSON, which the core's own type reads")]
+#[expect(
+    dead_code,
+    reason = "only describes the JSON, which the core's own type reads"
+)]
 pub(crate) struct EventChoice {
     /// What people read.
     label: String,
@@ -67,7 +73,10 @@ pub(crate) struct EventChoice {
 
 /// Something that shall be confirmed.
 #[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "only describes the JSON, which the core's own type reads")]
+#[expect(
+    dead_code,
+    reason = "only describes the JSON, which the core's own type reads"
+)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct EventConfirmation {
     /// Names the item in the answer.

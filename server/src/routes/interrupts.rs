@@ -220,7 +220,10 @@ pub(crate) async fn routing_schema_of(
     let Some(schema) = routing_schema(&interrupt, None) else {
         return Err(Problem::new(
             Kind::NotFound,
-            format!("this program has no schema for agents of kind `{}`", interrupt.kind),
+            format!(
+                "this program has no schema for agents of kind `{}`",
+                interrupt.kind
+            ),
             "ask the program that executes the run",
         ));
     };

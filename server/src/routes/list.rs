@@ -100,7 +100,10 @@ impl FromRequestParts<App> for RequestKey {
         let key = match parts.headers.get(IDEMPOTENCY_KEY) {
             None => None,
             Some(value) => Some(value.to_str().map_err(|_error| {
-                wrong("Idempotency-Key", "only visible ASCII characters are possible")
+                wrong(
+                    "Idempotency-Key",
+                    "only visible ASCII characters are possible",
+                )
             })?),
         };
         checked_key(key).map(Self)

@@ -55,17 +55,29 @@ pub(crate) async fn list(
 ) -> Result<Response, Problem> {
     let states: Vec<RunState> = match &query.status {
         None => Vec::new(),
-        Some(state) => vec![state.parse().map_err(|error| wrong("status", format!("{error}")))?],
+        Some(state) => vec![
+            state
+                .parse()
+                .map_err(|error| wrong("status", format!("{error}")))?,
+        ],
     };
     let page = page(query.cursor.as_deref(), query.limit)?;
-    let rows = app.store().runs(&states, page).await.map_err(|e| of_store(&e))?;
+    let rows = app
+        .store()
+        .runs(&states, page)
+        .await
+        .map_err(|e| of_store(&e))?;
     let next_cursor = (rows.len() == page.limit as usize)
         .then(|| rows.last().map(|(position, _)| position.to_string()))
         .flatten();
     let now = app.now();
     let runs = rows.iter().map(|(_, run)| RunView::of(run, now)).collect();
     let cursor = next_cursor.clone();
-    Ok(listed(&uri, cursor.as_deref(), RunPage { runs, next_cursor }))
+    Ok(listed(
+        &uri,
+        cursor.as_deref(),
+        RunPage { runs, next_cursor },
+    ))
 }
 
 /// A run that shall be started.
@@ -101,7 +113,12 @@ pub(crate) async fn start(
     app.feed.nudge();
     let run = app.run(id).await?;
     let location = [(header::LOCATION, format!("/v1/runs/{id}"))];
-    Ok((StatusCode::CREATED, location, Json(RunView::of(&run, app.now()))).into_response())
+    Ok((
+        StatusCode::CREATED,
+        location,
+        Json(RunView::of(&run, app.now())),
+    )
+        .into_response())
 }
 
 /// A run, by its id or its client's name for it, with its open interrupts.

@@ -46,7 +46,9 @@ impl Question {
         let shared = PLACES
             .iter()
             .filter_map(|place| content.pointer(place)?.as_object())
-            .find(|place| place.contains_key("choices") || place.contains_key("contextForDecision"));
+            .find(|place| {
+                place.contains_key("choices") || place.contains_key("contextForDecision")
+            });
         let Some(shared) = shared.cloned() else {
             return Self {
                 content,

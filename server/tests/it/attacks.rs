@@ -21,9 +21,18 @@ use crate::scene::{open_question, running};
 #[tokio::test]
 async fn a_name_that_was_bound_to_this_machine_by_somebody_else_is_refused() {
     let house = House::open().await;
-    for host in ["evil.example.org", "evil.example.org:7070", "127.0.0.1.evil.example.org"] {
+    for host in [
+        "evil.example.org",
+        "evil.example.org:7070",
+        "127.0.0.1.evil.example.org",
+    ] {
         for path in ["/v1/runs", "/", "/livez", "/openapi.json"] {
-            let response = house.get("admin", path).header("Host", host).send().await.unwrap();
+            let response = house
+                .get("admin", path)
+                .header("Host", host)
+                .send()
+                .await
+                .unwrap();
             problem(response, StatusCode::MISDIRECTED_REQUEST).await;
         }
     }
@@ -35,7 +44,12 @@ async fn the_page_of_another_site_can_neither_read_nor_change_nor_open_a_socket(
     let run = running(&*house.store, None).await;
     for origin in ["https://evil.example.org", "null", "http://localhost:1"] {
         for path in ["/v1/runs", "/v1/events"] {
-            let response = house.get("admin", path).header("Origin", origin).send().await.unwrap();
+            let response = house
+                .get("admin", path)
+                .header("Origin", origin)
+                .send()
+                .await
+                .unwrap();
             problem(response, StatusCode::FORBIDDEN).await;
         }
         let path = format!("/v1/runs/{}/cancel", run.id);
@@ -45,7 +59,12 @@ async fn the_page_of_another_site_can_neither_read_nor_change_nor_open_a_socket(
             .send()
             .await
             .unwrap();
-        assert!(response.headers().get("access-control-allow-origin").is_none());
+        assert!(
+            response
+                .headers()
+                .get("access-control-allow-origin")
+                .is_none()
+        );
         problem(response, StatusCode::FORBIDDEN).await;
         let mut request = format!("ws://{}/v1/ws", house.address)
             .into_client_request()
@@ -97,7 +116,10 @@ async fn a_body_that_is_large_deep_doubled_positional_or_rounded_is_refused() {
         .await
         .unwrap();
     problem(response, StatusCode::UNSUPPORTED_MEDIA_TYPE).await;
-    let page = Page { after: 0, limit: 10 };
+    let page = Page {
+        after: 0,
+        limit: 10,
+    };
     assert_eq!(house.store.messages(run.id, page).await.unwrap(), []);
 }
 
@@ -112,7 +134,8 @@ async fn a_head_or_a_body_that_never_ends_is_cut_off_and_others_are_served() {
     let token = house.tokens["admin"].clone();
     let slow = tokio::task::spawn_blocking(move || {
         let mut head = TcpStream::connect(address).unwrap();
-        head.write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow:").unwrap();
+        head.write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow:")
+            .unwrap();
         let mut body = TcpStream::connect(address).unwrap();
         let start = format!(
             "POST /v1/tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
@@ -121,7 +144,9 @@ async fn a_head_or_a_body_that_never_ends_is_cut_off_and_others_are_served() {
         body.write_all(start.as_bytes()).unwrap();
         let mut answers = Vec::new();
         for stream in [&mut head, &mut body] {
-            stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            stream
+                .set_read_timeout(Some(Duration::from_secs(20)))
+                .unwrap();
             let mut answer = String::new();
             stream.read_to_string(&mut answer).unwrap();
             answers.push(answer);

@@ -49,7 +49,9 @@ async fn a_question_is_read_with_everything_that_one_needs_to_answer_it() {
         schema["properties"]["selectedChoices"]["items"]["enum"],
         json!(["expand", "narrow"])
     );
-    let request = schema["properties"]["editedRequest"]["$ref"].as_str().unwrap();
+    let request = schema["properties"]["editedRequest"]["$ref"]
+        .as_str()
+        .unwrap();
     let request = schema.pointer(request.strip_prefix('#').unwrap()).unwrap();
     assert_eq!(request["required"], json!(["goal"]), "{schema}");
 }
@@ -166,17 +168,38 @@ async fn an_answer_that_was_not_offered_does_not_reach_the_store() {
     let run = running(&*house.store, None).await;
     let asked = open_question(&*house.store, &run).await;
     let cases = [
-        (json!({"decision": "respond", "payload": {"selectedChoices": ["all"]}}), "response-schema"),
-        (json!({"decision": "respond", "payload": {"confirmations": {"other": true}}}), "response-schema"),
-        (json!({"decision": "respond", "payload": {"unknown": 1}}), "response-schema"),
+        (
+            json!({"decision": "respond", "payload": {"selectedChoices": ["all"]}}),
+            "response-schema",
+        ),
+        (
+            json!({"decision": "respond", "payload": {"confirmations": {"other": true}}}),
+            "response-schema",
+        ),
+        (
+            json!({"decision": "respond", "payload": {"unknown": 1}}),
+            "response-schema",
+        ),
         (json!({"decision": "edit"}), "response-schema"),
-        (json!({"decision": "edit", "payload": {"editedRequest": {"wrong": 1}}}), "response-schema"),
+        (
+            json!({"decision": "edit", "payload": {"editedRequest": {"wrong": 1}}}),
+            "response-schema",
+        ),
         (json!({"decision": "reroute"}), "route-not-allowed"),
-        (json!({"decision": "reroute", "reroute_to": "MERGER_AGENT"}), "route-not-allowed"),
-        (json!({"decision": "approve", "reroute_to": "ORCHESTRATOR"}), "route-not-allowed"),
+        (
+            json!({"decision": "reroute", "reroute_to": "MERGER_AGENT"}),
+            "route-not-allowed",
+        ),
+        (
+            json!({"decision": "approve", "reroute_to": "ORCHESTRATOR"}),
+            "route-not-allowed",
+        ),
         (json!({"decision": "resume"}), "decision-not-allowed"),
         (json!({"decision": "applied"}), "invalid-body"),
-        (json!({"decision": "approve", "by": "somebody else"}), "invalid-body"),
+        (
+            json!({"decision": "approve", "by": "somebody else"}),
+            "invalid-body",
+        ),
     ];
     for (body, code) in cases {
         let response = house
@@ -189,7 +212,10 @@ async fn an_answer_that_was_not_offered_does_not_reach_the_store() {
         assert_eq!(refused["code"], code, "{body}: {refused}");
     }
     let kept = house.store.interrupt(asked.id).await.unwrap().unwrap();
-    assert_eq!((kept.state, kept.version), (State::AwaitingReview, asked.version));
+    assert_eq!(
+        (kept.state, kept.version),
+        (State::AwaitingReview, asked.version)
+    );
 }
 
 #[tokio::test]
@@ -306,7 +332,11 @@ async fn a_claim_keeps_others_from_deciding_until_it_is_given_back() {
     assert_eq!(claimed["claimed_by"]["by"], "reviewer");
     let version = claimed["version"].as_u64().unwrap();
     let response = house
-        .post("supervisor", &decisions(asked.id), &json!({"decision": "approve"}))
+        .post(
+            "supervisor",
+            &decisions(asked.id),
+            &json!({"decision": "approve"}),
+        )
         .header("If-Match", format!("\"{version}\""))
         .send()
         .await
@@ -333,18 +363,24 @@ async fn a_batch_says_what_came_of_each_and_decides_nothing_where_it_shall_check
     let run = running(&*house.store, None).await;
     let one = open_question(&*house.store, &run).await;
     let other = open_question(&*house.store, &run).await;
-    let item = |id: &dyn std::fmt::Display, version: u64| {
-        json!({"interrupt_id": id.to_string(), "version": version, "decision": "approve"})
-    };
+    let item = |id: &dyn std::fmt::Display, version: u64| json!({"interrupt_id": id.to_string(), "version": version, "decision": "approve"});
     let mixed = json!([item(&one.id, one.version), item(&other.id, 1)]);
     let body = json!({"decisions": mixed, "check_all_first": true});
-    let refused = house.post("reviewer", "/v1/interrupts:decide", &body).send().await.unwrap();
+    let refused = house
+        .post("reviewer", "/v1/interrupts:decide", &body)
+        .send()
+        .await
+        .unwrap();
     let refused = problem(refused, StatusCode::CONFLICT).await;
     assert_eq!(refused["refused"][0]["interrupt_id"], other.id.to_string());
     let kept = house.store.interrupt(one.id).await.unwrap().unwrap();
     assert_eq!(kept.state, State::AwaitingReview);
     let body = json!({"decisions": mixed});
-    let done = house.post("reviewer", "/v1/interrupts:decide", &body).send().await.unwrap();
+    let done = house
+        .post("reviewer", "/v1/interrupts:decide", &body)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(done.status(), StatusCode::OK);
     let done: Value = done.json().await.unwrap();
     assert_eq!(done["decided"], 1);
@@ -360,7 +396,11 @@ async fn an_interrupt_that_nobody_answers_in_time_expires_and_is_never_approved(
     admission.patience = Some(SignedDuration::from_millis(1));
     let asked = awaiting(&*house.store, admission).await;
     let response = house
-        .post("reviewer", &decisions(asked.id), &json!({"decision": "approve"}))
+        .post(
+            "reviewer",
+            &decisions(asked.id),
+            &json!({"decision": "approve"}),
+        )
         .header("If-Match", format!("\"{}\"", asked.version))
         .send()
         .await
@@ -379,7 +419,11 @@ async fn a_decision_of_a_run_that_nobody_executes_makes_it_go_on_here() {
     let asked = open_question(&*house.store, &run).await;
     house.store.release_run(run.id, run.epoch).await.unwrap();
     house
-        .post("reviewer", &decisions(asked.id), &json!({"decision": "approve"}))
+        .post(
+            "reviewer",
+            &decisions(asked.id),
+            &json!({"decision": "approve"}),
+        )
         .header("If-Match", format!("\"{}\"", asked.version))
         .send()
         .await
@@ -418,7 +462,11 @@ async fn an_inbox_is_read_in_parts_and_filtered() {
         .read(&format!("/v1/interrupts?run_id={}", other.id))
         .await;
     assert_eq!(of_run["interrupts"][0]["id"], ids[4].as_str());
-    let wrong = house.get("viewer", "/v1/interrupts?status=odd").send().await.unwrap();
+    let wrong = house
+        .get("viewer", "/v1/interrupts?status=odd")
+        .send()
+        .await
+        .unwrap();
     problem(wrong, StatusCode::BAD_REQUEST).await;
 }
 

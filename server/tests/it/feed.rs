@@ -126,7 +126,10 @@ async fn events_are_cloud_events_on_one_line_with_their_position_as_id() {
         "dev.irq.interrupt.requested.v1",
         "dev.irq.interrupt.acknowledged.v1",
     ] {
-        assert!(names.iter().any(|name| name == expected), "{expected} in {names:?}");
+        assert!(
+            names.iter().any(|name| name == expected),
+            "{expected} in {names:?}"
+        );
     }
 }
 
@@ -166,7 +169,9 @@ async fn a_reader_who_comes_back_gets_each_event_once_though_the_server_was_star
         drop(events);
         house.close().await;
     }
-    let positions: Vec<String> = (1..=expected).map(|number| format!("{number:016}")).collect();
+    let positions: Vec<String> = (1..=expected)
+        .map(|number| format!("{number:016}"))
+        .collect();
     assert_eq!(seen, positions);
 }
 
@@ -225,7 +230,10 @@ async fn a_reader_who_is_too_far_behind_is_told_of_the_gap() {
     }
     // What the feed knows is what lag is measured by.
     while !house
-        .get("viewer", &format!("/v1/runs/{}/events?after_seq=30", run.id))
+        .get(
+            "viewer",
+            &format!("/v1/runs/{}/events?after_seq=30", run.id),
+        )
         .send()
         .await
         .unwrap()
@@ -250,7 +258,10 @@ async fn a_reader_gets_what_he_wants_and_nothing_else() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
     let other = running(&*house.store, None).await;
-    let query = format!("?after_seq=0&topics=interrupt.opened,run.*&run_id={}&named=1", run.id);
+    let query = format!(
+        "?after_seq=0&topics=interrupt.opened,run.*&run_id={}&named=1",
+        run.id
+    );
     let mut events = Events::of(stream(&house, &query, None).await);
     open_question(&*house.store, &other).await;
     open_question(&*house.store, &run).await;
@@ -320,10 +331,16 @@ async fn streams_are_told_when_the_server_stops_and_requests_are_finished() {
 #[tokio::test]
 async fn a_ticket_opens_one_stream_and_no_second_and_nothing_else() {
     let house = House::open().await;
-    let ticket = house.post("viewer", "/v1/tickets", &json!({})).send().await.unwrap();
+    let ticket = house
+        .post("viewer", "/v1/tickets", &json!({}))
+        .send()
+        .await
+        .unwrap();
     let ticket: Value = ticket.json().await.unwrap();
     let ticket = ticket["ticket"].as_str().unwrap();
-    let elsewhere = house.client.get(house.url(&format!("/v1/runs?ticket={ticket}")));
+    let elsewhere = house
+        .client
+        .get(house.url(&format!("/v1/runs?ticket={ticket}")));
     problem(elsewhere.send().await.unwrap(), StatusCode::UNAUTHORIZED).await;
     let open = |path: String| house.client.get(house.url(&path)).send();
     let first = open(format!("/v1/events?ticket={ticket}")).await.unwrap();
@@ -341,7 +358,10 @@ async fn the_log_of_a_run_is_read_in_parts_and_as_lines() {
     let (mut after, mut seen) = ("0".to_owned(), 0);
     loop {
         let part = house
-            .read(&format!("/v1/runs/{}/events?after_seq={after}&limit=2", run.id))
+            .read(&format!(
+                "/v1/runs/{}/events?after_seq={after}&limit=2",
+                run.id
+            ))
             .await;
         let events = part["events"].as_array().unwrap();
         for event in events {

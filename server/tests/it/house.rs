@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use interrupts::ActorName;
+use interrupts::NoBell;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{CheckpointId, NewRun, Store};
-use interrupts::NoBell;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use routing_core::RunId;
 use serde_json::Value;

@@ -109,11 +109,16 @@ async fn an_event_without_a_target_leads_back_to_the_source() {
     let run = running(&*house.store, None).await;
     let address = format!("{}/orchestrator", run.id);
     for (id, body) in [
-        ("evt-2", event("evt-2", &address).replace("\"DISCOVERY_ORCHESTRATOR\"", "null")),
+        (
+            "evt-2",
+            event("evt-2", &address).replace("\"DISCOVERY_ORCHESTRATOR\"", "null"),
+        ),
         (
             "evt-3",
-            event("evt-3", &address)
-                .replace("  \"rerouteToAgentType\": \"DISCOVERY_ORCHESTRATOR\",\n", ""),
+            event("evt-3", &address).replace(
+                "  \"rerouteToAgentType\": \"DISCOVERY_ORCHESTRATOR\",\n",
+                "",
+            ),
         ),
     ] {
         let sent = publish(&house, "agent", body).await;
@@ -133,8 +138,14 @@ async fn an_event_that_is_not_in_the_fixed_form_is_refused_with_the_place() {
         (good.replace("\"HUMAN_REVIEW\"", "\"HUMAN\""), 422),
         (good.replace("\"ORCHESTRATOR\"", "\"DISCOVERY_AGENT\""), 422),
         (good.replace("2026-02-15T12:00:00Z", "yesterday"), 422),
-        (good.replace("\"reason\":", "\"reason\": \"other\", \"reason\":"), 400),
-        (good.replace("\"confirmationItems\": []", "\"confirmationItems\": {}"), 422),
+        (
+            good.replace("\"reason\":", "\"reason\": \"other\", \"reason\":"),
+            400,
+        ),
+        (
+            good.replace("\"confirmationItems\": []", "\"confirmationItems\": {}"),
+            422,
+        ),
         (good.replace('}', ""), 400),
         ("[]".to_owned(), 422),
         (good.replace("orchestrator\"", "nobody\""), 404),

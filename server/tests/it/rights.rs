@@ -70,7 +70,11 @@ async fn every_operation_lets_in_the_roles_that_its_description_names_and_no_oth
             assert_eq!(nobody, StatusCode::OK, "{method} {path} as nobody");
             continue;
         };
-        assert_eq!(nobody, StatusCode::UNAUTHORIZED, "{method} {path} as nobody");
+        assert_eq!(
+            nobody,
+            StatusCode::UNAUTHORIZED,
+            "{method} {path} as nobody"
+        );
         for (role, _) in ROLES {
             let request = house
                 .client
@@ -96,11 +100,23 @@ async fn a_revoked_an_ended_and_an_invented_token_let_nobody_in() {
     let house = House::open().await;
     let secret = token(&*house.store, "leaver", Role::Operator).await;
     let digest = interrupts::Digest::of(secret.as_bytes());
-    let read = |secret: String| house.client.get(house.url("/v1/runs")).bearer_auth(secret).send();
+    let read = |secret: String| {
+        house
+            .client
+            .get(house.url("/v1/runs"))
+            .bearer_auth(secret)
+            .send()
+    };
     assert_eq!(read(secret.clone()).await.unwrap().status(), StatusCode::OK);
     house.store.revoke_token(digest).await.unwrap();
     let invented = format!("irq_{}", "0".repeat(64));
-    for secret in [secret, invented, String::new(), "irq_".to_owned(), "x".repeat(9_000)] {
+    for secret in [
+        secret,
+        invented,
+        String::new(),
+        "irq_".to_owned(),
+        "x".repeat(9_000),
+    ] {
         problem(read(secret).await.unwrap(), StatusCode::UNAUTHORIZED).await;
     }
 }
@@ -109,13 +125,20 @@ async fn a_revoked_an_ended_and_an_invented_token_let_nobody_in() {
 async fn a_token_is_made_listed_without_its_secret_and_made_void() {
     let house = House::open().await;
     let body = json!({"name": "alex", "role": "reviewer", "lifetime_s": 3600});
-    let made = house.post("admin", "/v1/tokens", &body).send().await.unwrap();
+    let made = house
+        .post("admin", "/v1/tokens", &body)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(made.status(), StatusCode::CREATED);
     let made: Value = made.json().await.unwrap();
     let secret = made["secret"].as_str().unwrap();
     let listed = house.get("admin", "/v1/tokens").send().await.unwrap();
     let listed = listed.text().await.unwrap();
-    assert!(listed.contains("alex") && !listed.contains(secret), "{listed}");
+    assert!(
+        listed.contains("alex") && !listed.contains(secret),
+        "{listed}"
+    );
     let digest = interrupts::Digest::of(secret.as_bytes()).to_string();
     assert!(!listed.contains(&digest), "the whole digest is listed");
     let who = house.client.get(house.url("/v1/runs")).bearer_auth(secret);
@@ -140,7 +163,13 @@ async fn an_agent_withdraws_its_own_interrupt_and_no_other() {
     let asked = open_question(&*house.store, &run).await;
     let path = house.url(&format!("/v1/interrupts/{}", asked.id));
     let stranger = token(&*house.store, "another agent", Role::Requester).await;
-    let refused = house.client.delete(&path).bearer_auth(stranger).send().await.unwrap();
+    let refused = house
+        .client
+        .delete(&path)
+        .bearer_auth(stranger)
+        .send()
+        .await
+        .unwrap();
     problem(refused, StatusCode::FORBIDDEN).await;
     let own = house
         .client

@@ -12,7 +12,11 @@ use crate::scene::{checkpoint, open_question, running};
 async fn a_run_is_started_and_found_by_its_clients_name() {
     let house = House::open().await;
     let body = json!({"goal": "ship it", "thread_id": "thread-123"});
-    let started = house.post("supervisor", "/v1/runs", &body).send().await.unwrap();
+    let started = house
+        .post("supervisor", "/v1/runs", &body)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(started.status(), StatusCode::CREATED);
     let location = started.headers()["location"].to_str().unwrap().to_owned();
     let started: Value = started.json().await.unwrap();
@@ -20,11 +24,19 @@ async fn a_run_is_started_and_found_by_its_clients_name() {
     assert_eq!(house.read(&location).await["thread_id"], "thread-123");
     let named = house.read("/v1/runs/thread-123").await;
     assert_eq!(named["run_id"], started["run_id"]);
-    let taken = house.post("supervisor", "/v1/runs", &json!({"goal": "other", "thread_id": "thread-123"}));
+    let taken = house.post(
+        "supervisor",
+        "/v1/runs",
+        &json!({"goal": "other", "thread_id": "thread-123"}),
+    );
     let taken = problem(taken.send().await.unwrap(), StatusCode::CONFLICT).await;
     assert_eq!(taken["code"], "name-taken");
     let empty = house.post("supervisor", "/v1/runs", &json!({"goal": ""}));
-    problem(empty.send().await.unwrap(), StatusCode::UNPROCESSABLE_ENTITY).await;
+    problem(
+        empty.send().await.unwrap(),
+        StatusCode::UNPROCESSABLE_ENTITY,
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -38,7 +50,10 @@ async fn agents_are_listed_as_a_tree_and_found_by_either_address() {
         "/v1/agents/orchestrator%2Fdiscovery".to_owned(),
         format!("/v1/agents/{}%2Forchestrator%2Fdiscovery", run.id),
     ] {
-        assert_eq!(house.read(&path).await["agent_type"], "DISCOVERY_ORCHESTRATOR");
+        assert_eq!(
+            house.read(&path).await["agent_type"],
+            "DISCOVERY_ORCHESTRATOR"
+        );
     }
     let other = running(&*house.store, None).await;
     let ambiguous = house
@@ -49,9 +64,16 @@ async fn agents_are_listed_as_a_tree_and_found_by_either_address() {
     let ambiguous = problem(ambiguous, StatusCode::CONFLICT).await;
     assert_eq!(
         ambiguous["agents"],
-        json!([format!("{}/orchestrator", run.id), format!("{}/orchestrator", other.id)])
+        json!([
+            format!("{}/orchestrator", run.id),
+            format!("{}/orchestrator", other.id)
+        ])
     );
-    let none = house.get("viewer", "/v1/agents/nobody").send().await.unwrap();
+    let none = house
+        .get("viewer", "/v1/agents/nobody")
+        .send()
+        .await
+        .unwrap();
     problem(none, StatusCode::NOT_FOUND).await;
 }
 
@@ -62,7 +84,11 @@ async fn a_stop_is_recorded_once_and_only_gets_harder() {
     let path = format!("/v1/agents/{}%2Forchestrator/interrupts", run.id);
     let send = |mode: &str| {
         house
-            .post("supervisor", &path, &json!({"mode": mode, "reason": "enough"}))
+            .post(
+                "supervisor",
+                &path,
+                &json!({"mode": mode, "reason": "enough"}),
+            )
             .send()
     };
     let first = send("graceful").await.unwrap();
@@ -89,8 +115,14 @@ async fn a_run_that_has_ended_takes_no_stop_and_no_message() {
         .await
         .unwrap();
     for (path, body) in [
-        (format!("/v1/agents/{}%2Forchestrator/interrupts", run.id), json!({})),
-        (format!("/v1/agents/{}%2Forchestrator/messages", run.id), json!({"text": "hello"})),
+        (
+            format!("/v1/agents/{}%2Forchestrator/interrupts", run.id),
+            json!({}),
+        ),
+        (
+            format!("/v1/agents/{}%2Forchestrator/messages", run.id),
+            json!({"text": "hello"}),
+        ),
         (format!("/v1/runs/{}/cancel", run.id), json!({})),
         (format!("/v1/runs/{}/resume", run.id), json!({})),
     ] {
@@ -107,14 +139,21 @@ async fn a_message_is_kept_for_the_agent_once() {
     let path = format!("/v1/agents/{}%2Forchestrator/messages", run.id);
     for _ in 0..2 {
         let sent = house
-            .post("supervisor", &path, &json!({"text": "look at the tests too"}))
+            .post(
+                "supervisor",
+                &path,
+                &json!({"text": "look at the tests too"}),
+            )
             .header("Idempotency-Key", "m1")
             .send()
             .await
             .unwrap();
         assert_eq!(sent.status(), StatusCode::ACCEPTED);
     }
-    let page = Page { after: 0, limit: 10 };
+    let page = Page {
+        after: 0,
+        limit: 10,
+    };
     let kept = house.store.messages(run.id, page).await.unwrap();
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].message.text, "look at the tests too");
@@ -127,7 +166,11 @@ async fn a_run_with_open_questions_is_not_resumed_over_them() {
     let run = running(&*house.store, None).await;
     let asked = open_question(&*house.store, &run).await;
     let path = format!("/v1/runs/{}/resume", run.id);
-    let response = house.post("supervisor", &path, &json!({})).send().await.unwrap();
+    let response = house
+        .post("supervisor", &path, &json!({}))
+        .send()
+        .await
+        .unwrap();
     let refused = problem(response, StatusCode::CONFLICT).await;
     assert_eq!(refused["code"], "open-interrupts");
     assert_eq!(refused["open_interrupts"], json!([asked.id.to_string()]));
@@ -138,7 +181,9 @@ async fn a_run_goes_on_from_a_checkpoint_as_a_run_of_its_own() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
     let number = checkpoint(&*house.store, &run).await;
-    let listed = house.read(&format!("/v1/runs/{}/checkpoints", run.id)).await;
+    let listed = house
+        .read(&format!("/v1/runs/{}/checkpoints", run.id))
+        .await;
     assert_eq!(listed["checkpoints"][0]["number"], number);
     let path = format!("/v1/runs/{}/resume", run.id);
     let forked = house.post("supervisor", &path, &json!({"checkpoint": number}));

@@ -6,9 +6,7 @@ use interrupts::store::{
 };
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{
-    InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
-};
+use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde_json::json;
 
 /// The node of the scene that asks.
@@ -101,15 +99,23 @@ pub(crate) fn question(run: &Run, reason: &str) -> Admission {
 }
 
 fn agents_routes() -> Vec<RouteName> {
-    ["ORCHESTRATOR", "DISCOVERY_ORCHESTRATOR", "TICKET_ORCHESTRATOR"]
-        .into_iter()
-        .map(|name| RouteName::new(name).unwrap())
-        .collect()
+    [
+        "ORCHESTRATOR",
+        "DISCOVERY_ORCHESTRATOR",
+        "TICKET_ORCHESTRATOR",
+    ]
+    .into_iter()
+    .map(|name| RouteName::new(name).unwrap())
+    .collect()
 }
 
 /// A question that waits for a person.
 pub(crate) async fn open_question(store: &dyn Store, run: &Run) -> Interrupt {
-    awaiting(store, question(run, "Need clarification on discovery scope")).await
+    awaiting(
+        store,
+        question(run, "Need clarification on discovery scope"),
+    )
+    .await
 }
 
 pub(crate) async fn awaiting(store: &dyn Store, admission: Admission) -> Interrupt {

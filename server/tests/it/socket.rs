@@ -132,16 +132,26 @@ async fn whoever_interrupts_is_told_when_it_took_hold_and_was_saved() {
 async fn what_cannot_be_read_gets_an_error_and_the_socket_stays() {
     let house = House::open().await;
     let mut socket = Socket::open(&house, "supervisor").await;
-    let deep = format!(r#"{{"type":"ping","payload":{}1{}}}"#, "[".repeat(500), "]".repeat(500));
+    let deep = format!(
+        r#"{{"type":"ping","payload":{}1{}}}"#,
+        "[".repeat(500),
+        "]".repeat(500)
+    );
     for (bad, id) in [
         ("no json", Value::Null),
         ("{}", Value::Null),
         (r#"["interrupt"]"#, Value::Null),
         (r#"{"type":"dance","id":"a"}"#, json!("a")),
         (r#"{"type":"interrupt","type":"ping","id":"b"}"#, json!("b")),
-        (r#"{"type":"subscribe","payload":{"odd":1},"id":"c"}"#, json!("c")),
+        (
+            r#"{"type":"subscribe","payload":{"odd":1},"id":"c"}"#,
+            json!("c"),
+        ),
         (r#"{"type":"subscribe","payload":[],"id":"d"}"#, json!("d")),
-        (r#"{"type":"ping","payload":{"t":99999999999999999999},"id":"e"}"#, json!("e")),
+        (
+            r#"{"type":"ping","payload":{"t":99999999999999999999},"id":"e"}"#,
+            json!("e"),
+        ),
         (&deep, Value::Null),
     ] {
         socket.send(bad).await;
@@ -152,7 +162,9 @@ async fn what_cannot_be_read_gets_an_error_and_the_socket_stays() {
     }
     socket.0.send(Message::binary(vec![0, 1])).await.unwrap();
     assert_eq!(socket.receive().await["type"], "error");
-    socket.send(r#"{"type":"ping","payload":{"t":7},"id":"f"}"#).await;
+    socket
+        .send(r#"{"type":"ping","payload":{"t":7},"id":"f"}"#)
+        .await;
     let pong = socket.text().await.unwrap();
     assert_eq!(pong, r#"{"type":"pong","id":"f","payload":{"t":7}}"#);
     socket
@@ -186,7 +198,10 @@ async fn a_subscriber_with_a_cursor_gets_every_event_after_it_across_connections
         );
         for _ in 0..9 {
             let event = socket.receive_a("event").await;
-            assert_eq!(event["payload"]["event"]["sequence"], event["payload"]["seq"]);
+            assert_eq!(
+                event["payload"]["event"]["sequence"],
+                event["payload"]["seq"]
+            );
             after = event["payload"]["seq"].as_str().unwrap().parse().unwrap();
             seen.push(after);
         }
@@ -214,11 +229,20 @@ async fn two_subscriptions_of_one_socket_are_told_apart_and_ended_apart() {
         .iter()
         .map(|frame| {
             let payload = &frame["payload"];
-            (payload["subscription_id"].clone(), payload["event"]["type"].clone())
+            (
+                payload["subscription_id"].clone(),
+                payload["event"]["type"].clone(),
+            )
         })
         .collect();
-    assert_eq!(types[0], (json!("sub_2"), json!("dev.irq.interrupt.requested.v1")));
-    assert_eq!(types[1], (json!("sub_1"), json!("dev.irq.interrupt.opened.v1")));
+    assert_eq!(
+        types[0],
+        (json!("sub_2"), json!("dev.irq.interrupt.requested.v1"))
+    );
+    assert_eq!(
+        types[1],
+        (json!("sub_1"), json!("dev.irq.interrupt.opened.v1"))
+    );
     socket
         .send(r#"{"type":"unsubscribe","payload":{"subscription_id":"sub_2"}}"#)
         .await;
@@ -247,7 +271,10 @@ async fn a_decision_over_the_socket_is_the_same_as_one_by_request() {
     let decided = socket.receive_a("decision_ack").await;
     assert_eq!(decided["payload"]["success"], true, "{decided}");
     let shown = house.read(&format!("/v1/interrupts/{}", asked.id)).await;
-    assert_eq!(shown["decision"]["decision_id"], decided["payload"]["decision_id"]);
+    assert_eq!(
+        shown["decision"]["decision_id"],
+        decided["payload"]["decision_id"]
+    );
     assert_eq!(shown["decision"]["by"], "reviewer");
 }
 
@@ -257,18 +284,33 @@ async fn a_role_is_as_narrow_over_the_socket_as_by_request() {
     let run = running(&*house.store, None).await;
     let asked = open_question(&*house.store, &run).await;
     let cases = [
-        ("viewer", json!({"type": "interrupt", "payload": {"thread_id": run.id.to_string(), "reason": ""}})),
-        ("agent", json!({"type": "decision", "payload": {"interrupt_id": asked.id.to_string(),
-            "version": asked.version, "decision": "approve"}})),
-        ("reviewer", json!({"type": "cancel", "payload": {"run_id": run.id.to_string()}})),
-        ("reviewer", json!({"type": "resume", "payload": {"run_id": run.id.to_string()}})),
+        (
+            "viewer",
+            json!({"type": "interrupt", "payload": {"thread_id": run.id.to_string(), "reason": ""}}),
+        ),
+        (
+            "agent",
+            json!({"type": "decision", "payload": {"interrupt_id": asked.id.to_string(),
+            "version": asked.version, "decision": "approve"}}),
+        ),
+        (
+            "reviewer",
+            json!({"type": "cancel", "payload": {"run_id": run.id.to_string()}}),
+        ),
+        (
+            "reviewer",
+            json!({"type": "resume", "payload": {"run_id": run.id.to_string()}}),
+        ),
     ];
     for (role, frame) in cases {
         let mut socket = Socket::open(&house, role).await;
         socket.send(&frame.to_string()).await;
         let reply = socket.receive().await;
         assert_eq!(reply["payload"]["success"], false, "{role}: {reply}");
-        assert_eq!(reply["payload"]["problem"]["code"], "forbidden", "{role}: {reply}");
+        assert_eq!(
+            reply["payload"]["problem"]["code"], "forbidden",
+            "{role}: {reply}"
+        );
     }
     let kept = house.store.run(run.id).await.unwrap().unwrap();
     assert_eq!(kept.state, RunState::Running);

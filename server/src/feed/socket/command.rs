@@ -10,8 +10,8 @@ use super::frame::{Frame, Outgoing};
 use super::subscriptions::Subscriptions;
 use crate::access::{Caller, Right};
 use crate::acting::{
-    DecisionOrder, ResumeOrder, StopOrder, Stopped, affected, checked_key, decide,
-    interrupt_named, resume, stop,
+    DecisionOrder, ResumeOrder, StopOrder, Stopped, affected, checked_key, decide, interrupt_named,
+    resume, stop,
 };
 use crate::address::{Found, find_agent, first_of, in_run};
 use crate::app::App;
@@ -116,13 +116,29 @@ pub(super) async fn carry_out(
         "subscribe" => subscribe(app, caller, subscriptions, id.clone(), payload).await,
         "unsubscribe" => unsubscribe(subscriptions, id.clone(), payload),
         "interrupt" => return interrupt(app, caller, subscriptions, id, payload).await,
-        "decision" => acknowledged("decision_ack", id.clone(), decision(app, caller, payload, None).await),
+        "decision" => acknowledged(
+            "decision_ack",
+            id.clone(),
+            decision(app, caller, payload, None).await,
+        ),
         "reroute" => {
             let reroute = Some(DecisionName::Reroute);
-            acknowledged("reroute_ack", id.clone(), decision(app, caller, payload, reroute).await)
+            acknowledged(
+                "reroute_ack",
+                id.clone(),
+                decision(app, caller, payload, reroute).await,
+            )
         }
-        "resume" => acknowledged("resume_ack", id.clone(), resumed(app, caller, payload).await),
-        "cancel" => acknowledged("cancel_ack", id.clone(), cancelled(app, caller, subscriptions, payload).await),
+        "resume" => acknowledged(
+            "resume_ack",
+            id.clone(),
+            resumed(app, caller, payload).await,
+        ),
+        "cancel" => acknowledged(
+            "cancel_ack",
+            id.clone(),
+            cancelled(app, caller, subscriptions, payload).await,
+        ),
         unknown => Err(shape(&format!("`{unknown}` is no type of a frame"))),
     };
     vec![reply.unwrap_or_else(|problem| Outgoing::error(id, &problem))]
