@@ -10,16 +10,20 @@ mod gemini;
 mod hang_up;
 mod openai;
 mod openai_responses;
+mod part;
 mod refusal;
 mod schema_rules;
 mod server;
+mod transport;
 
 pub use behaviour::Behaviour;
 use behaviour::Ending;
 pub use cancellations::{CancelAnswer, Cancellations};
 pub use hang_up::HangUps;
+pub use part::Received;
 pub use refusal::Refusal;
-pub use server::{ProviderDouble, Received};
+pub use server::ProviderDouble;
+pub use transport::Transport;
 
 /// The key that a double takes; any other is refused.
 pub const RIGHT_KEY: &str = "test-key-0123456789";

@@ -2,6 +2,7 @@
 
 mod agent_kind;
 pub mod catalogue;
+pub mod plan_execute;
 mod prompts;
 pub mod records;
 pub mod run;

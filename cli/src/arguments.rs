@@ -1,5 +1,8 @@
 //! The command line.
 
+mod acting;
+mod kept;
+
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -11,6 +14,17 @@ use routing_core::model::Dialect;
 use crate::exit::Exit;
 use crate::nearest::nearest;
 
+pub(crate) use acting::{
+    InterruptArguments, PolicyArguments, PolicyCheckArguments, PolicyCommand,
+    PolicyExplainArguments, RedriveArguments, RerouteArguments, ReviewArguments, ScopeChoice,
+    SendArguments, WithdrawArguments, parse_verdict, verdict_name,
+};
+pub(crate) use kept::{
+    CheckpointsArguments, CompletionsArguments, ConfigArguments, ConfigCommand,
+    ConfigShowArguments, HistoryArguments, HistoryFormat, ManArguments, PsArguments,
+    PurgeArguments, ReplayArguments, StatsArguments, StoreArguments,
+};
+
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.
 #[derive(Debug, Parser)]
 #[command(name = "irq", version, max_term_width = 100, after_help = after_help(), subcommand_required = true, arg_required_else_help = true)]
@@ -18,6 +32,9 @@ pub(crate) struct Arguments {
     /// What holds for every command.
     #[command(flatten)]
     pub(crate) global: Global,
+    /// Which store.
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -50,10 +67,42 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Talk with a model; Ctrl+C or Esc interrupts its answer
     Chat(ChatArguments),
+    /// List runs and their agents, of all processes
+    Ps(PsArguments),
+    /// Stop, pause or question a running agent, or a whole run
+    Interrupt(InterruptArguments),
+    /// List what waits for a person, show it, decide it
+    Review(ReviewArguments),
+    /// Send an agent's answer elsewhere
+    Reroute(RerouteArguments),
+    /// Write to a running agent; it reads at the start of its next turn
+    Send(SendArguments),
+    /// Give up an interrupt that is not wanted any more
+    Withdraw(WithdrawArguments),
+    /// Try an interrupt again that could not be delivered
+    Redrive(RedriveArguments),
+    /// List where a run can go on from
+    Checkpoints(CheckpointsArguments),
+    /// Tell step by step what happened in a run, without running anything
+    Replay(ReplayArguments),
+    /// Print the audit, or verify it
+    History(HistoryArguments),
+    /// Count interrupts: how many, how long they waited, how they ended
+    Stats(StatsArguments),
+    /// Forget runs that ended long ago
+    Purge(PurgeArguments),
+    /// Check a policy file, or explain what it says of an interrupt
+    Policy(PolicyArguments),
     /// Print a schema as a model would get it
     Schema(SchemaArguments),
     /// Print where each agent's interrupt may go
     Routes(RoutesArguments),
+    /// Show the settings that hold
+    Config(ConfigArguments),
+    /// Print a script that completes commands in a shell
+    Completions(CompletionsArguments),
+    /// Print a manual page
+    Man(ManArguments),
 }
 
 /// The arguments of `irq run`.
@@ -170,6 +219,9 @@ pub(crate) struct SchemaArguments {
     /// The names of the records, one a line
     #[arg(long, conflicts_with_all = ["record", "origin", "reroute_to", "caller", "dialect"])]
     pub(crate) list: bool,
+    /// On one line; of --list, each name as a JSON string
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The arguments of `irq routes`.

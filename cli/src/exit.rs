@@ -13,14 +13,20 @@ pub(crate) enum Exit {
     Failure,
     /// The command line, the goal, the model's name or the script is wrong.
     Usage,
-    /// The workspace or the script is not there, or cannot be read.
+    /// What was named is not there, or cannot be read: a workspace, a script, a run, an interrupt.
     NotFound,
+    /// What was asked for does not fit how things stand: decided already, changed since, ended.
+    Conflict,
     /// The run stopped to ask.
     Asking,
     /// The run was ended from within: by a STOP interrupt, or by a collector's decision.
     Stopped,
+    /// What was waited for did not come in time.
+    TimedOut,
     /// The run took as many steps as it may.
     LimitHit,
+    /// Some of several things were done, others not.
+    Partial,
     /// The model's server cannot be reached.
     Unreachable,
     /// The key is missing or refused.
@@ -32,14 +38,17 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 14] = [
         Self::Success,
         Self::Failure,
         Self::Usage,
         Self::NotFound,
+        Self::Conflict,
         Self::Asking,
         Self::Stopped,
+        Self::TimedOut,
         Self::LimitHit,
+        Self::Partial,
         Self::Unreachable,
         Self::NotAuthorised,
         Self::Interrupted,
@@ -53,9 +62,12 @@ impl Exit {
             Self::Failure => 1,
             Self::Usage => 2,
             Self::NotFound => 3,
+            Self::Conflict => 4,
             Self::Asking => 5,
             Self::Stopped => 6,
+            Self::TimedOut => 7,
             Self::LimitHit => 8,
+            Self::Partial => 9,
             Self::Unreachable => 69,
             Self::NotAuthorised => 77,
             Self::Interrupted => 130,
@@ -70,10 +82,17 @@ impl Exit {
             Self::Usage => {
                 "wrong use: an argument, the goal, the model's name, the script's content"
             }
-            Self::NotFound => "the workspace or the script is not there or cannot be read",
+            Self::NotFound => {
+                "not there or not readable: a workspace, script, run, agent, interrupt"
+            }
+            Self::Conflict => {
+                "does not fit how things stand: decided already, changed since, ended"
+            }
             Self::Asking => "stopped to ask: the open interrupts' ids are on standard output",
             Self::Stopped => "cancelled from within: a STOP interrupt, or a collector's decision",
+            Self::TimedOut => "what was waited for did not come in time",
             Self::LimitHit => "a limit was hit: --max-steps",
+            Self::Partial => "some of several things were done, others not",
             Self::Unreachable => "the model's server cannot be reached",
             Self::NotAuthorised => "the model's key is missing or refused",
             Self::Interrupted => "stopped by Ctrl+C",

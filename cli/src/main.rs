@@ -1,16 +1,27 @@
 //! `irq`: runs multi-agent workflows whose interrupts can only go where they are allowed to.
 
+mod actor;
+mod address;
 mod arguments;
+mod asked;
+mod audited;
 mod commands;
 mod exit;
 mod layout;
+mod listing;
 mod model;
 mod nearest;
 mod palette;
+mod refused;
 mod report;
+mod request;
 mod reviewer;
 mod signals;
 mod stage;
+mod storage;
+mod table;
+mod time;
+mod view;
 mod visible;
 
 use std::io::{self, ErrorKind, Write};
@@ -18,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
-use arguments::{Arguments, Command, Global};
+use arguments::{Arguments, Command, Global, StoreArguments};
 use exit::{Exit, Failure, causes};
 use palette::{Palette, Tone};
 use visible::visible_lines;
@@ -36,15 +47,34 @@ fn main() -> ExitCode {
         }
     };
     let global = arguments.global;
-    let ended = match arguments.command {
-        Command::Run(run) => commands::run(run, global),
-        Command::Chat(chat) => commands::chat(&chat, global),
-        Command::Schema(schema) => commands::schema(&schema),
-        Command::Routes(routes) => commands::routes(&routes, global),
-    };
-    match ended {
+    match perform(arguments.command, &arguments.store, global) {
         Ok(exit) => exit.into(),
         Err(error) => fail(&error, global).into(),
+    }
+}
+
+fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::Result<Exit> {
+    match command {
+        Command::Run(run) => commands::run(run, global),
+        Command::Chat(chat) => commands::chat(&chat, global),
+        Command::Ps(ps) => commands::ps(&ps, store, global),
+        Command::Interrupt(interrupt) => commands::interrupt(&interrupt, store, global),
+        Command::Review(review) => commands::review(&review, store, global),
+        Command::Reroute(reroute) => commands::reroute(&reroute, store),
+        Command::Send(send) => commands::send(&send, store),
+        Command::Withdraw(withdraw) => commands::withdraw(&withdraw, store),
+        Command::Redrive(redrive) => commands::redrive(&redrive, store),
+        Command::Checkpoints(of) => commands::checkpoints(&of, store, global),
+        Command::Replay(replay) => commands::replay(&replay, store, global),
+        Command::History(history) => commands::history(&history, store, global),
+        Command::Stats(stats) => commands::stats(&stats, store, global),
+        Command::Purge(purge) => commands::purge(&purge, store, global),
+        Command::Policy(policy) => commands::policy(&policy, store),
+        Command::Schema(schema) => commands::schema(&schema),
+        Command::Routes(routes) => commands::routes(&routes, global),
+        Command::Config(config) => commands::config(&config, store, global),
+        Command::Completions(completions) => commands::completions(&completions),
+        Command::Man(man) => commands::man(&man),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Who answers questions: the script, a person at the terminal, or nobody.
 
+mod alone;
 mod counted;
 mod dialogue;
 mod editor;
@@ -8,6 +9,7 @@ mod nobody;
 mod scripted;
 mod terminal;
 
+pub(crate) use alone::Alone;
 pub(crate) use counted::InterruptCount;
 pub(crate) use lines::{Lines, NoLine};
 pub(crate) use nobody::Nobody;

@@ -9,11 +9,15 @@
 
 mod bell;
 mod digest;
+pub mod hooks;
 pub mod life;
 pub mod limits;
+pub mod manager;
 pub mod money;
 mod names;
+pub mod policy;
 mod settings;
+pub mod signals;
 pub mod store;
 
 pub use bell::{Bell, NoBell};

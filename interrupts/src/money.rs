@@ -7,10 +7,12 @@ mod amount;
 mod budget;
 mod model;
 mod price;
+mod reservation;
 mod usage;
 
 pub use amount::{Money, ParseMoneyError};
-pub use budget::{Budget, BudgetConfig, BudgetState, Refusal, Reservation, Settlement};
+pub use budget::{Budget, BudgetConfig, BudgetState, Refusal};
 pub use model::{BudgetedModel, CallBound};
 pub use price::{ModelPrice, NoPrice, PriceError, PriceTable};
+pub use reservation::{Reservation, Settlement};
 pub use usage::{Amount, Known, Usage};

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug, Display};
 
+use routing_core::InterruptId;
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a name.
@@ -79,6 +80,20 @@ names! {
     ActorName => "actor";
     /// What makes a request the same request when it is sent again; an event's id is its key.
     IdempotencyKey => "idempotency key";
+}
+
+/// A worker acts under its own name; both kinds of names have the same form.
+impl From<OwnerName> for ActorName {
+    fn from(owner: OwnerName) -> Self {
+        Self(owner.0)
+    }
+}
+
+/// A request that nobody sends twice is its own key.
+impl From<InterruptId> for IdempotencyKey {
+    fn from(interrupt: InterruptId) -> Self {
+        Self(interrupt.to_string())
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod journal;
 mod message;
 mod node;
 mod outbox;
+mod purge;
 mod reroute;
 mod run;
 
@@ -31,6 +32,7 @@ pub use journal::{Begun, Intent, Journal, JournalEntry, JournalError, JournalRes
 pub use message::{MessageError, Messages, NewMessage, StoredMessage};
 pub use node::{NodeActivity, NodeRow, Nodes};
 pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
+pub use purge::{Purge, Purged};
 pub use reroute::{RerouteRow, Reroutes};
 pub use run::{NewRun, Run, RunError, Runs};
 
@@ -46,6 +48,7 @@ pub trait Store:
     + Outbox
     + Tokens
     + Audit
+    + Purge
     + 'static
 {
 }
@@ -61,6 +64,7 @@ impl<S> Store for S where
         + Outbox
         + Tokens
         + Audit
+        + Purge
         + 'static
 {
 }

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use routing_core::StopScope;
-use routing_core::model::ModelError;
+use routing_core::model::{LanguageModel, ModelCall, ModelError, ModelReply, PartialReply};
+use routing_core::schema::Dialect;
+use routing_core::{Outcome, StopScope};
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome};
+use crate::port::{Chat, Ended, Language, Port, Speaks};
 
 /// A model whose calls, retries and all, end within a limit. A call that does not is dropped, which closes
 /// its connection, and fails as [`ModelError::TimedOut`].
@@ -23,6 +25,18 @@ impl<M> Deadlined<M> {
     }
 }
 
+impl<M> Deadlined<M> {
+    async fn in_time<P: Port>(&self, call: P::Call, scope: &StopScope) -> Ended<P>
+    where
+        M: Speaks<P>,
+    {
+        let limit = self.limit;
+        tokio::time::timeout(limit, self.inner.run(call, scope))
+            .await
+            .unwrap_or(Err(ModelError::TimedOut { limit }))
+    }
+}
+
 #[async_trait]
 impl<M: ChatModel> ChatModel for Deadlined<M> {
     fn name(&self) -> &str {
@@ -30,9 +44,25 @@ impl<M: ChatModel> ChatModel for Deadlined<M> {
     }
 
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let limit = self.limit;
-        tokio::time::timeout(limit, self.inner.chat(call, scope))
-            .await
-            .unwrap_or(Err(ModelError::TimedOut { limit }))
+        self.in_time::<Chat>(call, scope).await
+    }
+}
+
+#[async_trait]
+impl<M: LanguageModel> LanguageModel for Deadlined<M> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    async fn call(
+        &self,
+        call: ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        self.in_time::<Language>(call, scope).await
     }
 }

@@ -1,12 +1,17 @@
 //! A chain of models: where one fails, the next is asked.
 
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::StopScope;
-use routing_core::model::{ChunkSink, ModelError};
+use routing_core::model::{
+    ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+};
+use routing_core::schema::Dialect;
+use routing_core::{Outcome, StopScope};
 
-use crate::chat::{ChatCall, ChatModel, ChatOutcome, ChatPartial};
+use crate::chat::{ChatCall, ChatModel, ChatOutcome};
+use crate::port::{Chat, Ended, Language, Port, Speaks};
 use crate::retrying::RestartingSink;
 
 /// Asks one model after the other until one answers. An interrupt ends the chain whole: no later model
@@ -14,25 +19,111 @@ use crate::retrying::RestartingSink;
 ///
 /// Where a model broke off in the midst of its answer, the sink is told by [`ChunkSink::restarted`] before
 /// the first piece of the next one.
-#[derive(Clone)]
-pub struct Fallback {
-    first: Arc<dyn ChatModel>,
-    others: Vec<Arc<dyn ChatModel>>,
+pub struct Fallback<M: ?Sized = dyn ChatModel> {
+    first: Arc<M>,
+    others: Vec<Arc<M>>,
     name: String,
+}
+
+/// Models that take their schemas in different dialects: one call cannot be made to all of them.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{first} takes {first_dialect}, {other} takes {other_dialect}: one call does not fit both")]
+pub struct MixedDialects {
+    /// The first model of the chain.
+    pub first: String,
+    /// Its dialect.
+    pub first_dialect: Dialect,
+    /// The first model that differs.
+    pub other: String,
+    /// Its dialect.
+    pub other_dialect: Dialect,
 }
 
 impl Fallback {
     /// A chain of `first` and, where it fails, `others` in their order.
     pub fn new(first: Arc<dyn ChatModel>, others: Vec<Arc<dyn ChatModel>>) -> Self {
+        Self::of::<Chat>(first, others)
+    }
+}
+
+impl Fallback<dyn LanguageModel> {
+    /// A chain of `first` and, where it fails, `others` in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`MixedDialects`] where they do not all take the same schemas.
+    pub fn new_language(
+        first: Arc<dyn LanguageModel>,
+        others: Vec<Arc<dyn LanguageModel>>,
+    ) -> Result<Self, MixedDialects> {
+        let dialect = first.dialect();
+        match others.iter().find(|other| other.dialect() != dialect) {
+            None => Ok(Self::of::<Language>(first, others)),
+            Some(other) => Err(MixedDialects {
+                first: first.name().to_owned(),
+                first_dialect: dialect,
+                other: other.name().to_owned(),
+                other_dialect: other.dialect(),
+            }),
+        }
+    }
+}
+
+impl<M: ?Sized> Fallback<M> {
+    fn of<P: Port>(first: Arc<M>, others: Vec<Arc<M>>) -> Self
+    where
+        M: Speaks<P>,
+    {
         let names: Vec<&str> = std::iter::once(&first)
             .chain(&others)
-            .map(|model| model.name())
+            .map(|model| model.title())
             .collect();
         Self {
             name: names.join(", else "),
             first,
             others,
         }
+    }
+
+    async fn first_answer<P: Port>(&self, mut call: P::Call, scope: &StopScope) -> Ended<P>
+    where
+        M: Speaks<P>,
+    {
+        let sink = RestartingSink::around(P::chunks(&mut call).take());
+        *P::chunks(&mut call) = Some(Arc::clone(&sink) as Arc<dyn ChunkSink>);
+        let mut ended = self.first.run(call.clone(), scope).await;
+        for model in &self.others {
+            let Err(error) = &ended else {
+                break;
+            };
+            if scope.is_stopped_now() {
+                return Ok(Outcome::Interrupted {
+                    reason: scope.stopped_now().await,
+                    partial: P::between_tries(sink.said()),
+                });
+            }
+            tracing::info!(model = model.title(), %error, "falling back");
+            sink.restart();
+            ended = model.run(call.clone(), scope).await;
+        }
+        ended.map(|outcome| sink.kept_in::<P>(outcome))
+    }
+}
+
+// Not derived: a derive would ask the model itself to be `Clone`.
+impl<M: ?Sized> Clone for Fallback<M> {
+    fn clone(&self) -> Self {
+        Self {
+            first: Arc::clone(&self.first),
+            others: self.others.clone(),
+            name: self.name.clone(),
+        }
+    }
+}
+
+impl<M: ?Sized> Debug for Fallback<M> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Fallback").field(&self.name).finish()
     }
 }
 
@@ -43,28 +134,25 @@ impl ChatModel for Fallback {
     }
 
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let ChatCall { messages, chunks } = call;
-        let sink = RestartingSink::around(chunks);
-        let attempt = || ChatCall {
-            messages: messages.clone(),
-            chunks: Some(Arc::clone(&sink) as Arc<dyn ChunkSink>),
-        };
-        let mut ended = self.first.chat(attempt(), scope).await;
-        for model in &self.others {
-            let Err(error) = &ended else {
-                break;
-            };
-            if scope.is_stopped_now() {
-                let partial = ChatPartial {
-                    text: sink.said(),
-                    ..ChatPartial::default()
-                };
-                return Ok(partial.interrupted(scope.stopped_now().await));
-            }
-            tracing::info!(model = model.name(), %error, "falling back");
-            sink.restart();
-            ended = model.chat(attempt(), scope).await;
-        }
-        ended.map(|outcome| sink.kept_in(outcome))
+        self.first_answer::<Chat>(call, scope).await
+    }
+}
+
+#[async_trait]
+impl LanguageModel for Fallback<dyn LanguageModel> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.first.dialect()
+    }
+
+    async fn call(
+        &self,
+        call: ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        self.first_answer::<Language>(call, scope).await
     }
 }

@@ -7,17 +7,21 @@
 #[doc = include_str!("../../docs/chat.md")]
 pub struct ChatGuide;
 
+mod charged;
 mod chat;
 mod constraints;
 mod conversation;
 mod deadlined;
 mod fallback;
+mod graced;
 mod limited;
+mod port;
 mod provider;
 mod registry;
 mod rehearsal;
 mod retrying;
 
+pub use charged::{Charge, Charged, Reserved};
 pub use chat::{
     AtProvider, ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatReply, ChatUsage, Discarded,
     EstimationMethod, TokenCount,
@@ -29,11 +33,12 @@ pub use conversation::{
     RunEnd, RunError, check_history, repaired,
 };
 pub use deadlined::Deadlined;
-pub use fallback::Fallback;
+pub use fallback::{Fallback, MixedDialects};
+pub use graced::Graced;
 pub use limited::Limited;
 pub use provider::{
-    CallLimits, ModelId, ParseModelIdError, Provider, ProviderConfig, ProviderError, ProviderModel,
-    Secret,
+    CallLimits, CancelObserver, CancelOutcome, CancelReport, ModelId, ParseModelIdError, Provider,
+    ProviderConfig, ProviderError, ProviderModel, Secret,
 };
 pub use registry::ModelRegistry;
 pub use rehearsal::{

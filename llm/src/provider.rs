@@ -9,6 +9,7 @@
 //! the body ends; both are bounded by time alone: no whole event within [`CallLimits::silence`] ends
 //! the call.
 
+mod background;
 mod endpoint;
 mod exchange;
 mod failure;
@@ -19,6 +20,7 @@ mod model_id;
 mod request;
 mod retry_after;
 mod secret;
+mod telemetry;
 mod usage;
 mod wire;
 
@@ -35,15 +37,20 @@ use routing_core::model::{
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
+use tracing::Instrument;
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome};
 
+use background::{Background, CancelOnDrop};
 use endpoint::BaseUrl;
 use exchange::{Exchange, Exchanged};
 use failure::FailureContext;
 use frames::FrameWatch;
 use io_thread::IoThread;
+use telemetry::{CallSpan, OutputType};
+use wire::Wire;
 
+pub use background::{CancelObserver, CancelOutcome, CancelReport};
 pub use limits::CallLimits;
 pub use model_id::{ModelId, ParseModelIdError, Provider};
 pub use secret::Secret;
@@ -96,6 +103,9 @@ pub enum ProviderError {
     /// The HTTP client cannot be built.
     #[error("the HTTP client cannot be built")]
     Client(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// What should be certificates of authorities are none.
+    #[error("the certificates of authorities cannot be read; expected PEM")]
+    Certificate,
     /// The thread that serves the connections cannot be started.
     #[error("no thread can be started for the model's connections")]
     Thread(#[source] std::io::Error),
@@ -110,8 +120,11 @@ pub struct ProviderModel {
     base_url: Option<BaseUrl>,
     key: Secret,
     limits: CallLimits,
+    local: bool,
+    http: reqwest::Client,
     client: Client,
     io_thread: IoThread,
+    background: Option<Background>,
 }
 
 impl ProviderModel {
@@ -157,6 +170,7 @@ impl ProviderModel {
             }
             (None, _) => Secret::new(NO_KEY),
         };
+        let http = http_client(local, Vec::new())?;
         Ok(Self {
             name: format!("{provider}:{model}"),
             provider,
@@ -164,14 +178,73 @@ impl ProviderModel {
             base_url,
             key,
             limits,
-            client: client(local)?,
+            client: client(http.clone())?,
+            http,
+            local,
+            background: None,
             io_thread: IoThread::start().map_err(ProviderError::Thread)?,
         })
     }
 
-    /// Sends a request and reads its answer, for either port.
+    /// Trusts servers that these authorities vouch for, beside those that the system trusts: a gateway of a
+    /// company has a certificate of the company's own. `pem` may hold several certificates.
+    ///
+    /// # Errors
+    ///
+    /// [`ProviderError::Certificate`] where there is no certificate in it, or one that cannot be read.
+    pub fn trusting(self, pem: &[u8]) -> Result<Self, ProviderError> {
+        let authorities = reqwest::Certificate::from_pem_bundle(pem)
+            .ok()
+            .filter(|found| !found.is_empty());
+        let authorities = authorities.ok_or(ProviderError::Certificate)?;
+        let http = http_client(self.local, authorities)?;
+        Ok(Self {
+            client: client(http.clone())?,
+            http,
+            ..self
+        })
+    }
+
+    /// Asks for answers that are made in the background, where the provider makes such answers (OpenAI's
+    /// Responses API): they are stored there, outlive their connection, and are cancelled by request
+    /// when a call ends before its answer does. Elsewhere nothing changes.
+    ///
+    /// The observer is told what came of each cancellation. Use `Arc::new(())` where nobody asks.
+    #[must_use]
+    pub fn in_background(self, observer: Arc<dyn CancelObserver>) -> Self {
+        let background = match self.provider.wire() {
+            Wire::OpenAiResponses => Some(Background(observer)),
+            Wire::OpenAi
+            | Wire::ChatCompletions
+            | Wire::JsonObject
+            | Wire::Anthropic
+            | Wire::Gemini
+            | Wire::Instructions => None,
+        };
+        Self { background, ..self }
+    }
+
+    /// Sends a request and reads its answer, for either port, in a span of its own.
     async fn exchange(
         &self,
+        request: (ChatRequest, ChatOptions),
+        chunks: Option<Arc<dyn ChunkSink>>,
+        output: OutputType,
+        scope: &StopScope,
+    ) -> Result<Exchanged, ModelError> {
+        let span = CallSpan::open(self.provider, &self.model, output);
+        let exchanging = self.exchange_within(span.clone(), request, chunks, scope);
+        let exchanged = exchanging.instrument(span.span()).await;
+        match &exchanged {
+            Ok(exchanged) => exchanged.tell(&span),
+            Err(error) => span.failed(error),
+        }
+        exchanged
+    }
+
+    async fn exchange_within(
+        &self,
+        span: CallSpan,
         (request, options): (ChatRequest, ChatOptions),
         chunks: Option<Arc<dyn ChunkSink>>,
         scope: &StopScope,
@@ -188,11 +261,25 @@ impl ProviderModel {
             target = self.target() => target.map_err(|error| failure::of(error, &context, 0))?,
         };
         context.endpoint = target.endpoint.base_url().to_owned();
+        span.sent_to(&context.endpoint);
+        let cancel = self.background.as_ref().map(|background| CancelOnDrop {
+            watch: Arc::clone(&watch),
+            http: self.http.clone(),
+            io_thread: self.io_thread.clone(),
+            base_url: context.endpoint.clone(),
+            key: self.key.clone(),
+            model: self.name.clone(),
+            observer: Arc::clone(&background.0),
+        });
+        let options = match cancel {
+            Some(_) => request::in_background(options),
+            None => options,
+        };
         let options = options.with_raw_frame_sink_arc(watch.clone());
         let events = self
             .io_thread
             .stream(self.client.clone(), target, request, options);
-        let exchange = Exchange::new(chunks, watch, context);
+        let exchange = Exchange::new(chunks, watch, context, cancel, span);
         exchange.run(events, scope).await
     }
 
@@ -208,20 +295,27 @@ impl ProviderModel {
     }
 }
 
-fn client(local: bool) -> Result<Client, ProviderError> {
+fn http_client(
+    local: bool,
+    authorities: Vec<reqwest::Certificate>,
+) -> Result<reqwest::Client, ProviderError> {
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT_WITHIN)
         .tcp_nodelay(true)
         // A redirect would carry the key's header to wherever it points.
         .redirect(reqwest::redirect::Policy::none())
         // A compressed stream could hide an answer of any size.
-        .no_gzip();
+        .no_gzip()
+        .tls_certs_merge(authorities);
     if local {
         builder = builder.no_proxy();
     }
-    let http = builder
+    builder
         .build()
-        .map_err(|error| ProviderError::Client(Box::new(error)))?;
+        .map_err(|error| ProviderError::Client(Box::new(error)))
+}
+
+fn client(http: reqwest::Client) -> Result<Client, ProviderError> {
     Client::builder()
         .with_reqwest(http)
         .build()
@@ -244,7 +338,9 @@ impl LanguageModel for ProviderModel {
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
         let request = request::of(&call, self.provider, &self.model, &self.limits);
-        let exchanged = self.exchange(request, call.chunks, scope).await?;
+        let exchanged = self
+            .exchange(request, call.chunks, OutputType::Json, scope)
+            .await?;
         Ok(exchanged.into_outcome())
     }
 }
@@ -258,7 +354,9 @@ impl ChatModel for ProviderModel {
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
         let ChatCall { messages, chunks } = call;
         let request = request::of_chat(&messages, self.provider, &self.model, &self.limits);
-        let exchanged = self.exchange(request, chunks, scope).await?;
+        let exchanged = self
+            .exchange(request, chunks, OutputType::Text, scope)
+            .await?;
         Ok(exchanged.into_chat(&messages))
     }
 }

@@ -12,7 +12,8 @@ use routing_core::model::{
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 
-use crate::chat::{ChatCall, ChatModel, ChatOutcome, ChatPartial};
+use crate::chat::{ChatCall, ChatModel, ChatOutcome};
+use crate::port::{Chat, Ended, Language, Port, Speaks};
 
 use waits::{Waited, Waits};
 
@@ -39,6 +40,30 @@ impl<M> Retrying<M> {
     }
 }
 
+impl<M> Retrying<M> {
+    async fn until_answered<P: Port>(&self, mut call: P::Call, scope: &StopScope) -> Ended<P>
+    where
+        M: Speaks<P>,
+    {
+        let sink = RestartingSink::around(P::chunks(&mut call).take());
+        *P::chunks(&mut call) = Some(Arc::clone(&sink) as Arc<dyn ChunkSink>);
+        let mut waits = Waits::new(self.policy);
+        loop {
+            let error = match self.inner.run(call.clone(), scope).await {
+                Err(error) if error.is_transient() => error,
+                other => return other.map(|outcome| sink.kept_in::<P>(outcome)),
+            };
+            match waits.after(error, self.inner.title(), scope).await? {
+                Waited::Over => sink.restart(),
+                Waited::Stopped(reason) => {
+                    let partial = P::between_tries(sink.said());
+                    return Ok(Outcome::Interrupted { reason, partial });
+                }
+            }
+        }
+    }
+}
+
 #[async_trait]
 impl<M: LanguageModel> LanguageModel for Retrying<M> {
     fn name(&self) -> &str {
@@ -51,29 +76,10 @@ impl<M: LanguageModel> LanguageModel for Retrying<M> {
 
     async fn call(
         &self,
-        mut call: ModelCall,
+        call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let sink = RestartingSink::around(call.chunks.take());
-        let mut waits = Waits::new(self.policy);
-        loop {
-            let mut attempt = call.clone();
-            attempt.chunks = Some(Arc::clone(&sink) as Arc<dyn ChunkSink>);
-            let error = match self.inner.call(attempt, scope).await {
-                Err(error) if error.is_transient() => error,
-                other => return other,
-            };
-            match waits.after(error, self.inner.name(), scope).await? {
-                Waited::Over => sink.restart(),
-                Waited::Stopped(reason) => {
-                    let partial = PartialReply {
-                        text: sink.said(),
-                        ..PartialReply::default()
-                    };
-                    return Ok(Outcome::Interrupted { reason, partial });
-                }
-            }
-        }
+        self.until_answered::<Language>(call, scope).await
     }
 }
 
@@ -84,29 +90,6 @@ impl<M: ChatModel> ChatModel for Retrying<M> {
     }
 
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let ChatCall { messages, chunks } = call;
-        let sink = RestartingSink::around(chunks);
-        let mut waits = Waits::new(self.policy);
-        loop {
-            let attempt = ChatCall {
-                messages: messages.clone(),
-                chunks: Some(Arc::clone(&sink) as Arc<dyn ChunkSink>),
-            };
-            let error = match self.inner.chat(attempt, scope).await {
-                Err(error) if error.is_transient() => error,
-                other => return other.map(|outcome| sink.kept_in(outcome)),
-            };
-            match waits.after(error, self.inner.name(), scope).await? {
-                Waited::Over => sink.restart(),
-                Waited::Stopped(reason) => {
-                    // What the failed tries cost, nobody said.
-                    let partial = ChatPartial {
-                        text: sink.said(),
-                        ..ChatPartial::default()
-                    };
-                    return Ok(partial.interrupted(reason));
-                }
-            }
-        }
+        self.until_answered::<Chat>(call, scope).await
     }
 }

@@ -1,4 +1,5 @@
--- Nodes of runs, messages to them, tokens, and what a fork takes over from a journal.
+-- Nodes of runs, messages to them, tokens, what a fork takes over from a journal, and what a run leaves when it
+-- is purged.
 
 CREATE TABLE nodes (
     position INTEGER PRIMARY KEY,
@@ -24,3 +25,12 @@ CREATE TABLE tokens (
 
 -- Checkpoints of the time before name no part of the journal: a fork of them takes over nothing.
 ALTER TABLE checkpoints ADD COLUMN journal INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE reroutes ADD COLUMN run TEXT NOT NULL DEFAULT '';
+UPDATE reroutes SET run = json_extract(body, '$.run');
+CREATE INDEX reroutes_of_run ON reroutes (run);
+
+-- The id of a slot is its run and its node.
+ALTER TABLE slots ADD COLUMN run TEXT NOT NULL DEFAULT '';
+UPDATE slots SET run = substr(id, 1, instr(id, ' ') - 1);
+CREATE INDEX slots_of_run ON slots (run);

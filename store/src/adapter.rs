@@ -5,6 +5,7 @@ mod audit;
 mod interrupts;
 mod journal;
 mod node;
+mod purge;
 mod run;
 
 use std::sync::Arc;

@@ -7,6 +7,8 @@
 //! Knows nothing of buses, HTTP, or who calls.
 
 mod adapter;
+mod bell;
+mod location;
 mod memory;
 mod operation;
 mod query;
@@ -14,5 +16,9 @@ mod sqlite;
 mod tables;
 
 pub use adapter::{Adapter, StoreSettings};
+pub use bell::bell_at;
+#[cfg(unix)]
+pub use bell::{BellError, LocalBell};
+pub use location::{LocationError, OpenError, StoreLocation, open_any};
 pub use memory::{Memory, MemoryStore};
 pub use sqlite::{Sqlite, SqliteStore};

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::adapter::{Adapter, StoreSettings};
 use crate::operation::{Halt, Operation};
-use crate::tables::Tables;
+use crate::tables::{Forgotten, Tables};
 
 /// A store in the memory of one process. It has the meaning of the durable ones, and forgets all when dropped.
 pub type MemoryStore = Adapter<Memory>;
@@ -55,6 +55,8 @@ impl Memory {
         match operation.run(&mut tables) {
             Ok(output) => {
                 tables.keep();
+                // It is gone from here already, and there is nowhere else.
+                tables.forgotten = Forgotten::default();
                 Ok(output)
             }
             Err(halt) => {

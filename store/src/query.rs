@@ -5,7 +5,7 @@ use std::future::Future;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, RerouteRow, Run, StoreError, StoredMessage, TokenRow,
+    OutboxRow, Page, Purged, RerouteRow, Run, StoreError, StoredMessage, TokenRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -132,4 +132,14 @@ pub(crate) trait Backend: Send + Sync + 'static {
     fn audit(&self, page: Page) -> impl Future<Output = Found<Vec<AuditRow>>> + Send;
 
     fn audit_head(&self) -> impl Future<Output = Found<AuditHead>> + Send;
+
+    /// Where the audit was cut off; [`AuditHead::EMPTY`] where it is whole.
+    fn audit_anchor(&self) -> impl Future<Output = Found<AuditHead>> + Send;
+
+    /// How much belongs to a run. Its list of runs is empty.
+    fn footprint(&self, run: RunId) -> impl Future<Output = Found<Purged>> + Send;
+
+    /// The last row of the outbox that every consumer with a cursor has dealt with, and before which no row is
+    /// younger than a time; and how many rows there are up to it.
+    fn dealt_with(&self, before: Timestamp) -> impl Future<Output = Found<(u64, u64)>> + Send;
 }

@@ -1,42 +1,47 @@
 //! Everything in one SQLite file, durably.
 //!
-//! One task writes. It takes the operations that are waiting, runs them in one transaction, and answers each
+//! One thread writes. It takes the operations that are waiting, runs them in one transaction, and answers each
 //! after the commit: many operations share one flush to the disk. Readers have connections of their own. Other
 //! processes may use the same file; each transaction reads what it needs anew.
 
 mod column;
 mod error;
 mod flush;
+mod forget;
 mod load;
 mod open;
 mod read;
+mod readers;
+mod schema;
 #[cfg(test)]
 mod tests;
 mod writer;
 
 use std::fmt::{self, Debug};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use interrupts::store::StoreError;
 use jiff::Timestamp;
-use sqlx::SqlitePool;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::task::spawn_blocking;
 
 use crate::adapter::{Adapter, StoreSettings};
 use crate::operation::Operation;
+use readers::Readers;
 use writer::{Job, Queued};
 
 /// A store in a SQLite file.
 ///
 /// Must be opened and used within a Tokio runtime. When it is dropped, operations that were submitted are still
-/// carried out, as long as the runtime lives; to wait for them, use [`SqliteStore::close`].
+/// carried out, as long as the process lives; to wait for them, use [`SqliteStore::close`].
 pub type SqliteStore = Adapter<Sqlite>;
 
 /// A SQLite file.
 pub struct Sqlite {
     settings: StoreSettings,
     jobs: mpsc::Sender<Box<dyn Job>>,
-    readers: SqlitePool,
+    readers: Arc<Readers>,
     writer: JoinHandle<()>,
 }
 
@@ -51,7 +56,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Unavailable`] where the writing task has panicked.
+    /// [`StoreError::Unavailable`] where the writing thread has panicked.
     ///
     /// # Cancel safety
     ///
@@ -64,11 +69,17 @@ impl SqliteStore {
             settings: _,
         } = self.backend;
         drop(jobs);
-        let ended = writer.await;
+        let ended = spawn_blocking(move || writer.join()).await;
         readers.close().await;
-        ended.map_err(|error| StoreError::Unavailable {
-            detail: error.to_string(),
-        })
+        match ended {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_panicked)) => Err(StoreError::Unavailable {
+                detail: "the writing thread has panicked".to_owned(),
+            }),
+            Err(error) => Err(StoreError::Unavailable {
+                detail: error.to_string(),
+            }),
+        }
     }
 }
 

@@ -5,6 +5,8 @@
 //! operation runs again from its beginning. Operations are made to be run again: they only touch the tables.
 
 mod effects;
+mod forget;
+mod rest;
 mod row;
 mod table;
 
@@ -18,6 +20,8 @@ use jiff::{SignedDuration, Timestamp};
 use routing_core::reroute::RerouteLimits;
 use routing_core::{EventId, InterruptId, NodeId, RunId};
 
+pub(crate) use forget::Forgotten;
+pub(crate) use rest::Rest;
 pub(crate) use row::{Heads, InterruptRow, KeyRow, PlacedNode, PlacedToken, RunRow, Slot};
 pub(crate) use table::{Absent, Table};
 
@@ -51,6 +55,9 @@ pub(crate) struct Tables {
     pub(crate) tokens: Table<Digest, PlacedToken>,
     pub(crate) outbox: Table<u64, OutboxRow>,
     pub(crate) audit: Table<u64, AuditRow>,
+    /// What the last operation forgets, once it is kept.
+    forgetting: Forgotten,
+    pub(crate) forgotten: Forgotten,
 }
 
 /// The same call on every table.
@@ -105,17 +112,21 @@ impl Tables {
             tokens: Table::default(),
             outbox: Table::default(),
             audit: Table::default(),
+            forgetting: Forgotten::default(),
+            forgotten: Forgotten::default(),
         }
     }
 
     /// Keeps what the last operation wrote.
     pub(crate) fn keep(&mut self) {
-        each_table!(self, keep);
+        each_table!(&mut *self, keep);
+        self.forget();
     }
 
     /// Undoes what the last operation wrote.
     pub(crate) fn undo(&mut self) {
-        each_table!(self, undo);
+        each_table!(&mut *self, undo);
+        self.forgetting = Forgotten::default();
     }
 
     pub(crate) fn heads(&mut self) -> Result<Heads, Absent> {

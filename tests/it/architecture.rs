@@ -18,7 +18,7 @@ const LAYERS: [(&str, &[&str]); 8] = [
         "server",
         &["routing-core", "interrupts", "llm", "store", "agents"],
     ),
-    ("irq", &["routing-core", "llm", "agents"]),
+    ("irq", &["routing-core", "interrupts", "store", "llm", "agents"]),
 ];
 
 /// Licences that ask for nothing but their notice.
@@ -106,6 +106,7 @@ fn the_core_builds_few_crates_and_knows_no_network_and_no_store() {
         "genai",
         "axum",
         "sqlx",
+        "rusqlite",
         "async-nats",
         "jsonschema",
         "clap",

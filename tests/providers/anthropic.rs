@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::behaviour::Ending;
+use super::part::Received;
 use super::refusal::{Refusal, check_roles, header};
-use super::server::Received;
 use super::{RIGHT_KEY, event, schema_rules};
 
 pub(super) fn check(received: &Received) -> Result<(), Refusal> {

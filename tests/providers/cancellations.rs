@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::hang_up::HangUpGuard;
 use super::openai_responses;
-use super::server::Received;
+use super::part::Received;
 
 /// How a double answers a cancellation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

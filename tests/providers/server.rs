@@ -1,58 +1,25 @@
 //! The server of a double.
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::io;
-use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{HeaderMap, Response, Uri};
-use futures_util::stream::{self, BoxStream, Stream, StreamExt};
-use serde_json::Value;
+use axum::extract::DefaultBodyLimit;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use super::behaviour::Ending;
 use super::cancellations::Cancellations;
-use super::hang_up::HangUpGuard;
-use super::{Behaviour, HangUps, WireForm, openai_responses};
-
-/// A request as it arrived.
-#[derive(Debug, Clone)]
-pub struct Received {
-    /// The path, with the query.
-    pub path: String,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body as it was sent.
-    pub text: String,
-    /// The body as a tree.
-    pub body: Value,
-}
-
-/// What a double says to a request.
-type Answering = dyn Fn(&Received) -> String + Send + Sync;
+use super::part::{Part, Received, handle};
+use super::transport::{self, Secured};
+use super::{Behaviour, HangUps, Transport, WireForm};
 
 /// A local server that plays a provider. It ends when it is dropped.
 pub struct ProviderDouble {
     address: String,
     part: Arc<Part>,
     server: JoinHandle<()>,
-}
-
-struct Part {
-    form: WireForm,
-    behaviours: Mutex<VecDeque<Behaviour>>,
-    received: Mutex<Vec<Received>>,
-    hang_ups: HangUps,
-    answering: Box<Answering>,
-    blocks_sent: Arc<AtomicUsize>,
-    cancellations: Cancellations,
+    authority: Option<String>,
 }
 
 impl ProviderDouble {
@@ -88,6 +55,24 @@ impl ProviderDouble {
         behaviours: impl IntoIterator<Item = Behaviour>,
         answering: impl Fn(&Received) -> String + Send + Sync + 'static,
     ) -> io::Result<Self> {
+        Self::over(Transport::Http1, form, behaviours, answering).await
+    }
+
+    /// As [`ProviderDouble::answering`], over a transport of choice.
+    ///
+    /// # Errors
+    ///
+    /// Where no port can be had, or no certificate be made.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped before it is ready, there is no server.
+    pub async fn over(
+        transport: Transport,
+        form: WireForm,
+        behaviours: impl IntoIterator<Item = Behaviour>,
+        answering: impl Fn(&Received) -> String + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         let part = Arc::new(Part {
             form,
             behaviours: Mutex::new(behaviours.into_iter().collect()),
@@ -97,21 +82,29 @@ impl ProviderDouble {
             blocks_sent: Arc::default(),
             cancellations: Cancellations::default(),
         });
+        let secured = Secured::new(transport)?;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let address = format!("http://{}", listener.local_addr()?);
+        let port = listener.local_addr()?.port();
+        let address = match &secured {
+            None => format!("http://127.0.0.1:{port}"),
+            Some(_) => format!("https://localhost:{port}"),
+        };
+        let authority = secured.as_ref().map(|secured| secured.authority.clone());
         let router = Router::new()
             .fallback(handle)
             .layer(DefaultBodyLimit::disable())
             .with_state(Arc::clone(&part));
-        let server = tokio::spawn(async move {
-            // Ends only with the task.
-            let _ended = axum::serve(listener, router).await;
-        });
         Ok(Self {
             address,
             part,
-            server,
+            server: tokio::spawn(transport::serve(listener, secured, router)),
+            authority,
         })
+    }
+
+    /// The certificate by which its own is trusted, where it has one.
+    pub fn authority(&self) -> Option<&str> {
+        self.authority.as_deref()
     }
 
     /// Where it listens, without a path.
@@ -150,237 +143,5 @@ impl ProviderDouble {
 impl Drop for ProviderDouble {
     fn drop(&mut self) {
         self.server.abort();
-    }
-}
-
-async fn handle(
-    State(part): State<Arc<Part>>,
-    uri: Uri,
-    headers: HeaderMap,
-    text: String,
-) -> Result<Response<Body>, Infallible> {
-    // Dropped with this future where the client goes away first.
-    let guard = part.hang_ups.guard();
-    let path = uri
-        .path_and_query()
-        .map_or_else(|| uri.path().to_owned(), ToString::to_string);
-    let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-    let received = Received {
-        path,
-        headers,
-        text,
-        body,
-    };
-    if part.form == WireForm::OpenAiResponses
-        && let Some(id) = openai_responses::cancelled_by(&received.path)
-    {
-        return Ok(part.cancellations.answer(id, &received, guard).await);
-    }
-    let verdict = part.form.check(&received);
-    let answer = (part.answering)(&received);
-    let number = part.keep(received);
-    let behaviour = match verdict {
-        Err(refusal) => return Ok(refused(&part, guard, refusal.status, &[], &refusal.message)),
-        Ok(()) => part.next_behaviour(),
-    };
-    Ok(match behaviour.clone() {
-        Behaviour::StallsBeforeHeaders => std::future::pending().await,
-        Behaviour::Refuses { status, headers } => refused(
-            &part,
-            guard,
-            status,
-            &headers,
-            "the double was told to refuse",
-        ),
-        Behaviour::Page => {
-            let page = stream::iter([Ok(Bytes::from_static(
-                b"<html>\n\n<body>Welcome</body></html>",
-            ))]);
-            response(200, "text/html", &[], guard, page.boxed())
-        }
-        Behaviour::Answers
-        | Behaviour::AnswersSlowly(_)
-        | Behaviour::ReachesLengthLimit
-        | Behaviour::Withholds
-        | Behaviour::BreaksAfter(_)
-        | Behaviour::EndsAfter(_)
-        | Behaviour::EndsWithin(_)
-        | Behaviour::StallsAfter(_)
-        | Behaviour::StallsWithin(_)
-        | Behaviour::KeepsAlive
-        | Behaviour::Endless
-        | Behaviour::EndlessLine
-        | Behaviour::OneLine(_)
-        | Behaviour::FailsAfter(_)
-        | Behaviour::Garbage => {
-            let sent = Arc::clone(&part.blocks_sent);
-            let count = move |_: &io::Result<Bytes>| {
-                sent.fetch_add(1, Ordering::Relaxed);
-            };
-            let body = part
-                .stream(number, &behaviour, &answer)
-                .inspect(count)
-                .boxed();
-            response(200, "text/event-stream", &[], guard, body)
-        }
-    })
-}
-
-impl Part {
-    /// Keeps a request, and says which number it has, from 1.
-    fn keep(&self, received: Received) -> usize {
-        let mut all = self.received.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(received);
-        all.len()
-    }
-
-    fn next_behaviour(&self) -> Behaviour {
-        let mut behaviours = self
-            .behaviours
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let next = if behaviours.len() > 1 {
-            behaviours.pop_front()
-        } else {
-            behaviours.front().cloned()
-        };
-        next.unwrap_or(Behaviour::Answers)
-    }
-
-    fn stream(
-        &self,
-        number: usize,
-        behaviour: &Behaviour,
-        answer: &str,
-    ) -> BoxStream<'static, io::Result<Bytes>> {
-        let form = self.form;
-        let mut events = form.opening(number);
-        events.extend(pieces(answer).map(|piece| form.piece(piece)));
-        events.extend(form.closing(behaviour.ending()));
-        let first = |count: usize| events.iter().take(count).cloned().collect::<Vec<_>>();
-        let endless = |block: String| stream::repeat(block).map(|block| Ok(Bytes::from(block)));
-        match *behaviour {
-            Behaviour::BreaksAfter(count) => {
-                let broken = stream::once(async {
-                    // What was said before is flushed when there is nothing more to say.
-                    tokio::task::yield_now().await;
-                    Err(io::Error::other("told to break"))
-                });
-                sent(first(count)).chain(broken).boxed()
-            }
-            Behaviour::EndsAfter(count) => sent(first(count)).boxed(),
-            Behaviour::EndsWithin(count) => sent(first(count))
-                .chain(sent(vec![half_of(events.get(count))]))
-                .boxed(),
-            Behaviour::StallsWithin(count) => sent(first(count))
-                .chain(sent(vec![half_of(events.get(count))]))
-                .chain(stream::pending())
-                .boxed(),
-            Behaviour::StallsAfter(count) => sent(first(count)).chain(stream::pending()).boxed(),
-            Behaviour::KeepsAlive => endless(": still here\n\n".to_owned()).boxed(),
-            Behaviour::Endless => sent(form.opening(number))
-                .chain(endless(form.piece("more and ")))
-                .boxed(),
-            Behaviour::EndlessLine => endless("x".repeat(64 * 1024)).boxed(),
-            Behaviour::OneLine(length) => {
-                let mut events = form.opening(number);
-                events.push(form.piece(&"x".repeat(length)));
-                events.extend(form.closing(Ending::Whole));
-                sent(events).boxed()
-            }
-            Behaviour::FailsAfter(count) => sent(first(count))
-                .chain(sent(vec![form.error_event()]))
-                .boxed(),
-            Behaviour::AnswersSlowly(each) => sent(events)
-                .then(move |event| async move {
-                    tokio::time::sleep(each).await;
-                    event
-                })
-                .boxed(),
-            Behaviour::Garbage => sent(vec![
-                "event: content_block_delta\ndata: {nonsense\n\n".to_owned(),
-            ])
-            .boxed(),
-            Behaviour::Answers
-            | Behaviour::ReachesLengthLimit
-            | Behaviour::Withholds
-            | Behaviour::Refuses { .. }
-            | Behaviour::StallsBeforeHeaders
-            | Behaviour::Page => sent(events).boxed(),
-        }
-    }
-}
-
-fn sent(events: Vec<String>) -> impl Stream<Item = io::Result<Bytes>> + Send {
-    stream::iter(events.into_iter().map(|event| Ok(Bytes::from(event))))
-}
-
-/// The first half of an event.
-fn half_of(event: Option<&String>) -> String {
-    event
-        .and_then(|event| event.get(..event.len() / 2))
-        .unwrap_or_default()
-        .to_owned()
-}
-
-/// The pieces in which an answer is sent: a few characters each.
-fn pieces(answer: &str) -> impl Iterator<Item = &str> {
-    let mut rest = answer;
-    std::iter::from_fn(move || {
-        let end = rest
-            .char_indices()
-            .nth(5)
-            .map_or(rest.len(), |(end, _)| end);
-        let (piece, after) = rest.split_at(end);
-        rest = after;
-        (!piece.is_empty()).then_some(piece)
-    })
-}
-
-fn refused(
-    part: &Part,
-    guard: HangUpGuard,
-    status: u16,
-    headers: &[(&'static str, String)],
-    message: &str,
-) -> Response<Body> {
-    let body = part.form.error_body(status, message);
-    let body = stream::iter([Ok(Bytes::from(body))]).boxed();
-    response(status, "application/json", headers, guard, body)
-}
-
-fn response(
-    status: u16,
-    kind: &'static str,
-    headers: &[(&'static str, String)],
-    guard: HangUpGuard,
-    body: BoxStream<'static, io::Result<Bytes>>,
-) -> Response<Body> {
-    let guarded = Guarded { body, guard };
-    let mut builder = Response::builder()
-        .status(status)
-        .header("content-type", kind);
-    for (name, value) in headers {
-        builder = builder.header(*name, value);
-    }
-    // The statuses and headers are those of tests; a bad one shows as an empty answer.
-    builder.body(Body::from_stream(guarded)).unwrap_or_default()
-}
-
-/// A body that knows whether it was sent to its end.
-struct Guarded {
-    body: BoxStream<'static, io::Result<Bytes>>,
-    guard: HangUpGuard,
-}
-
-impl Stream for Guarded {
-    type Item = io::Result<Bytes>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let next = self.body.poll_next_unpin(context);
-        if matches!(next, Poll::Ready(None | Some(Err(_)))) {
-            self.guard.disarm();
-        }
-        next
     }
 }

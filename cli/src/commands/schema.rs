@@ -6,6 +6,7 @@ use super::print;
 use crate::arguments::SchemaArguments;
 use crate::exit::{Exit, Failure};
 use crate::nearest::nearest;
+use crate::view::json_line;
 
 /// Prints the schema of a record, or the names of all records.
 ///
@@ -18,7 +19,17 @@ pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
             .iter()
             .map(|record| record.name)
             .collect();
-        print(&format!("{}\n", names.join("\n")))?;
+        let lines: String = names
+            .into_iter()
+            .map(|name| {
+                if arguments.json {
+                    json_line(&name.into())
+                } else {
+                    format!("{name}\n")
+                }
+            })
+            .collect();
+        print(&lines)?;
         return Ok(Exit::Success);
     }
     let query = SchemaQuery {
@@ -28,8 +39,12 @@ pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
         dialect: arguments.dialect,
     };
     let schema = catalogue::schema(&arguments.record, &query).map_err(|error| explained(&error))?;
-    let pretty = serde_json::to_string_pretty(schema.value())?;
-    print(&format!("{pretty}\n"))?;
+    let text = if arguments.json {
+        json_line(schema.value())
+    } else {
+        serde_json::to_string_pretty(schema.value())? + "\n"
+    };
+    print(&text)?;
     Ok(Exit::Success)
 }
 

@@ -54,6 +54,11 @@ impl<'q> Dialogue<'q> {
         }
     }
 
+    /// The whole question, without a prompt.
+    pub(super) fn page(&self) -> String {
+        self.page.opening()
+    }
+
     /// What to show first.
     pub(super) fn opening(&self) -> String {
         format!("{}{}", self.page.opening(), self.page.prompt())

@@ -63,16 +63,6 @@ impl Lines {
         })
     }
 
-    /// Throws away what was typed on a terminal before anybody asked for it, so that it does not answer
-    /// a question that nobody has seen. What comes through a pipe is kept: its sender means it.
-    pub(crate) fn forget_typed_ahead(&self) {
-        let input = io::stdin();
-        if input.is_terminal() {
-            // A terminal that cannot be flushed can still be read.
-            let _flushed = tcflush(&input, QueueSelector::IFlush);
-        }
-    }
-
     /// The next line, without its end.
     ///
     /// # Errors
@@ -96,6 +86,16 @@ impl Lines {
     }
 }
 
+/// Throws away what was typed on a terminal before anybody asked for it, so that it does not answer a
+/// question that nobody has seen. What comes through a pipe is kept: its sender means it.
+pub(super) fn forget_typed_ahead() {
+    let input = io::stdin();
+    if input.is_terminal() {
+        // A terminal that cannot be flushed can still be read.
+        let _flushed = tcflush(&input, QueueSelector::IFlush);
+    }
+}
+
 fn read_wished(wishes: &Receiver<()>, lines: &UnboundedSender<Result<String, NoLine>>) {
     while wishes.recv().is_ok() {
         if lines.send(read_line(&mut io::stdin().lock())).is_err() {
@@ -104,7 +104,7 @@ fn read_wished(wishes: &Receiver<()>, lines: &UnboundedSender<Result<String, NoL
     }
 }
 
-fn read_line(input: &mut impl BufRead) -> Result<String, NoLine> {
+pub(super) fn read_line(input: &mut impl BufRead) -> Result<String, NoLine> {
     let mut bytes = Vec::new();
     let read = input
         .by_ref()

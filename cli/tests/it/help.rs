@@ -15,7 +15,7 @@ fn help_lists_the_commands_and_every_exit_code() {
     ] {
         assert!(ended.output.contains(text), "{text} in {}", ended.output);
     }
-    for code in [0, 1, 2, 3, 5, 6, 8, 69, 77, 130, 143] {
+    for code in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 69, 77, 130, 143] {
         let line = format!("\n  {code:>3}  ");
         assert!(ended.output.contains(&line), "{code} in {}", ended.output);
     }

@@ -125,3 +125,17 @@ fn a_reader_that_has_read_enough_ends_it_quietly() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(error_output, "");
 }
+
+#[test]
+fn programs_get_a_schema_on_one_line() {
+    let pretty = end(irq().arg("schema")).exits_with(0).output;
+    let line = end(irq().args(["schema", "--json"])).exits_with(0).output;
+    assert_eq!(line.lines().count(), 1);
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(value(&pretty), value(&line));
+    let names = end(irq().args(["schema", "--list", "--json"])).exits_with(0);
+    assert!(
+        names.output.starts_with("\"InterruptRouting\"\n"),
+        "{names:#?}"
+    );
+}

@@ -11,7 +11,10 @@ pub struct LimitGuard {
 }
 
 impl LimitGuard {
-    pub(super) fn spawn(runtime: &Handle, watch: impl Future<Output = ()> + Send + 'static) -> Self {
+    pub(super) fn spawn(
+        runtime: &Handle,
+        watch: impl Future<Output = ()> + Send + 'static,
+    ) -> Self {
         Self {
             task: AbortOnDropHandle::new(runtime.spawn(watch)),
         }

@@ -57,10 +57,8 @@ impl ResourceProbe for ProcessProbe {
         use rustix::time::{ClockId, clock_gettime};
 
         const PATH: &str = "/proc/self/status";
-        let status = std::fs::read_to_string(PATH).map_err(|source| ProbeError::Read {
-            path: PATH,
-            source,
-        })?;
+        let status = std::fs::read_to_string(PATH)
+            .map_err(|source| ProbeError::Read { path: PATH, source })?;
         let memory = resident(&status).ok_or(ProbeError::Understood {
             path: PATH,
             wanted: RESIDENT,
@@ -87,7 +85,9 @@ const RESIDENT: &str = "VmRSS:";
 /// The resident memory in bytes; the system says it in units of 1,024 bytes that it calls kB.
 #[cfg(target_os = "linux")]
 fn resident(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix(RESIDENT))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(RESIDENT))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kilobytes.checked_mul(1_024)
 }
@@ -113,6 +113,9 @@ mod tests {
             burnt += filled.iter().map(|byte| u64::from(*byte)).sum::<u64>();
             after = ProcessProbe.sample().unwrap();
         }
-        assert!(after.memory >= before.memory + (32 << 20), "{burnt}: {before:?}, {after:?}");
+        assert!(
+            after.memory >= before.memory + (32 << 20),
+            "{burnt}: {before:?}, {after:?}"
+        );
     }
 }

@@ -25,13 +25,7 @@ pub enum LimitKind {
 
 impl LimitKind {
     /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Time,
-        Self::Steps,
-        Self::Cost,
-        Self::Memory,
-        Self::Cpu,
-    ];
+    pub const ALL: [Self; 5] = [Self::Time, Self::Steps, Self::Cost, Self::Memory, Self::Cpu];
 
     /// The name in records.
     pub const fn name(self) -> &'static str {

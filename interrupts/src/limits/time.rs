@@ -36,7 +36,12 @@ impl TimeLimit {
     }
 
     /// Begins to count on this runtime.
-    pub fn start(self, sink: Arc<dyn StopSink>, clock: Arc<dyn Clock>, runtime: &Handle) -> LimitGuard {
+    pub fn start(
+        self,
+        sink: Arc<dyn StopSink>,
+        clock: Arc<dyn Clock>,
+        runtime: &Handle,
+    ) -> LimitGuard {
         LimitGuard::spawn(runtime, self.watch(sink, clock))
     }
 

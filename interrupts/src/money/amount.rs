@@ -159,7 +159,9 @@ mod tests {
 
     #[test]
     fn what_is_no_amount_is_refused() {
-        for text in ["", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "NaN", "inf", "1 ", "0x1", "٣"] {
+        for text in [
+            "", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "NaN", "inf", "1 ", "0x1", "٣",
+        ] {
             let refused = text.parse::<Money>();
             assert!(
                 matches!(refused, Err(ParseMoneyError::NotDecimal { .. })),
@@ -175,7 +177,10 @@ mod tests {
     #[test]
     fn a_part_in_percent_is_rounded_down_and_never_cut() {
         assert_eq!(Money::from_parts(199).percent(50), Money::from_parts(99));
-        assert_eq!(Money::from_parts(u128::MAX).percent(100), Money::from_parts(u128::MAX));
+        assert_eq!(
+            Money::from_parts(u128::MAX).percent(100),
+            Money::from_parts(u128::MAX)
+        );
     }
 
     proptest! {

@@ -10,7 +10,8 @@ use tokio::sync::Notify;
 
 use super::amount::Money;
 use super::price::{ModelPrice, NoPrice, PriceTable};
-use super::usage::{Amount, Charges, Usage};
+use super::reservation::Reservation;
+use super::usage::{Amount, Charges};
 use crate::limits::{LimitKind, LimitReached, LimitWarning, StopSink};
 
 /// What a budget needs.
@@ -88,27 +89,6 @@ pub enum Refusal {
     /// What is left is reserved by other calls; some of it may come back.
     #[error("what is left of the budget is reserved by calls that are under way")]
     Busy,
-}
-
-/// What a call was charged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settlement {
-    /// What it cost.
-    pub cost: Money,
-    /// How that is known.
-    pub known: Amount,
-}
-
-/// Money that is reserved for a call. Dropped without being settled, as of a call that was torn down, it is
-/// charged whole: nobody knows better.
-#[must_use = "dropped, it is charged whole"]
-pub struct Reservation {
-    budget: Budget,
-    price: ModelPrice,
-    input: u64,
-    output: u64,
-    reserved: Money,
-    is_open: bool,
 }
 
 impl Budget {
@@ -195,7 +175,12 @@ impl Budget {
         }
     }
 
-    fn reserve_at(&self, price: ModelPrice, input: u64, output: u64) -> Result<Reservation, Refusal> {
+    fn reserve_at(
+        &self,
+        price: ModelPrice,
+        input: u64,
+        output: u64,
+    ) -> Result<Reservation, Refusal> {
         let needed = price.bound(input, output);
         let limit = self.shared.config.limit;
         let mut account = self.account();
@@ -214,18 +199,11 @@ impl Budget {
         }
         account.reserved = account.reserved.plus(needed);
         drop(account);
-        Ok(Reservation {
-            budget: self.clone(),
-            price,
-            input,
-            output,
-            reserved: needed,
-            is_open: true,
-        })
+        Ok(Reservation::of(self.clone(), price, input, output, needed))
     }
 
     /// The charge and the freed reservation are one change: no other call sees the one without the other.
-    fn charge(&self, reserved: Money, cost: Money, known: Amount) {
+    pub(super) fn charge(&self, reserved: Money, cost: Money, known: Amount) {
         let BudgetConfig { limit, warn_at, .. } = self.shared.config;
         let mut account = self.account();
         account.reserved = account.reserved.minus(reserved);
@@ -289,50 +267,5 @@ impl Debug for Budget {
             .debug_tuple("Budget")
             .field(&self.state())
             .finish()
-    }
-}
-
-impl Reservation {
-    /// The most that was reserved.
-    pub const fn reserved(&self) -> Money {
-        self.reserved
-    }
-
-    /// The tokens that were reserved: to be read, and to be written.
-    pub const fn tokens(&self) -> (u64, u64) {
-        (self.input, self.output)
-    }
-
-    /// Charges what the call used, and frees the rest.
-    pub fn settle(mut self, usage: Usage) -> Settlement {
-        self.close(usage)
-    }
-
-    fn close(&mut self, usage: Usage) -> Settlement {
-        self.is_open = false;
-        let settlement = Settlement {
-            cost: self.price.cost(&usage, self.input, self.output),
-            known: usage.certainty(),
-        };
-        self.budget
-            .charge(self.reserved, settlement.cost, settlement.known);
-        settlement
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        if self.is_open {
-            self.close(Usage::UNKNOWN);
-        }
-    }
-}
-
-impl Debug for Reservation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Reservation")
-            .field("reserved", &self.reserved)
-            .finish_non_exhaustive()
     }
 }

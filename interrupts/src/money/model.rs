@@ -9,8 +9,9 @@ use routing_core::model::{
 };
 use routing_core::{Outcome, StopScope};
 
-use super::budget::{Budget, Refusal, Reservation};
+use super::budget::{Budget, Refusal};
 use super::price::{ModelPrice, NoPrice};
+use super::reservation::Reservation;
 use super::usage::Usage;
 
 /// What is taken for granted of a call before it begins.

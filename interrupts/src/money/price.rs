@@ -159,7 +159,11 @@ impl PriceTable {
             NoPrice {
                 model: model.to_owned(),
                 remedy: nearest(model, names).map_or_else(
-                    || format!("add [prices.\"{model}\"] with input and output for a million tokens"),
+                    || {
+                        format!(
+                            "add [prices.\"{model}\"] with input and output for a million tokens"
+                        )
+                    },
                     |name| format!("did you mean `{name}`? Else add [prices.\"{model}\"]"),
                 ),
             }

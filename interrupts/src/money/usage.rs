@@ -70,9 +70,7 @@ impl Usage {
     /// What the provider said, and these guesses where it said nothing.
     pub fn reported_or_estimated(said: TokenUsage, input: u64, output: u64) -> Self {
         Self {
-            input: said
-                .input
-                .map_or(Known::Estimated(input), Known::Reported),
+            input: said.input.map_or(Known::Estimated(input), Known::Reported),
             cached: 0,
             output: said
                 .output
@@ -89,7 +87,11 @@ impl Usage {
             | ModelError::RateLimited { .. }
             | ModelError::ProviderFailed { .. } => Self::NOT_BILLED,
             // An answer had begun, or may have. A kind of failure that is not known yet is treated alike.
-            _ => Self::UNKNOWN,
+            ModelError::BrokenOff { .. }
+            | ModelError::TooLong { .. }
+            | ModelError::TimedOut { .. }
+            | ModelError::Malformed { .. }
+            | _ => Self::UNKNOWN,
         }
     }
 

@@ -57,7 +57,10 @@ impl<'settings> Table<'settings> {
     }
 
     pub(super) fn know(&self, key: &'static str) {
-        self.known.borrow_mut().push(key);
+        let mut known = self.known.borrow_mut();
+        if !known.contains(&key) {
+            known.push(key);
+        }
     }
 
     fn value(&self, key: &'static str) -> Option<&'settings Value<'settings>> {
@@ -77,13 +80,27 @@ impl<'settings> Table<'settings> {
             return Some(Found { value, span });
         }
         let given = value.get_ref().type_str();
-        self.refuse(&span, format!("`{key}` is {form}, not a value of type {given}"));
+        self.refuse(
+            &span,
+            format!("`{key}` is {form}, not a value of type {given}"),
+        );
         None
     }
 
     /// A text.
     pub(crate) fn text(&self, key: &'static str) -> Option<Found<&'settings str>> {
         self.read(key, "a text in quotes", DeValue::as_str)
+    }
+
+    /// Whether the key is there, whatever its value.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    /// Whether the key is there and has this text.
+    pub(crate) fn is_text(&self, key: &'static str, text: &str) -> bool {
+        self.value(key)
+            .is_some_and(|value| value.get_ref().as_str() == Some(text))
     }
 
     /// The digits of a number, or a text with them.
@@ -209,7 +226,10 @@ impl<'settings> Table<'settings> {
                     let table = Self::new(self.settings, entries, value.span());
                     tables.push((name.get_ref().as_ref(), table));
                 }
-                None => self.refuse(&name.span(), format!("`{}` must be a table", name.get_ref())),
+                None => self.refuse(
+                    &name.span(),
+                    format!("`{}` must be a table", name.get_ref()),
+                ),
             }
         }
         tables

@@ -66,6 +66,13 @@ pub enum AuditSubject {
         /// The digest of its content.
         content: Digest,
     },
+    /// The beginning of the audit was removed.
+    Purge {
+        /// The last row that was removed.
+        through: u64,
+        /// Its digest: what the first row that stays follows.
+        anchor: Digest,
+    },
     /// A message was accepted.
     Message {
         /// Its run.
@@ -205,7 +212,7 @@ pub trait Audit: Send + Sync {
     /// Safe: it only reads.
     async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, StoreError>;
 
-    /// Reads the whole audit and checks every digest. Returns its head.
+    /// Reads the whole audit and checks every digest, from where a purge has cut it off. Returns its head.
     ///
     /// # Errors
     ///

@@ -40,6 +40,9 @@ pub struct Run {
     pub forked_from: Option<CheckpointId>,
     /// When it was created.
     pub created_at: Timestamp,
+    /// When it ended, where it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
 }
 
 impl Run {
@@ -57,6 +60,7 @@ impl Run {
             checkpoint: 0,
             forked_from: None,
             created_at: now,
+            ended_at: None,
         }
     }
 }

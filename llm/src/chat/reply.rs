@@ -76,8 +76,13 @@ pub enum AtProvider {
     /// No request was under way: none had been sent, or the last one was over.
     #[default]
     NothingUnderWay,
-    /// The connection was closed. A server that can stop generating does so then.
+    /// The connection was closed, or with HTTP/2 its stream. A server that can stop generating does so
+    /// then.
     ConnectionClosed,
-    /// The answer is no longer read, and its connection was not seen to close in time.
+    /// The answer is made in the background, and the provider is being told to cancel it. What comes of
+    /// that is told to the model's [`CancelObserver`](crate::CancelObserver).
+    BeingTold,
+    /// The answer is no longer read. Its connection was not seen to close in time, or it is made in the
+    /// background and has no name yet by which it could be cancelled.
     OnlyDiscarded,
 }

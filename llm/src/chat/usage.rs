@@ -49,9 +49,13 @@ impl EstimationMethod {
     }
 
     fn count(self, text: &str) -> u64 {
+        self.of_characters(text.chars().count())
+    }
+
+    pub(crate) fn of_characters(self, characters: usize) -> u64 {
         match self {
             Self::QuarterOfCharacters => {
-                let tokens = text.chars().count().div_ceil(CHARACTERS_OF_A_TOKEN);
+                let tokens = characters.div_ceil(CHARACTERS_OF_A_TOKEN);
                 u64::try_from(tokens).unwrap_or(u64::MAX)
             }
         }

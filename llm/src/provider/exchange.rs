@@ -8,9 +8,11 @@ use routing_core::model::{ChunkSink, Message, ModelError, ModelReply, PartialRep
 use routing_core::{Outcome, StopReason, StopScope};
 use tokio::time::Instant;
 
+use super::background::CancelOnDrop;
 use super::failure::{self, FailureContext};
 use super::frames::FrameWatch;
 use super::io_thread::Events;
+use super::telemetry::CallSpan;
 use super::usage;
 use crate::chat::{AtProvider, ChatOutcome, ChatPartial, ChatReply, ChatUsage, Discarded};
 
@@ -39,6 +41,22 @@ impl Exchanged {
             partial: PartialReply::default(),
             discarded: Discarded::default(),
             at_provider: AtProvider::NothingUnderWay,
+        }
+    }
+
+    /// Tells the span of the call how it ended.
+    pub(crate) fn tell(&self, span: &CallSpan) {
+        match self {
+            Self::Whole(reply) => span.used(reply.usage),
+            Self::Stopped {
+                reason,
+                partial,
+                at_provider,
+                ..
+            } => {
+                span.used(partial.usage);
+                span.interrupted(reason, *at_provider);
+            }
         }
     }
 
@@ -87,6 +105,9 @@ pub(crate) struct Exchange {
     chunks: Option<Arc<dyn ChunkSink>>,
     watch: Arc<FrameWatch>,
     context: FailureContext,
+    /// Of an answer that is made in the background.
+    cancel: Option<CancelOnDrop>,
+    span: CallSpan,
 }
 
 /// When the stream is given up on for saying nothing.
@@ -100,8 +121,12 @@ impl Exchange {
         chunks: Option<Arc<dyn ChunkSink>>,
         watch: Arc<FrameWatch>,
         context: FailureContext,
+        cancel: Option<CancelOnDrop>,
+        span: CallSpan,
     ) -> Self {
         Self {
+            cancel,
+            span,
             text: String::new(),
             discarded: Discarded::default(),
             chunks,
@@ -161,10 +186,16 @@ impl Exchange {
             waiting_events: events.waiting(),
             ..self.discarded
         };
-        let at_provider = if events.close().await {
-            AtProvider::ConnectionClosed
-        } else {
-            AtProvider::OnlyDiscarded
+        let will_tell = self.cancel.as_ref().map(CancelOnDrop::will_tell);
+        // Told before anything is waited for.
+        drop(self.cancel);
+        let is_closed = events.close().await;
+        let at_provider = match will_tell {
+            Some(true) => AtProvider::BeingTold,
+            // What is made in the background goes on though its connection is closed.
+            Some(false) => AtProvider::OnlyDiscarded,
+            None if is_closed => AtProvider::ConnectionClosed,
+            None => AtProvider::OnlyDiscarded,
         };
         Exchanged::Stopped {
             reason,
@@ -198,6 +229,9 @@ impl Exchange {
         if self.text.len().saturating_add(piece.len()) > limit {
             return Err(ModelError::TooLong { limit });
         }
+        if self.text.is_empty() {
+            self.span.first_chunk();
+        }
         self.text.push_str(piece);
         if let Some(sink) = &self.chunks {
             sink.chunk(piece);
@@ -211,12 +245,16 @@ impl Exchange {
         let Some(reason) = &end.captured_stop_reason else {
             return Err(self.broken_off());
         };
+        self.span.finished(reason);
+        if let Some(response) = &end.captured_response_id {
+            self.span.named(response);
+        }
+        if self.watch.is_withheld() {
+            return Err(withheld("content_filter"));
+        }
         let cut_off = match reason {
             EndReason::MaxTokens(_) => true,
-            EndReason::ContentFilter(said) => {
-                let detail = format!("the provider withheld the answer ({said})");
-                return Err(ModelError::Malformed { detail });
-            }
+            EndReason::ContentFilter(said) => return Err(withheld(said)),
             EndReason::Completed(_)
             | EndReason::ToolCall(_)
             | EndReason::StopSequence(_)
@@ -235,8 +273,17 @@ impl Exchange {
             let detail = "the server did not answer with a stream of events".to_owned();
             return ModelError::Malformed { detail };
         }
+        if self.watch.begins_with_no_json() && self.text.is_empty() {
+            let detail = "the server sent an event that is no JSON".to_owned();
+            return ModelError::Malformed { detail };
+        }
         ModelError::BrokenOff {
             received: self.text.len(),
         }
     }
+}
+
+fn withheld(said: &str) -> ModelError {
+    let detail = format!("the provider withheld the answer ({said})");
+    ModelError::Malformed { detail }
 }

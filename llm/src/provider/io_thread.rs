@@ -140,7 +140,12 @@ impl IoThread {
             tokio::task::yield_now().await;
         };
         // Where the thread is gone the sender is dropped with the job, and the stream ends at once.
-        let _gone = self.jobs.send(Box::pin(job));
+        self.run(job);
         Events { receiver, open }
+    }
+
+    /// Runs something else where the connections are. Dropped with the thread.
+    pub(crate) fn run(&self, job: impl Future<Output = ()> + Send + 'static) {
+        let _gone = self.jobs.send(Box::pin(job));
     }
 }

@@ -51,6 +51,24 @@ impl Provider {
         Wire::of(self.kind)
     }
 
+    /// What OpenTelemetry's conventions call it, and its own name where they have none.
+    pub(crate) fn conventional_name(self) -> &'static str {
+        // The list of the client library grows; a name of its own is right for whoever is new.
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "who is not named by the conventions is called by its own name"
+        )]
+        match self.kind {
+            AdapterKind::OpenAI | AdapterKind::OpenAIResp => "openai",
+            AdapterKind::Gemini | AdapterKind::GeminiIx => "gcp.gemini",
+            AdapterKind::Vertex => "gcp.vertex_ai",
+            AdapterKind::BedrockApi => "aws.bedrock",
+            AdapterKind::Mistral => "mistral_ai",
+            AdapterKind::Xai => "x_ai",
+            other => other.as_lower_str(),
+        }
+    }
+
     /// The adapter that speaks to it.
     ///
     /// Ollama is spoken to in OpenAI's form, for its own has no place for a schema in the client

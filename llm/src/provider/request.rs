@@ -69,6 +69,15 @@ fn of_messages(
     (messages, options)
 }
 
+/// Asks for an answer that is made in the background, which is stored for as long as that takes.
+pub(crate) fn in_background(options: ChatOptions) -> ChatOptions {
+    let mut body = json!({ "background": true, "store": true });
+    if let (Value::Object(body), Some(Value::Object(other))) = (&mut body, &options.extra_body) {
+        body.extend(other.clone());
+    }
+    options.with_extra_body(body)
+}
+
 /// Where the schema goes.
 enum Structured {
     /// Into the body as it is, past the client library's own changes to schemas.
@@ -91,9 +100,15 @@ fn structured_output(wire: Wire, schema: &AnswerSchema) -> Structured {
             let format = json!({ "type": "json_schema", "schema": schema.value() });
             Structured::Body(json!({ "output_config": { "format": format } }))
         }
-        Wire::OpenAiResponses | Wire::Gemini => Structured::Format(ChatResponseFormat::JsonSpec(
-            JsonSpec::new(schema.name(), schema.value().clone()),
-        )),
+        Wire::OpenAiResponses => {
+            let format = json!({ "type": "json_schema", "name": schema.name(), "strict": true,
+                "schema": schema.value() });
+            Structured::Body(json!({ "text": { "format": format } }))
+        }
+        Wire::Gemini => Structured::Format(ChatResponseFormat::JsonSpec(JsonSpec::new(
+            schema.name(),
+            schema.value().clone(),
+        ))),
         Wire::JsonObject => Structured::Format(ChatResponseFormat::JsonMode),
         Wire::Instructions => Structured::None,
     }

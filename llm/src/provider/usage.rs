@@ -4,8 +4,9 @@ use genai::chat::Usage;
 use routing_core::model::TokenUsage;
 use serde_json::Value;
 
-/// Where providers say how much was read: OpenAI, Anthropic (twice), Gemini.
-const READ: [&str; 4] = [
+/// Where providers say how much was read: OpenAI (twice), Anthropic (twice), Gemini.
+const READ: [&str; 5] = [
+    "/response/usage/input_tokens",
     "/usage/prompt_tokens",
     "/message/usage/input_tokens",
     "/usage/input_tokens",
@@ -14,7 +15,8 @@ const READ: [&str; 4] = [
 
 /// Where providers say how much was written. What Anthropic says of it in the opening event is left
 /// out: it is a number before the first word.
-const WRITTEN: [&str; 3] = [
+const WRITTEN: [&str; 4] = [
+    "/response/usage/output_tokens",
     "/usage/completion_tokens",
     "/usage/output_tokens",
     "/usageMetadata/candidatesTokenCount",

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use routing_core::Outcome;
 use routing_core::model::ChunkSink;
 
-use crate::chat::ChatOutcome;
+use crate::port::Port;
 
 /// Tells the caller's sink that an answer starts again, once something of the new one arrives.
 ///
@@ -41,16 +41,20 @@ impl RestartingSink {
 
     /// The outcome of the last try. Where it was interrupted before its first piece, the pieces of the
     /// one before still stand.
-    pub(crate) fn kept_in(&self, outcome: ChatOutcome) -> ChatOutcome {
+    pub(crate) fn kept_in<P: Port>(
+        &self,
+        outcome: Outcome<P::Reply, P::Partial>,
+    ) -> Outcome<P::Reply, P::Partial> {
         match outcome {
             Outcome::Interrupted {
                 reason,
                 mut partial,
             } => {
-                if partial.text.is_empty() {
-                    partial.text = self.said();
+                let text = P::text(&mut partial);
+                if text.is_empty() {
+                    *text = self.said();
                 }
-                partial.interrupted(reason)
+                Outcome::Interrupted { reason, partial }
             }
             Outcome::Completed(reply) => Outcome::Completed(reply),
         }

@@ -122,6 +122,7 @@ impl ChunkSink for Pieces {
 pub(crate) fn provider(form: WireForm) -> Provider {
     match form {
         WireForm::OpenAi => Provider::OPENAI,
+        WireForm::OpenAiResponses => "openai_resp".parse().unwrap(),
         WireForm::Anthropic => Provider::ANTHROPIC,
         WireForm::Gemini => Provider::GEMINI,
     }

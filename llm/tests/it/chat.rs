@@ -14,13 +14,14 @@ use tests::providers::{Behaviour, ProviderDouble, WireForm};
 
 use crate::calls::{ANSWER, Pieces, double, model, reason, stop_now};
 
-/// How often each phase is interrupted in each form: 8 phases, 3 forms, more than 1,000 in all.
+/// How often each phase is interrupted in each form: 8 phases, 4 forms, more than 1,000 in all.
 const TIMES: usize = 45;
 
 /// Events before the first piece of text.
 pub(crate) fn opening(form: WireForm) -> usize {
     match form {
         WireForm::OpenAi => 1,
+        WireForm::OpenAiResponses => 4,
         WireForm::Anthropic => 3,
         WireForm::Gemini => 0,
     }

@@ -43,6 +43,7 @@ fn interrupts(events: &mut UnboundedReceiver<ConversationEvent>) -> usize {
 fn turns(form: WireForm, body: &Value) -> Vec<(String, String)> {
     let list = match form {
         WireForm::OpenAi | WireForm::Anthropic => &body["messages"],
+        WireForm::OpenAiResponses => &body["input"],
         WireForm::Gemini => &body["contents"],
     };
     let turns = list.as_array().unwrap().iter();

@@ -8,6 +8,7 @@ use routing_core::schema::Dialect;
 use tests::providers::{Behaviour, WireForm};
 
 use crate::calls::{ANSWER, call, double, ending, limits, model_at};
+use crate::chat::opening;
 
 async fn error(form: WireForm, behaviour: Behaviour) -> ModelError {
     ending(form, behaviour).await.unwrap_err()
@@ -79,7 +80,7 @@ async fn a_wrong_key_is_refused_and_never_shown() {
 
 #[tokio::test]
 async fn a_schema_beyond_the_providers_rules_is_refused_in_its_words() {
-    for form in [WireForm::OpenAi, WireForm::Anthropic, WireForm::Gemini] {
+    for form in WireForm::ALL {
         let double = double(form, [Behaviour::Answers]).await;
         let model = model_at(
             double.address(),
@@ -87,7 +88,7 @@ async fn a_schema_beyond_the_providers_rules_is_refused_in_its_words() {
             tests::providers::RIGHT_KEY,
             limits(),
         );
-        // A plain schema has what each of the three forbids.
+        // A plain schema has what each of them forbids.
         let error = model
             .call(call(Dialect::JsonSchema), &StopScope::new())
             .await
@@ -103,10 +104,10 @@ async fn a_schema_beyond_the_providers_rules_is_refused_in_its_words() {
 async fn a_stream_that_is_cut_anywhere_is_never_a_whole_answer() {
     for form in WireForm::ALL {
         let pieces = ANSWER.len().div_ceil(5);
-        let (before, after) = match form {
-            WireForm::OpenAi => (1, 3),
-            WireForm::Anthropic => (3, 3),
-            WireForm::Gemini => (0, 1),
+        let before = opening(form);
+        let after = match form {
+            WireForm::OpenAi | WireForm::OpenAiResponses | WireForm::Anthropic => 3,
+            WireForm::Gemini => 1,
         };
         for events in 0..before + pieces + after {
             for behaviour in [
@@ -133,7 +134,7 @@ async fn an_error_within_the_stream_is_what_it_says() {
         for events in [0, 4] {
             let error = error(form, Behaviour::FailsAfter(events)).await;
             assert!(
-                matches!(&error, ModelError::ProviderFailed { status: 503 | 529, detail }
+                matches!(&error, ModelError::ProviderFailed { status: 500 | 503 | 529, detail }
                     if detail.to_lowercase().contains("overloaded")),
                 "{form:?} {error:?}"
             );

@@ -7,6 +7,7 @@ use routing_core::{Outcome, StopScope};
 use tests::providers::{Behaviour, ProviderDouble, WireForm};
 
 use crate::calls::{ANSWER, Ending, Pieces, call, double, model, stop_now};
+use crate::chat::opening;
 
 /// How long a line grows before its call is stopped.
 const BUSY: Duration = Duration::from_millis(500);
@@ -65,19 +66,15 @@ async fn while_it_waits_for_headers() {
 async fn between_pieces_and_the_partial_answer_is_kept() {
     for form in WireForm::ALL {
         // After the opening events and two pieces.
-        let opening = match form {
-            WireForm::OpenAi => 1,
-            WireForm::Anthropic => 3,
-            WireForm::Gemini => 0,
-        };
-        let double = double(form, [Behaviour::StallsAfter(opening + 2)]).await;
+        let double = double(form, [Behaviour::StallsAfter(opening(form) + 2)]).await;
         let ending = stopped_after(&double, form, 2).await.unwrap();
         let Outcome::Interrupted { reason, partial } = ending else {
             panic!("{form:?} {ending:?}");
         };
         assert_eq!(reason.message, "enough");
         assert_eq!(partial.text, ANSWER[..10]);
-        let known = (form != WireForm::OpenAi).then_some(11);
+        let says_at_once = matches!(form, WireForm::Anthropic | WireForm::Gemini);
+        let known = says_at_once.then_some(11);
         assert_eq!(
             partial.usage.input, known,
             "{form:?}: OpenAI says its cost at the end only"

@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod background;
 mod calls;
 mod chat;
+mod composition;
 mod constraints;
 mod conversation;
 mod early_end;
@@ -14,3 +16,5 @@ mod rehearsal;
 mod requests;
 mod retries;
 mod script;
+mod telemetry;
+mod transports;

@@ -35,37 +35,48 @@ impl<B: Backend> Audit for Adapter<B> {
     }
 
     async fn verify_audit(&self) -> Result<AuditHead, VerifyError> {
-        // The head comes first: rows that are written meanwhile lie beyond it.
-        let expected = self.backend.audit_head().await?;
-        let mut found = AuditHead::EMPTY;
-        while found.position < expected.position {
-            let page = Page {
-                after: found.position,
-                limit: ROWS_AT_A_TIME,
-            };
-            let rows = self.backend.audit(page).await?;
-            if rows.is_empty() {
+        loop {
+            let anchor = self.backend.audit_anchor().await?;
+            let verified = verify(&self.backend, anchor).await;
+            // Where a purge cut off what was being read, it is read again.
+            if verified.is_ok() || self.backend.audit_anchor().await? == anchor {
+                return verified;
+            }
+        }
+    }
+}
+
+async fn verify<B: Backend>(backend: &B, anchor: AuditHead) -> Result<AuditHead, VerifyError> {
+    // The head comes first: rows that are written meanwhile lie beyond it.
+    let expected = backend.audit_head().await?;
+    let mut found = anchor;
+    while found.position < expected.position {
+        let page = Page {
+            after: found.position,
+            limit: ROWS_AT_A_TIME,
+        };
+        let rows = backend.audit(page).await?;
+        if rows.is_empty() {
+            break;
+        }
+        for row in rows {
+            if found.position == expected.position {
                 break;
             }
-            for row in rows {
-                if found.position == expected.position {
-                    break;
-                }
-                if !row.follows(&found) {
-                    return Err(VerifyError::Broken {
-                        position: found.position + 1,
-                    });
-                }
-                found = row.head();
+            if !row.follows(&found) {
+                return Err(VerifyError::Broken {
+                    position: found.position + 1,
+                });
             }
+            found = row.head();
         }
-        if found == expected {
-            Ok(found)
-        } else {
-            Err(VerifyError::CutOff {
-                found: found.position,
-                expected: expected.position,
-            })
-        }
+    }
+    if found == expected {
+        Ok(found)
+    } else {
+        Err(VerifyError::CutOff {
+            found: found.position,
+            expected: expected.position,
+        })
     }
 }

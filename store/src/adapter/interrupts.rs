@@ -21,7 +21,7 @@ use crate::query::Backend;
 #[async_trait]
 impl<B: Backend> Interrupts for Adapter<B> {
     async fn admit(&self, admission: Admission) -> Result<Admitted, AdmitError> {
-        self.backend.execute(Admit { admission }).await
+        self.backend.execute(Admit::new(admission)).await
     }
 
     async fn raise(&self, raised: RaisedQuestion) -> Result<Admitted, AdmitError> {

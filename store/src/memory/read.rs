@@ -3,7 +3,7 @@
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, RerouteRow, Run, StoredMessage, TokenRow,
+    OutboxRow, Page, Purged, RerouteRow, Run, StoredMessage, TokenRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -230,5 +230,40 @@ impl Backend for Memory {
         let tables = self.lock();
         let heads = tables.heads.row(&());
         Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit))
+    }
+
+    async fn audit_anchor(&self) -> Found<AuditHead> {
+        let tables = self.lock();
+        let heads = tables.heads.row(&());
+        Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit_anchor))
+    }
+
+    async fn footprint(&self, run: RunId) -> Found<Purged> {
+        let tables = self.lock();
+        let count = |rows: &mut dyn Iterator<Item = RunId>| -> u64 {
+            rows.filter(|of| *of == run).map(|_row| 1).sum()
+        };
+        Ok(Purged {
+            interrupts: count(&mut tables.interrupts.rows().map(|(_id, row)| row.interrupt.run)),
+            reroutes: count(&mut tables.reroutes.rows().map(|(_event, row)| row.run)),
+            effects: count(&mut tables.journal.rows().map(|(_effect, row)| row.intent.run)),
+            checkpoints: count(&mut tables.checkpoints.rows().map(|(id, _row)| id.run)),
+            nodes: count(&mut tables.nodes.rows().map(|(key, _row)| key.0)),
+            messages: count(&mut tables.messages.rows().map(|(_key, row)| row.message.run)),
+            ..Purged::default()
+        })
+    }
+
+    async fn dealt_with(&self, before: Timestamp) -> Found<(u64, u64)> {
+        let tables = self.lock();
+        let consumed = tables.cursors.rows().map(|(_consumer, at)| *at).min();
+        let dealt_with = tables
+            .outbox
+            .rows()
+            .take_while(|(position, row)| {
+                row.at <= before && consumed.is_none_or(|consumed| **position <= consumed)
+            })
+            .map(|(position, _row)| *position);
+        Ok(dealt_with.fold((0, 0), |(_last, rows), position| (position, rows + 1)))
     }
 }

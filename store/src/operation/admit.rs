@@ -1,5 +1,6 @@
 //! Admitting interrupts.
 
+use interrupts::Digest;
 use interrupts::life::{Admission, Event, Evidence, Interrupt};
 use interrupts::store::{AdmitError, Admitted, RaisedQuestion, StoreError};
 
@@ -8,7 +9,16 @@ use crate::tables::{KeyRow, Tables};
 
 /// Admits an interrupt.
 pub(crate) struct Admit {
-    pub(crate) admission: Admission,
+    admission: Admission,
+    /// Made before the operation waits for its turn, so that nobody waits for it.
+    digest: Digest,
+}
+
+impl Admit {
+    pub(crate) fn new(admission: Admission) -> Self {
+        let digest = admission.digest();
+        Self { admission, digest }
+    }
 }
 
 impl Operation for Admit {
@@ -20,7 +30,7 @@ impl Operation for Admit {
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Admitted, Halt<AdmitError>> {
-        admit(&self.admission, tables)
+        admit(&self.admission, self.digest, tables)
     }
 }
 
@@ -44,7 +54,7 @@ impl Operation for Raise {
             admission,
             delivery,
         } = &self.raised;
-        let requested = match admit(admission, tables)? {
+        let requested = match admit(admission, admission.digest(), tables)? {
             Admitted::New(interrupt) => interrupt,
             known @ Admitted::Known(_) => return Ok(known),
         };
@@ -73,8 +83,11 @@ fn want(admission: &Admission, tables: &mut Tables) {
     tables.interrupts.want(&admission.id);
 }
 
-fn admit(admission: &Admission, tables: &mut Tables) -> Result<Admitted, Halt<AdmitError>> {
-    let digest = admission.digest();
+fn admit(
+    admission: &Admission,
+    digest: Digest,
+    tables: &mut Tables,
+) -> Result<Admitted, Halt<AdmitError>> {
     if let Some(known) = tables.keys.get(&admission.key)?.cloned() {
         if known.digest != digest {
             return Err(Halt::Refused(AdmitError::OtherContent {

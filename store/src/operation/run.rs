@@ -198,6 +198,7 @@ fn become_state(
     row.run.state = state;
     row.run.reason = reason.cloned();
     if state.is_final() {
+        row.run.ended_at = Some(tables.now);
         row.run.lease = None;
     }
     tables.tell(Notification::Run {
@@ -241,7 +242,7 @@ fn write(mut row: RunRow, event: &str, tables: &mut Tables) -> Result<Run, Faile
     Ok(run)
 }
 
-fn audit(run: &Run, event: &str, tables: &mut Tables) -> Result<(), Failed> {
+pub(super) fn audit(run: &Run, event: &str, tables: &mut Tables) -> Result<(), Failed> {
     tables.audit(AuditSubject::Run {
         run: run.id,
         event: event.to_owned(),

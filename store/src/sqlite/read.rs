@@ -3,96 +3,66 @@
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, RerouteRow, Run, StoreError, StoredMessage, TokenRow,
+    OutboxRow, Page, Purged, RerouteRow, Run, StoredMessage, TokenRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
 use routing_core::{EventId, InterruptId, NodeId, RunId};
+use rusqlite::{Connection, Params, Row};
 use serde::de::DeserializeOwned;
-use sqlx::Row as _;
-use sqlx::sqlite::{SqliteArguments, SqliteRow};
 
 use super::Sqlite;
-use super::column::{Value, node_key, read_json, read_position, read_text, read_time};
+use super::column::{
+    count, each, node_key, number, position, read_json, read_text, read_time, text,
+};
 use super::error::store_error;
 use crate::operation::Operation;
 use crate::query::{Backend, Found, JournalPart};
 use crate::tables::{Heads, damaged};
 
 impl Sqlite {
-    async fn rows(&self, sql: &'static str, values: Vec<Value>) -> Found<Vec<SqliteRow>> {
-        let mut arguments = SqliteArguments::default();
-        for value in values {
-            value.bind(&mut arguments)?;
-        }
-        sqlx::query_with(sql, arguments)
-            .fetch_all(&self.readers)
-            .await
-            .map_err(|error| store_error(&error))
-    }
-
-    /// Rows whose first column is JSON.
-    async fn bodies<T: DeserializeOwned>(
+    async fn rows<T: Send + 'static>(
         &self,
         sql: &'static str,
-        values: Vec<Value>,
+        parameters: impl Params + Send + 'static,
+        read: fn(&Row<'_>) -> Found<T>,
     ) -> Found<Vec<T>> {
-        let rows = self.rows(sql, values).await?;
-        rows.iter()
-            .map(|row| read_json(sql, text(row, 0)?))
-            .collect()
+        let question = move |connection: &Connection| each(connection, sql, parameters, read);
+        self.readers.ask(question).await
     }
 
-    async fn body<T: DeserializeOwned>(
+    async fn row<T: Send + 'static>(
         &self,
         sql: &'static str,
-        values: Vec<Value>,
+        parameters: impl Params + Send + 'static,
+        read: fn(&Row<'_>) -> Found<T>,
     ) -> Found<Option<T>> {
-        Ok(self.bodies(sql, values).await?.pop())
-    }
-
-    /// Rows of a position and a body.
-    async fn numbered<T: DeserializeOwned>(
-        &self,
-        sql: &'static str,
-        values: Vec<Value>,
-    ) -> Found<Vec<(u64, T)>> {
-        let rows = self.rows(sql, values).await?;
-        rows.iter()
-            .map(|row| Ok((position(row, 0)?, read_json(sql, text(row, 1)?)?)))
-            .collect()
-    }
-
-    async fn checkpoint_rows(
-        &self,
-        sql: &'static str,
-        values: Vec<Value>,
-    ) -> Found<Vec<Checkpoint>> {
-        let rows = self.rows(sql, values).await?;
-        rows.iter().map(checkpoint).collect()
+        Ok(self.rows(sql, parameters, read).await?.pop())
     }
 }
 
-fn text(row: &SqliteRow, column: usize) -> Found<&str> {
-    row.try_get(column).map_err(|error| store_error(&error))
+/// The JSON in the first column.
+fn body<T: DeserializeOwned>(row: &Row<'_>) -> Found<T> {
+    read_json("a row", text(row, 0)?)
 }
 
-fn number(row: &SqliteRow, column: usize) -> Found<i64> {
-    row.try_get(column).map_err(|error| store_error(&error))
+/// A position, and JSON.
+fn numbered<T: DeserializeOwned>(row: &Row<'_>) -> Found<(u64, T)> {
+    Ok((count(row, 0)?, read_json("a row", text(row, 1)?)?))
 }
 
-fn position(row: &SqliteRow, column: usize) -> Found<u64> {
-    read_position("a position", number(row, column)?)
+fn interrupt_id(row: &Row<'_>) -> Found<InterruptId> {
+    read_text("an interrupt", text(row, 0)?)
 }
 
-/// Columns: run, number, parent, form, digest, pending, at, content, journal.
-fn checkpoint(row: &SqliteRow) -> Found<Checkpoint> {
+/// Columns: run, number, parent, form, digest, pending, at, journal, content.
+fn checkpoint(row: &Row<'_>) -> Found<Checkpoint> {
     let id = CheckpointId {
         run: read_text("a checkpoint", text(row, 0)?)?,
-        number: position(row, 1)?,
+        number: count(row, 1)?,
     };
-    let parent: Option<&str> = row.try_get(2).map_err(|error| store_error(&error))?;
-    let content = text(row, 7)?;
+    let parent: Option<String> = row.get(2).map_err(store_error)?;
+    let content = text(row, 8)?;
     let digest: Digest = read_text("a checkpoint", text(row, 4)?)?;
     if digest != Digest::of(content.as_bytes()) {
         return Err(damaged(&format!("checkpoint {id} is not what was saved")));
@@ -100,30 +70,38 @@ fn checkpoint(row: &SqliteRow) -> Found<Checkpoint> {
     let form = u32::try_from(number(row, 3)?).map_err(|error| damaged(&error))?;
     Ok(Checkpoint::stored(
         id,
-        parent.map(|json| read_json("a parent", json)).transpose()?,
+        parent
+            .map(|json| read_json("a parent", &json))
+            .transpose()?,
         form,
         read_json("pending effects", text(row, 5)?)?,
         read_time("a checkpoint", number(row, 6)?)?,
-        position(row, 8)?,
+        count(row, 7)?,
         content.to_owned(),
     ))
 }
 
-fn paging(page: Page) -> Result<[Value; 2], StoreError> {
-    Ok([
-        Value::position(page.after)?,
-        Value::Number(i64::from(page.limit)),
-    ])
+fn notification(row: &Row<'_>) -> Found<OutboxRow> {
+    Ok(OutboxRow {
+        position: count(row, 0)?,
+        at: read_time("the outbox", number(row, 1)?)?,
+        notification: read_json("the outbox", text(row, 2)?)?,
+    })
+}
+
+fn audited(row: &Row<'_>) -> Found<AuditRow> {
+    Ok(AuditRow {
+        position: count(row, 0)?,
+        previous: read_text("the audit", text(row, 1)?)?,
+        digest: read_text("the audit", text(row, 2)?)?,
+        entry: text(row, 3)?.to_owned(),
+    })
 }
 
 /// A list for `json_each`; `None` where the list does not restrict.
-fn list(names: impl Iterator<Item = &'static str>) -> Value {
+fn list(names: impl Iterator<Item = &'static str>) -> Option<String> {
     let names: Vec<&str> = names.collect();
-    if names.is_empty() {
-        Value::Nothing
-    } else {
-        Value::Text(serde_json::Value::from(names).to_string())
-    }
+    (!names.is_empty()).then(|| serde_json::Value::from(names).to_string())
 }
 
 impl Backend for Sqlite {
@@ -137,17 +115,17 @@ impl Backend for Sqlite {
 
     async fn interrupt(&self, id: InterruptId) -> Found<Option<Interrupt>> {
         let sql = "SELECT body FROM interrupts WHERE id = ?";
-        self.body(sql, vec![Value::text(id)]).await
+        self.row(sql, (id.to_string(),), body).await
     }
 
     async fn interrupt_of(&self, key: &IdempotencyKey) -> Found<Option<Interrupt>> {
         let sql = "SELECT body FROM interrupts WHERE key = ?";
-        self.body(sql, vec![Value::text(key)]).await
+        self.row(sql, (key.to_string(),), body).await
     }
 
     async fn interrupts(&self, filter: &Filter, page: Page) -> Found<Vec<(u64, Interrupt)>> {
-        let [after, limit] = paging(page)?;
-        let node = filter.node.as_ref().map_or(Value::Nothing, Value::text);
+        let after = position(page.after)?;
+        let node = filter.node.as_ref().map(ToString::to_string);
         let states = list(filter.states.iter().map(|state| state.name()));
         // Two statements, so that each has its index.
         match filter.run {
@@ -156,15 +134,16 @@ impl Backend for Sqlite {
                      WHERE run = ?1 AND position > ?2 AND (?3 IS NULL OR node = ?3) \
                      AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4))) \
                      ORDER BY position LIMIT ?5";
-                let values = vec![Value::text(run), after, node, states, limit];
-                self.numbered(sql, values).await
+                let values = (run.to_string(), after, node, states, page.limit);
+                self.rows(sql, values, numbered).await
             }
             None => {
                 let sql = "SELECT position, body FROM interrupts \
                      WHERE position > ?1 AND (?2 IS NULL OR node = ?2) \
                      AND (?3 IS NULL OR state IN (SELECT value FROM json_each(?3))) \
                      ORDER BY position LIMIT ?4";
-                self.numbered(sql, vec![after, node, states, limit]).await
+                self.rows(sql, (after, node, states, page.limit), numbered)
+                    .await
             }
         }
     }
@@ -172,112 +151,98 @@ impl Backend for Sqlite {
     async fn due(&self, now: Timestamp, limit: u32) -> Found<Vec<InterruptId>> {
         let sql = "SELECT id FROM interrupts \
              WHERE live = 1 AND deadline IS NOT NULL AND deadline <= ? ORDER BY deadline LIMIT ?";
-        let values = vec![Value::time(now), Value::Number(i64::from(limit))];
-        let rows = self.rows(sql, values).await?;
-        rows.iter()
-            .map(|row| read_text("an interrupt", text(row, 0)?))
-            .collect()
+        self.rows(sql, (now.as_microsecond(), limit), interrupt_id)
+            .await
     }
 
     async fn orphans(&self, limit: u32) -> Found<Vec<InterruptId>> {
         let sql = "SELECT id FROM interrupts WHERE live = 1 AND run IN \
              (SELECT id FROM runs WHERE state IN ('completed', 'failed', 'cancelled')) LIMIT ?";
-        let rows = self
-            .rows(sql, vec![Value::Number(i64::from(limit))])
-            .await?;
-        rows.iter()
-            .map(|row| read_text("an interrupt", text(row, 0)?))
-            .collect()
+        self.rows(sql, (limit,), interrupt_id).await
+    }
+
+    async fn live(&self, run: RunId, limit: u32) -> Found<Vec<InterruptId>> {
+        let sql = "SELECT id FROM interrupts WHERE live = 1 AND run = ? LIMIT ?";
+        self.rows(sql, (run.to_string(), limit), interrupt_id).await
     }
 
     async fn reroute(&self, event: &EventId) -> Found<Option<RerouteRow>> {
         let sql = "SELECT body FROM reroutes WHERE event = ?";
-        self.body(sql, vec![Value::text(event)]).await
+        self.row(sql, (event.to_string(),), body).await
     }
 
     async fn due_reroutes(&self, now: Timestamp, limit: u32) -> Found<Vec<EventId>> {
         let sql = "SELECT body FROM reroutes \
              WHERE pending = 1 AND expires_at <= ? ORDER BY expires_at LIMIT ?";
-        let values = vec![Value::time(now), Value::Number(i64::from(limit))];
-        let rows: Vec<RerouteRow> = self.bodies(sql, values).await?;
-        Ok(rows.into_iter().map(|row| row.event).collect())
+        let rows = self.rows(sql, (now.as_microsecond(), limit), body::<RerouteRow>);
+        Ok(rows.await?.into_iter().map(|row| row.event).collect())
     }
 
     async fn run(&self, id: RunId) -> Found<Option<Run>> {
         let sql = "SELECT body FROM runs WHERE id = ?";
-        self.body(sql, vec![Value::text(id)]).await
+        self.row(sql, (id.to_string(),), body).await
     }
 
     async fn run_of(&self, alias: &str) -> Found<Option<Run>> {
         let sql = "SELECT body FROM runs WHERE alias = ?";
-        self.body(sql, vec![Value::text(alias)]).await
+        self.row(sql, (alias.to_owned(),), body).await
     }
 
     async fn runs(&self, states: &[RunState], page: Page) -> Found<Vec<(u64, Run)>> {
-        let [after, limit] = paging(page)?;
         let states = list(states.iter().map(|state| state.name()));
         let sql = "SELECT position, body FROM runs WHERE position > ?1 \
              AND (?2 IS NULL OR state IN (SELECT value FROM json_each(?2))) \
              ORDER BY position LIMIT ?3";
-        self.numbered(sql, vec![after, states, limit]).await
-    }
-
-    async fn live(&self, run: RunId, limit: u32) -> Found<Vec<InterruptId>> {
-        let sql = "SELECT id FROM interrupts WHERE live = 1 AND run = ? LIMIT ?";
-        let values = vec![Value::text(run), Value::Number(i64::from(limit))];
-        let rows = self.rows(sql, values).await?;
-        rows.iter()
-            .map(|row| read_text("an interrupt", text(row, 0)?))
-            .collect()
+        self.rows(sql, (position(page.after)?, states, page.limit), numbered)
+            .await
     }
 
     async fn node(&self, run: RunId, node: &NodeId) -> Found<Option<NodeRow>> {
         let sql = "SELECT body FROM nodes WHERE id = ?";
-        self.body(sql, vec![Value::Text(node_key(run, node))]).await
+        self.row(sql, (node_key(&(run, node.clone())),), body).await
     }
 
     async fn nodes(&self, run: Option<RunId>, page: Page) -> Found<Vec<(u64, NodeRow)>> {
-        let [after, limit] = paging(page)?;
+        let after = position(page.after)?;
         // Two statements, so that each has its index.
         match run {
             Some(run) => {
                 let sql = "SELECT position, body FROM nodes WHERE run = ? AND position > ? \
                      ORDER BY position LIMIT ?";
-                self.numbered(sql, vec![Value::text(run), after, limit])
+                self.rows(sql, (run.to_string(), after, page.limit), numbered)
                     .await
             }
             None => {
                 let sql = "SELECT position, body FROM nodes WHERE position > ? \
                      ORDER BY position LIMIT ?";
-                self.numbered(sql, vec![after, limit]).await
+                self.rows(sql, (after, page.limit), numbered).await
             }
         }
     }
 
     async fn messages(&self, run: RunId, page: Page) -> Found<Vec<StoredMessage>> {
-        let [after, limit] = paging(page)?;
         let sql = "SELECT body FROM messages WHERE run = ? AND position > ? \
              ORDER BY position LIMIT ?";
-        self.bodies(sql, vec![Value::text(run), after, limit]).await
+        let values = (run.to_string(), position(page.after)?, page.limit);
+        self.rows(sql, values, body).await
     }
 
     async fn token(&self, digest: Digest) -> Found<Option<TokenRow>> {
         let sql = "SELECT body FROM tokens WHERE digest = ?";
-        self.body(sql, vec![Value::text(digest)]).await
+        self.row(sql, (digest.to_string(),), body).await
     }
 
     async fn tokens(&self) -> Found<Vec<TokenRow>> {
         let sql = "SELECT body FROM tokens ORDER BY position";
-        self.bodies(sql, Vec::new()).await
+        self.rows(sql, (), body).await
     }
 
     async fn effect(&self, effect: EffectId) -> Found<Option<JournalEntry>> {
         let sql = "SELECT body FROM journal WHERE effect = ?";
-        self.body(sql, vec![Value::text(effect)]).await
+        self.row(sql, (effect.to_string(),), body).await
     }
 
     async fn journal(&self, run: RunId, part: JournalPart, page: Page) -> Found<Vec<JournalEntry>> {
-        let [after, limit] = paging(page)?;
         let sql = match part {
             JournalPart::Whole => {
                 "SELECT body FROM journal WHERE run = ? AND position > ? ORDER BY position LIMIT ?"
@@ -287,70 +252,94 @@ impl Backend for Sqlite {
                  ORDER BY position LIMIT ?"
             }
         };
-        self.bodies(sql, vec![Value::text(run), after, limit]).await
+        let values = (run.to_string(), position(page.after)?, page.limit);
+        self.rows(sql, values, body).await
     }
 
     async fn checkpoint(&self, id: CheckpointId) -> Found<Option<Checkpoint>> {
-        let sql = "SELECT run, number, parent, form, digest, pending, at, content, journal \
+        let sql = "SELECT run, number, parent, form, digest, pending, at, journal, content \
              FROM checkpoints WHERE id = ?";
-        let mut rows = self.checkpoint_rows(sql, vec![Value::text(id)]).await?;
-        Ok(rows.pop())
+        self.row(sql, (id.to_string(),), checkpoint).await
     }
 
     async fn last_checkpoint(&self, run: RunId) -> Found<Option<Checkpoint>> {
-        let sql = "SELECT run, number, parent, form, digest, pending, at, content, journal \
+        let sql = "SELECT run, number, parent, form, digest, pending, at, journal, content \
              FROM checkpoints WHERE run = ? ORDER BY number DESC LIMIT 1";
-        let mut rows = self.checkpoint_rows(sql, vec![Value::text(run)]).await?;
-        Ok(rows.pop())
+        self.row(sql, (run.to_string(),), checkpoint).await
     }
 
     async fn checkpoints(&self, run: RunId, page: Page) -> Found<Vec<Checkpoint>> {
-        let [after, limit] = paging(page)?;
-        let sql = "SELECT run, number, parent, form, digest, pending, at, content, journal \
+        let sql = "SELECT run, number, parent, form, digest, pending, at, journal, content \
              FROM checkpoints WHERE run = ? AND number > ? ORDER BY number LIMIT ?";
-        let values = vec![Value::text(run), after, limit];
-        self.checkpoint_rows(sql, values).await
+        let values = (run.to_string(), position(page.after)?, page.limit);
+        self.rows(sql, values, checkpoint).await
     }
 
     async fn outbox(&self, page: Page) -> Found<Vec<OutboxRow>> {
         let sql = "SELECT position, at, body FROM outbox WHERE position > ? \
              ORDER BY position LIMIT ?";
-        let rows = self.rows(sql, paging(page)?.into()).await?;
-        rows.iter()
-            .map(|row| {
-                Ok(OutboxRow {
-                    position: position(row, 0)?,
-                    at: read_time("the outbox", number(row, 1)?)?,
-                    notification: read_json("the outbox", text(row, 2)?)?,
-                })
-            })
-            .collect()
+        self.rows(sql, (position(page.after)?, page.limit), notification)
+            .await
     }
 
     async fn cursor(&self, consumer: &Consumer) -> Found<u64> {
         let sql = "SELECT position FROM cursors WHERE consumer = ?";
-        let rows = self.rows(sql, vec![Value::text(consumer)]).await?;
-        rows.first().map_or(Ok(0), |row| position(row, 0))
+        let stands = self.row(sql, (consumer.to_string(),), |row| count(row, 0));
+        Ok(stands.await?.unwrap_or(0))
     }
 
     async fn audit(&self, page: Page) -> Found<Vec<AuditRow>> {
         let sql = "SELECT position, previous, digest, entry FROM audit WHERE position > ? \
              ORDER BY position LIMIT ?";
-        let rows = self.rows(sql, paging(page)?.into()).await?;
-        rows.iter()
-            .map(|row| {
-                Ok(AuditRow {
-                    position: position(row, 0)?,
-                    previous: read_text("the audit", text(row, 1)?)?,
-                    digest: read_text("the audit", text(row, 2)?)?,
-                    entry: text(row, 3)?.to_owned(),
-                })
-            })
-            .collect()
+        self.rows(sql, (position(page.after)?, page.limit), audited)
+            .await
     }
 
     async fn audit_head(&self) -> Found<AuditHead> {
-        let heads: Option<Heads> = self.body("SELECT body FROM heads", Vec::new()).await?;
+        let heads = self
+            .row("SELECT body FROM heads", (), body::<Heads>)
+            .await?;
         Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit))
+    }
+
+    async fn audit_anchor(&self) -> Found<AuditHead> {
+        let heads = self
+            .row("SELECT body FROM heads", (), body::<Heads>)
+            .await?;
+        Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit_anchor))
+    }
+
+    async fn footprint(&self, run: RunId) -> Found<Purged> {
+        let sql = "SELECT (SELECT COUNT(*) FROM interrupts WHERE run = ?1), \
+             (SELECT COUNT(*) FROM reroutes WHERE run = ?1), \
+             (SELECT COUNT(*) FROM journal WHERE run = ?1), \
+             (SELECT COUNT(*) FROM checkpoints WHERE run = ?1), \
+             (SELECT COUNT(*) FROM nodes WHERE run = ?1), \
+             (SELECT COUNT(*) FROM messages WHERE run = ?1)";
+        let counted = self.row(sql, (run.to_string(),), |row| {
+            Ok(Purged {
+                interrupts: count(row, 0)?,
+                reroutes: count(row, 1)?,
+                effects: count(row, 2)?,
+                checkpoints: count(row, 3)?,
+                nodes: count(row, 4)?,
+                messages: count(row, 5)?,
+                ..Purged::default()
+            })
+        });
+        Ok(counted.await?.unwrap_or_default())
+    }
+
+    async fn dealt_with(&self, before: Timestamp) -> Found<(u64, u64)> {
+        // The first row that stays ends the list, so that none goes from its middle.
+        let sql = "WITH bounds (first) AS (SELECT MIN( \
+             COALESCE((SELECT MIN(position) FROM outbox WHERE at > ?1), 9223372036854775807), \
+             COALESCE((SELECT MIN(position) + 1 FROM cursors), 9223372036854775807))) \
+             SELECT COALESCE(MAX(position), 0), COUNT(*) FROM outbox, bounds \
+             WHERE position < bounds.first";
+        let found = self.row(sql, (before.as_microsecond(),), |row| {
+            Ok((count(row, 0)?, count(row, 1)?))
+        });
+        Ok(found.await?.unwrap_or_default())
     }
 }

@@ -4,9 +4,11 @@ use std::fs::OpenOptions;
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-use interrupts::store::{Audit as _, NewRun, RunError, Runs as _, StoreError};
+use interrupts::OwnerName;
+use interrupts::store::{Audit as _, Delivery, NewRun, RunError, Runs as _, StoreError};
+use jiff::SignedDuration;
 use routing_core::RunId;
-use sqlx::sqlite::SqliteConnection;
+use rusqlite::Connection;
 
 use super::SqliteStore;
 use super::open::{connect, start};
@@ -24,24 +26,22 @@ async fn open(path: &Path) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(path, StoreSettings::default()).await
 }
 
-async fn execute(connection: &mut SqliteConnection, sql: &'static str) {
-    sqlx::query(sql).execute(connection).await.unwrap();
+fn told(connection: &Connection, sql: &str) {
+    connection.execute_batch(sql).unwrap();
 }
 
 /// A store whose writing connection has been told something first.
-async fn open_after(path: &Path, sql: &'static str) -> SqliteStore {
-    let (mut connection, options) = connect(path).await.unwrap();
-    execute(&mut connection, sql).await;
-    start(connection, options, StoreSettings::default())
-        .await
-        .unwrap()
+fn open_after(path: &Path, sql: &'static str) -> SqliteStore {
+    let connection = connect(path).unwrap();
+    told(&connection, sql);
+    start(connection, path, StoreSettings::default()).unwrap()
 }
 
 /// The store refuses a large run and a small one with the error, keeps neither, and takes both when it is
 /// opened again.
 async fn refuses_and_recovers(path: &Path, sql: &'static str, expected: &StoreError) {
     let large = new_run(&format!("\"{}\"", "x".repeat(1 << 20)));
-    let store = open_after(path, sql).await;
+    let store = open_after(path, sql);
     let refused = store.create_run(large.clone()).await;
     assert_eq!(refused, Err(RunError::Store(expected.clone())));
     assert_eq!(store.run(large.id).await, Ok(None));
@@ -64,13 +64,13 @@ async fn a_full_disk_a_read_only_file_and_a_lock_are_clear_errors_and_lose_nothi
     refuses_and_recovers(&path, "PRAGMA max_page_count = 60", &StoreError::Full).await;
     refuses_and_recovers(&path, "PRAGMA query_only = ON", &StoreError::ReadOnly).await;
 
-    let (mut other, _options) = connect(&path).await.unwrap();
-    execute(&mut other, "BEGIN IMMEDIATE").await;
-    let store = open_after(&path, "PRAGMA busy_timeout = 1").await;
+    let other = connect(&path).unwrap();
+    told(&other, "BEGIN IMMEDIATE");
+    let store = open_after(&path, "PRAGMA busy_timeout = 1");
     let waiting = new_run("{}");
     let refused = store.create_run(waiting.clone()).await;
     assert_eq!(refused, Err(RunError::Store(StoreError::Locked)));
-    execute(&mut other, "ROLLBACK").await;
+    told(&other, "ROLLBACK");
     store.create_run(waiting).await.unwrap();
     assert_eq!(store.run(kept.id).await, Ok(Some(kept)));
 }
@@ -79,7 +79,7 @@ async fn a_full_disk_a_read_only_file_and_a_lock_are_clear_errors_and_lose_nothi
 async fn a_store_that_was_full_goes_on_when_there_is_room() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
-    let store = open_after(&path, "PRAGMA max_page_count = 60").await;
+    let store = open_after(&path, "PRAGMA max_page_count = 60");
     let large = new_run(&format!("\"{}\"", "x".repeat(1 << 20)));
     let small = new_run("{}");
     // One operation that does not fit must not take the others of its batch with it.
@@ -95,13 +95,7 @@ async fn a_store_that_was_full_goes_on_when_there_is_room() {
 async fn a_file_of_a_newer_program_is_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
-    let (mut connection, _options) = connect(&path).await.unwrap();
-    execute(
-        &mut connection,
-        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
-         VALUES (99, 'later', 1, x'00', 0)",
-    )
-    .await;
+    told(&connect(&path).unwrap(), "PRAGMA user_version = 99");
     let refused = open(&path).await.map(drop);
     let newer = StoreError::Newer {
         found: 99,
@@ -162,20 +156,104 @@ async fn a_row_that_was_changed_or_cut_off_is_found() {
     for _run in 0..5 {
         store.create_run(new_run("{}")).await.unwrap();
     }
-    let (mut vandal, _options) = connect(&path).await.unwrap();
+    let vandal = connect(&path).unwrap();
     let broken = interrupts::store::VerifyError::Broken { position: 3 };
-    execute(
-        &mut vandal,
+    told(
+        &vandal,
         "UPDATE audit SET entry = replace(entry, 'create', 'crated') WHERE position = 3",
-    )
-    .await;
+    );
     assert_eq!(store.verify_audit().await, Err(broken.clone()));
-    execute(&mut vandal, "DELETE FROM audit WHERE position = 3").await;
+    told(&vandal, "DELETE FROM audit WHERE position = 3");
     assert_eq!(store.verify_audit().await, Err(broken));
-    execute(&mut vandal, "DELETE FROM audit WHERE position > 2").await;
+    told(&vandal, "DELETE FROM audit WHERE position > 2");
     let cut = interrupts::store::VerifyError::CutOff {
         found: 2,
         expected: 5,
     };
     assert_eq!(store.verify_audit().await, Err(cut));
+}
+
+/// What one statement finds, as one number.
+fn number(connection: &Connection, sql: &str) -> i64 {
+    connection.query_row(sql, (), |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn what_another_version_put_beside_a_row_survives_its_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let store = open(&path).await.unwrap();
+    let new = new_run("{}");
+    let run = store.create_run(new).await.unwrap();
+    let other = connect(&path).unwrap();
+    for table in ["runs", "heads"] {
+        let sql = format!(
+            "UPDATE {table} SET body = json_set(body, '$.later', json('{{\"deep\":[1]}}'))"
+        );
+        told(&other, &sql);
+    }
+    let owner = Delivery {
+        owner: OwnerName::new("owner").unwrap(),
+        lease: SignedDuration::from_secs(60),
+        lost: None,
+    };
+    store.own_run(run.id, owner.clone()).await.unwrap();
+    told(
+        &other,
+        "UPDATE runs SET body = json_set(body, '$.lease.later', 7)",
+    );
+    store.release_run(run.id, 1).await.unwrap();
+    store.own_run(run.id, owner).await.unwrap();
+    for table in ["runs", "heads"] {
+        let sql = format!("SELECT json_extract(body, '$.later.deep[0]') FROM {table}");
+        assert_eq!(number(&other, &sql), 1, "{table}");
+    }
+    let epoch = "SELECT json_extract(body, '$.epoch') FROM runs";
+    assert_eq!(number(&other, epoch), 2, "what is known is the new one");
+    let of_old_lease = "SELECT json_type(body, '$.lease.later') IS NULL FROM runs";
+    assert_eq!(number(&other, of_old_lease), 1, "it went with its lease");
+    assert_eq!(store.verify_audit().await.unwrap().position, 4);
+}
+
+#[tokio::test]
+async fn a_file_of_the_first_schema_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let run = RunId::generate();
+    let old = Connection::open(&path).unwrap();
+    told(&old, include_str!("../../migrations/0001_life.sql"));
+    let sql = format!(
+        "INSERT INTO slots VALUES ('{run} root/a', '{{}}');
+         INSERT INTO reroutes VALUES ('e', 0, 0, '{{\"run\":\"{run}\"}}');
+         INSERT INTO heads VALUES (1, '{{\"audit\":{{\"position\":0,\"digest\":\"{zeros}\"}},\
+            \"outbox\":0,\"interrupts\":0,\"runs\":0,\"journal\":0}}');
+         PRAGMA user_version = 1; PRAGMA application_id = {ours};",
+        zeros = "0".repeat(64),
+        ours = 0x6972_7173,
+    );
+    told(&old, &sql);
+    drop(old);
+    let store = open(&path).await.unwrap();
+    store.create_run(new_run("{}")).await.unwrap();
+    store.verify_audit().await.unwrap();
+    let new = connect(&path).unwrap();
+    for table in ["slots", "reroutes"] {
+        let sql = format!("SELECT run = '{run}' FROM {table}");
+        assert_eq!(number(&new, &sql), 1, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_another_program_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("photos.sqlite");
+    told(
+        &Connection::open(&path).unwrap(),
+        "CREATE TABLE photos (id INTEGER PRIMARY KEY)",
+    );
+    let refused = open(&path).await.map(drop);
+    let Err(StoreError::Corrupt { detail }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(detail.contains("another program"), "{detail}");
 }

@@ -1,10 +1,9 @@
-//! The one task that writes: a queue of operations, many in one transaction, each answered after the commit.
+//! The one thread that writes: a queue of operations, many in one transaction, each answered after the commit.
 
 use std::ops::ControlFlow;
 
 use interrupts::store::StoreError;
-use sqlx::Connection as _;
-use sqlx::sqlite::SqliteConnection;
+use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::error::store_error;
@@ -98,16 +97,16 @@ impl<O: Operation> Job for Queued<O> {
     }
 }
 
-/// The task.
+/// The thread.
 pub(super) struct Writer {
-    connection: SqliteConnection,
+    connection: Connection,
     queue: mpsc::Receiver<Box<dyn Job>>,
     settings: StoreSettings,
 }
 
 impl Writer {
     pub(super) const fn new(
-        connection: SqliteConnection,
+        connection: Connection,
         queue: mpsc::Receiver<Box<dyn Job>>,
         settings: StoreSettings,
     ) -> Self {
@@ -119,23 +118,23 @@ impl Writer {
     }
 
     /// Writes until nobody can submit anything any more.
-    pub(super) async fn run(mut self) {
+    pub(super) fn run(mut self) {
         let mut batch = Vec::new();
-        while self.queue.recv_many(&mut batch, LARGEST_BATCH).await > 0 {
-            self.write(std::mem::take(&mut batch)).await;
+        while self.queue.blocking_recv_many(&mut batch, LARGEST_BATCH) > 0 {
+            self.write(std::mem::take(&mut batch));
         }
-        if let Err(error) = self.connection.close().await {
+        if let Err((_connection, error)) = self.connection.close() {
             tracing::warn!(%error, "the store did not close cleanly");
         }
     }
 
-    async fn write(&mut self, mut batch: Vec<Box<dyn Job>>) {
-        match self.transact(&mut batch).await {
+    fn write(&self, mut batch: Vec<Box<dyn Job>>) {
+        match self.transact(&mut batch) {
             Err(error) if batch.len() > 1 && is_about_one_row(&error) => {
                 // One operation must not take the others down with it.
                 for job in batch {
                     let mut alone = vec![job];
-                    let written = self.transact(&mut alone).await;
+                    let written = self.transact(&mut alone);
                     answer(alone, &written);
                 }
             }
@@ -143,42 +142,42 @@ impl Writer {
         }
     }
 
-    async fn transact(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-        let written = self.attempt(batch).await;
+    fn transact(&self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        let written = self.attempt(batch);
         if let Err(error) = &written {
             tracing::error!(%error, operations = batch.len(), "a transaction of the store failed");
             // Where the transaction never began, or SQLite has ended it already, there is nothing to roll back.
-            if let Err(error) = self.execute("ROLLBACK").await {
+            if let Err(error) = self.execute("ROLLBACK") {
                 tracing::debug!(%error, "nothing was rolled back");
             }
         }
         written
     }
 
-    async fn attempt(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    fn attempt(&self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
         let now = self.settings.now();
         let mut tables = Tables::partial(self.settings.rules(), now);
         for job in batch.iter() {
             job.want(&mut tables);
         }
-        load::begin(&mut self.connection, &mut tables).await?;
+        self.execute("BEGIN IMMEDIATE")?;
+        load::missing(&self.connection, &mut tables)?;
         let mut finished = 0;
         while let ControlFlow::Continue(first) = run_from(batch, finished, &mut tables) {
             finished = first;
-            if !load::missing(&mut self.connection, &mut tables).await? {
+            if !load::missing(&self.connection, &mut tables)? {
                 return Err(StoreError::Unavailable {
                     detail: "an operation waits for rows that it does not name".to_owned(),
                 });
             }
         }
-        flush::dirty(&mut self.connection, &tables).await?;
+        flush::dirty(&self.connection, &tables)?;
         self.execute("COMMIT")
-            .await
-            .map_err(|error| store_error(&error))
     }
 
-    async fn execute(&mut self, sql: &'static str) -> Result<(), sqlx::Error> {
-        sqlx::query(sql).execute(&mut self.connection).await?;
+    fn execute(&self, sql: &'static str) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(store_error)?;
+        statement.execute(()).map_err(store_error)?;
         Ok(())
     }
 }

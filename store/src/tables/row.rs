@@ -23,6 +23,13 @@ pub(crate) struct Heads {
     pub(crate) messages: u64,
     #[serde(default)]
     pub(crate) tokens: u64,
+    /// Where the audit was cut off.
+    #[serde(default = "uncut")]
+    pub(crate) audit_anchor: AuditHead,
+}
+
+const fn uncut() -> AuditHead {
+    AuditHead::EMPTY
 }
 
 impl Default for Heads {
@@ -37,6 +44,7 @@ impl Default for Heads {
             nodes: 0,
             messages: 0,
             tokens: 0,
+            audit_anchor: AuditHead::EMPTY,
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+use super::rest::Rest;
+
 /// A row that is needed has not been loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Absent;
@@ -12,6 +14,8 @@ struct Cell<V> {
     /// `None` where there is known to be no such row.
     value: Option<V>,
     dirty: bool,
+    /// What another version of this program had put beside it.
+    rest: Option<Rest>,
 }
 
 #[derive(Debug)]
@@ -61,13 +65,29 @@ impl<K: Ord + Clone, V> Table<K, V> {
 
     /// Writes a row.
     pub(crate) fn put(&mut self, key: K, value: V) {
+        let known = self.cells.get(&key);
         let cell = Cell {
             value: Some(value),
             // In memory there is nowhere to write it to.
             dirty: !self.whole,
+            rest: known.and_then(|cell| cell.rest.clone()),
         };
         let before = self.cells.insert(key.clone(), cell);
         self.replaced.push((key, before));
+    }
+
+    /// Removes the rows that are here and do not fit. There is no way back.
+    pub(crate) fn retain(&mut self, fits: impl Fn(&K, &V) -> bool) {
+        let stays = |key: &K, cell: &Cell<V>| cell.value.as_ref().is_none_or(|it| fits(key, it));
+        if self.whole {
+            self.cells.retain(|key, cell| stays(key, cell));
+        } else {
+            for (key, cell) in &mut self.cells {
+                if !stays(key, cell) {
+                    cell.value = None;
+                }
+            }
+        }
     }
 
     pub(crate) fn keep(&mut self) {
@@ -90,26 +110,31 @@ impl<K: Ord + Clone, V> Table<K, V> {
             self.cells.entry(key.clone()).or_insert(Cell {
                 value: None,
                 dirty: false,
+                rest: None,
             });
         }
         missing
     }
 
     /// Takes a row from the database.
-    pub(crate) fn load(&mut self, key: K, value: V) {
+    pub(crate) fn load(&mut self, key: K, value: V, rest: Option<Rest>) {
         let cell = Cell {
             value: Some(value),
             dirty: false,
+            rest,
         };
         self.cells.insert(key, cell);
     }
 
-    /// The rows that were written, in the order of their keys.
-    pub(crate) fn dirty(&self) -> impl Iterator<Item = (&K, &V)> {
+    /// The rows that were written, in the order of their keys, each with what is to stay beside it.
+    pub(crate) fn dirty(&self) -> impl Iterator<Item = (&K, &V, Option<&Rest>)> {
         self.cells
             .iter()
             .filter(|(_key, cell)| cell.dirty)
-            .filter_map(|(key, cell)| cell.value.as_ref().map(|value| (key, value)))
+            .filter_map(|(key, cell)| {
+                let value = cell.value.as_ref()?;
+                Some((key, value, cell.rest.as_ref()))
+            })
     }
 
     /// All rows that are here, in the order of their keys.
@@ -142,7 +167,7 @@ mod tests {
         assert_eq!(table.get(&1), Err(Absent));
         table.want(&2);
         assert_eq!(table.take_missing().into_iter().collect::<Vec<_>>(), [1, 2]);
-        table.load(1, "one");
+        table.load(1, "one", None);
         assert_eq!(table.get(&1), Ok(Some(&"one")));
         assert_eq!(table.get(&2), Ok(None));
         assert!(table.take_missing().is_empty());
@@ -166,12 +191,12 @@ mod tests {
         let mut table = Table::<u8, &str>::default();
         table.want(&1);
         table.take_missing();
-        table.load(1, "loaded");
+        table.load(1, "loaded", None);
         table.put(1, "changed");
         table.undo();
         assert_eq!(table.dirty().count(), 0);
         table.put(1, "changed");
         table.keep();
-        assert_eq!(table.dirty().collect::<Vec<_>>(), [(&1, &"changed")]);
+        assert_eq!(table.dirty().collect::<Vec<_>>(), [(&1, &"changed", None)]);
     }
 }

@@ -1,7 +1,7 @@
 //! Delivering: leases, epochs, attempts, modes.
 
-use interrupts::life::{Refusal, Role, State};
-use interrupts::store::{ChangeError, Store};
+use interrupts::life::{Refusal, Role, State, Verdict};
+use interrupts::store::{ChangeError, RunError, Store};
 use jiff::SignedDuration;
 use routing_core::{InterruptType, StopMode};
 
@@ -110,4 +110,29 @@ pub(crate) async fn a_raised_mode_never_falls<S: Store>(scene: Scene<S>) {
         assert_eq!((raised.mode, raised.state), (stands, State::Requested));
     }
     assert_eq!(scene.audited(id).await.len(), 4);
+}
+
+pub(crate) async fn a_clock_that_jumps_changes_only_when_things_end<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    let mut patient = question(&run, "patient");
+    patient.patience = Some(SignedDuration::from_secs(100));
+    let open = scene.awaiting(patient).await;
+    // A day back: nothing expires, and a lease is neither lost nor shortened.
+    scene.wait(-86_400);
+    assert!(store.sweep(10).await.unwrap().expired.is_empty());
+    let leased = run.lease.clone();
+    let renewed = store.renew_run(run.id, 1, SignedDuration::from_secs(5));
+    assert_eq!(renewed.await.unwrap().lease, leased);
+    let thief = store.own_run(run.id, delivery("thief", 60)).await;
+    assert!(matches!(thief, Err(RunError::Owned { .. })));
+    scene.admitted(question(&run, "of yesterday")).await;
+    // Two days on: what had a time limit ends as its policy says, and is not approved.
+    scene.wait(2 * 86_400);
+    assert_eq!(store.sweep(10).await.unwrap().expired, [open.id]);
+    let decision = scene.interrupt(open.id).await.decision.unwrap();
+    assert_ne!(decision.verdict, Verdict::Approve);
+    let next = store.own_run(run.id, delivery("next", 60)).await.unwrap();
+    assert_eq!(next.epoch, 2);
+    store.verify_audit().await.unwrap();
 }

@@ -10,9 +10,12 @@ mod admitting;
 mod deciding;
 mod delivering;
 mod forking;
+mod golden;
 mod listing;
 mod model;
 mod nodes;
+mod opening;
+mod purging;
 mod races;
 mod recovery;
 mod running;
@@ -56,7 +59,8 @@ conformance! {
         a_lease_is_judged_by_the_clock_of_the_store,
         the_last_failed_delivery_dead_letters_and_an_operator_redrives,
         a_spent_interrupt_is_dead_lettered_instead_of_delivered,
-        a_raised_mode_never_falls;
+        a_raised_mode_never_falls,
+        a_clock_that_jumps_changes_only_when_things_end;
     deciding:
         a_decision_consumes_the_bound_reroute_and_is_dispatched_once,
         a_decision_may_be_submitted_again_and_another_one_is_told_the_winner,
@@ -93,6 +97,11 @@ conformance! {
         a_fork_of_a_fork_takes_over_what_the_first_one_took,
         a_fork_is_made_once_and_only_of_a_checkpoint,
         effects_and_checkpoints_are_told_and_counted;
+    purging:
+        a_purge_removes_what_ended_long_ago_and_nothing_else,
+        a_purged_audit_is_verified_from_its_anchor,
+        a_notification_stays_until_every_consumer_has_dealt_with_it,
+        an_ended_run_with_a_live_interrupt_stays;
     listing:
         pages_cover_everything_once_and_in_order,
         filters_choose_by_run_node_and_state,

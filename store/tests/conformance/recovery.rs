@@ -122,3 +122,83 @@ async fn what_was_acknowledged_survives_kill_9() {
         store.close().await.unwrap();
     }
 }
+
+/// Publishes through a shell that lets no file grow beyond a size, and returns the keys that were acknowledged.
+fn publish_with_little_room(file: &Path, kilobytes: usize) -> Vec<String> {
+    let program = std::env::current_exe().unwrap();
+    // A write beyond the limit then fails as one to a full disk does, instead of ending the process.
+    let script = format!("trap '' XFSZ; ulimit -f {kilobytes}; exec \"$0\" \"$@\"");
+    let output = Command::new("bash")
+        .args(["-c", &script])
+        .arg(program)
+        .args(["--exact", "--nocapture"])
+        .arg("recovery::child_that_publishes_until_it_is_killed")
+        .env(CHILD_FILE, file)
+        .output()
+        .unwrap();
+    assert!(!output.status.success(), "it never ran out of room");
+    let said = String::from_utf8(output.stdout).unwrap();
+    said.lines()
+        .filter_map(|line| line.split_once(ACKNOWLEDGED))
+        .map(|(_before, name)| name.to_owned())
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_acknowledged_before_the_room_ended_is_there_and_it_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("store.sqlite");
+    let acknowledged = publish_with_little_room(&file, 2_000);
+    assert!(!acknowledged.is_empty());
+    let store = SqliteStore::open(&file, StoreSettings::default())
+        .await
+        .unwrap();
+    for name in &acknowledged {
+        let found = store.interrupt_of(&key(name.clone())).await.unwrap();
+        assert!(found.is_some(), "{name} was acknowledged and is lost");
+    }
+    store.verify_audit().await.unwrap();
+    let new = NewRun {
+        id: RunId::generate(),
+        alias: None,
+        content: "{}".to_owned(),
+    };
+    store.create_run(new).await.unwrap();
+}
+
+/// A power cut leaves some beginning of what was written to the log: at every one of them there is a whole
+/// commit, and the audit of all commits up to it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_that_is_cut_off_anywhere_opens_at_a_whole_commit() {
+    let scene = Scene::in_sqlite().await;
+    let run = scene.run().await;
+    for number in 0..12 {
+        scene.admitted(question(&run, format!("k{number}"))).await;
+    }
+    let folder = scene.folder.as_ref().unwrap().path();
+    let log = std::fs::read(folder.join("store.sqlite-wal")).unwrap();
+    let main = std::fs::read(folder.join("store.sqlite")).unwrap();
+    let cuts = 24;
+    let mut found = Vec::new();
+    for cut in 0..=cuts {
+        let copy = tempfile::tempdir().unwrap();
+        let file = copy.path().join("store.sqlite");
+        std::fs::write(&file, &main).unwrap();
+        let part = &log[..log.len() * cut / cuts];
+        std::fs::write(copy.path().join("store.sqlite-wal"), part).unwrap();
+        let store = SqliteStore::open(&file, StoreSettings::default())
+            .await
+            .unwrap();
+        let kept = store.interrupts(&Default::default(), ALL).await.unwrap();
+        let runs = store.runs(&[], ALL).await.unwrap().len();
+        let head = store.verify_audit().await.unwrap();
+        // Creating, owning, and one row for each that was admitted.
+        let of_run = head.position - kept.len() as u64;
+        assert!(of_run <= 2 * runs as u64, "{of_run} rows of {runs} runs");
+        assert_eq!(store.outbox(ALL).await.unwrap().len(), kept.len());
+        found.push(kept.len());
+        store.close().await.unwrap();
+    }
+    assert!(found.is_sorted(), "{found:?}");
+    assert_eq!(found.last(), Some(&12));
+}

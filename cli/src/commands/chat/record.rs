@@ -67,6 +67,7 @@ fn of_partial(partial: &ChatPartial) -> Value {
     let at_provider = match partial.at_provider {
         AtProvider::NothingUnderWay => "nothingUnderWay",
         AtProvider::ConnectionClosed => "connectionClosed",
+        AtProvider::BeingTold => "beingTold",
         AtProvider::OnlyDiscarded => "onlyDiscarded",
     };
     json!({

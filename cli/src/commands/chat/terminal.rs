@@ -444,6 +444,7 @@ fn partial_text(partial: &ChatPartial) -> String {
     let provider = match partial.at_provider {
         llm::AtProvider::NothingUnderWay => "no request was under way",
         llm::AtProvider::ConnectionClosed => "the connection is closed",
+        llm::AtProvider::BeingTold => "the provider is being told to cancel it",
         llm::AtProvider::OnlyDiscarded => "the answer is no longer read",
     };
     let billed = if partial.may_be_billed() {

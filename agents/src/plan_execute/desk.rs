@@ -1,0 +1,243 @@
+//! Where the workflow's agents sit: effects that ask a model in, the events that follow out.
+
+use routing_core::answer::AnswerError;
+use routing_core::ask::{AskError, Asker, CorrectionObserver};
+use routing_core::context::{LlmCallContext, RouteSnapshot};
+use routing_core::model::{Caller, Message, Purpose};
+use routing_core::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing, RunId};
+
+use super::effect::Asking;
+use super::event::{Failure, PlanEvent};
+use super::plan::PlanStep;
+use super::prompts;
+use super::records::{ExecutorRouting, PlannerRouting, ReplannerRouting};
+use super::state::PlanExecute;
+
+/// The agents of the workflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PlanRole {
+    /// Makes the first plan.
+    Planner,
+    /// Carries out a step.
+    Executor,
+    /// Looks at the plan again.
+    Replanner,
+}
+
+impl PlanRole {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Planner, Self::Executor, Self::Replanner];
+
+    /// The name of the kind of agent on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Planner => "PLANNER",
+            Self::Executor => "EXECUTOR",
+            Self::Replanner => "REPLANNER",
+        }
+    }
+
+    /// The last segment of the ids of its nodes.
+    pub const fn segment(self) -> &'static str {
+        match self {
+            Self::Planner => "planner",
+            Self::Executor => "executor",
+            Self::Replanner => "replanner",
+        }
+    }
+}
+
+/// Why a model gave no event.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeskError {
+    /// The id of the run's first node leaves no room for those of its agents.
+    #[error(transparent)]
+    NodeId(#[from] ParseNodeIdError),
+    /// An answer was read that has not exactly one route.
+    #[error("an answer of the {} has no route", .0.segment())]
+    NoRoute(PlanRole),
+}
+
+/// Asks models on behalf of a workflow.
+pub struct PlanDesk {
+    /// Asks.
+    pub asker: Asker,
+    /// The run.
+    pub run: RunId,
+    /// The run's first node; the agents' are below it.
+    pub root: NodeId,
+}
+
+impl PlanDesk {
+    /// Asks for a plan, a change or an answer. `turn` counts what the run has asked, from 1.
+    ///
+    /// What the model did wrong comes back as an event too: as a failure.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError`] where nothing could be asked at all.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the call ends; nothing of it is kept. Stop `scope` instead to get [`PlanEvent::CallStopped`].
+    pub async fn ask(
+        &self,
+        state: &PlanExecute,
+        asking: &Asking,
+        turn: u32,
+        scope: &routing_core::StopScope,
+    ) -> Result<PlanEvent, DeskError> {
+        let (role, task) = match asking {
+            Asking::Plan => (PlanRole::Planner, prompts::first_plan()),
+            Asking::Replan => {
+                let (role, task) = (PlanRole::Replanner, prompts::look_again());
+                let asked = self.routing::<ReplannerRouting>(state, role, task, turn, scope);
+                return asked.await?.or_event(role, after_replanning);
+            }
+            Asking::ForcedReplan { request } | Asking::Suggestion { request } => {
+                (PlanRole::Replanner, prompts::change(request))
+            }
+        };
+        let asked = self
+            .routing::<PlannerRouting>(state, role, task, turn, scope)
+            .await?;
+        let is_suggestion = matches!(asking, Asking::Suggestion { .. });
+        asked.or_event(role, |routing| after_planning(routing, is_suggestion))
+    }
+
+    /// Lets a model carry out a step. `turn` counts what the run has asked, from 1.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError`] where nothing could be asked at all.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`PlanDesk::ask`].
+    pub async fn run_step(
+        &self,
+        state: &PlanExecute,
+        step: &PlanStep,
+        turn: u32,
+        scope: &routing_core::StopScope,
+    ) -> Result<PlanEvent, DeskError> {
+        let role = PlanRole::Executor;
+        let asked = self
+            .routing::<ExecutorRouting>(state, role, prompts::step(step), turn, scope)
+            .await?;
+        asked.or_event(role, |routing| {
+            let done = routing.step_report.map(|report| PlanEvent::StepDone {
+                step: step.id,
+                result: report.result.into(),
+                outcome: report.outcome,
+            });
+            done.or(asked_by(routing.interrupt_request))
+        })
+    }
+
+    async fn routing<R: Routing>(
+        &self,
+        state: &PlanExecute,
+        role: PlanRole,
+        task: String,
+        turn: u32,
+        scope: &routing_core::StopScope,
+    ) -> Result<Reached<R>, DeskError> {
+        let caller = Caller {
+            run: self.run,
+            node: self.root.child(role.segment())?,
+            agent_type: role.name(),
+            purpose: Purpose::Step,
+            turn,
+            correction: 0,
+        };
+        let messages: Vec<Message> = prompts::conversation(role, state, task);
+        let context = LlmCallContext::<R>::new(caller, messages, RouteSnapshot::default());
+        let asked = self.asker.ask(&context, &Corrections, scope).await;
+        Ok(match asked {
+            Ok(Outcome::Completed(asked)) => Reached::Answer(asked.routing),
+            Ok(Outcome::Interrupted { .. }) => Reached::Stopped,
+            Err(error) => Reached::Failed(failure(&error)),
+        })
+    }
+}
+
+/// What a model came to.
+enum Reached<R> {
+    Answer(R),
+    Stopped,
+    Failed(Failure),
+}
+
+impl<R> Reached<R> {
+    fn or_event(
+        self,
+        role: PlanRole,
+        event: impl FnOnce(R) -> Option<PlanEvent>,
+    ) -> Result<PlanEvent, DeskError> {
+        match self {
+            Self::Answer(routing) => event(routing).ok_or(DeskError::NoRoute(role)),
+            Self::Stopped => Ok(PlanEvent::CallStopped),
+            Self::Failed(failure) => Ok(PlanEvent::Failed(failure)),
+        }
+    }
+}
+
+fn asked_by(question: Option<InterruptDetails>) -> Option<PlanEvent> {
+    question.map(|question| PlanEvent::Asked { question })
+}
+
+fn after_planning(routing: PlannerRouting, is_suggestion: bool) -> Option<PlanEvent> {
+    let planned = routing.plan.map(|plan| {
+        let tasks = plan.into_tasks();
+        if is_suggestion {
+            PlanEvent::Suggested { tasks }
+        } else {
+            PlanEvent::Planned { tasks }
+        }
+    });
+    planned.or(asked_by(routing.interrupt_request))
+}
+
+fn after_replanning(routing: ReplannerRouting) -> Option<PlanEvent> {
+    let response = routing.response.map(|response| PlanEvent::Responded {
+        response: response.summary.into(),
+    });
+    let planned = routing.plan.map(|plan| PlanEvent::Planned {
+        tasks: plan.into_tasks(),
+    });
+    response.or(planned).or(asked_by(routing.interrupt_request))
+}
+
+/// The whole chain of causes: whoever reads it later has nothing else.
+fn failure(error: &AskError) -> Failure {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        text.push_str(": ");
+        text.push_str(&source.to_string());
+        cause = source.source();
+    }
+    let is_recoverable = match error {
+        AskError::Model(error) => error.is_transient(),
+        AskError::Spent { .. } | _ => false,
+    };
+    Failure {
+        error: text,
+        is_recoverable,
+    }
+}
+
+struct Corrections;
+
+impl CorrectionObserver for Corrections {
+    fn corrected(&self, correction: u32, error: &AnswerError) {
+        tracing::info!(
+            correction,
+            path = error.path(),
+            reason = error.reason(),
+            "asked again"
+        );
+    }
+}

@@ -1,0 +1,16 @@
+//! The plan-and-execute workflow, from outside.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that cannot go on fails"
+)]
+
+mod escape;
+mod failures;
+mod plans;
+mod properties;
+mod questions;
+mod rehearsal;
+mod review;
+mod scene;

@@ -1,0 +1,347 @@
+//! The arguments of commands that act on runs of other processes.
+
+use std::path::PathBuf;
+
+use agents::RouteType;
+use clap::{Args, Subcommand, ValueEnum};
+use interrupts::life::{Scope, State, Verdict};
+use jiff::SignedDuration;
+use routing_core::{InterruptType, StopMode};
+
+use super::parse_route;
+use crate::nearest::nearest;
+use crate::time::parse_duration;
+
+/// The arguments of `irq review`.
+#[derive(Debug, Args)]
+pub(crate) struct ReviewArguments {
+    /// The interrupt; without it all that wait for a person are listed
+    #[arg(value_name = "INTERRUPT")]
+    pub(crate) interrupt: Option<String>,
+    /// The one that goes first: people's own, then agents', then the system's; the oldest of them
+    #[arg(long, conflicts_with_all = ["interrupt", "batch"])]
+    pub(crate) next: bool,
+    /// Decide: approve, edit, reject, respond, ignore, reroute, modify_plan, cancel or resume
+    #[arg(long, value_name = "DECISION", value_parser = parse_verdict, help_heading = "Deciding")]
+    pub(crate) decision: Option<Verdict>,
+    /// The answer as JSON: the text itself, @FILE, or - for standard input
+    #[arg(
+        long,
+        value_name = "JSON",
+        requires = "decision",
+        help_heading = "Deciding"
+    )]
+    pub(crate) payload: Option<String>,
+    /// The answer in words
+    #[arg(
+        long,
+        value_name = "TEXT",
+        requires = "decision",
+        help_heading = "Deciding"
+    )]
+    pub(crate) message: Option<String>,
+    /// Where to, with --decision reroute
+    #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route, requires = "decision", help_heading = "Deciding")]
+    pub(crate) to: Option<RouteType>,
+    /// Write the target's request in $VISUAL or $EDITOR, and decide so
+    #[arg(long, conflicts_with_all = ["decision", "batch"], help_heading = "Deciding")]
+    pub(crate) edit: bool,
+    /// Only where the interrupt still has this version
+    #[arg(long, value_name = "VERSION", help_heading = "Deciding")]
+    pub(crate) if_version: Option<u64>,
+    /// Decide many: one JSON object a line, with interrupt, decision, and what else is wanted
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["interrupt", "decision"], help_heading = "Deciding")]
+    pub(crate) batch: Option<PathBuf>,
+    /// Of this run only
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// Ask nothing: show what is asked
+    #[arg(long)]
+    pub(crate) no_input: bool,
+    /// As JSON; a list has one interrupt a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq reroute`.
+#[derive(Debug, Args)]
+pub(crate) struct RerouteArguments {
+    /// An agent, which is asked to interrupt itself, or an interrupt, which is decided
+    #[arg(value_name = "AGENT|INTERRUPT")]
+    pub(crate) address: String,
+    /// Where the answer goes
+    #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route)]
+    pub(crate) to: RouteType,
+    /// Who answers the agent's interrupt: HUMAN_REVIEW or AGENT_REVIEW
+    #[arg(long = "type", value_name = "TYPE", default_value = "HUMAN_REVIEW", value_parser = parse_question_type)]
+    pub(crate) interrupt_type: InterruptType,
+    /// Why, in words for the agent and for people
+    #[arg(long, value_name = "TEXT", default_value = "a supervisor asks for it")]
+    pub(crate) reason: String,
+    /// The event's id: the same one again is the same event
+    #[arg(long, value_name = "ID")]
+    pub(crate) event_id: Option<String>,
+    /// Of an interrupt: only where it still has this version
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) if_version: Option<u64>,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How far a stop reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeChoice {
+    /// The agent and all that it started.
+    Agent,
+    /// The whole run.
+    Run,
+}
+
+impl From<ScopeChoice> for Scope {
+    fn from(choice: ScopeChoice) -> Self {
+        match choice {
+            ScopeChoice::Agent => Self::Agent,
+            ScopeChoice::Run => Self::Run,
+        }
+    }
+}
+
+/// How to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeChoice {
+    /// The current step finishes.
+    Graceful,
+    /// At once.
+    Immediate,
+}
+
+impl From<ModeChoice> for StopMode {
+    fn from(choice: ModeChoice) -> Self {
+        match choice {
+            ModeChoice::Graceful => Self::Graceful,
+            ModeChoice::Immediate => Self::Immediate,
+        }
+    }
+}
+
+/// The arguments of `irq interrupt`.
+#[derive(Debug, Args)]
+pub(crate) struct InterruptArguments {
+    /// A run, or an agent: RUN/AGENT, or the agent alone where one live run has it
+    #[arg(
+        value_name = "RUN|AGENT",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
+    pub(crate) address: Option<String>,
+    /// Every live run
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// PAUSE, STOP, PRUNE or BRANCH; HUMAN_REVIEW or AGENT_REVIEW ask the agent to raise a question
+    #[arg(long = "type", value_name = "TYPE", default_value = "PAUSE", value_parser = parse_interrupt_type)]
+    pub(crate) interrupt_type: InterruptType,
+    /// How to stop [default: graceful]
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = ModeChoice::Graceful, hide_default_value = true)]
+    pub(crate) mode: ModeChoice,
+    /// How far it reaches [default: what the address names]
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    pub(crate) scope: Option<ScopeChoice>,
+    /// Why, in words
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "asked for from another terminal"
+    )]
+    pub(crate) reason: String,
+    /// Wait until it has this state: acknowledged, which is when it took hold, or another one
+    #[arg(long, value_name = "STATE", num_args = 0..=1, require_equals = true, default_missing_value = "acknowledged", value_parser = parse_state)]
+    pub(crate) wait: Option<State>,
+    /// The longest wait: 30s, 5m
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    pub(crate) timeout: SignedDuration,
+    /// Only say who would be affected
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do it without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// One interrupt a line, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq send`.
+#[derive(Debug, Args)]
+pub(crate) struct SendArguments {
+    /// The agent: RUN/AGENT, or the agent alone where one live run has it
+    pub(crate) agent: String,
+    /// What it shall read at the start of its next turn; - reads it from standard input
+    pub(crate) text: String,
+    /// The same key with the same text is the same message
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq withdraw`.
+#[derive(Debug, Args)]
+pub(crate) struct WithdrawArguments {
+    /// The interrupt
+    pub(crate) interrupt: String,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq redrive`.
+#[derive(Debug, Args)]
+pub(crate) struct RedriveArguments {
+    /// The interrupt
+    pub(crate) interrupt: String,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq policy`.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArguments {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: PolicyCommand,
+}
+
+/// What `irq policy` does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Check a policy file
+    Check(PolicyCheckArguments),
+    /// Say which rules hold for an interrupt, and why others do not
+    Explain(PolicyExplainArguments),
+}
+
+/// The arguments of `irq policy check`.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyCheckArguments {
+    /// The file
+    pub(crate) file: PathBuf,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq policy explain`.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyExplainArguments {
+    /// The interrupt
+    pub(crate) interrupt: String,
+    /// The policy file; without it the policy that is built in
+    #[arg(long, value_name = "FILE", env = "IRQ_POLICY")]
+    pub(crate) policy: Option<PathBuf>,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads a verdict by its name on the wire, with `-` for `_`.
+pub(crate) fn parse_verdict(text: &str) -> Result<Verdict, String> {
+    let name = text.to_lowercase().replace('-', "_");
+    let known: Vec<&str> = Verdict::ALL
+        .into_iter()
+        // Only a policy says that a stop was carried out.
+        .filter(|verdict| *verdict != Verdict::Applied)
+        .map(verdict_name)
+        .collect();
+    Verdict::ALL
+        .into_iter()
+        .filter(|verdict| *verdict != Verdict::Applied)
+        .find(|verdict| verdict_name(*verdict) == name)
+        .ok_or_else(|| unknown("decision", text, &name, &known))
+}
+
+/// The name of a verdict on the wire.
+pub(crate) const fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Approve => "approve",
+        Verdict::Edit => "edit",
+        Verdict::Reject => "reject",
+        Verdict::Respond => "respond",
+        Verdict::Ignore => "ignore",
+        Verdict::Reroute => "reroute",
+        Verdict::ModifyPlan => "modify_plan",
+        Verdict::Cancel => "cancel",
+        Verdict::Resume => "resume",
+        Verdict::Applied => "applied",
+    }
+}
+
+fn parse_interrupt_type(text: &str) -> Result<InterruptType, String> {
+    let name = text.to_uppercase().replace('-', "_");
+    let known = InterruptType::ALL.map(InterruptType::name);
+    name.parse()
+        .map_err(|_unknown| unknown("interrupt type", text, &name, &known))
+}
+
+fn parse_question_type(text: &str) -> Result<InterruptType, String> {
+    let name = text.to_uppercase().replace('-', "_");
+    let known = [InterruptType::HumanReview, InterruptType::AgentReview];
+    known
+        .into_iter()
+        .find(|known| known.name() == name)
+        .ok_or_else(|| {
+            unknown(
+                "question type",
+                text,
+                &name,
+                &known.map(InterruptType::name),
+            )
+        })
+}
+
+fn parse_state(text: &str) -> Result<State, String> {
+    let name = text.to_lowercase().replace('-', "_");
+    let known = State::ALL.map(State::name);
+    name.parse()
+        .map_err(|_unknown| unknown("state", text, &name, &known))
+}
+
+fn unknown(what: &str, text: &str, name: &str, known: &[&str]) -> String {
+    let near = nearest(name, known)
+        .map(|near| format!("; did you mean {near}?"))
+        .unwrap_or_default();
+    format!(
+        "no {what} `{text}`{near}\n  known are: {}",
+        known.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use interrupts::life::Verdict;
+
+    use super::{parse_interrupt_type, parse_state, parse_verdict, verdict_name};
+
+    #[test]
+    fn every_verdict_that_people_may_give_reads_back_from_its_name() {
+        for verdict in Verdict::ALL {
+            let read = parse_verdict(verdict_name(verdict));
+            assert_eq!(read.is_ok(), verdict != Verdict::Applied, "{verdict:?}");
+            let json = serde_json::to_value(verdict).unwrap();
+            assert_eq!(json, verdict_name(verdict));
+        }
+        assert_eq!(parse_verdict("MODIFY-PLAN"), Ok(Verdict::ModifyPlan));
+    }
+
+    #[test]
+    fn a_slip_is_explained() {
+        let error = parse_verdict("aprove").unwrap_err();
+        assert!(error.contains("did you mean approve?"), "{error}");
+        let error = parse_interrupt_type("pauze").unwrap_err();
+        assert!(error.contains("did you mean PAUSE?"), "{error}");
+        let error = parse_state("aknowledged").unwrap_err();
+        assert!(error.contains("did you mean acknowledged?"), "{error}");
+    }
+}

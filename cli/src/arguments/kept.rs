@@ -1,0 +1,173 @@
+//! The arguments of commands that look at what the store keeps.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::time::{parse_duration, parse_since};
+
+/// Which store.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoreArguments {
+    /// Where runs and interrupts are kept: a path, or sqlite:PATH [default: a file in the state folder]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "IRQ_STORE",
+        hide_env_values = true,
+        global = true,
+        help_heading = "Everywhere"
+    )]
+    pub(crate) store: Option<String>,
+}
+
+/// The arguments of `irq ps`.
+#[derive(Debug, Args)]
+pub(crate) struct PsArguments {
+    /// Ended runs and agents too
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    /// One run a line, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Only this run, whatever its state
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Option<String>,
+}
+
+/// The form of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HistoryFormat {
+    /// Columns, for people.
+    Table,
+    /// One JSON array.
+    Json,
+    /// One JSON object a line.
+    Ndjson,
+    /// Comma-separated values with a header.
+    Csv,
+}
+
+/// The arguments of `irq history`.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArguments {
+    /// Only this run
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// Only this interrupt
+    #[arg(long, value_name = "INTERRUPT")]
+    pub(crate) interrupt: Option<String>,
+    /// Only what happened since: a time (2026-11-22T09:00:00Z) or an age (2h, 7d)
+    #[arg(long, value_name = "WHEN", value_parser = parse_since)]
+    pub(crate) since: Option<Timestamp>,
+    /// Only what this person or program did
+    #[arg(long, value_name = "NAME")]
+    pub(crate) actor: Option<String>,
+    /// The form of the list
+    #[arg(long, value_enum, default_value_t = HistoryFormat::Table)]
+    pub(crate) format: HistoryFormat,
+    /// As --format ndjson
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+    /// Check the digests of the whole audit; says its head, to be kept elsewhere
+    #[arg(long, conflicts_with_all = ["run", "interrupt", "since", "actor", "format"])]
+    pub(crate) verify: bool,
+}
+
+/// The arguments of `irq stats`.
+#[derive(Debug, Args)]
+pub(crate) struct StatsArguments {
+    /// Only this run
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// Only interrupts that were requested since: a time or an age (2h, 7d)
+    #[arg(long, value_name = "WHEN", value_parser = parse_since)]
+    pub(crate) since: Option<Timestamp>,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq replay`.
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// The run
+    pub(crate) run: String,
+    /// Only this agent and those below it
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// One moment a line, as JSON, with all that was recorded
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq checkpoints`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckpointsArguments {
+    /// The run
+    pub(crate) run: String,
+    /// One checkpoint a line, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq purge`.
+#[derive(Debug, Args)]
+pub(crate) struct PurgeArguments {
+    /// How long ago a run must have ended: 30d, 12h
+    #[arg(long, value_name = "AGE", value_parser = parse_duration)]
+    pub(crate) older_than: SignedDuration,
+    /// Only say what would go
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do it without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// The arguments of `irq man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// Of this command; the program's own page where it is left out
+    pub(crate) command: Option<String>,
+    /// Write the pages of all commands into this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// The arguments of `irq config`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArguments {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+/// What `irq config` does.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Print the settings that hold
+    Show(ConfigShowArguments),
+}
+
+/// The arguments of `irq config show`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigShowArguments {
+    /// Say where each comes from
+    #[arg(long)]
+    pub(crate) origin: bool,
+    /// One setting a line, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

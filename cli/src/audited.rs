@@ -1,0 +1,146 @@
+//! A row of the audit in words. Read from its JSON, so that a row of a newer program can be told too.
+
+use interrupts::store::AuditRow;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::view::kept_json;
+
+/// What a row says.
+#[derive(Debug, Clone)]
+pub(crate) struct Told {
+    /// The row's place.
+    pub(crate) position: u64,
+    /// When it happened.
+    pub(crate) at: Option<Timestamp>,
+    /// The run.
+    pub(crate) run: Option<String>,
+    /// What it is about: the id of an interrupt, an event, a run.
+    pub(crate) subject: String,
+    /// What happened.
+    pub(crate) what: String,
+    /// Who did it.
+    pub(crate) who: Option<String>,
+    /// In words.
+    pub(crate) detail: Option<String>,
+    /// The whole entry.
+    pub(crate) entry: Value,
+}
+
+impl Told {
+    /// What a row says.
+    pub(crate) fn of(row: &AuditRow) -> Self {
+        let entry = kept_json(&row.entry);
+        let text = |name: &str| text_of(&entry, name);
+        let name_in = |name: &str| entry.get(name).and_then(|actor| text_of(actor, "name"));
+        let run = text("run");
+        let about = text("about").unwrap_or_else(|| "?".to_owned());
+        let (subject, what, who, detail) = match about.as_str() {
+            "interrupt" => (
+                text("interrupt"),
+                step(&entry),
+                name_in("actor"),
+                text("detail"),
+            ),
+            "reroute" => (
+                text("event"),
+                format!("reroute {}", text("change").unwrap_or_default()),
+                None,
+                None,
+            ),
+            "run" => {
+                let event = text("event").unwrap_or_default();
+                let state = text("state").unwrap_or_default();
+                let what = match event.as_str() {
+                    "create" => "run created".to_owned(),
+                    "own" => "run taken by a process".to_owned(),
+                    "release" => "run given up by its process".to_owned(),
+                    "change" => format!("run {state}"),
+                    other => format!("run {other}, {state}"),
+                };
+                (run.clone(), what, None, text("reason"))
+            }
+            "fork" => (run.clone(), "forked".to_owned(), None, fork_of(&entry)),
+            "checkpoint" => {
+                let number = entry.get("number").and_then(Value::as_u64);
+                let what = format!("checkpoint {} saved", number.unwrap_or(0));
+                (run.clone(), what, None, None)
+            }
+            "message" => {
+                let to = text("node").map(|node| format!("to {node}"));
+                (run.clone(), "message".to_owned(), name_in("from"), to)
+            }
+            "purge" => {
+                let through = entry.get("through").and_then(Value::as_u64);
+                let what = format!("the audit was cut off after {}", through.unwrap_or(0));
+                (text("anchor"), what, None, None)
+            }
+            other => (run.clone(), other.to_owned(), None, None),
+        };
+        Self {
+            position: row.position,
+            at: text("at").and_then(|at| at.parse().ok()),
+            run,
+            subject: subject.unwrap_or_else(|| "-".to_owned()),
+            what,
+            who,
+            detail,
+            entry,
+        }
+    }
+}
+
+fn text_of(value: &Value, name: &str) -> Option<String> {
+    value.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// `deliver: requested → delivered`, or the event alone where the state stayed.
+fn step(entry: &Value) -> String {
+    let event = text_of(entry, "event").unwrap_or_default();
+    let (from, to) = (text_of(entry, "from"), text_of(entry, "to"));
+    match (from, to) {
+        (Some(from), Some(to)) if from != to => format!("{event}: {from} → {to}"),
+        (None, Some(to)) => format!("{event}: {to}"),
+        (Some(_) | None, _) => event,
+    }
+}
+
+fn fork_of(entry: &Value) -> Option<String> {
+    let from = entry.get("from")?;
+    let run = text_of(from, "run")?;
+    let number = from.get("number").and_then(Value::as_u64)?;
+    let effects = entry.get("effects").and_then(Value::as_u64).unwrap_or(0);
+    Some(format!("from {run} at {number}, with {effects} results"))
+}
+
+#[cfg(test)]
+mod tests {
+    use interrupts::store::{AuditHead, AuditRow};
+
+    use super::Told;
+
+    fn told(entry: &str) -> Told {
+        Told::of(&AuditRow::following(&AuditHead::EMPTY, entry.to_owned()))
+    }
+
+    #[test]
+    fn a_step_in_the_life_of_an_interrupt_names_both_states_and_who_did_it() {
+        let told = told(
+            r#"{"at":"2026-11-22T09:00:00Z","about":"interrupt","interrupt":"int_1","run":"run_1",
+                "event":"decide","row":9,"from":"awaiting_review","to":"resolved","version":5,"epoch":1,
+                "actor":{"name":"ada","role":"reviewer"},"detail":"Respond to ORIGIN"}"#,
+        );
+        assert_eq!(told.what, "decide: awaiting_review → resolved");
+        assert_eq!(told.who.as_deref(), Some("ada"));
+        assert_eq!(told.subject, "int_1");
+    }
+
+    #[test]
+    fn what_a_newer_program_wrote_is_told_as_far_as_it_is_known() {
+        let told = told(r#"{"at":"2026-11-22T09:00:00Z","about":"eclipse","run":"run_1"}"#);
+        assert_eq!(
+            (told.what.as_str(), told.subject.as_str()),
+            ("eclipse", "run_1")
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! `irq history`: the audit, row by row, and its verification.
+
+use std::io::{self, Write};
+
+use interrupts::store::{AuditRow, Store, VerifyError};
+use serde_json::{Value, json};
+
+use crate::address::{find_interrupt, find_run};
+use crate::arguments::{Global, HistoryArguments, HistoryFormat, StoreArguments};
+use crate::audited::Told;
+use crate::exit::{Exit, Failure};
+use crate::layout::fit;
+use crate::listing;
+use crate::palette::{Palette, Tone};
+use crate::refused::by_store;
+use crate::storage::{Storage, complete};
+use crate::time::instant;
+use crate::view::json_line;
+use crate::visible::{visible_json, visible_line};
+
+/// The widths of the columns but the last: position, time, what, who.
+const WIDTHS: [usize; 4] = [8, 20, 42, 14];
+
+/// Which rows are wanted.
+struct Wanted {
+    run: Option<String>,
+    interrupt: Option<String>,
+    since: Option<jiff::Timestamp>,
+    actor: Option<String>,
+}
+
+impl Wanted {
+    fn has(&self, told: &Told) -> bool {
+        let run = self.run.is_none() || told.run == self.run;
+        let interrupt = self
+            .interrupt
+            .as_ref()
+            .is_none_or(|interrupt| told.subject == *interrupt);
+        let since = self
+            .since
+            .is_none_or(|since| told.at.is_some_and(|at| at >= since));
+        let actor = self.actor.is_none() || told.who == self.actor;
+        run && interrupt && since && actor
+    }
+}
+
+/// Prints the audit, or verifies it.
+///
+/// # Errors
+///
+/// Where the store cannot be read, or its audit is not what it was when it was written.
+pub(crate) fn history(
+    arguments: &HistoryArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    complete(async {
+        let storage = Storage::open(store).await?;
+        if arguments.verify {
+            return verify(&*storage.store, arguments.json).await;
+        }
+        let wanted = wanted(&*storage.store, arguments).await?;
+        let format = if arguments.json {
+            HistoryFormat::Ndjson
+        } else {
+            arguments.format
+        };
+        let palette = Palette::for_stream(&io::stdout(), global.no_color);
+        write_rows(&*storage.store, &wanted, format, palette).await?;
+        Ok(Exit::Success)
+    })
+}
+
+async fn wanted(store: &dyn Store, arguments: &HistoryArguments) -> Result<Wanted, Failure> {
+    let run = match &arguments.run {
+        // A run that was purged is still in the audit.
+        Some(run) if run.parse::<routing_core::RunId>().is_ok() => Some(run.clone()),
+        Some(run) => Some(find_run(store, run).await?.id.to_string()),
+        None => None,
+    };
+    let interrupt = match &arguments.interrupt {
+        Some(id) if id.parse::<routing_core::InterruptId>().is_ok() => Some(id.clone()),
+        Some(id) => Some(find_interrupt(store, id).await?.id.to_string()),
+        None => None,
+    };
+    Ok(Wanted {
+        run,
+        interrupt,
+        since: arguments.since,
+        actor: arguments.actor.clone(),
+    })
+}
+
+/// Writes the rows page by page: an audit may be longer than memory is large.
+async fn write_rows(
+    store: &dyn Store,
+    wanted: &Wanted,
+    format: HistoryFormat,
+    palette: Palette,
+) -> anyhow::Result<()> {
+    let mut output = io::BufWriter::new(io::stdout().lock());
+    let mut writer = RowWriter {
+        format,
+        palette,
+        written: 0,
+    };
+    output.write_all(writer.head()?.as_bytes())?;
+    let mut after = 0;
+    loop {
+        let (rows, is_last) = listing::audit(store, after)
+            .await
+            .map_err(|error| by_store(&error))?;
+        if let Some(last) = rows.last() {
+            after = last.position;
+        }
+        for row in &rows {
+            let told = Told::of(row);
+            if wanted.has(&told) {
+                output.write_all(writer.row(row, &told)?.as_bytes())?;
+            }
+        }
+        if is_last {
+            break;
+        }
+    }
+    output.write_all(writer.end().as_bytes())?;
+    output.flush()?;
+    Ok(())
+}
+
+struct RowWriter {
+    format: HistoryFormat,
+    palette: Palette,
+    written: usize,
+}
+
+impl RowWriter {
+    fn head(&self) -> anyhow::Result<String> {
+        Ok(match self.format {
+            HistoryFormat::Table => {
+                let heads = ["POSITION", "WHEN", "ABOUT", "WHO"].map(str::to_owned);
+                self.palette.paint(Tone::Strong, &line(&heads, "WHAT")) + "\n"
+            }
+            HistoryFormat::Json => "[".to_owned(),
+            HistoryFormat::Ndjson => String::new(),
+            HistoryFormat::Csv => csv_line(&[
+                "position", "at", "run", "subject", "what", "who", "detail", "digest",
+            ])?,
+        })
+    }
+
+    fn row(&mut self, row: &AuditRow, told: &Told) -> anyhow::Result<String> {
+        self.written += 1;
+        Ok(match self.format {
+            HistoryFormat::Table => table_line(told),
+            HistoryFormat::Json => {
+                let comma = if self.written == 1 { "\n" } else { ",\n" };
+                format!("{comma}{}", visible_json(&as_json(row, told).to_string()))
+            }
+            HistoryFormat::Ndjson => json_line(&as_json(row, told)),
+            HistoryFormat::Csv => csv_line(&[
+                &row.position.to_string(),
+                &told.at.map(|at| at.to_string()).unwrap_or_default(),
+                told.run.as_deref().unwrap_or_default(),
+                &told.subject,
+                &told.what,
+                told.who.as_deref().unwrap_or_default(),
+                told.detail.as_deref().unwrap_or_default(),
+                &row.digest.to_string(),
+            ])?,
+        })
+    }
+
+    fn end(&self) -> &'static str {
+        match self.format {
+            HistoryFormat::Json if self.written == 0 => "]\n",
+            HistoryFormat::Json => "\n]\n",
+            HistoryFormat::Table | HistoryFormat::Ndjson | HistoryFormat::Csv => "",
+        }
+    }
+}
+
+fn as_json(row: &AuditRow, told: &Told) -> Value {
+    let mut value = json!({"position": row.position});
+    if let (Some(value), Some(entry)) = (value.as_object_mut(), told.entry.as_object()) {
+        value.extend(entry.clone());
+        value.insert("digest".to_owned(), json!(row.digest));
+    }
+    value
+}
+
+fn table_line(told: &Told) -> String {
+    let cells = [
+        told.position.to_string(),
+        told.at.map(instant).unwrap_or_default(),
+        visible_line(&told.subject),
+        visible_line(told.who.as_deref().unwrap_or("-")),
+    ];
+    let mut what = visible_line(&told.what);
+    if let Some(detail) = &told.detail {
+        what = format!("{what} · {}", visible_line(detail));
+    }
+    line(&cells, &what) + "\n"
+}
+
+fn line(cells: &[String; 4], last: &str) -> String {
+    let mut line = String::new();
+    for (cell, width) in cells.iter().zip(WIDTHS) {
+        line.push_str(&fit(cell, width));
+        line.push_str("  ");
+    }
+    line + last
+}
+
+/// One record. Quoting is the library's; texts stay what they are, so a spreadsheet has to be told that they
+/// are text.
+fn csv_line(fields: &[&str]) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(fields)?;
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(String::from_utf8(bytes)?)
+}
+
+async fn verify(store: &dyn Store, as_json: bool) -> anyhow::Result<Exit> {
+    match store.verify_audit().await {
+        Ok(head) => {
+            let text = if as_json {
+                json_line(&json!({
+                    "verified": true,
+                    "position": head.position,
+                    "digest": head.digest,
+                }))
+            } else {
+                format!(
+                    "The audit is whole: {} rows, and its head is\n{} {}\n",
+                    head.position, head.position, head.digest
+                )
+            };
+            super::print(&text)?;
+            Ok(Exit::Success)
+        }
+        Err(VerifyError::Store(error)) => Err(by_store(&error).into()),
+        Err(error) => {
+            if as_json {
+                super::print(&json_line(
+                    &json!({"verified": false, "problem": error.to_string()}),
+                ))?;
+            }
+            let text = format!("the audit cannot be trusted: {error}");
+            Err(Failure::new(Exit::Failure, text)
+                .hint("keep the file as it is; compare with a head that was kept elsewhere")
+                .into())
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! `irq interrupt`: stops, pauses, prunes or questions runs and agents of other processes.
+
+mod unowned;
+mod wait;
+
+use std::io::IsTerminal;
+
+use interrupts::life::{Family, Interrupt, Scope, State};
+use interrupts::store::{Admitted, Filter, NodeActivity, NodeRow, Run, Store};
+use jiff::Timestamp;
+use routing_core::{InterruptType, NodeId};
+use serde_json::{Value, json};
+
+use super::print;
+use crate::actor::actor;
+use crate::address::{Address, find, full};
+use crate::arguments::{Global, InterruptArguments, ScopeChoice, StoreArguments};
+use crate::exit::{Exit, Failure};
+use crate::listing;
+use crate::palette::Palette;
+use crate::refused::{by_admission, by_change, by_store};
+use crate::request::{self, Addressee, Stop, Wish};
+use crate::reviewer::Alone;
+use crate::storage::{Storage, complete, is_owned};
+use crate::view::{self, json_line};
+
+/// One request before it is made.
+struct Plan {
+    to: Addressee,
+    scope: Scope,
+    /// The agents that it concerns, which have not ended.
+    affected: Vec<NodeId>,
+}
+
+/// One request after it was made.
+struct Made {
+    interrupt: Interrupt,
+    /// Whether the same was asked for before.
+    already: bool,
+    affected: Vec<String>,
+    run: Run,
+}
+
+/// Interrupts.
+///
+/// # Errors
+///
+/// Where there is nothing of that name, it has ended, or what was waited for did not come.
+pub(crate) fn interrupt(
+    arguments: &InterruptArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    complete(async {
+        let storage = Storage::open(store).await?;
+        let plans = plans(&*storage.store, arguments).await?;
+        if arguments.dry_run {
+            print(&dry(&plans, arguments))?;
+            return Ok(Exit::Success);
+        }
+        if plans.is_empty() {
+            print(if arguments.json {
+                ""
+            } else {
+                "No live runs.\n"
+            })?;
+            return Ok(Exit::Success);
+        }
+        if arguments.all && !arguments.yes && !confirmed(&plans, global)? {
+            print("Nothing was interrupted.\n")?;
+            return Ok(Exit::Success);
+        }
+        carry_out(&storage, arguments, plans).await
+    })
+}
+
+/// Makes each request. Where there are several, one that fails does not keep the others.
+async fn carry_out(
+    storage: &Storage,
+    arguments: &InterruptArguments,
+    plans: Vec<Plan>,
+) -> anyhow::Result<Exit> {
+    let count = plans.len();
+    let mut failures = Vec::new();
+    for plan in plans {
+        let made = one(storage, arguments, plan).await;
+        if let Err(failure) = made {
+            failures.push(failure);
+        }
+    }
+    match failures.pop() {
+        None => Ok(Exit::Success),
+        Some(failure) if count == 1 => Err(failure),
+        Some(last) => {
+            let failed = failures.len() + 1;
+            let text = format!("{failed} of {count} could not be interrupted, the last: {last}");
+            Err(Failure::new(Exit::Partial, text).into())
+        }
+    }
+}
+
+async fn one(storage: &Storage, arguments: &InterruptArguments, plan: Plan) -> anyhow::Result<()> {
+    let mut made = make(storage, arguments, plan).await?;
+    if !is_owned(&made.run)
+        && let Some(interrupt) = unowned::take_hold(storage, &made.interrupt).await?
+    {
+        made.interrupt = interrupt;
+    }
+    let waited = match arguments.wait {
+        Some(state) => {
+            let waited = wait::wait(&*storage.store, &made.interrupt, state, arguments.timeout);
+            match waited.await {
+                Ok(interrupt) => {
+                    made.interrupt = interrupt;
+                    Ok(())
+                }
+                Err(failure) => Err(failure),
+            }
+        }
+        None => Ok(()),
+    };
+    print(&told(&made, arguments))?;
+    Ok(waited?)
+}
+
+async fn plans(store: &dyn Store, arguments: &InterruptArguments) -> anyhow::Result<Vec<Plan>> {
+    let mut addressed = Vec::new();
+    match &arguments.address {
+        Some(address) => addressed.push(addressee(store, arguments, address).await?),
+        None => {
+            refuse_whole_runs(arguments.interrupt_type)?;
+            let live = listing::live_runs(store).await;
+            for run in live.map_err(|error| by_store(&error))? {
+                let to = Addressee::whole(store, run).await?;
+                addressed.push((to, Scope::Run));
+            }
+        }
+    }
+    let mut plans = Vec::new();
+    for (to, scope) in addressed {
+        let nodes = listing::nodes(store, to.run.id).await;
+        let nodes = nodes.map_err(|error| by_store(&error))?;
+        let affected = nodes
+            .into_iter()
+            .filter(|row| !row.activity.is_final())
+            .filter(|row| scope == Scope::Run || row.node.is_within(&to.node))
+            .map(|row| row.node)
+            .collect();
+        plans.push(Plan {
+            to,
+            scope,
+            affected,
+        });
+    }
+    Ok(plans)
+}
+
+async fn addressee(
+    store: &dyn Store,
+    arguments: &InterruptArguments,
+    address: &str,
+) -> anyhow::Result<(Addressee, Scope)> {
+    match find(store, address).await? {
+        Address::Run(run) => {
+            refuse_ended(&run)?;
+            refuse_whole_runs(arguments.interrupt_type)?;
+            if arguments.scope == Some(ScopeChoice::Agent) {
+                let text = format!("{} is a run: it has no agent's scope", run.id);
+                return Err(Failure::new(Exit::Usage, text)
+                    .hint("name an agent of it: RUN/AGENT")
+                    .into());
+            }
+            Ok((Addressee::whole(store, run).await?, Scope::Run))
+        }
+        Address::Agent(run, row) => {
+            refuse_ended(&run)?;
+            refuse_ended_agent(&row)?;
+            let scope = arguments.scope.map_or(Scope::Agent, Scope::from);
+            Ok((Addressee::agent(run, &row), scope))
+        }
+        Address::Interrupt(interrupt) => {
+            let text = format!("{} is an interrupt, not a run or an agent", interrupt.id);
+            let hint = format!(
+                "`irq review {0}` decides it, `irq withdraw {0}` gives it up",
+                interrupt.id
+            );
+            Err(Failure::new(Exit::Usage, text).hint(hint).into())
+        }
+    }
+}
+
+fn refuse_ended(run: &Run) -> Result<(), Failure> {
+    if run.state.is_final() {
+        let text = format!("{} is {}", run.id, run.state);
+        return Err(Failure::new(Exit::Conflict, text).hint("`irq ps` lists the live runs"));
+    }
+    Ok(())
+}
+
+pub(super) fn refuse_ended_agent(row: &NodeRow) -> Result<(), Failure> {
+    let state = match row.activity {
+        NodeActivity::Completed => "completed",
+        NodeActivity::Failed => "failed",
+        NodeActivity::Cancelled => "cancelled",
+        NodeActivity::Pruned => "pruned",
+        NodeActivity::Pending
+        | NodeActivity::Ready
+        | NodeActivity::Running
+        | NodeActivity::WaitingReview
+        | NodeActivity::Paused => return Ok(()),
+    };
+    let text = format!("{} is {state}", full(row.run, &row.node));
+    Err(Failure::new(Exit::Conflict, text).hint("`irq ps` lists the agents that are not"))
+}
+
+/// Only an agent can be asked, or cut off.
+fn refuse_whole_runs(interrupt_type: InterruptType) -> Result<(), Failure> {
+    match interrupt_type {
+        InterruptType::Pause | InterruptType::Stop | InterruptType::Branch => Ok(()),
+        InterruptType::Prune | InterruptType::HumanReview | InterruptType::AgentReview => {
+            let text = format!("{interrupt_type} concerns an agent, not a whole run");
+            Err(Failure::new(Exit::Usage, text)
+                .hint("name an agent: RUN/AGENT; `irq ps` lists them"))
+        }
+    }
+}
+
+/// Makes the request, or finds it where it was made before and is under way.
+async fn make(
+    storage: &Storage,
+    arguments: &InterruptArguments,
+    plan: Plan,
+) -> anyhow::Result<Made> {
+    let Plan {
+        to,
+        scope,
+        affected,
+    } = plan;
+    let by = actor()?;
+    let run = to.run.clone();
+    let affected = affected.iter().map(|node| full(run.id, node)).collect();
+    let store = &*storage.store;
+    let is_stop = Family::of(arguments.interrupt_type) == Family::Stop;
+    if is_stop && let Some(known) = under_way(store, &to, arguments, scope).await? {
+        let interrupt = if known.state == State::AwaitingReview {
+            known
+        } else {
+            let raised = store.raise_mode(known.id, by, arguments.mode.into()).await;
+            raised.map_err(|error| by_change(known.id, &error))?
+        };
+        storage.ring(&run).await;
+        return Ok(Made {
+            interrupt,
+            already: true,
+            affected,
+            run,
+        });
+    }
+    let admission = if is_stop {
+        let stop = Stop {
+            interrupt_type: arguments.interrupt_type,
+            mode: arguments.mode.into(),
+            scope,
+            reason: arguments.reason.clone(),
+        };
+        request::stop(&to, &stop, by)?
+    } else {
+        let wish = Wish {
+            event: None,
+            at: Timestamp::now(),
+            interrupt_type: arguments.interrupt_type,
+            to: None,
+            reason: arguments.reason.clone(),
+        };
+        request::event(&to, wish, by)?
+    };
+    let admitted = store.admit(admission).await;
+    let admitted = admitted.map_err(|error| by_admission(&error))?;
+    storage.ring(&run).await;
+    let already = matches!(admitted, Admitted::Known(_));
+    Ok(Made {
+        interrupt: admitted.into_interrupt(),
+        already,
+        affected,
+        run,
+    })
+}
+
+/// The same stop where it is under way.
+async fn under_way(
+    store: &dyn Store,
+    to: &Addressee,
+    arguments: &InterruptArguments,
+    scope: Scope,
+) -> Result<Option<Interrupt>, Failure> {
+    let filter = Filter {
+        run: Some(to.run.id),
+        node: Some(to.node.clone()),
+        states: State::ALL
+            .into_iter()
+            .filter(|state| state.is_live())
+            .collect(),
+    };
+    let live = listing::interrupts(store, &filter).await;
+    Ok(live
+        .map_err(|error| by_store(&error))?
+        .into_iter()
+        .find(|interrupt| {
+            interrupt.interrupt_type == arguments.interrupt_type && interrupt.scope == scope
+        }))
+}
+
+fn confirmed(plans: &[Plan], global: Global) -> anyhow::Result<bool> {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        let text = format!("this would interrupt {}", runs(plans.len()));
+        return Err(Failure::new(Exit::Usage, text)
+            .hint("say --yes, or look first with --dry-run")
+            .into());
+    }
+    let alone = Alone::new(Palette::for_stream(&std::io::stderr(), global.no_color));
+    let affected: usize = plans.iter().map(|plan| plan.affected.len()).sum();
+    let text = format!(
+        "Interrupt {} with {}? [y/N] ",
+        runs(plans.len()),
+        agents(affected)
+    );
+    let line = alone.line(&text)?.unwrap_or_default();
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn dry(plans: &[Plan], arguments: &InterruptArguments) -> String {
+    let mut text = String::new();
+    for plan in plans {
+        let affected: Vec<String> = plan
+            .affected
+            .iter()
+            .map(|node| full(plan.to.run.id, node))
+            .collect();
+        if arguments.json {
+            text.push_str(&json_line(&json!({
+                "dry_run": true,
+                "run_id": plan.to.run.id,
+                "agent_id": plan.to.node,
+                "type": arguments.interrupt_type,
+                "scope": plan.scope,
+                "affected": affected,
+            })));
+            continue;
+        }
+        text.push_str(&format!(
+            "{} would concern {} of {}:\n",
+            arguments.interrupt_type,
+            agents(affected.len()),
+            plan.to.run.id
+        ));
+        for address in affected {
+            text.push_str(&format!("  {address}\n"));
+        }
+    }
+    if plans.is_empty() && !arguments.json {
+        text.push_str("No live runs.\n");
+    }
+    text
+}
+
+fn runs(count: usize) -> String {
+    match count {
+        1 => "1 run".to_owned(),
+        count => format!("{count} runs"),
+    }
+}
+
+fn agents(count: usize) -> String {
+    match count {
+        1 => "1 agent".to_owned(),
+        count => format!("{count} agents"),
+    }
+}
+
+fn told(made: &Made, arguments: &InterruptArguments) -> String {
+    let interrupt = &made.interrupt;
+    if arguments.json {
+        let mut view = view::interrupt(interrupt);
+        if let Value::Object(view) = &mut view {
+            view.insert("already".to_owned(), json!(made.already));
+            view.insert("affected".to_owned(), json!(made.affected));
+            view.insert("is_owned".to_owned(), json!(is_owned(&made.run)));
+        }
+        return json_line(&view);
+    }
+    let known = if made.already {
+        " (asked for before)"
+    } else {
+        ""
+    };
+    let is_applied = interrupt.state == State::Resolved && interrupt.family() == Family::Stop;
+    let state = if is_applied {
+        "applied"
+    } else {
+        interrupt.state.name()
+    };
+    let mut text = format!(
+        "{} {} {state}{known}, {} of {}\n",
+        interrupt.id,
+        interrupt.interrupt_type,
+        agents(made.affected.len()),
+        made.run.id
+    );
+    if !is_owned(&made.run) && interrupt.state == State::Requested {
+        text.push_str("No process runs it now: it takes hold when somebody resumes the run.\n");
+    }
+    if interrupt.state == State::AwaitingReview {
+        text.push_str(&format!("Go on with: irq resume {}\n", made.run.id));
+    }
+    text
+}

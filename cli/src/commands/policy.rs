@@ -1,0 +1,88 @@
+//! `irq policy`: checks a policy file, and explains what it says of an interrupt.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use agents::{AgentKind, RouteType};
+use interrupts::policy::{Policy, Vocabulary};
+use routing_core::AgentType;
+use serde_json::json;
+
+use super::print;
+use crate::address::find_interrupt;
+use crate::arguments::{
+    PolicyArguments, PolicyCheckArguments, PolicyCommand, PolicyExplainArguments, StoreArguments,
+};
+use crate::exit::{Exit, Failure};
+use crate::storage::{Storage, complete};
+use crate::view::json_line;
+use crate::visible::visible_lines;
+
+/// Checks or explains.
+///
+/// # Errors
+///
+/// Where the file cannot be read or says something wrong, or there is no such interrupt.
+pub(crate) fn policy(arguments: &PolicyArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
+    match &arguments.command {
+        PolicyCommand::Check(arguments) => check(arguments),
+        PolicyCommand::Explain(arguments) => explain(arguments, store),
+    }
+}
+
+fn check(arguments: &PolicyCheckArguments) -> anyhow::Result<Exit> {
+    let read = read(&arguments.file);
+    let text = match (&read, arguments.json) {
+        (Ok(_policy), true) => json_line(&json!({"file": arguments.file, "valid": true})),
+        (Ok(_policy), false) => format!("{} is a policy.\n", arguments.file.display()),
+        (Err(failure), true) => json_line(&json!({
+            "file": arguments.file,
+            "valid": false,
+            "problem": failure.to_string(),
+        })),
+        (Err(_failure), false) => String::new(),
+    };
+    print(&text)?;
+    read?;
+    Ok(Exit::Success)
+}
+
+fn explain(arguments: &PolicyExplainArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
+    let policy = match &arguments.policy {
+        Some(file) => read(file)?,
+        None => Policy::default(),
+    };
+    complete(async {
+        let storage = Storage::open(store).await?;
+        let interrupt = find_interrupt(&*storage.store, &arguments.interrupt).await?;
+        let explanation = policy.explain(&interrupt);
+        let text = if arguments.json {
+            json_line(&serde_json::to_value(&explanation)?)
+        } else {
+            let mut text = String::new();
+            for line in visible_lines(&explanation.to_string()) {
+                writeln!(text, "{line}")?;
+            }
+            text
+        };
+        print(&text)?;
+        Ok(Exit::Success)
+    })
+}
+
+/// Reads a policy that may name this program's agents and routes.
+fn read(file: &Path) -> Result<Policy, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        let text = format!("cannot read the policy {}: {error}", file.display());
+        Failure::new(Exit::NotFound, text)
+    })?;
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let vocabulary = Vocabulary {
+        agents: names(AgentKind::NAMES),
+        routes: names(RouteType::NAMES),
+    };
+    Policy::from_toml(&text, &vocabulary).map_err(|error| {
+        let text = format!("{} is no policy:\n{error}", file.display());
+        Failure::new(Exit::Usage, text)
+    })
+}

@@ -1,0 +1,324 @@
+//! `irq ps`: runs and their agents.
+
+use std::collections::HashMap;
+use std::io::{self, IsTerminal};
+
+use interrupts::life::{Interrupt, RunState, State};
+use interrupts::store::{Filter, NodeActivity, NodeRow, Run, Store};
+use jiff::Timestamp;
+use routing_core::NodeId;
+use serde_json::json;
+
+use super::print;
+use crate::address::find_run;
+use crate::arguments::{Global, PsArguments, StoreArguments};
+use crate::asked;
+use crate::exit::{Exit, Failure};
+use crate::layout::{columns_of, cut, screen_size};
+use crate::listing;
+use crate::palette::{Palette, Tone};
+use crate::refused::by_store;
+use crate::storage::{Storage, complete, is_owned};
+use crate::time::age;
+use crate::view::{self, json_line};
+use crate::visible::visible_line;
+
+/// One run with all that is shown of it.
+struct Shown {
+    run: Run,
+    nodes: Vec<NodeRow>,
+    open: Vec<Interrupt>,
+}
+
+/// Lists runs and their agents.
+///
+/// # Errors
+///
+/// Where the store cannot be read or there is no such run.
+pub(crate) fn ps(
+    arguments: &PsArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    complete(async {
+        let storage = Storage::open(store).await?;
+        let shown = gather(&*storage.store, arguments).await?;
+        print(&text(arguments, global, &shown)?)?;
+        Ok(Exit::Success)
+    })
+}
+
+async fn gather(store: &dyn Store, arguments: &PsArguments) -> Result<Vec<Shown>, Failure> {
+    let runs = match &arguments.run {
+        Some(run) => vec![find_run(store, run).await?],
+        None if arguments.all => listing::runs(store, &[])
+            .await
+            .map_err(|error| by_store(&error))?,
+        None => listing::live_runs(store)
+            .await
+            .map_err(|error| by_store(&error))?,
+    };
+    let mut shown = Vec::with_capacity(runs.len());
+    for run in runs {
+        let nodes = listing::nodes(store, run.id).await;
+        let open = Filter {
+            run: Some(run.id),
+            node: None,
+            states: State::ALL
+                .into_iter()
+                .filter(|state| !state.is_final())
+                .collect(),
+        };
+        let open = listing::interrupts(store, &open).await;
+        shown.push(Shown {
+            run,
+            nodes: nodes.map_err(|error| by_store(&error))?,
+            open: open.map_err(|error| by_store(&error))?,
+        });
+    }
+    Ok(shown)
+}
+
+fn text(arguments: &PsArguments, global: Global, shown: &[Shown]) -> anyhow::Result<String> {
+    if arguments.json {
+        return Ok(shown.iter().map(as_json).collect());
+    }
+    let palette = Palette::for_stream(&io::stdout(), global.no_color);
+    if shown.is_empty() {
+        let all = if arguments.all { "" } else { "live " };
+        return Ok(format!("No {all}runs.\n"));
+    }
+    let page = Page {
+        palette,
+        columns: io::stdout().is_terminal().then(|| screen_size().0),
+        now: Timestamp::now(),
+        ended_agents: arguments.all,
+    };
+    let texts: Vec<String> = shown.iter().map(|shown| page.run(shown)).collect();
+    Ok(texts.join("\n"))
+}
+
+fn as_json(shown: &Shown) -> String {
+    let agents: Vec<_> = shown
+        .nodes
+        .iter()
+        .map(|row| {
+            let mut agent = view::agent(row);
+            let open: Vec<_> = shown
+                .open
+                .iter()
+                .filter(|interrupt| interrupt.node == row.node)
+                .map(|interrupt| interrupt.id)
+                .collect();
+            if let Some(agent) = agent.as_object_mut() {
+                agent.insert("open_interrupts".to_owned(), json!(open));
+            }
+            agent
+        })
+        .collect();
+    let mut run = view::run(&shown.run);
+    if let Some(run) = run.as_object_mut() {
+        let open: Vec<_> = shown.open.iter().map(|interrupt| interrupt.id).collect();
+        run.insert("is_owned".to_owned(), json!(is_owned(&shown.run)));
+        run.insert("open_interrupts".to_owned(), json!(open));
+        run.insert("agents".to_owned(), json!(agents));
+    }
+    json_line(&run)
+}
+
+/// How runs are laid out.
+struct Page {
+    palette: Palette,
+    columns: Option<usize>,
+    now: Timestamp,
+    ended_agents: bool,
+}
+
+impl Page {
+    fn run(&self, shown: &Shown) -> String {
+        let run = &shown.run;
+        let (symbol, tone) = run_symbol(run.state);
+        let mut head = vec![format!("{}, {}", run.state, age(run.created_at, self.now))];
+        if !run.state.is_final() && run.state != RunState::Created && !is_owned(run) {
+            head.push("no process runs it".to_owned());
+        }
+        if let Some(reason) = &run.reason {
+            head.push(visible_line(reason));
+        }
+        if let Some(goal) = view::goal(run) {
+            head.push(format!("“{}”", visible_line(&goal)));
+        }
+        let palette = self.palette;
+        let id = run.id.to_string();
+        let room = self.room(columns_of(&id) + 4);
+        let mut text = format!(
+            "{} {}  {}\n",
+            palette.paint(tone, symbol),
+            palette.paint(Tone::Strong, &id),
+            cut(&head.join(" · "), room)
+        );
+        for line in self.agents(shown) {
+            text.push_str(&line);
+            text.push('\n');
+        }
+        text
+    }
+
+    fn room(&self, used: usize) -> usize {
+        self.columns
+            .map_or(usize::MAX, |columns| columns.saturating_sub(used))
+    }
+
+    fn agents(&self, shown: &Shown) -> Vec<String> {
+        let listed: Vec<&NodeRow> = shown
+            .nodes
+            .iter()
+            .filter(|row| self.is_listed(row, &shown.nodes))
+            .collect();
+        let leads = leads(&listed);
+        let lead = |row: &NodeRow| leads.get(&row.node).map_or("", String::as_str);
+        let width = |row: &NodeRow| columns_of(lead(row)) + columns_of(row.node.as_str());
+        let widest = listed.iter().map(|row| width(row)).max();
+        let widest = widest.unwrap_or(0);
+        let mut lines = Vec::new();
+        let mut ordered = Vec::new();
+        order(&listed, None, &mut ordered);
+        for row in ordered {
+            let (symbol, tone) = activity_symbol(row.activity);
+            let step = match row.step {
+                0 => String::new(),
+                step => format!("step {step}"),
+            };
+            let padding = " ".repeat(widest - width(row));
+            let lead = lead(row);
+            let used = 4 + widest + 2 + 8 + 2 + 5 + 2;
+            lines.push(
+                format!(
+                    "  {lead}{} {}{padding}  {step:<8}  {:>5}  {}",
+                    self.palette.paint(tone, symbol),
+                    row.node,
+                    age(row.since, self.now),
+                    self.palette.paint(
+                        why_tone(row.activity),
+                        &cut(&why(row, shown), self.room(used))
+                    ),
+                )
+                .trim_end()
+                .to_owned(),
+            );
+        }
+        lines
+    }
+
+    /// An agent that has ended is listed where somebody below it has not, or all are wanted.
+    fn is_listed(&self, row: &NodeRow, nodes: &[NodeRow]) -> bool {
+        self.ended_agents
+            || nodes
+                .iter()
+                .any(|other| !other.activity.is_final() && other.node.is_within(&row.node))
+    }
+}
+
+/// The rows below a parent, each followed by those below it; with no parent, all rows.
+fn order<'n>(listed: &[&'n NodeRow], above: Option<&NodeId>, ordered: &mut Vec<&'n NodeRow>) {
+    for row in listed {
+        if parent_in(row, listed).as_ref() == above {
+            ordered.push(row);
+            order(listed, Some(&row.node), ordered);
+        }
+    }
+}
+
+/// The nearest agent above that is listed.
+fn parent_in(row: &NodeRow, listed: &[&NodeRow]) -> Option<NodeId> {
+    let mut above = row.node.parent();
+    while let Some(node) = above {
+        if listed.iter().any(|other| other.node == node) {
+            return Some(node);
+        }
+        above = node.parent();
+    }
+    None
+}
+
+/// What stands before each agent: one step for each listed agent above it.
+fn leads(listed: &[&NodeRow]) -> HashMap<NodeId, String> {
+    listed
+        .iter()
+        .map(|row| {
+            let depth = listed
+                .iter()
+                .filter(|other| other.node != row.node && row.node.is_within(&other.node))
+                .count();
+            (row.node.clone(), "  ".repeat(depth))
+        })
+        .collect()
+}
+
+/// Why an agent waits.
+fn why(row: &NodeRow, shown: &Shown) -> String {
+    let open = shown
+        .open
+        .iter()
+        .find(|interrupt| interrupt.node == row.node);
+    let doing = match row.activity {
+        NodeActivity::Pending => "not begun",
+        NodeActivity::Ready => "ready",
+        NodeActivity::Running => "works",
+        NodeActivity::WaitingReview => "waits for an answer",
+        NodeActivity::Paused => "paused",
+        NodeActivity::Completed => "completed",
+        NodeActivity::Failed => "failed",
+        NodeActivity::Cancelled => "cancelled",
+        NodeActivity::Pruned => "pruned",
+    };
+    match open {
+        Some(interrupt) => format!(
+            "{doing} · {} {}: {}",
+            interrupt.id,
+            interrupt.state,
+            visible_line(&asked::reason(interrupt))
+        ),
+        None => doing.to_owned(),
+    }
+}
+
+const fn why_tone(activity: NodeActivity) -> Tone {
+    match activity {
+        NodeActivity::WaitingReview | NodeActivity::Paused => Tone::Waiting,
+        NodeActivity::Failed => Tone::Bad,
+        NodeActivity::Running => Tone::Plain,
+        NodeActivity::Pending
+        | NodeActivity::Ready
+        | NodeActivity::Completed
+        | NodeActivity::Cancelled
+        | NodeActivity::Pruned => Tone::Faint,
+    }
+}
+
+const fn activity_symbol(activity: NodeActivity) -> (&'static str, Tone) {
+    match activity {
+        NodeActivity::Pending => ("○", Tone::Faint),
+        NodeActivity::Ready => ("◌", Tone::Plain),
+        NodeActivity::Running => ("●", Tone::Active),
+        NodeActivity::WaitingReview => ("?", Tone::Waiting),
+        NodeActivity::Paused => ("‖", Tone::Waiting),
+        NodeActivity::Completed => ("✓", Tone::Good),
+        NodeActivity::Failed => ("✗", Tone::Bad),
+        NodeActivity::Cancelled => ("■", Tone::Faint),
+        NodeActivity::Pruned => ("╳", Tone::Faint),
+    }
+}
+
+const fn run_symbol(state: RunState) -> (&'static str, Tone) {
+    match state {
+        RunState::Created => ("○", Tone::Plain),
+        RunState::Running => ("▶", Tone::Active),
+        RunState::Stopping => ("▷", Tone::Waiting),
+        RunState::Paused => ("‖", Tone::Waiting),
+        RunState::Waiting => ("?", Tone::Waiting),
+        RunState::Completed => ("✓", Tone::Good),
+        RunState::Failed => ("✗", Tone::Bad),
+        RunState::Cancelled => ("■", Tone::Faint),
+    }
+}

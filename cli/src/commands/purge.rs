@@ -1,0 +1,91 @@
+//! `irq purge`: forgets runs that ended long ago.
+
+use std::io::{self, IsTerminal};
+
+use interrupts::store::Purged;
+use serde_json::{Value, json};
+
+use super::print;
+use crate::arguments::{Global, PurgeArguments, StoreArguments};
+use crate::exit::{Exit, Failure};
+use crate::palette::Palette;
+use crate::refused::by_store;
+use crate::reviewer::Alone;
+use crate::storage::{Storage, complete};
+use crate::view::json_line;
+
+/// Purges, or says what a purge would remove.
+///
+/// # Errors
+///
+/// Where it was not confirmed, or the store cannot be written.
+pub(crate) fn purge(
+    arguments: &PurgeArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    complete(async {
+        let storage = Storage::open(store).await?;
+        let found = storage.store.purgeable(arguments.older_than).await;
+        let found = found.map_err(|error| by_store(&error))?;
+        if arguments.dry_run {
+            print(&told(&found, arguments))?;
+            return Ok(Exit::Success);
+        }
+        if !arguments.yes && !confirmed(&found, global)? {
+            print("Nothing was removed.\n")?;
+            return Ok(Exit::Success);
+        }
+        let removed = storage.store.purge(arguments.older_than).await;
+        let removed = removed.map_err(|error| by_store(&error))?;
+        print(&told(&removed, arguments))?;
+        Ok(Exit::Success)
+    })
+}
+
+fn confirmed(found: &Purged, global: Global) -> anyhow::Result<bool> {
+    let runs = found.runs.len();
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        let text = format!("this would remove {runs} runs and all that belongs to them");
+        return Err(Failure::new(Exit::Usage, text)
+            .hint("say --yes, or look first with --dry-run")
+            .into());
+    }
+    let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
+    let text = format!("Remove {runs} runs and all that belongs to them, for good? [y/N] ");
+    let line = alone.line(&text)?.unwrap_or_default();
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn told(purged: &Purged, arguments: &PurgeArguments) -> String {
+    if arguments.json {
+        return json_line(&as_json(purged, arguments.dry_run));
+    }
+    let did = if arguments.dry_run {
+        "It would remove"
+    } else {
+        "Removed"
+    };
+    format!(
+        "{did} {} runs with {} interrupts, {} effects, {} checkpoints, {} agents, {} messages; \
+         {} rows of the outbox and {} of the audit.\n",
+        purged.runs.len(),
+        purged.interrupts,
+        purged.effects,
+        purged.checkpoints,
+        purged.nodes,
+        purged.messages,
+        purged.notifications,
+        purged.audit_rows
+    )
+}
+
+fn as_json(purged: &Purged, dry_run: bool) -> Value {
+    let mut value = json!({"dry_run": dry_run});
+    if let (Some(fields), Ok(Value::Object(counts))) =
+        (value.as_object_mut(), serde_json::to_value(purged))
+    {
+        fields.extend(counts);
+    }
+    value
+}

@@ -1,0 +1,281 @@
+//! `irq replay`: what happened in a run, step by step, from its journal and the audit. Nothing runs.
+
+use std::io;
+
+use interrupts::store::{JournalEntry, Repeating, Run, Store};
+use jiff::Timestamp;
+use routing_core::NodeId;
+use serde_json::{Value, json};
+
+use super::print;
+use crate::address::find_run;
+use crate::arguments::{Global, ReplayArguments, StoreArguments};
+use crate::audited::Told;
+use crate::exit::{Exit, Failure};
+use crate::layout::cut;
+use crate::listing;
+use crate::palette::{Palette, Tone};
+use crate::refused::by_store;
+use crate::storage::{Storage, complete};
+use crate::time::instant;
+use crate::view::{self, json_line, kept_json};
+use crate::visible::visible_line;
+
+/// How much of a result a line shows.
+const WIDEST_RESULT: usize = 100;
+
+/// One thing that happened.
+struct Moment {
+    at: Timestamp,
+    tone: Tone,
+    /// The agent, where it is of one.
+    node: Option<NodeId>,
+    text: String,
+    record: Value,
+}
+
+/// Tells what happened in a run.
+///
+/// # Errors
+///
+/// Where there is no such run, or the store cannot be read.
+pub(crate) fn replay(
+    arguments: &ReplayArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    complete(async {
+        let storage = Storage::open(store).await?;
+        let run = find_run(&*storage.store, &arguments.run).await?;
+        let agent = match &arguments.agent {
+            Some(agent) => Some(agent_of(&run, agent)?),
+            None => None,
+        };
+        let mut moments = moments(&*storage.store, &run).await?;
+        if let Some(agent) = &agent {
+            moments.retain(|moment| {
+                let node = moment.node.as_ref();
+                node.is_some_and(|node| node.is_within(agent))
+            });
+        }
+        let text = if arguments.json {
+            moments
+                .iter()
+                .map(|moment| json_line(&moment.record))
+                .collect()
+        } else {
+            let palette = Palette::for_stream(&io::stdout(), global.no_color);
+            text(&run, &moments, palette)
+        };
+        print(&text)?;
+        Ok(Exit::Success)
+    })
+}
+
+/// An agent of the run, by its id or its full address.
+fn agent_of(run: &Run, text: &str) -> Result<NodeId, Failure> {
+    let prefix = format!("{}/", run.id);
+    let node = text.strip_prefix(&prefix).unwrap_or(text);
+    NodeId::new(node).map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+}
+
+async fn moments(store: &dyn Store, run: &Run) -> Result<Vec<Moment>, Failure> {
+    let journal = listing::journal(store, run.id).await;
+    let journal = journal.map_err(|error| by_store(&error))?;
+    let messages = listing::messages(store, run.id).await;
+    let messages = messages.map_err(|error| by_store(&error))?;
+    let mut moments = of_audit(store, run).await?;
+    for entry in &journal {
+        moments.push(begun(entry));
+        moments.extend(finished(entry));
+    }
+    for stored in messages {
+        moments.push(Moment {
+            at: stored.at,
+            tone: Tone::Active,
+            node: Some(stored.message.node.clone()),
+            text: format!(
+                "message from {}: {}",
+                visible_line(stored.message.from.name.as_str()),
+                visible_line(&stored.message.text)
+            ),
+            record: json!({
+                "at": stored.at,
+                "what": "message",
+                "agent_id": stored.message.node,
+                "from": stored.message.from,
+                "text": stored.message.text,
+            }),
+        });
+    }
+    // What happened at the same time stays in the order in which it was written.
+    moments.sort_by_key(|moment| moment.at);
+    Ok(moments)
+}
+
+async fn of_audit(store: &dyn Store, run: &Run) -> Result<Vec<Moment>, Failure> {
+    let id = run.id.to_string();
+    let nodes = interrupt_nodes(store, run).await?;
+    let mut moments = Vec::new();
+    let mut after = 0;
+    loop {
+        let (rows, is_last) = listing::audit(store, after)
+            .await
+            .map_err(|error| by_store(&error))?;
+        if let Some(last) = rows.last() {
+            after = last.position;
+        }
+        for told in rows.iter().map(Told::of) {
+            let is_message = told.what == "message";
+            // Messages are told with their words.
+            if told.run.as_deref() == Some(&id) && !is_message {
+                moments.extend(audited(told, &nodes));
+            }
+        }
+        if is_last {
+            return Ok(moments);
+        }
+    }
+}
+
+/// The agent of each interrupt of the run, by the interrupt's id.
+async fn interrupt_nodes(
+    store: &dyn Store,
+    run: &Run,
+) -> Result<std::collections::HashMap<String, NodeId>, Failure> {
+    let filter = interrupts::store::Filter {
+        run: Some(run.id),
+        ..Default::default()
+    };
+    let all = listing::interrupts(store, &filter).await;
+    Ok(all
+        .map_err(|error| by_store(&error))?
+        .into_iter()
+        .map(|interrupt| (interrupt.id.to_string(), interrupt.node))
+        .collect())
+}
+
+fn audited(told: Told, nodes: &std::collections::HashMap<String, NodeId>) -> Option<Moment> {
+    let at = told.at?;
+    let subject = visible_line(&told.subject);
+    let is_run = told.run.as_deref() == Some(told.subject.as_str());
+    let mut text = if is_run {
+        visible_line(&told.what)
+    } else {
+        format!("{subject} {}", visible_line(&told.what))
+    };
+    if let Some(who) = &told.who {
+        text.push_str(&format!(" by {}", visible_line(who)));
+    }
+    if let Some(detail) = &told.detail {
+        text.push_str(&format!(" · {}", visible_line(detail)));
+    }
+    let mut record = json!({"at": at, "what": "audit", "position": told.position});
+    if let (Some(record), Value::Object(entry)) = (record.as_object_mut(), told.entry) {
+        record.insert("entry".to_owned(), Value::Object(entry));
+    }
+    Some(Moment {
+        at,
+        tone: if is_run { Tone::Strong } else { Tone::Waiting },
+        node: nodes.get(&told.subject).cloned(),
+        text,
+        record,
+    })
+}
+
+fn begun(entry: &JournalEntry) -> Moment {
+    let intent = &entry.intent;
+    let content = kept_json(&intent.content);
+    let mut text = format!("{} begins", visible_line(intent.kind.as_str()));
+    if let Some(purpose) = content.get("purpose").and_then(Value::as_str) {
+        text.push_str(&format!(": {}", visible_line(purpose)));
+    }
+    if entry.result.is_none() {
+        text.push_str(match intent.repeating {
+            Repeating::Idempotent => " · no result: it would be done again",
+            Repeating::AskPerson => " · no result: a person would be asked",
+        });
+    }
+    Moment {
+        at: entry.begun_at,
+        tone: Tone::Plain,
+        node: Some(intent.node.clone()),
+        text,
+        record: json!({
+            "at": entry.begun_at,
+            "what": "effect_begun",
+            "kind": intent.kind,
+            "agent_id": intent.node,
+            "effect": intent.effect,
+            "place": intent.place,
+            "content": content,
+        }),
+    }
+}
+
+fn finished(entry: &JournalEntry) -> Option<Moment> {
+    let result = entry.result.as_ref()?;
+    let intent = &entry.intent;
+    let content = kept_json(&result.content);
+    Some(Moment {
+        at: result.at,
+        tone: Tone::Plain,
+        node: Some(intent.node.clone()),
+        text: format!(
+            "{} has its result: {}",
+            visible_line(intent.kind.as_str()),
+            cut(&visible_line(&gist(&content)), WIDEST_RESULT)
+        ),
+        record: json!({
+            "at": result.at,
+            "what": "effect_finished",
+            "kind": intent.kind,
+            "agent_id": intent.node,
+            "effect": intent.effect,
+            "place": intent.place,
+            "took_ms": result.at.duration_since(entry.begun_at).as_millis().max(0) as u64,
+            "content": content,
+        }),
+    })
+}
+
+/// The part of a result that says most: its text where it has one.
+fn gist(content: &Value) -> String {
+    ["text", "reply", "target", "summary"]
+        .into_iter()
+        .find_map(|name| content.get(name).and_then(Value::as_str))
+        .map_or_else(|| content.to_string(), str::to_owned)
+}
+
+fn text(run: &Run, moments: &[Moment], palette: Palette) -> String {
+    let mut text = format!(
+        "{} was created {}, and is {}.\n",
+        run.id,
+        instant(run.created_at),
+        run.state
+    );
+    if let Some(goal) = view::goal(run) {
+        text.push_str(&format!("“{}”\n", visible_line(&goal)));
+    }
+    text.push('\n');
+    for moment in moments {
+        let since = moment.at.duration_since(run.created_at);
+        let since = format!("{}.{:03}s", since.as_secs(), since.subsec_millis().abs());
+        let node = moment
+            .node
+            .as_ref()
+            .map(|node| format!("{}  ", palette.paint(Tone::Route, node.as_str())))
+            .unwrap_or_default();
+        text.push_str(&format!(
+            "{since:>10}  {node}{}\n",
+            palette.paint(moment.tone, &moment.text)
+        ));
+    }
+    if let Some(from) = run.forked_from {
+        text.push_str(&format!(
+            "\nIt goes on from {} at checkpoint {}: what it took over stands there.\n",
+            from.run, from.number
+        ));
+    }
+    text
+}

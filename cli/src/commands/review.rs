@@ -1,0 +1,169 @@
+//! `irq review`: what waits for a person, and deciding it.
+
+mod batch;
+mod chosen;
+mod deciding;
+mod list;
+mod shown;
+
+use std::io::{self, IsTerminal};
+
+use interrupts::life::{Interrupt, State};
+use interrupts::store::{Filter, Store};
+
+use super::print;
+use crate::address::{find_interrupt, find_run};
+use crate::arguments::{Global, ReviewArguments, StoreArguments};
+use crate::exit::{Exit, Failure};
+use crate::listing;
+use crate::palette::Palette;
+use crate::refused::by_store;
+use crate::reviewer::Alone;
+use crate::storage::{Storage, complete};
+use crate::view::{self, json_line};
+
+pub(super) use chosen::Chosen;
+pub(super) use deciding::decide;
+
+/// Lists, shows or decides.
+///
+/// # Errors
+///
+/// Where there is no such interrupt, it is decided already, or the answer does not belong to it.
+pub(crate) fn review(
+    arguments: &ReviewArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    complete(async {
+        let storage = Storage::open(store).await?;
+        if let Some(batch) = &arguments.batch {
+            return batch::decide_all(&storage, batch, arguments.json).await;
+        }
+        let Some(interrupt) = chosen_interrupt(&storage, arguments).await? else {
+            return list_all(&storage, arguments, global).await;
+        };
+        if let Some(verdict) = arguments.decision {
+            let chosen = chosen::of_arguments(&interrupt, verdict, arguments)?;
+            let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
+            return told(&storage, &decided, arguments).await;
+        }
+        let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
+        if arguments.edit {
+            let Some(chosen) = chosen::of_editor(&interrupt, alone)? else {
+                print("Nothing was edited, nothing decided.\n")?;
+                return Ok(Exit::Success);
+            };
+            let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
+            return told(&storage, &decided, arguments).await;
+        }
+        if may_ask(&interrupt, arguments) {
+            return converse(&storage, &interrupt, alone, arguments).await;
+        }
+        let text = if arguments.json {
+            json_line(&view::interrupt(&interrupt))
+        } else {
+            let palette = Palette::for_stream(&io::stdout(), global.no_color);
+            shown::page(&interrupt, palette)
+        };
+        print(&text)?;
+        Ok(Exit::Success)
+    })
+}
+
+/// The interrupt that the command line names.
+async fn chosen_interrupt(
+    storage: &Storage,
+    arguments: &ReviewArguments,
+) -> anyhow::Result<Option<Interrupt>> {
+    if let Some(id) = &arguments.interrupt {
+        return Ok(Some(find_interrupt(&*storage.store, id).await?));
+    }
+    if !arguments.next {
+        if arguments.decision.is_some() || arguments.edit {
+            return Err(Failure::new(Exit::Usage, "no interrupt is named")
+                .hint("name one, or say --next; `irq review` lists them")
+                .into());
+        }
+        return Ok(None);
+    }
+    let open = open(&*storage.store, arguments).await?;
+    // What is held waits for another one.
+    let next = open
+        .into_iter()
+        .find(|interrupt| interrupt.held_by.is_none());
+    match next {
+        Some(interrupt) => Ok(Some(interrupt)),
+        None => Err(Failure::new(Exit::NotFound, "nothing waits for a person").into()),
+    }
+}
+
+/// What waits for a person, in the order in which it should be looked at.
+async fn open(store: &dyn Store, arguments: &ReviewArguments) -> Result<Vec<Interrupt>, Failure> {
+    let mut filter = Filter {
+        states: vec![State::AwaitingReview],
+        ..Filter::default()
+    };
+    if let Some(run) = &arguments.run {
+        filter.run = Some(find_run(store, run).await?.id);
+    }
+    let open = listing::interrupts(store, &filter).await;
+    let mut open = open.map_err(|error| by_store(&error))?;
+    open.sort_by_key(|interrupt| (interrupt.lane(), interrupt.requested_at));
+    Ok(open)
+}
+
+async fn list_all(
+    storage: &Storage,
+    arguments: &ReviewArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    let open = open(&*storage.store, arguments).await?;
+    let text = if arguments.json {
+        open.iter()
+            .map(|interrupt| json_line(&view::interrupt(interrupt)))
+            .collect()
+    } else {
+        list::text(&open, Palette::for_stream(&io::stdout(), global.no_color))
+    };
+    print(&text)?;
+    Ok(Exit::Success)
+}
+
+/// Whether there is somebody to ask, and something.
+fn may_ask(interrupt: &Interrupt, arguments: &ReviewArguments) -> bool {
+    let is_open = interrupt.state == State::AwaitingReview;
+    let is_talked = io::stdin().is_terminal() && io::stderr().is_terminal();
+    is_open && is_talked && !arguments.no_input && !arguments.json
+}
+
+async fn converse(
+    storage: &Storage,
+    interrupt: &Interrupt,
+    alone: Alone,
+    arguments: &ReviewArguments,
+) -> anyhow::Result<Exit> {
+    let Some(chosen) = chosen::of_person(interrupt, alone)? else {
+        print(&format!("{} stays open.\n", interrupt.id))?;
+        return Ok(Exit::Success);
+    };
+    let decided = decide(storage, interrupt, chosen, arguments.if_version).await?;
+    told(storage, &decided, arguments).await
+}
+
+/// Says what was decided, and who goes on.
+async fn told(
+    storage: &Storage,
+    decided: &Interrupt,
+    arguments: &ReviewArguments,
+) -> anyhow::Result<Exit> {
+    let text = if arguments.json {
+        json_line(&view::interrupt(decided))
+    } else {
+        let run = storage.store.run(decided.run).await;
+        let run = run.map_err(|error| by_store(&error))?;
+        deciding::told(decided, run.as_ref())
+    };
+    print(&text)?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,158 @@
+//! Many decisions at once: one JSON object a line.
+
+use std::io::Read;
+use std::path::Path;
+
+use interrupts::life::{Interrupt, Verdict};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::chosen::{Parts, of_parts};
+use super::deciding::decide;
+use crate::address::find_interrupt;
+use crate::arguments::{parse_verdict, verdict_name};
+use crate::commands::print;
+use crate::exit::{Exit, Failure};
+use crate::storage::Storage;
+use crate::view::json_line;
+
+/// The most bytes of a batch.
+const LONGEST: u64 = 64 << 20;
+
+/// A line of a batch.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    interrupt: String,
+    decision: String,
+    #[serde(default)]
+    payload: Option<Value>,
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(default)]
+    reroute_to: Option<String>,
+    #[serde(default)]
+    version: Option<u64>,
+}
+
+/// Decides each line. A line that fails does not keep the others; a line that cannot be read keeps all of
+/// them, for then the file is not what was meant.
+///
+/// # Errors
+///
+/// [`Exit::Partial`] where some lines failed, and their own code where all failed with the same.
+///
+/// # Cancel safety
+///
+/// Dropped, some were decided: run it again, what is decided is then told as a conflict.
+pub(super) async fn decide_all(
+    storage: &Storage,
+    path: &Path,
+    as_json: bool,
+) -> anyhow::Result<Exit> {
+    let wanted = read(path)?;
+    let count = wanted.len();
+    let mut failed: Vec<Exit> = Vec::new();
+    for line in wanted {
+        let id = line.interrupt.clone();
+        match one(storage, line).await {
+            Ok(decided) => print(&done(&decided, as_json))?,
+            Err(error) => {
+                let failure = error.downcast_ref::<Failure>();
+                let exit = failure.map_or(Exit::Failure, |failure| failure.exit);
+                failed.push(exit);
+                print(&undone(&id, exit, &error, as_json))?;
+            }
+        }
+    }
+    let Some(first) = failed.first().copied() else {
+        return Ok(Exit::Success);
+    };
+    let exit = if failed.len() == count && failed.iter().all(|exit| *exit == first) {
+        first
+    } else {
+        Exit::Partial
+    };
+    let text = format!("{} of {count} were not decided", failed.len());
+    Err(Failure::new(exit, text)
+        .hint("each line of the output says what became of it")
+        .into())
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
+    let mut text = String::new();
+    if path == Path::new("-") {
+        std::io::stdin().take(LONGEST).read_to_string(&mut text)?;
+    } else {
+        let file = std::fs::File::open(path).map_err(|error| {
+            let text = format!("cannot read {}: {error}", path.display());
+            Failure::new(Exit::NotFound, text)
+        })?;
+        file.take(LONGEST).read_to_string(&mut text)?;
+    }
+    let mut wanted = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        wanted.push(serde_json::from_str(line).map_err(|error| {
+            let text = format!("line {}: {error}; nothing was decided", index + 1);
+            Failure::new(Exit::Usage, text).hint(
+                "a line has interrupt, decision, and where wanted payload, message, reroute_to, version",
+            )
+        })?);
+    }
+    Ok(wanted)
+}
+
+async fn one(storage: &Storage, wanted: Wanted) -> anyhow::Result<Interrupt> {
+    let verdict: Verdict =
+        parse_verdict(&wanted.decision).map_err(|problem| Failure::new(Exit::Usage, problem))?;
+    let interrupt = find_interrupt(&*storage.store, &wanted.interrupt).await?;
+    let parts = Parts {
+        payload: wanted.payload,
+        message: wanted.message,
+        to: wanted.reroute_to,
+    };
+    let chosen = of_parts(&interrupt, verdict, parts)?;
+    decide(storage, &interrupt, chosen, wanted.version).await
+}
+
+fn done(decided: &Interrupt, as_json: bool) -> String {
+    let decision = decided.decision.as_ref();
+    let verdict = decision.map_or("-", |decision| verdict_name(decision.verdict));
+    let target = decision.map(|decision| decision.target.to_string());
+    if as_json {
+        return json_line(&json!({
+            "interrupt": decided.id,
+            "ok": true,
+            "state": decided.state,
+            "decision": verdict,
+            "target": target,
+            "version": decided.version,
+        }));
+    }
+    format!(
+        "{}: {verdict}, to {}.\n",
+        decided.id,
+        target.unwrap_or_default()
+    )
+}
+
+fn undone(id: &str, exit: Exit, error: &anyhow::Error, as_json: bool) -> String {
+    if as_json {
+        let advice = error.downcast_ref::<Failure>().and_then(Failure::advice);
+        return json_line(&json!({
+            "interrupt": id,
+            "ok": false,
+            "code": exit.code(),
+            "problem": error.to_string(),
+            "hint": advice,
+        }));
+    }
+    let problem = crate::visible::visible_line(&error.to_string());
+    format!(
+        "{}: not decided: {problem}\n",
+        crate::visible::visible_line(id)
+    )
+}

@@ -1,0 +1,100 @@
+//! Deciding an interrupt as it was shown.
+
+use interrupts::life::{Choosing, Interrupt, Judge, Refusal, State};
+use interrupts::store::Run;
+use routing_core::DecisionId;
+
+use super::chosen::Chosen;
+use crate::actor::actor;
+use crate::arguments::verdict_name;
+use crate::exit::{Exit, Failure};
+use crate::refused::{by_change, by_life, by_store};
+use crate::storage::{Storage, is_owned};
+
+/// Decides. `shown` is the interrupt as the person saw it: where it has changed since, nothing is decided.
+///
+/// # Errors
+///
+/// [`Exit::Conflict`] with the decision that stands, or with what has changed.
+///
+/// # Cancel safety
+///
+/// Dropped, it was decided or not: look to see.
+pub(in crate::commands) async fn decide(
+    storage: &Storage,
+    shown: &Interrupt,
+    chosen: Chosen,
+    if_version: Option<u64>,
+) -> anyhow::Result<Interrupt> {
+    let id = shown.id;
+    let version = if_version.unwrap_or(shown.version);
+    let Some(review) = shown.review.as_ref().filter(|_review| is_open(shown)) else {
+        return Err(not_open(shown).into());
+    };
+    let judge = Judge::Person {
+        actor: actor()?,
+        version,
+        shown: review.shown,
+    };
+    let choosing = Choosing {
+        id: DecisionId::generate(),
+        verdict: chosen.verdict,
+        target: chosen.target,
+        content: chosen.content,
+    };
+    let decided = storage.store.decide(id, judge, choosing).await;
+    let decided = decided.map_err(|error| by_change(id, &error))?;
+    let run = storage.store.run(decided.run).await;
+    if let Some(run) = run.map_err(|error| by_store(&error))? {
+        storage.ring(&run).await;
+    }
+    Ok(decided)
+}
+
+fn is_open(interrupt: &Interrupt) -> bool {
+    interrupt.state == State::AwaitingReview
+}
+
+/// Why an interrupt cannot be decided by a person now.
+pub(super) fn not_open(interrupt: &Interrupt) -> Failure {
+    if interrupt.state.is_final() {
+        let refusal = Refusal::Ended {
+            state: interrupt.state,
+            event: "decide",
+            decision: interrupt.decision.clone().map(Box::new),
+        };
+        return by_life(interrupt.id, &refusal);
+    }
+    let waits_for = match interrupt.state {
+        State::Requested | State::Delivered => "its agent has not taken it up yet",
+        State::Acknowledged => "no person is needed so far",
+        State::DeadLettered => "it could not be delivered; `irq redrive` tries again",
+        State::AwaitingReview
+        | State::Resolved
+        | State::Rerouted
+        | State::Expired
+        | State::Cancelled => "it is not open",
+    };
+    let text = format!("{} is {}: {waits_for}", interrupt.id, interrupt.state);
+    Failure::new(Exit::Conflict, text).hint(format!("`irq history --interrupt {}`", interrupt.id))
+}
+
+/// What was decided, and who goes on with it.
+pub(super) fn told(decided: &Interrupt, run: Option<&Run>) -> String {
+    let Some(decision) = &decided.decision else {
+        return format!("{} is {}.\n", decided.id, decided.state);
+    };
+    let mut text = format!(
+        "{}: {}, to {}.\n",
+        decided.id,
+        verdict_name(decision.verdict),
+        decision.target
+    );
+    if let Some(run) = run.filter(|run| !is_owned(run) && !run.state.is_final()) {
+        text.push_str(&format!(
+            "No process runs it now. Go on with: irq resume {}\n",
+            run.id
+        ));
+    }
+    text
+}

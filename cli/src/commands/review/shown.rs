@@ -1,0 +1,106 @@
+//! One interrupt as people see it.
+
+use interrupts::life::{Family, Interrupt, State};
+
+use crate::address::full;
+use crate::arguments::verdict_name;
+use crate::asked;
+use crate::palette::{Palette, Tone};
+use crate::refused::decided;
+use crate::reviewer::Alone;
+use crate::time::instant;
+use crate::visible::{visible_line, visible_lines};
+
+/// All that is known of it.
+pub(super) fn page(interrupt: &Interrupt, palette: Palette) -> String {
+    let mut facts = vec![
+        ("state", state(interrupt)),
+        ("type", interrupt.interrupt_type.to_string()),
+        ("agent", full(interrupt.run, &interrupt.node)),
+        ("of kind", interrupt.kind.to_string()),
+        ("asked by", interrupt.requested_by.name.to_string()),
+        ("requested", instant(interrupt.requested_at)),
+    ];
+    if let Some(at) = interrupt.acknowledged_at {
+        facts.push(("took hold", instant(at)));
+    }
+    if let Some(at) = interrupt.deadline {
+        let outcome = verdict_name(interrupt.on_expiry.verdict());
+        facts.push(("expires", format!("{}, then: {outcome}", instant(at))));
+    }
+    if let Some(bound) = &interrupt.bound {
+        facts.push(("reroute", format!("to {} by {}", bound.target, bound.event)));
+    }
+    if let Some(review) = &interrupt.review {
+        facts.push(("shown", review.shown.to_string()));
+        if let Some(claim) = &review.claim {
+            let until = instant(claim.until);
+            facts.push(("claimed by", format!("{} until {until}", claim.by)));
+        }
+    }
+    if let Some(by) = interrupt.held_by {
+        facts.push(("held by", by.to_string()));
+    }
+    if let Some(error) = &interrupt.last_error {
+        facts.push(("last error", error.clone()));
+    }
+    if let Some(decision) = &interrupt.decision {
+        facts.push(("decision", decided(decision)));
+        if let Some(content) = &decision.content {
+            facts.push(("answer", content.clone()));
+        }
+    }
+    let mut text = format!(
+        "{}\n",
+        palette.paint(Tone::Strong, &interrupt.id.to_string())
+    );
+    for (name, value) in facts {
+        let name = palette.paint(Tone::Faint, &format!("{name:>11}"));
+        text.push_str(&format!("{name}  {}\n", visible_line(&value)));
+    }
+    text + &asked_text(interrupt, palette) + &how(interrupt)
+}
+
+fn state(interrupt: &Interrupt) -> String {
+    format!("{}, version {}", interrupt.state, interrupt.version)
+}
+
+/// What it asks: as a question where it is one, else its reason.
+fn asked_text(interrupt: &Interrupt, palette: Palette) -> String {
+    match asked::question(interrupt) {
+        Ok(question) => Alone::new(palette).page(&question),
+        Err(_no_question) => {
+            let mut text = String::from("\n");
+            for line in visible_lines(&asked::reason(interrupt)) {
+                text.push_str(&format!("    {line}\n"));
+            }
+            text
+        }
+    }
+}
+
+fn how(interrupt: &Interrupt) -> String {
+    match (interrupt.state, interrupt.family()) {
+        (State::AwaitingReview, Family::Question) => format!(
+            "\nDecide with: irq review {} --decision respond --message TEXT\n",
+            interrupt.id
+        ),
+        (State::AwaitingReview, Family::Stop) => {
+            format!("\nGo on with: irq resume {}\n", interrupt.run)
+        }
+        (State::DeadLettered, _) => format!(
+            "\nTry again with: irq redrive {0}\nGive up with: irq withdraw {0}\n",
+            interrupt.id
+        ),
+        (
+            State::Requested
+            | State::Delivered
+            | State::Acknowledged
+            | State::Resolved
+            | State::Rerouted
+            | State::Expired
+            | State::Cancelled,
+            _,
+        ) => String::new(),
+    }
+}

@@ -1,0 +1,163 @@
+//! What a store refuses, as failures with an exit code and a way out.
+
+use interrupts::life::AdmissionError;
+use interrupts::life::{Decider, Decision, Refusal};
+use interrupts::store::{AdmitError, ChangeError, MessageError, StoreError};
+use jiff::Timestamp;
+use routing_core::InterruptId;
+
+use crate::arguments::verdict_name;
+use crate::exit::{Exit, Failure};
+use crate::time::{ago, instant};
+
+/// A store that could not do its work.
+pub(crate) fn by_store(error: &StoreError) -> Failure {
+    let failure = Failure::new(Exit::Failure, error.to_string());
+    match error {
+        StoreError::Full => failure.hint("free some space; nothing was accepted"),
+        StoreError::ReadOnly => {
+            Failure::new(Exit::NotAuthorised, error.to_string()).hint("this user may only read it")
+        }
+        StoreError::Corrupt { .. } => {
+            failure.hint("keep the file as it is, and go on with a backup: --store PATH")
+        }
+        StoreError::Locked => {
+            failure.hint("try again; where it lasts, look for a process that hangs")
+        }
+        StoreError::Newer { .. }
+        | StoreError::EngineTooOld { .. }
+        | StoreError::NotDurable { .. }
+        | StoreError::Closed
+        | StoreError::Unavailable { .. }
+        | _ => failure,
+    }
+}
+
+/// An interrupt that was not changed.
+pub(crate) fn by_change(interrupt: InterruptId, error: &ChangeError) -> Failure {
+    match error {
+        ChangeError::Unknown { interrupt } => no_interrupt(*interrupt),
+        ChangeError::Refused(refusal) => by_life(interrupt, refusal),
+        ChangeError::Store(error) => by_store(error),
+        _ => Failure::new(Exit::Failure, error.to_string()),
+    }
+}
+
+/// An interrupt that is not there.
+pub(crate) fn no_interrupt(interrupt: impl std::fmt::Display) -> Failure {
+    Failure::new(Exit::NotFound, format!("there is no interrupt {interrupt}"))
+        .hint("`irq review` lists what waits for a person; is it another --store?")
+}
+
+/// What the life of an interrupt does not allow.
+pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
+    let look = format!("`irq review {interrupt}` shows how it stands; nothing was changed");
+    match refusal {
+        Refusal::Ended {
+            state, decision, ..
+        } => {
+            let text = match decision {
+                Some(decision) => {
+                    format!("{interrupt} is decided already: {}", decided(decision))
+                }
+                None => format!("{interrupt} is {state}"),
+            };
+            Failure::new(Exit::Conflict, text).hint(look)
+        }
+        Refusal::StaleVersion { given, current } => Failure::new(
+            Exit::Conflict,
+            format!("{interrupt} has changed since: it has version {current}, not {given}"),
+        )
+        .hint(look),
+        Refusal::Claimed { by, until } => Failure::new(
+            Exit::Conflict,
+            format!("{by} has claimed {interrupt} until {}", instant(*until)),
+        )
+        .hint(look),
+        Refusal::Held { by } => Failure::new(
+            Exit::Conflict,
+            format!("{interrupt} is held: {by} goes first"),
+        )
+        .hint(format!("decide `irq review {by}` first")),
+        Refusal::Role { .. } => Failure::new(Exit::NotAuthorised, refusal.to_string()),
+        Refusal::VerdictNotAllowed { verdict, allowed } => {
+            let allowed: Vec<&str> = allowed.iter().copied().map(verdict_name).collect();
+            Failure::new(
+                Exit::Usage,
+                format!("{interrupt} does not take `{}`", verdict_name(*verdict)),
+            )
+            .hint(format!("it takes: {}", allowed.join(", ")))
+        }
+        Refusal::TargetNotAllowed { .. } | Refusal::TargetMismatch | Refusal::NotAStop => {
+            Failure::new(Exit::Usage, refusal.to_string()).hint(look)
+        }
+        Refusal::Illegal { .. }
+        | Refusal::Fenced { .. }
+        | Refusal::Leased { .. }
+        | Refusal::AttemptsSpent { .. }
+        | Refusal::ShownDiffers
+        | Refusal::DeadlinePassed { .. }
+        | Refusal::NotDue
+        | Refusal::NotHeld { .. }
+        | Refusal::EvidenceInsufficient => {
+            Failure::new(Exit::Conflict, refusal.to_string()).hint(look)
+        }
+        _ => Failure::new(Exit::Failure, refusal.to_string()),
+    }
+}
+
+/// An interrupt that was not admitted.
+pub(crate) fn by_admission(error: &AdmitError) -> Failure {
+    match error {
+        AdmitError::UnknownRun { .. } => Failure::new(Exit::NotFound, error.to_string()),
+        AdmitError::OtherContent { .. } | AdmitError::IdTaken { .. } => {
+            Failure::new(Exit::Conflict, error.to_string())
+                .hint("give a new id, or the same content again")
+        }
+        AdmitError::Refused(AdmissionError::RunEnded { .. }) => {
+            Failure::new(Exit::Conflict, error.to_string()).hint("`irq ps` lists the live runs")
+        }
+        AdmitError::Refused(_) => Failure::new(Exit::Usage, error.to_string()),
+        AdmitError::Store(error) => by_store(error),
+        AdmitError::NotRaised(_) | _ => Failure::new(Exit::Failure, error.to_string()),
+    }
+}
+
+/// A message that was not accepted.
+pub(crate) fn by_mailbox(error: &MessageError) -> Failure {
+    match error {
+        MessageError::UnknownRun { .. } | MessageError::UnknownNode { .. } => {
+            Failure::new(Exit::NotFound, error.to_string())
+        }
+        MessageError::RunEnded { .. }
+        | MessageError::NodeEnded { .. }
+        | MessageError::TakesNoMessages { .. } => Failure::new(Exit::Conflict, error.to_string())
+            .hint("`irq ps` shows which agents take messages"),
+        MessageError::OtherContent { .. } => {
+            Failure::new(Exit::Conflict, error.to_string()).hint("give a new --key")
+        }
+        MessageError::TooLarge { .. } => Failure::new(Exit::Usage, error.to_string()),
+        MessageError::Store(error) => by_store(error),
+        _ => Failure::new(Exit::Failure, error.to_string()),
+    }
+}
+
+/// A decision as a sentence: who, what, where to, when.
+pub(crate) fn decided(decision: &Decision) -> String {
+    format!(
+        "{} decided `{}`, to {}, {}",
+        decider(&decision.by),
+        verdict_name(decision.verdict),
+        decision.target,
+        ago(decision.at, Timestamp::now())
+    )
+}
+
+/// Who decided, in words.
+pub(crate) fn decider(by: &Decider) -> String {
+    match by {
+        Decider::Person { name } => name.to_string(),
+        Decider::Policy => "the policy".to_owned(),
+        Decider::Deadline => "the deadline".to_owned(),
+    }
+}

@@ -1,0 +1,198 @@
+//! Requests to running agents: stops, and events that ask an agent to interrupt itself.
+
+use agents::{AgentKind, RouteType};
+use interrupts::life::{Actor, Admission, ExpiryOutcome, Scope, USUAL_ATTEMPTS};
+use interrupts::manager::{StopCause, StopNote};
+use interrupts::store::{NodeRow, Run, Store};
+use interrupts::{IdempotencyKey, KindName, RouteName};
+use jiff::Timestamp;
+use routing_core::event::InterruptRequestEvent;
+use routing_core::{AgentType, EventId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
+use uuid::Uuid;
+
+use crate::exit::{Exit, Failure};
+use crate::listing;
+use crate::refused::by_store;
+
+/// Whom a request concerns.
+#[derive(Debug, Clone)]
+pub(crate) struct Addressee {
+    /// The run.
+    pub(crate) run: Run,
+    /// The agent; of a whole run, its first one.
+    pub(crate) node: NodeId,
+    /// The agent's kind.
+    pub(crate) kind: KindName,
+}
+
+impl Addressee {
+    /// An agent.
+    pub(crate) fn agent(run: Run, row: &NodeRow) -> Self {
+        Self {
+            run,
+            node: row.node.clone(),
+            kind: row.kind.clone(),
+        }
+    }
+
+    /// The first agent of a run, which stands for all of them.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be read.
+    pub(crate) async fn whole(store: &dyn Store, run: Run) -> Result<Self, Failure> {
+        let nodes = listing::nodes(store, run.id).await;
+        let nodes = nodes.map_err(|error| by_store(&error))?;
+        if let Some(first) = nodes.iter().find(|row| row.node.parent().is_none()) {
+            return Ok(Self::agent(run, first));
+        }
+        let kind = name(KindName::new(AgentKind::Orchestrator.name()))?;
+        Ok(Self {
+            run,
+            node: NodeId::root(),
+            kind,
+        })
+    }
+
+    /// Where the agent's answers go, and all places where they may go. An agent of a workflow that this
+    /// program does not know has its own kind for both.
+    fn routes(&self) -> Result<(RouteName, Vec<RouteName>), Failure> {
+        let Ok(kind) = self.kind.as_str().parse::<AgentKind>() else {
+            let origin = name(RouteName::new(self.kind.as_str()))?;
+            return Ok((origin.clone(), vec![origin]));
+        };
+        let origin = name(RouteName::new(kind.origin_route().name()))?;
+        let routes = RouteType::NAMES
+            .iter()
+            .map(|route| name(RouteName::new(*route)))
+            .collect::<Result<_, _>>()?;
+        Ok((origin, routes))
+    }
+}
+
+fn name<T>(made: Result<T, interrupts::NameError>) -> Result<T, Failure> {
+    made.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+}
+
+/// What a stop shall do.
+#[derive(Debug, Clone)]
+pub(crate) struct Stop {
+    /// What it does.
+    pub(crate) interrupt_type: InterruptType,
+    /// How.
+    pub(crate) mode: StopMode,
+    /// How far it reaches.
+    pub(crate) scope: Scope,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// The request for a stop.
+///
+/// # Errors
+///
+/// Where a name cannot be kept.
+pub(crate) fn stop(to: &Addressee, stop: &Stop, by: Actor) -> Result<Admission, Failure> {
+    let (origin, routes) = to.routes()?;
+    Ok(Admission {
+        id: InterruptId::generate(),
+        run: to.run.id,
+        node: to.node.clone(),
+        kind: to.kind.clone(),
+        origin,
+        routes,
+        interrupt_type: stop.interrupt_type,
+        source: StopSource::User,
+        requested_by: by,
+        mode: stop.mode,
+        scope: stop.scope,
+        reason: stop.reason.clone(),
+        content: note()?,
+        key: name(IdempotencyKey::new(format!("stop-{}", Uuid::now_v7())))?,
+        allowed: Vec::new(),
+        patience: None,
+        on_expiry: ExpiryOutcome::Cancel,
+        most_attempts: USUAL_ATTEMPTS,
+        reroute: None,
+    })
+}
+
+/// What is kept beside the reason of a person's stop.
+fn note() -> Result<String, Failure> {
+    let note = StopNote {
+        cause: StopCause::UserEscape,
+        limit_ms: None,
+        metadata: None,
+    };
+    serde_json::to_string(&note).map_err(|error| Failure::new(Exit::Failure, error.to_string()))
+}
+
+/// What an agent shall ask, and where its answer goes.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    /// The id of the event; a new one where it is absent.
+    pub(crate) event: Option<String>,
+    /// When it was published.
+    pub(crate) at: Timestamp,
+    /// Who answers.
+    pub(crate) interrupt_type: InterruptType,
+    /// Where the answer goes; back to the agent's origin where it is absent.
+    pub(crate) to: Option<RouteType>,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// The request of a supervisor's event.
+///
+/// # Errors
+///
+/// Where the agent's kind is none of this program's, or the event's id is none.
+pub(crate) fn event(to: &Addressee, wish: Wish, by: Actor) -> Result<Admission, Failure> {
+    let usage = |text: String| Failure::new(Exit::Usage, text);
+    let kind: AgentKind = to
+        .kind
+        .as_str()
+        .parse()
+        .map_err(|_unknown| usage(format!("this program cannot ask a {} anything", to.kind)))?;
+    let event_id = match wish.event {
+        Some(id) => EventId::try_from(id).map_err(|error| usage(format!("--event-id: {error}")))?,
+        None => EventId::generate(),
+    };
+    let key = name(IdempotencyKey::new(event_id.as_str()))?;
+    let event = InterruptRequestEvent::<AgentKind> {
+        event_id,
+        timestamp: wish.at,
+        node_id: to.node.clone(),
+        source_agent_type: kind,
+        reroute_to_agent_type: wish.to,
+        interrupt_type: wish.interrupt_type,
+        reason: wish.reason.clone(),
+        choices: Vec::new(),
+        confirmation_items: Vec::new(),
+        context_for_decision: String::new(),
+    };
+    let (origin, routes) = to.routes()?;
+    let content = serde_json::to_string(&event)
+        .map_err(|error| usage(format!("the event cannot be written: {error}")))?;
+    Ok(Admission {
+        id: InterruptId::generate(),
+        run: to.run.id,
+        node: to.node.clone(),
+        kind: to.kind.clone(),
+        origin,
+        routes,
+        interrupt_type: wish.interrupt_type,
+        source: StopSource::User,
+        requested_by: by,
+        mode: StopMode::Graceful,
+        scope: Scope::Agent,
+        reason: wish.reason,
+        content,
+        key,
+        allowed: Vec::new(),
+        patience: None,
+        on_expiry: ExpiryOutcome::Cancel,
+        most_attempts: USUAL_ATTEMPTS,
+        reroute: Some(name(RouteName::new(event.target().name()))?),
+    })
+}

@@ -1,0 +1,153 @@
+//! A person at a terminal where no run is shown: one question, asked on standard error.
+
+use std::io::{self, Write};
+
+use routing_core::review::{Answer, Question};
+
+use super::dialogue::{Dialogue, Step};
+use super::editor;
+use super::lines::{NoLine, forget_typed_ahead, read_line};
+use crate::layout::{screen_size, wrap};
+use crate::palette::{Palette, Tone};
+use crate::visible::visible_line;
+
+/// Asks at the terminal of this process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Alone {
+    palette: Palette,
+}
+
+impl Alone {
+    /// In these colours.
+    pub(crate) const fn new(palette: Palette) -> Self {
+        Self { palette }
+    }
+
+    /// What the question looks like, without asking it.
+    pub(crate) fn page(self, question: &Question) -> String {
+        self.dialogue(question).page()
+    }
+
+    /// Asks until the answer fits, as `check` says; `None` where the person leaves. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// Where the terminal cannot be read or written.
+    pub(crate) fn answer(
+        self,
+        question: &Question,
+        check: impl Fn(&Answer) -> Result<(), String>,
+    ) -> io::Result<Option<Answer>> {
+        forget_typed_ahead();
+        let mut question = question.clone();
+        loop {
+            let Some(answer) = self.converse(&question)? else {
+                return Ok(None);
+            };
+            match check(&answer) {
+                Ok(()) => return Ok(Some(answer)),
+                Err(problem) => question.problem = Some(problem),
+            }
+        }
+    }
+
+    /// Asks for one line; `None` where the person leaves. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`Alone::answer`].
+    pub(crate) fn line(self, text: &str) -> io::Result<Option<String>> {
+        let mut shown = text.to_owned();
+        loop {
+            let mut screen = io::stderr().lock();
+            screen.write_all(shown.as_bytes())?;
+            screen.flush()?;
+            match read_line(&mut io::stdin().lock()) {
+                Ok(line) => return Ok(Some(line)),
+                Err(NoLine::End) => {
+                    screen.write_all(b"\n")?;
+                    return Ok(None);
+                }
+                Err(NoLine::Unreadable(error)) => return Err(error),
+                Err(NoLine::Unusable(problem)) => {
+                    shown = format!("  {problem}; try again\n  > ");
+                }
+            }
+        }
+    }
+
+    /// The prompt of a run that was paused.
+    pub(crate) fn pause(self, kind: &str, reason: &str) -> String {
+        let title = format!("  ‖ {} is paused", visible_line(kind));
+        let mut lines = vec![String::new(), self.palette.paint(Tone::Waiting, &title)];
+        lines.push(String::new());
+        lines.extend(wrap(&visible_line(reason), columns(), "    "));
+        lines.push(String::new());
+        let how = "  Enter resumes it unchanged · or write new input · Ctrl+D leaves it paused";
+        lines.push(self.palette.paint(Tone::Faint, how));
+        lines.push(format!("{} ", self.palette.paint(Tone::Waiting, "  >")));
+        lines.join("\n")
+    }
+
+    fn dialogue(self, question: &Question) -> Dialogue<'_> {
+        Dialogue::new(question, columns(), self.palette)
+    }
+
+    fn converse(self, question: &Question) -> io::Result<Option<Answer>> {
+        let mut dialogue = self.dialogue(question);
+        let mut draft = None;
+        let mut text = dialogue.opening();
+        loop {
+            let Some(line) = self.line(&text)? else {
+                return Ok(None);
+            };
+            let mut step = dialogue.line(&line);
+            if step == Step::Edit {
+                step = edit(question, &mut dialogue, &mut draft);
+            }
+            match step {
+                Step::Ask(next) => text = next,
+                Step::Done(answer) => return Ok(Some(answer)),
+                Step::Edit => text = dialogue.opening(),
+            }
+        }
+    }
+
+    /// Lets the person write the target's request; `None` where it was left as it was. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no editor, or what was written is no JSON.
+    pub(crate) fn request(self, question: &Question) -> io::Result<Option<serde_json::Value>> {
+        let begun = editor::draft(question.target, &question.request_schema, None);
+        let text = editor::edit(&begun)?;
+        if text == begun {
+            return Ok(None);
+        }
+        editor::read_draft(&text)
+            .map_err(|error| io::Error::other(format!("that is no JSON: {error}")))
+    }
+}
+
+fn columns() -> usize {
+    screen_size().0 - 1
+}
+
+fn edit(question: &Question, dialogue: &mut Dialogue<'_>, draft: &mut Option<String>) -> Step {
+    let begun = editor::draft(question.target, &question.request_schema, draft.as_deref());
+    let text = match editor::edit(&begun) {
+        Ok(text) => text,
+        Err(error) => return dialogue.again(&format!("Not edited: {error}.")),
+    };
+    if text == begun && draft.is_none() {
+        return dialogue.edited(None);
+    }
+    let read = editor::read_draft(&text);
+    *draft = Some(text);
+    match read {
+        Ok(request) => dialogue.edited(request),
+        Err(error) => dialogue.again(&format!(
+            "That is no JSON: {error}. Type e to go on editing."
+        )),
+    }
+}

@@ -1,0 +1,127 @@
+//! The store that a command works on, and the bell of whoever owns its runs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use interrupts::OwnerName;
+use interrupts::store::{Run, Store, StoreError};
+use jiff::Timestamp;
+use store::{StoreLocation, StoreSettings, bell_at};
+
+use crate::arguments::StoreArguments;
+use crate::exit::{Exit, Failure};
+use crate::refused::by_store;
+
+/// An open store.
+pub(crate) struct Storage {
+    /// What is kept.
+    pub(crate) store: Arc<dyn Store>,
+    location: StoreLocation,
+}
+
+/// Where the store is, and who said so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Where.
+    pub(crate) location: StoreLocation,
+    /// Whether nobody named it.
+    pub(crate) is_usual: bool,
+}
+
+impl Place {
+    /// The store that was named, else the file in the user's state folder.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::Usage`] where that names no store.
+    pub(crate) fn of(arguments: &StoreArguments) -> Result<Self, Failure> {
+        let named = arguments.store.as_deref().filter(|url| !url.is_empty());
+        let location = match named {
+            Some(url) => url.parse(),
+            None => StoreLocation::usual(),
+        };
+        Ok(Self {
+            location: location
+                .map_err(|error| Failure::new(Exit::Usage, format!("--store: {error}")))?,
+            is_usual: named.is_none(),
+        })
+    }
+}
+
+impl Storage {
+    /// Opens the store. Nothing is created: where nothing was kept yet at the usual place, it is an empty one.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::NotFound`] where a store was named that is not there; otherwise as opening it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: the file is as it was, or its schema is up to date.
+    pub(crate) async fn open(arguments: &StoreArguments) -> Result<Self, Failure> {
+        let Place { location, is_usual } = Place::of(arguments)?;
+        let is_there = location.path().is_some_and(Path::exists);
+        if !is_there && !is_usual {
+            let text = match location.path() {
+                Some(path) => format!("there is no store {}", path.display()),
+                None => "a store in memory ends with the process that has it".to_owned(),
+            };
+            return Err(Failure::new(Exit::NotFound, text)
+                .hint("a run makes one: irq run \"…\" --store PATH"));
+        }
+        let opened = if is_there {
+            location.open(StoreSettings::default()).await
+        } else {
+            StoreLocation::Memory.open(StoreSettings::default()).await
+        };
+        let store = opened.map_err(|error| unopened(&location, &error))?;
+        Ok(Self { store, location })
+    }
+
+    /// Wakes the process that owns a run, so that it looks into the store at once.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it may have rung or not.
+    pub(crate) async fn ring(&self, run: &Run) {
+        let Some(lease) = &run.lease else {
+            return;
+        };
+        let name = format!("irq-{}-{}", std::process::id(), run.id);
+        // Who has no name to ring by is heard by the owner's next poll.
+        if let Ok(own) = OwnerName::new(name) {
+            bell_at(&self.location, &own).ring(&lease.owner).await;
+        }
+    }
+}
+
+fn unopened(location: &StoreLocation, error: &StoreError) -> Failure {
+    let failure = by_store(error);
+    let hint = failure.advice().map(str::to_owned);
+    let named = Failure::new(
+        failure.exit,
+        format!("cannot open the store {location}: {error}"),
+    );
+    match hint {
+        Some(hint) => named.hint(hint),
+        None => named,
+    }
+}
+
+/// Whether a process holds a run now.
+pub(crate) fn is_owned(run: &Run) -> bool {
+    let now = Timestamp::now();
+    run.lease.as_ref().is_some_and(|lease| lease.until > now)
+}
+
+/// Runs a command to its end.
+///
+/// # Errors
+///
+/// What the command fails with, or where the system gives no runtime.
+pub(crate) fn complete<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(work)
+}

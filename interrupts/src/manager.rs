@@ -1,0 +1,277 @@
+//! Stopping: from a key press, a limit or another process to scopes that are stopped, and a record that says so.
+//!
+//! An [`InterruptManager`] serves one process. [`InterruptManager::take`] owns a run and gives a [`KeptRun`] with
+//! the scopes that its nodes watch. [`InterruptManager::request`] may be called from any thread: what it reaches
+//! in this process is told before it returns, the record follows at once, and of "stopped" nothing is said before
+//! that is true and recorded. Requests of other processes stand in the store; the bell, and without it slow
+//! polling, brings them in.
+//!
+//! Owns who is told to stop, when, and in which order that is recorded. What stops, and how it finishes its step,
+//! is the workflow's.
+
+mod acknowledge;
+mod clash;
+mod deliveries;
+mod inbox;
+mod keeper;
+mod kept_run;
+mod lanes;
+mod limit_stops;
+mod record;
+mod recovery;
+mod registry;
+mod request;
+mod resume;
+mod settings;
+mod shared;
+mod shutdown;
+mod status;
+mod sync;
+mod ticket;
+mod tree;
+mod watching;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use routing_core::{InterruptId, NodeId, RunId, StopReason, StopScope};
+use tokio::runtime::Handle;
+
+pub use acknowledge::StoppedRun;
+pub use deliveries::{Deliveries, NoDeliveries, Undeliverable};
+pub use keeper::KeepError;
+pub use kept_run::{KeptRun, RunEnd};
+pub use lanes::Lanes;
+pub use limit_stops::LimitStops;
+pub use recovery::{Backoff, Course, Recoverable};
+pub use request::{Facing, Facings, StopCause, StopKind, StopNote, StopRequest, Target};
+pub use settings::{ManagerSettings, Times};
+pub use shared::StopRequests;
+pub use shutdown::{RunRest, ShutdownReport};
+pub use status::{KeptStatus, ManagerStatus, StopStatus};
+pub use ticket::{RequestError, StopHandle};
+pub use tree::Reach;
+
+use inbox::Inbox;
+use keeper::Keeper;
+use shared::{Shared, StopJob};
+use ticket::Ticket;
+
+use crate::hooks::{Hook, HookError};
+use crate::names::OwnerName;
+use crate::store::Delivery;
+
+/// Ends the tasks of a manager when nobody holds it or one of its runs any more.
+pub(crate) struct Alive {
+    shared: Arc<Shared>,
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.shared.closed.cancel();
+    }
+}
+
+/// How a run is taken.
+#[derive(Clone)]
+pub struct Taking {
+    /// The run.
+    pub run: RunId,
+    /// The node that stands for the run: stops of the whole run name it.
+    pub node: NodeId,
+    /// The owner that is known to be gone, whose lease does not count any more.
+    pub lost: Option<OwnerName>,
+    /// Where questions and messages for its nodes go.
+    pub deliveries: Arc<dyn Deliveries>,
+    /// Messages up to this position were read before: what comes later is delivered.
+    pub messages_after: u64,
+}
+
+/// Stops and pauses the runs of one process. Clones are the same manager.
+#[derive(Clone)]
+pub struct InterruptManager {
+    alive: Arc<Alive>,
+}
+
+impl InterruptManager {
+    /// A manager whose tasks run on a runtime. They end when the manager and all its runs are dropped, or with
+    /// [`InterruptManager::execute_shutdown`].
+    pub fn new(settings: ManagerSettings, runtime: Handle) -> Self {
+        let shared = Arc::new(Shared::new(settings, runtime));
+        let watching = Arc::clone(&shared).watch_store();
+        shared.tasks.spawn_on(watching, &shared.runtime);
+        let recording = Arc::clone(&shared).record_outside();
+        shared.tasks.spawn_on(recording, &shared.runtime);
+        Self {
+            alive: Arc::new(Alive { shared }),
+        }
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        &self.alive.shared
+    }
+
+    /// What it was made with.
+    pub fn settings(&self) -> &ManagerSettings {
+        &self.shared().settings
+    }
+
+    /// Makes this process the owner of a run, and takes over what its last owner left: when this returns, every
+    /// stop that was recorded or asked for by then is in force on its scopes.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`]; with [`RunError::Owned`](crate::store::RunError::Owned) while another owner's lease holds.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the run may be owned in an epoch that nobody knows; the lease runs out.
+    pub async fn take(&self, taking: Taking) -> Result<KeptRun, KeepError> {
+        let shared = self.shared();
+        let run = taking.run;
+        if !shared
+            .registry
+            .take(run, job_of_taken, InterruptId::generate)
+        {
+            return Err(KeepError::Kept { run });
+        }
+        let claim = Claim {
+            shared: Arc::clone(shared),
+            run: Some(run),
+        };
+        let settings = &shared.settings;
+        let delivery = Delivery {
+            owner: settings.owner.clone(),
+            lease: settings.lease(),
+            lost: taking.lost.clone(),
+        };
+        let owned = settings
+            .backoff
+            .recover(|| settings.store.own_run(run, delivery.clone()))
+            .await?;
+        let keeper = Arc::new(Keeper::new(
+            Arc::clone(shared),
+            run,
+            owned.epoch,
+            taking.node,
+            taking.deliveries,
+            Inbox::new(taking.messages_after),
+        ));
+        shared.keepers().insert(run, Arc::clone(&keeper));
+        let kept = KeptRun::new(Arc::clone(&keeper), Arc::clone(&self.alive));
+        claim.keep();
+        keeper.look().await?;
+        Ok(kept)
+    }
+
+    /// Asks for a stop, from any thread. When this returns, the scopes that it reaches in this process are
+    /// stopped; the handle tells when the request is recorded, and when the stop has taken hold.
+    ///
+    /// A further request for a stop that is under way joins it, and makes it harder where it is harder.
+    pub fn request(&self, request: StopRequest) -> StopHandle {
+        self.requests().request(request)
+    }
+
+    /// The way in for requests, to be handed on. It does not keep the manager's tasks running.
+    pub fn requests(&self) -> StopRequests {
+        StopRequests {
+            shared: Arc::clone(self.shared()),
+        }
+    }
+
+    /// Whether a target of this process was told to stop. Of a run that this process does not know it is false.
+    pub fn is_interrupted(&self, target: &Target) -> bool {
+        self.shared().is_interrupted(target)
+    }
+
+    /// Waits until a target of this process is told to stop, at most so long. `None` where it was not, or where
+    /// this process does not know its run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing is lost, for a stop stays asked for.
+    pub async fn wait(&self, target: &Target, limit: Duration) -> Option<StopReason> {
+        let scope = self.shared().scope_of(target)?;
+        tokio::time::timeout(limit, scope.stopping()).await.ok()
+    }
+
+    /// Begins a new turn of the process: what was asked of everything does not concern runs that are taken from
+    /// now on. Nothing is cleared; runs that are kept stay as they are.
+    pub fn new_turn(&self) {
+        self.shared().registry.new_process_turn(StopScope::new());
+    }
+
+    /// Adds a hook.
+    pub fn add_hook(&self, hook: Arc<dyn Hook>) {
+        self.shared().hooks.add(hook);
+    }
+
+    /// Adds a callback for the end of a shutdown. It has its time, and its failure, panic or hanging is its own.
+    pub fn on_shutdown<F>(
+        &self,
+        name: impl Into<String>,
+        callback: impl FnOnce() -> F + Send + 'static,
+    ) where
+        F: Future<Output = Result<(), HookError>> + Send + 'static,
+    {
+        self.shared().callbacks.add(name.into(), callback);
+    }
+
+    /// Shuts down: asks every run to pause, waits within the grace, tells those that are left to stop at once,
+    /// waits once more, calls the callbacks, and ends the manager's tasks. The report says what failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the runs stay told to stop, and callbacks that were not called are lost.
+    pub async fn execute_shutdown(&self, message: &str) -> ShutdownReport {
+        let report = self.shared().shut_down(message).await;
+        self.shared().closed.cancel();
+        report
+    }
+
+    /// Runs a task of an embedder among the manager's own: it is counted in the status.
+    pub(crate) fn spawn(
+        &self,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> tokio::task::JoinHandle<()> {
+        self.shared().tasks.spawn_on(task, &self.shared().runtime)
+    }
+
+    /// What it keeps at this moment.
+    pub fn status(&self) -> ManagerStatus {
+        self.shared().status()
+    }
+}
+
+/// The job of a stop of everything, for a run that was taken after it.
+fn job_of_taken(run: RunId, later: &StopJob, id: InterruptId) -> StopJob {
+    StopJob {
+        run,
+        id,
+        ticket: Ticket::new(),
+        ..later.clone()
+    }
+}
+
+/// Lets the run go again where taking it fails.
+struct Claim {
+    shared: Arc<Shared>,
+    run: Option<RunId>,
+}
+
+impl Claim {
+    fn keep(mut self) {
+        self.run = None;
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if let Some(run) = self.run
+            && self.shared.registry.leave(run)
+        {
+            self.shared.outside.notify_one();
+        }
+    }
+}

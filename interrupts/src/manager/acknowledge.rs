@@ -1,0 +1,274 @@
+//! From "nothing of it runs any more" to "it is stopped, and that is recorded".
+
+use std::sync::Arc;
+
+use routing_core::{DecisionId, InterruptId, InterruptType, StopMode, StopReason};
+
+use super::keeper::{KeepError, Keeper};
+use super::registry::Standing;
+use super::tree::Reach;
+use crate::digest::Digest;
+use crate::hooks::Moment;
+use crate::life::{
+    Choosing, Evidence, Interrupt, Judge, Refusal, RunState, State, Verdict, WithdrawCause,
+};
+use crate::store::{ChangeError, CheckpointId, RunError};
+
+/// A run that has stopped, as it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoppedRun {
+    /// Paused, or cancelled where one of the stops ends the run.
+    pub state: RunState,
+    /// Why: the reason of the stop that decides it, the hardest one where there are several.
+    pub reason: StopReason,
+    /// The stops, as they stand now.
+    pub stops: Vec<Interrupt>,
+    /// The checkpoint that the run can go on from.
+    pub checkpoint: Option<CheckpointId>,
+}
+
+impl Keeper {
+    /// Acknowledges and resolves the stops of a reach, and those below it.
+    pub(crate) async fn finish_stops(
+        self: &Arc<Self>,
+        reach: &Reach,
+        evidence: &Evidence,
+        checkpoint: Option<CheckpointId>,
+    ) -> Result<Vec<Interrupt>, KeepError> {
+        let mut finished: Vec<Interrupt> = Vec::new();
+        loop {
+            // What was asked for while the last ones were finished counts too.
+            self.look().await?;
+            let standing = self.shared.registry.standing(self.run);
+            let open: Vec<_> = standing
+                .iter()
+                .filter(|stop| !stop.settled && is_within(&stop.reach, reach))
+                .collect();
+            if open.is_empty() && self.shared.registry.is_recorded(self.run) {
+                return Ok(finished);
+            }
+            for stop in open {
+                let done = self.finish(stop, &standing, evidence, checkpoint).await?;
+                self.shared.registry.settle(self.run, stop.id);
+                if let Some(interrupt) = done {
+                    self.announce(&interrupt);
+                    finished.push(interrupt);
+                }
+            }
+        }
+    }
+
+    /// Acknowledges and resolves one stop, from wherever it stands.
+    async fn finish(
+        self: &Arc<Self>,
+        stop: &Standing,
+        standing: &[Standing],
+        evidence: &Evidence,
+        checkpoint: Option<CheckpointId>,
+    ) -> Result<Option<Interrupt>, KeepError> {
+        let settings = &self.shared.settings;
+        loop {
+            self.check_owned()?;
+            let found = settings
+                .backoff
+                .recover(|| settings.store.interrupt(stop.id))
+                .await?;
+            let Some(interrupt) = found else {
+                // Its recording failed, and whoever asked was told. What it reaches is stopped all the same.
+                return Ok(None);
+            };
+            let (id, epoch) = (interrupt.id, interrupt.epoch);
+            let changed = match interrupt.state {
+                State::Requested => {
+                    self.look().await?;
+                    continue;
+                }
+                State::Delivered => {
+                    let evidence = sufficient(evidence, interrupt.mode);
+                    settings
+                        .backoff
+                        .recover(|| settings.store.acknowledge(id, epoch, evidence.clone()))
+                        .await
+                }
+                State::Acknowledged => self.resolve(&interrupt, standing, checkpoint).await,
+                State::AwaitingReview => match superseded_by(stop, standing) {
+                    Some(by) => self.supersede(&interrupt, by).await,
+                    None => return Ok(Some(interrupt)),
+                },
+                State::Resolved
+                | State::Rerouted
+                | State::Expired
+                | State::Cancelled
+                | State::DeadLettered => return Ok(Some(interrupt)),
+            };
+            match changed {
+                // Its mode was raised or its delivery changed between the look and the change: look again.
+                Ok(_)
+                | Err(ChangeError::Refused(
+                    Refusal::EvidenceInsufficient
+                    | Refusal::Fenced { .. }
+                    | Refusal::Illegal { .. }
+                    | Refusal::Ended { .. },
+                )) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// What follows once a stop has taken hold.
+    async fn resolve(
+        &self,
+        interrupt: &Interrupt,
+        standing: &[Standing],
+        checkpoint: Option<CheckpointId>,
+    ) -> Result<Interrupt, ChangeError> {
+        let settings = &self.shared.settings;
+        let (id, epoch) = (interrupt.id, interrupt.epoch);
+        match interrupt.interrupt_type {
+            InterruptType::Pause => {
+                let stop = standing.iter().find(|stop| stop.id == id);
+                if let Some(by) = stop.and_then(|stop| superseded_by(stop, standing)) {
+                    return self.supersede(interrupt, by).await;
+                }
+                let shown = Digest::of(interrupt.content.as_bytes());
+                settings
+                    .backoff
+                    .recover(|| settings.store.require_review(id, epoch, shown))
+                    .await
+            }
+            InterruptType::Stop
+            | InterruptType::Prune
+            | InterruptType::Branch
+            | InterruptType::HumanReview
+            | InterruptType::AgentReview => {
+                let judge = Judge::Policy { epoch };
+                let choosing = Choosing {
+                    // An interrupt has one decision at most, so its own bits name it.
+                    id: DecisionId::from_uuid(id.uuid()),
+                    verdict: Verdict::Applied,
+                    target: None,
+                    content: checkpoint
+                        .map(|checkpoint| format!(r#"{{"checkpoint":"{checkpoint}"}}"#)),
+                };
+                settings
+                    .backoff
+                    .recover(|| settings.store.decide(id, judge.clone(), choosing.clone()))
+                    .await
+            }
+        }
+    }
+
+    async fn supersede(
+        &self,
+        interrupt: &Interrupt,
+        by: InterruptId,
+    ) -> Result<Interrupt, ChangeError> {
+        let settings = &self.shared.settings;
+        let (actor, cause) = (settings.actor(), WithdrawCause::Superseded { by });
+        settings
+            .backoff
+            .recover(|| {
+                settings
+                    .store
+                    .withdraw(interrupt.id, actor.clone(), cause.clone())
+            })
+            .await
+    }
+
+    /// Records that the run has stopped: all its stops, then its state.
+    pub(crate) async fn stop_run(
+        self: &Arc<Self>,
+        evidence: &Evidence,
+        checkpoint: Option<CheckpointId>,
+    ) -> Result<Option<StoppedRun>, KeepError> {
+        let stops = self.finish_stops(&Reach::Run, evidence, checkpoint).await?;
+        let standing = self.shared.registry.standing(self.run);
+        let Some(deciding) = deciding(&standing) else {
+            return Ok(None);
+        };
+        let state = if ends_run(deciding) {
+            RunState::Cancelled
+        } else {
+            RunState::Paused
+        };
+        let reason = deciding.reason.clone();
+        self.rest(state, reason.message.clone()).await?;
+        self.shared.beat();
+        Ok(Some(StoppedRun {
+            state,
+            reason,
+            stops,
+            checkpoint,
+        }))
+    }
+
+    /// Records that the run rests; one that never began is first told to stop.
+    async fn rest(&self, state: RunState, reason: String) -> Result<(), KeepError> {
+        match self.change_run(state, Some(reason.clone())).await {
+            Err(KeepError::Run(RunError::Illegal {
+                from: RunState::Created,
+                ..
+            })) => {
+                let why = Some(reason.clone());
+                self.change_run(RunState::Stopping, why).await?;
+                self.change_run(state, Some(reason)).await
+            }
+            changed => changed,
+        }
+    }
+
+    /// Tells hooks of a stop that has taken hold.
+    fn announce(&self, interrupt: &Interrupt) {
+        let shared = Arc::clone(&self.shared);
+        shared.beat();
+        tracing::info!(run = %self.run, interrupt = %interrupt.id, state = %interrupt.state, "stopped");
+        let moment = Moment::AfterInterrupt {
+            interrupt: Box::new(interrupt.clone()),
+        };
+        let runtime = shared.runtime.clone();
+        shared.tasks.clone().spawn_on(
+            async move {
+                shared.call_hooks(moment).await;
+            },
+            &runtime,
+        );
+    }
+}
+
+/// The stop that decides what becomes of the run: one that ends it, else the hardest.
+fn deciding(standing: &[Standing]) -> Option<&Standing> {
+    standing
+        .iter()
+        .filter(|stop| stop.interrupt_type != InterruptType::Prune || stop.reach == Reach::Run)
+        .max_by_key(|stop| (ends_run(stop), stop.reason.mode))
+}
+
+fn ends_run(stop: &Standing) -> bool {
+    stop.reach == Reach::Run
+        && matches!(
+            stop.interrupt_type,
+            InterruptType::Stop | InterruptType::Prune
+        )
+}
+
+/// A pause is pointless where another stop ends the run.
+fn superseded_by(stop: &Standing, standing: &[Standing]) -> Option<InterruptId> {
+    let ending = standing.iter().find(|other| ends_run(other))?;
+    (stop.interrupt_type == InterruptType::Pause).then_some(ending.id)
+}
+
+fn is_within(inner: &Reach, outer: &Reach) -> bool {
+    match (inner, outer) {
+        (_, Reach::Run) => true,
+        (Reach::Run, Reach::Node(_)) => false,
+        (Reach::Node(inner), Reach::Node(outer)) => inner.is_within(outer),
+    }
+}
+
+/// Nothing of the scope runs any more when this is called, which is enough for every stop.
+fn sufficient(evidence: &Evidence, mode: StopMode) -> Evidence {
+    match mode {
+        StopMode::Graceful => evidence.clone(),
+        StopMode::Immediate => Evidence::Cancelled,
+    }
+}

@@ -1,0 +1,88 @@
+//! When a user's stop meets open questions: the user goes first, and nothing is dropped.
+//!
+//! A question that waits for a person is held by the stop. It stays live and listed, and can be decided again when
+//! the stop has ended: no question is held by a stop that has.
+
+use routing_core::{InterruptId, StopSource};
+
+use super::keeper::{KeepError, Keeper};
+use super::registry::Standing;
+use super::tree::Reach;
+use crate::life::{Family, Interrupt, ReviewChange, State};
+use crate::store::ChangeError;
+
+impl Keeper {
+    /// Holds what a user's stop goes before, and shows again what nothing holds any more.
+    pub(crate) async fn settle_clashes(&self, live: &[Interrupt]) -> Result<(), KeepError> {
+        let standing = self.shared.registry.standing(self.run);
+        let stops: Vec<_> = standing
+            .iter()
+            .filter(|stop| stop.reason.source == StopSource::User)
+            .collect();
+        for question in live.iter().filter(|interrupt| is_open_question(interrupt)) {
+            match question.held_by {
+                None => {
+                    if let Some(stop) = stops.iter().find(|stop| reaches(stop, question))
+                        && self.is_live(stop.id).await?
+                    {
+                        tracing::info!(question = %question.id, stop = %stop.id,
+                            "a user's stop meets an open question, which is held");
+                        let change = ReviewChange::Hold { by: stop.id };
+                        self.change_review(question, change).await?;
+                    }
+                }
+                Some(holder) => {
+                    if !self.is_live(holder).await? {
+                        tracing::info!(question = %question.id, stop = %holder,
+                            "the question is shown again");
+                        let change = ReviewChange::Unhold { by: holder };
+                        self.change_review(question, change).await?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn is_live(&self, id: InterruptId) -> Result<bool, KeepError> {
+        let settings = &self.shared.settings;
+        let found = settings
+            .backoff
+            .recover(|| settings.store.interrupt(id))
+            .await?;
+        Ok(found.is_some_and(|interrupt| interrupt.state.is_live()))
+    }
+
+    async fn change_review(
+        &self,
+        question: &Interrupt,
+        change: ReviewChange,
+    ) -> Result<(), KeepError> {
+        let settings = &self.shared.settings;
+        let actor = settings.actor();
+        let changed = settings
+            .backoff
+            .recover(|| {
+                settings
+                    .store
+                    .review(question.id, actor.clone(), question.version, change.clone())
+            })
+            .await;
+        match changed {
+            // Where it has changed meanwhile, that is told, and it is looked at again.
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn is_open_question(interrupt: &Interrupt) -> bool {
+    interrupt.family() == Family::Question && interrupt.state == State::AwaitingReview
+}
+
+fn reaches(stop: &Standing, question: &Interrupt) -> bool {
+    match &stop.reach {
+        Reach::Run => true,
+        Reach::Node(node) => question.node.is_within(node),
+    }
+}

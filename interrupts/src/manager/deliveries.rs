@@ -1,0 +1,65 @@
+//! What a workflow brings to be reached: where questions and messages for its nodes go.
+
+use async_trait::async_trait;
+
+use crate::life::Interrupt;
+use crate::store::StoredMessage;
+
+/// Why a question could not be given to its node.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Undeliverable {
+    /// The node has ended: the question is withdrawn, and whoever asked is told.
+    #[error("the node has ended")]
+    NodeEnded,
+    /// It did not work this time: it is tried again, as often as its interrupt allows.
+    #[error("{reason}")]
+    NotNow {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Takes what is delivered to the nodes of a run.
+///
+/// Both methods only put something into a box and return; what takes longer than the delivery may take counts as
+/// failed. After a run has changed hands, what its last owner was given and did not finish is given again.
+#[async_trait]
+pub trait Deliveries: Send + Sync {
+    /// Puts a supervisor's question into its node's box, so that the node interrupts itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Undeliverable`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the node may have it or not. It is delivered again then.
+    async fn question(&self, interrupt: &Interrupt) -> Result<(), Undeliverable>;
+
+    /// Puts a message into its node's box.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the node may have it or not. It is not delivered again in this process.
+    async fn message(&self, message: &StoredMessage);
+}
+
+/// For workflows whose nodes take neither questions nor messages.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoDeliveries;
+
+#[async_trait]
+impl Deliveries for NoDeliveries {
+    async fn question(&self, _interrupt: &Interrupt) -> Result<(), Undeliverable> {
+        Err(Undeliverable::NotNow {
+            reason: "this workflow's nodes take no questions".to_owned(),
+        })
+    }
+
+    async fn message(&self, message: &StoredMessage) {
+        tracing::warn!(
+            position = message.position,
+            "this workflow's nodes take no messages"
+        );
+    }
+}

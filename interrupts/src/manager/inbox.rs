@@ -1,0 +1,333 @@
+//! What comes in for a run: requests of this process to be recorded, interrupts and messages in the store.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use routing_core::{InterruptId, StopReason};
+use tokio::time::Instant;
+
+use super::deliveries::Undeliverable;
+use super::keeper::{KeepError, Keeper, longest};
+use super::lanes::Lanes;
+use super::registry::Standing;
+use super::request::{StopKind, StopNote, StopRequest, Target};
+use super::shared::told;
+use super::tree::Reach;
+use crate::life::{Family, Interrupt, Scope, State, WithdrawCause};
+use crate::store::{ChangeError, Delivery, Filter, Page};
+
+const PAGE: u32 = 200;
+
+/// What has been dealt with so far.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    /// Nothing has been looked at yet: what the last owner left is taken over.
+    first: bool,
+    /// What was given to the run in this keeping.
+    given: HashMap<InterruptId, Given>,
+    /// Messages up to this position were delivered.
+    messages_after: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Given {
+    Delivered,
+    Failed { failures: u32, again: Instant },
+}
+
+impl Inbox {
+    pub(crate) fn new(messages_after: u64) -> Self {
+        Self {
+            first: true,
+            given: HashMap::new(),
+            messages_after,
+        }
+    }
+
+    /// When something that failed is to be tried again.
+    fn next(&self) -> Option<Instant> {
+        let again = self.given.values().filter_map(|given| match given {
+            Given::Failed { again, .. } => Some(*again),
+            Given::Delivered => None,
+        });
+        again.min()
+    }
+
+    /// Whether an interrupt is to be given to the run now.
+    fn wants(&self, interrupt: &Interrupt, owner: &crate::OwnerName) -> bool {
+        let again = match self.given.get(&interrupt.id) {
+            Some(Given::Delivered) => interrupt.state == State::Requested,
+            Some(Given::Failed { again, .. }) => *again <= Instant::now(),
+            None => true,
+        };
+        let ours = interrupt
+            .lease
+            .as_ref()
+            .is_some_and(|lease| lease.owner == *owner);
+        again
+            && match interrupt.state {
+                State::Requested => true,
+                State::Delivered => self.first || !ours,
+                State::Acknowledged => self.first,
+                State::AwaitingReview => self.first && interrupt.family() == Family::Stop,
+                State::Resolved
+                | State::Rerouted
+                | State::Expired
+                | State::Cancelled
+                | State::DeadLettered => false,
+            }
+    }
+}
+
+impl Keeper {
+    /// Deals with all that has come in. Returns when something is to be tried again.
+    pub(crate) async fn look(self: &Arc<Self>) -> Result<Option<Instant>, KeepError> {
+        let mut inbox = self.inbox.lock().await;
+        self.check_owned()?;
+        self.record_all().await?;
+        let live = self.live().await?;
+        let owner = &self.shared.settings.owner;
+        let mut lanes = Lanes::default();
+        for interrupt in &live {
+            if inbox.wants(interrupt, owner) {
+                lanes.push(interrupt.lane(), interrupt.clone());
+            } else if interrupt.family() == Family::Stop && inbox.given.contains_key(&interrupt.id)
+            {
+                // Somebody may have asked for a harder stop.
+                self.stand(interrupt, false);
+            }
+        }
+        while let Some(interrupt) = lanes.pop() {
+            self.check_owned()?;
+            self.give(interrupt, &mut inbox).await?;
+        }
+        inbox.first = false;
+        inbox
+            .given
+            .retain(|id, _given| live.iter().any(|interrupt| interrupt.id == *id));
+        self.tell_stopping().await?;
+        self.settle_clashes(&live).await?;
+        self.deliver_messages(&mut inbox).await?;
+        self.shared.beat();
+        Ok(inbox.next())
+    }
+
+    /// The live interrupts of the run.
+    async fn live(&self) -> Result<Vec<Interrupt>, KeepError> {
+        let settings = &self.shared.settings;
+        let filter = Filter {
+            run: Some(self.run),
+            states: vec![
+                State::Requested,
+                State::Delivered,
+                State::Acknowledged,
+                State::AwaitingReview,
+            ],
+            ..Filter::default()
+        };
+        let mut live = Vec::new();
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = settings
+                .backoff
+                .recover(|| settings.store.interrupts(&filter, page))
+                .await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(live);
+            };
+            after = *last;
+            live.extend(found.into_iter().map(|(_position, interrupt)| interrupt));
+        }
+    }
+
+    /// Takes an interrupt and gives it to the run.
+    async fn give(
+        self: &Arc<Self>,
+        interrupt: Interrupt,
+        inbox: &mut Inbox,
+    ) -> Result<(), KeepError> {
+        if interrupt.state == State::AwaitingReview {
+            inbox.given.insert(interrupt.id, Given::Delivered);
+            self.stand(&interrupt, true);
+            return Ok(());
+        }
+        let Some(taken) = self.take_delivery(&interrupt).await? else {
+            return Ok(());
+        };
+        match (taken.family(), taken.state) {
+            (_, State::DeadLettered) => {
+                tracing::error!(interrupt = %taken.id, "dead-lettered");
+                inbox.given.remove(&taken.id);
+            }
+            (Family::Stop, _) => {
+                inbox.given.insert(taken.id, Given::Delivered);
+                self.stand(&taken, inbox.first);
+            }
+            // What the agent has said already is not asked again.
+            (Family::Question, State::Acknowledged) => {
+                inbox.given.insert(taken.id, Given::Delivered);
+            }
+            (Family::Question, _) => self.ask(&taken, inbox).await?,
+        }
+        Ok(())
+    }
+
+    async fn take_delivery(&self, interrupt: &Interrupt) -> Result<Option<Interrupt>, KeepError> {
+        let settings = &self.shared.settings;
+        let delivery = Delivery {
+            owner: settings.owner.clone(),
+            lease: settings.lease(),
+            // The run is ours, so whoever had the interrupt has it no more.
+            lost: interrupt.lease.as_ref().map(|lease| lease.owner.clone()),
+        };
+        let taken = settings
+            .backoff
+            .recover(|| settings.store.deliver(interrupt.id, delivery.clone()))
+            .await;
+        match taken {
+            Ok(taken) => Ok(Some(taken)),
+            Err(ChangeError::Refused(refusal)) => {
+                tracing::debug!(interrupt = %interrupt.id, %refusal, "not delivered");
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Puts a stop of the store in force.
+    fn stand(self: &Arc<Self>, interrupt: &Interrupt, found: bool) {
+        let reach = match interrupt.scope {
+            Scope::Run => Reach::Run,
+            Scope::Agent => Reach::Node(interrupt.node.clone()),
+        };
+        let reason = StopReason {
+            source: interrupt.source,
+            mode: interrupt.mode,
+            message: interrupt.reason.clone(),
+            timestamp: interrupt.requested_at,
+        };
+        let new = self.shared.registry.stand(
+            self.run,
+            Standing {
+                id: interrupt.id,
+                reach: reach.clone(),
+                interrupt_type: interrupt.interrupt_type,
+                reason: told(interrupt.interrupt_type, &reason),
+                settled: false,
+                found,
+            },
+        );
+        if new && let Some((limit, request)) = hardening(interrupt, reach) {
+            self.shared
+                .harden_after(limit, request, self.shared.settings.actor());
+        }
+    }
+
+    /// Puts a question into its node's box.
+    async fn ask(&self, question: &Interrupt, inbox: &mut Inbox) -> Result<(), KeepError> {
+        let settings = &self.shared.settings;
+        let (deliveries, asked) = (Arc::clone(&self.deliveries), question.clone());
+        let bounds = self.shared.bounds(settings.times.delivery);
+        let delivered = bounds
+            .isolate(async move { deliveries.question(&asked).await })
+            .await;
+        let error = match delivered {
+            Ok(Ok(())) => {
+                inbox.given.insert(question.id, Given::Delivered);
+                return Ok(());
+            }
+            Ok(Err(Undeliverable::NodeEnded)) => return self.withdraw(question).await,
+            Ok(Err(Undeliverable::NotNow { reason })) => reason,
+            Err(broken) => format!("the delivery broke: {broken}"),
+        };
+        let failures = match inbox.given.get(&question.id) {
+            Some(Given::Failed { failures, .. }) => failures + 1,
+            Some(Given::Delivered) | None => 1,
+        };
+        let wait = settings.backoff.wait(failures);
+        let again = Instant::now() + wait.unwrap_or_else(|| longest(&self.shared));
+        let failed = Given::Failed { failures, again };
+        inbox.given.insert(question.id, failed);
+        let (id, epoch) = (question.id, Some(question.epoch));
+        let counted = settings
+            .backoff
+            .recover(|| settings.store.fail_delivery(id, epoch, error.clone()))
+            .await;
+        passed_over(counted)
+    }
+
+    async fn withdraw(&self, question: &Interrupt) -> Result<(), KeepError> {
+        let settings = &self.shared.settings;
+        let (actor, cause) = (settings.actor(), WithdrawCause::NodeEnded);
+        let withdrawn = settings
+            .backoff
+            .recover(|| {
+                settings
+                    .store
+                    .withdraw(question.id, actor.clone(), cause.clone())
+            })
+            .await;
+        passed_over(withdrawn)
+    }
+
+    async fn deliver_messages(&self, inbox: &mut Inbox) -> Result<(), KeepError> {
+        let settings = &self.shared.settings;
+        loop {
+            let page = Page {
+                after: inbox.messages_after,
+                limit: PAGE,
+            };
+            let messages = settings
+                .backoff
+                .recover(|| settings.store.messages(self.run, page))
+                .await?;
+            if messages.is_empty() {
+                return Ok(());
+            }
+            for message in messages {
+                inbox.messages_after = message.position;
+                let deliveries = Arc::clone(&self.deliveries);
+                let bounds = self.shared.bounds(settings.times.delivery);
+                bounds
+                    .run("delivery of a message".to_owned(), async move {
+                        deliveries.message(&message).await;
+                        Ok(())
+                    })
+                    .await;
+            }
+        }
+    }
+}
+
+/// What was refused has moved on meanwhile, and is looked at again when it is due.
+fn passed_over(changed: Result<Interrupt, ChangeError>) -> Result<(), KeepError> {
+    match changed {
+        Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The limit of a graceful stop, and the request that makes it immediate.
+fn hardening(interrupt: &Interrupt, reach: Reach) -> Option<(Duration, StopRequest)> {
+    let note: StopNote = serde_json::from_str(&interrupt.content).ok()?;
+    let limit = Duration::from_millis(note.limit_ms?);
+    let target = match reach {
+        Reach::Run => Target::Run(interrupt.run),
+        Reach::Node(node) => Target::Node(interrupt.run, node),
+    };
+    let request = StopRequest {
+        target,
+        kind: StopKind::of(interrupt.interrupt_type)?,
+        mode: interrupt.mode,
+        source: interrupt.source,
+        cause: note.cause,
+        message: interrupt.reason.clone(),
+        by: interrupt.requested_by.clone(),
+        key: None,
+        limit: None,
+        metadata: None,
+    };
+    Some((limit, request))
+}

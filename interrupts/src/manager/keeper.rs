@@ -1,0 +1,284 @@
+//! The keeping of a run: what the tasks that keep it share with whoever runs it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use routing_core::{NodeId, RunId, StopMode, StopReason, StopSource};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::deliveries::Deliveries;
+use super::inbox::Inbox;
+use super::recovery::Recoverable;
+use super::request::error_in_words;
+use super::shared::Shared;
+use super::tree::Reach;
+use crate::life::{RunState, State};
+use crate::store::{ChangeError, Filter, Page, RunError, StoreError};
+
+/// Why a run is not kept any more, or could not be dealt with.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeepError {
+    /// This process keeps it already.
+    #[error("{run} is kept by this process already")]
+    Kept {
+        /// The run.
+        run: RunId,
+    },
+    /// Another process owns it now, or its lease could not be renewed in time: nothing more is written.
+    #[error("this process does not own {run} any more")]
+    Lost {
+        /// The run.
+        run: RunId,
+    },
+    /// The run was not changed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// One of its interrupts was not changed.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Recoverable for KeepError {
+    fn is_recoverable(&self) -> bool {
+        match self {
+            Self::Run(error) => error.is_recoverable(),
+            Self::Change(error) => error.is_recoverable(),
+            Self::Store(error) => error.is_recoverable(),
+            Self::Kept { .. } | Self::Lost { .. } => false,
+        }
+    }
+}
+
+/// What the tasks that keep a run share.
+pub(crate) struct Keeper {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) run: RunId,
+    pub(crate) epoch: u64,
+    /// The node that stands for the run.
+    pub(crate) node: NodeId,
+    pub(crate) deliveries: Arc<dyn Deliveries>,
+    /// One look into the inbox at a time.
+    pub(crate) inbox: tokio::sync::Mutex<Inbox>,
+    /// The run does not belong to this process any more.
+    pub(crate) lost: CancellationToken,
+    pub(crate) failure: OnceLock<KeepError>,
+    begun: AtomicBool,
+    bell: Notify,
+}
+
+impl Keeper {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        run: RunId,
+        epoch: u64,
+        node: NodeId,
+        deliveries: Arc<dyn Deliveries>,
+        inbox: Inbox,
+    ) -> Self {
+        Self {
+            shared,
+            run,
+            epoch,
+            node,
+            deliveries,
+            inbox: tokio::sync::Mutex::new(inbox),
+            lost: CancellationToken::new(),
+            failure: OnceLock::new(),
+            begun: AtomicBool::new(false),
+            bell: Notify::new(),
+        }
+    }
+
+    pub(crate) fn wake(&self) {
+        self.bell.notify_one();
+    }
+
+    pub(crate) fn check_owned(&self) -> Result<(), KeepError> {
+        if self.lost.is_cancelled() {
+            Err(KeepError::Lost { run: self.run })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Says that the run works; from then on a stop of the run makes it `stopping`.
+    pub(crate) async fn begin(&self) -> Result<(), KeepError> {
+        self.change_run(RunState::Running, None).await?;
+        self.begun.store(true, Ordering::Release);
+        self.tell_stopping().await
+    }
+
+    /// Records that the run was told to stop, where it works and was.
+    pub(crate) async fn tell_stopping(&self) -> Result<(), KeepError> {
+        if !self.begun.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let standing = self.shared.registry.standing(self.run);
+        let Some(stop) = standing
+            .iter()
+            .find(|stop| stop.reach == Reach::Run && !stop.settled)
+        else {
+            return Ok(());
+        };
+        let reason = Some(stop.reason.message.clone());
+        match self.change_run(RunState::Stopping, reason).await {
+            // It has stopped already, or has ended.
+            Ok(()) | Err(KeepError::Run(RunError::Illegal { .. })) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Changes the state of the run in this epoch.
+    pub(crate) async fn change_run(
+        &self,
+        state: RunState,
+        reason: Option<String>,
+    ) -> Result<(), KeepError> {
+        self.check_owned()?;
+        let settings = &self.shared.settings;
+        let changed = settings
+            .backoff
+            .recover(|| {
+                settings
+                    .store
+                    .change_run(self.run, self.epoch, state, reason.clone())
+            })
+            .await;
+        match changed {
+            Ok(_run) => Ok(()),
+            Err(RunError::Fenced { .. }) => {
+                self.lose("another process has taken the run");
+                Err(KeepError::Lost { run: self.run })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The run is not this process's any more: what works on it stops at once.
+    pub(crate) fn lose(&self, why: &str) {
+        tracing::error!(run = %self.run, epoch = self.epoch, why, "the run is lost");
+        self.stop_unrecorded(why.to_owned());
+        self.lost.cancel();
+    }
+
+    /// An error that cannot be recovered from: the run stops at once, and the error is kept.
+    pub(crate) fn fail(&self, error: KeepError) {
+        tracing::error!(run = %self.run, %error, "the run cannot be kept any longer");
+        self.stop_unrecorded(error_in_words(&error));
+        let _first_stands = self.failure.set(error);
+    }
+
+    fn stop_unrecorded(&self, message: String) {
+        let Some(scope) = self.shared.registry.known_scope(self.run, &Reach::Run) else {
+            return;
+        };
+        scope.stop(StopReason {
+            source: StopSource::System,
+            mode: StopMode::Immediate,
+            message,
+            timestamp: self.shared.settings.clock.now(),
+        });
+    }
+
+    /// Looks into the inbox whenever something may be in it, until the run is lost or an error ends it.
+    pub(crate) async fn keep_looking(self: Arc<Self>) {
+        loop {
+            let next = match self.look().await {
+                Ok(next) => next,
+                Err(KeepError::Lost { .. }) => return,
+                Err(error) => {
+                    self.fail(error);
+                    return;
+                }
+            };
+            tokio::select! {
+                () = self.bell.notified() => {}
+                () = until(next) => {}
+                () = self.lost.cancelled() => return,
+                () = self.shared.closed.cancelled() => return,
+            }
+        }
+    }
+
+    /// Renews the lease of the run and of the interrupts that it was given, until the run is lost.
+    pub(crate) async fn keep_owning(self: Arc<Self>) {
+        let times = self.shared.settings.times;
+        let mut renewed = Instant::now();
+        let mut wait = times.heartbeat;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = self.lost.cancelled() => return,
+                () = self.shared.closed.cancelled() => return,
+            }
+            let began = Instant::now();
+            let left = times.lease.saturating_sub(renewed.elapsed());
+            match tokio::time::timeout(left, self.renew()).await {
+                Ok(Ok(())) => {
+                    renewed = began;
+                    wait = times.heartbeat;
+                    self.wake();
+                }
+                Ok(Err(RunError::Fenced { .. } | RunError::Unknown { .. })) => {
+                    return self.lose("another process has taken the run");
+                }
+                Ok(Err(error)) if renewed.elapsed() < times.lease => {
+                    tracing::warn!(run = %self.run, %error, "the lease was not renewed");
+                    wait = times.heartbeat / 8;
+                }
+                // Another process may take the run from now on.
+                Ok(Err(_)) | Err(_) => return self.lose("its lease could not be renewed in time"),
+            }
+        }
+    }
+
+    async fn renew(&self) -> Result<(), RunError> {
+        let settings = &self.shared.settings;
+        let (store, lease) = (&settings.store, settings.lease());
+        store.renew_run(self.run, self.epoch, lease).await?;
+        let filter = Filter {
+            run: Some(self.run),
+            states: vec![State::Delivered, State::Acknowledged],
+            ..Filter::default()
+        };
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: 100 };
+            let held = store.interrupts(&filter, page).await?;
+            let Some((last, _)) = held.last() else {
+                return Ok(());
+            };
+            after = *last;
+            for (_position, interrupt) in &held {
+                let ours = |lease: &crate::life::Lease| lease.owner == settings.owner;
+                if interrupt.lease.as_ref().is_some_and(ours) {
+                    let renewed = store.renew(interrupt.id, interrupt.epoch, lease).await;
+                    match renewed {
+                        // What has moved on meanwhile needs no lease.
+                        Ok(_) | Err(ChangeError::Refused(_) | ChangeError::Unknown { .. }) => {}
+                        Err(ChangeError::Store(error)) => return Err(error.into()),
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn until(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The longest that something waits before it is tried again.
+pub(crate) const fn longest(shared: &Shared) -> Duration {
+    shared.settings.backoff.longest
+}

@@ -1,0 +1,304 @@
+//! A run that this process owns, as whoever runs it sees it.
+
+use std::sync::Arc;
+
+use routing_core::{NodeId, RunId, StopScope};
+use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::acknowledge::StoppedRun;
+use super::keeper::{KeepError, Keeper};
+use super::tree::Reach;
+use super::{Alive, StopHandle, StopRequest, StopRequests};
+use crate::hooks::{Moment, Ran};
+use crate::life::{Actor, Evidence, Interrupt, RunState};
+use crate::names::OwnerName;
+use crate::store::CheckpointId;
+
+/// How a run ends, or ends for now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunEnd {
+    /// It was told to stop, and [`KeptRun::acknowledge_stops`] has recorded that it has.
+    Stopped,
+    /// It stopped to ask.
+    Waiting {
+        /// What for, in words.
+        reason: String,
+    },
+    /// It reached its end.
+    Completed,
+    /// It cannot go on.
+    Failed {
+        /// Why, in words.
+        reason: String,
+    },
+    /// It was ended on request.
+    Cancelled {
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+/// A run that this process owns: its scopes, its inbox, and the way to say that it has stopped.
+///
+/// While it is held, its lease is renewed, and what is asked of the run, in this process or another one, reaches
+/// its scopes. Dropped without [`KeptRun::settle`], the run is let go as if this process had died: its lease runs
+/// out, and its next owner takes over what was under way.
+pub struct KeptRun {
+    keeper: Arc<Keeper>,
+    tasks: [AbortOnDropHandle<()>; 2],
+    _alive: Arc<Alive>,
+}
+
+impl KeptRun {
+    pub(super) fn new(keeper: Arc<Keeper>, alive: Arc<Alive>) -> Self {
+        let shared = Arc::clone(&keeper.shared);
+        let spawn = |work| {
+            let task = shared.tasks.spawn_on(work, &shared.runtime);
+            AbortOnDropHandle::new(task)
+        };
+        let looking: futures_util::future::BoxFuture<'static, ()> =
+            Box::pin(Arc::clone(&keeper).keep_looking());
+        let owning: futures_util::future::BoxFuture<'static, ()> =
+            Box::pin(Arc::clone(&keeper).keep_owning());
+        Self {
+            tasks: [spawn(looking), spawn(owning)],
+            keeper,
+            _alive: alive,
+        }
+    }
+
+    /// The run.
+    pub fn run(&self) -> RunId {
+        self.keeper.run
+    }
+
+    /// The epoch in which this process owns it. Whatever is written of the run carries it.
+    pub fn epoch(&self) -> u64 {
+        self.keeper.epoch
+    }
+
+    /// The name of this process as its owner.
+    pub fn owner(&self) -> &OwnerName {
+        &self.keeper.shared.settings.owner
+    }
+
+    /// The scope of the run: stopped with the process, or alone.
+    pub fn scope(&self) -> StopScope {
+        self.keeper.shared.registry.scope(self.run(), &Reach::Run)
+    }
+
+    /// The scope of a node, which stops with those of the nodes above it. One that is made after a stop of its
+    /// node, or of one above, is stopped.
+    pub fn node_scope(&self, node: &NodeId) -> StopScope {
+        self.keeper
+            .shared
+            .registry
+            .scope(self.run(), &Reach::Node(node.clone()))
+    }
+
+    /// New scopes for a node and all below it, for its next turn. Nothing is cleared: the old scope stays as it
+    /// is, and a stop that has not been acknowledged stops the new one too.
+    pub fn new_turn_of(&self, node: &NodeId) -> StopScope {
+        let reach = Reach::Node(node.clone());
+        self.keeper.shared.registry.new_turn(self.run(), &reach)
+    }
+
+    /// New scopes for the whole run. Nothing is cleared: the old ones stay as they are, and a stop that has not
+    /// been acknowledged stops the new ones too.
+    pub fn new_turn(&self) -> StopScope {
+        self.keeper
+            .shared
+            .registry
+            .new_turn(self.run(), &Reach::Run)
+    }
+
+    /// Asks for a stop, as [`InterruptManager::request`](super::InterruptManager::request) does.
+    pub fn request(&self, request: StopRequest) -> StopHandle {
+        self.requests().request(request)
+    }
+
+    /// The way in for requests, to be handed on.
+    pub fn requests(&self) -> StopRequests {
+        StopRequests {
+            shared: Arc::clone(&self.keeper.shared),
+        }
+    }
+
+    /// Counts up whenever something may have changed in the store, of this run or another one. Whoever waits for
+    /// a decision looks again when it changes, and now and then where it does not.
+    pub fn pulse(&self) -> watch::Receiver<u64> {
+        self.keeper.shared.pulse.subscribe()
+    }
+
+    /// Whether this process owns the run no more. Its scopes are stopped then, and nothing more is written.
+    pub fn is_lost(&self) -> bool {
+        self.keeper.lost.is_cancelled()
+    }
+
+    /// The error that stopped the run, where one of the store did that nobody can recover from.
+    pub fn failure(&self) -> Option<&KeepError> {
+        self.keeper.failure.get()
+    }
+
+    /// Records that the run works. A stop that has come by then makes it `stopping` at once.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn begin(&self) -> Result<(), KeepError> {
+        self.keeper.begin().await
+    }
+
+    /// Looks into the inbox now, instead of when the bell rings: afterwards all that was asked of the run before
+    /// is recorded, delivered and in force.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn look(&self) -> Result<(), KeepError> {
+        self.keeper.look().await.map(|_next| ())
+    }
+
+    /// Lifts the pauses that were found when the run was taken: whoever resumes it decides them, and the questions
+    /// that they held are shown again. Stops that came later stay in force. Returns the pauses.
+    ///
+    /// Call it before the run's scopes are handed out: they are new afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat: a pause that was decided stays so.
+    pub async fn resume(
+        &self,
+        by: &Actor,
+        content: Option<String>,
+    ) -> Result<Vec<Interrupt>, KeepError> {
+        self.keeper.resume(by, content).await
+    }
+
+    /// Says that nothing of the run runs any more, with the checkpoint that it can go on from. All its stops are
+    /// acknowledged and resolved: pauses await their review and the run is paused, or a stop is applied and
+    /// the run is cancelled. Returns `None` where the run was not told to stop.
+    ///
+    /// When this returns, "stopped" is true and recorded.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat: it goes on from wherever each stop stands.
+    pub async fn acknowledge_stops(
+        &self,
+        evidence: Evidence,
+        checkpoint: Option<CheckpointId>,
+    ) -> Result<Option<StoppedRun>, KeepError> {
+        self.keeper.stop_run(&evidence, checkpoint).await
+    }
+
+    /// Says that nothing of a node and of all below it runs any more. The stops of it alone are acknowledged and
+    /// resolved; the run goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn acknowledge_stops_of(
+        &self,
+        node: &NodeId,
+        evidence: Evidence,
+        checkpoint: Option<CheckpointId>,
+    ) -> Result<Vec<Interrupt>, KeepError> {
+        let reach = Reach::Node(node.clone());
+        self.keeper
+            .finish_stops(&reach, &evidence, checkpoint)
+            .await
+    }
+
+    /// Calls the hooks of a moment around a step or the use of a tool, each within its time.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the hooks that still run are dropped too.
+    pub async fn call_hooks(&self, moment: Moment) -> Vec<Ran> {
+        self.keeper.shared.call_hooks(moment).await
+    }
+
+    /// Records how the run ends, for now or for good, and then lets it go: what was asked of it by then is
+    /// recorded first, the lease is released last.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`]. The run is let go all the same, and its lease runs out.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe: dropped, the run is let go as if this process had died.
+    pub async fn settle(mut self, end: RunEnd) -> Result<(), KeepError> {
+        let settled = self.record_end(end).await;
+        if settled.is_ok() {
+            self.release().await;
+        }
+        settled
+    }
+
+    async fn record_end(&self, end: RunEnd) -> Result<(), KeepError> {
+        let keeper = &self.keeper;
+        keeper.check_owned()?;
+        keeper.look().await?;
+        match end {
+            RunEnd::Stopped => Ok(()),
+            RunEnd::Waiting { reason } => keeper.change_run(RunState::Waiting, Some(reason)).await,
+            RunEnd::Completed => keeper.change_run(RunState::Completed, None).await,
+            RunEnd::Failed { reason } => keeper.change_run(RunState::Failed, Some(reason)).await,
+            RunEnd::Cancelled { reason } => {
+                keeper.change_run(RunState::Cancelled, Some(reason)).await
+            }
+        }
+    }
+
+    async fn release(&mut self) {
+        // They end first, so that nothing is written once the lease is released.
+        for task in &mut self.tasks {
+            task.abort();
+            let _ended = task.await;
+        }
+        let shared = &self.keeper.shared;
+        let settings = &shared.settings;
+        let released = settings
+            .backoff
+            .recover(|| settings.store.release_run(self.run(), self.epoch()))
+            .await;
+        if let Err(error) = released {
+            tracing::warn!(run = %self.run(), %error, "the lease was not released; it runs out");
+        }
+    }
+}
+
+impl Drop for KeptRun {
+    fn drop(&mut self) {
+        let shared = &self.keeper.shared;
+        self.keeper.lost.cancel();
+        shared.keepers().remove(&self.run());
+        if shared.registry.leave(self.run()) {
+            shared.outside.notify_one();
+        }
+        shared.beat();
+    }
+}

@@ -1,0 +1,41 @@
+//! Limits ask a manager for their stops.
+
+use super::request::{StopCause, StopRequest, Target};
+use super::shared::StopRequests;
+use crate::life::Actor;
+use crate::limits::{LimitKind, LimitReached, LimitWarning, StopSink};
+use routing_core::StopSource;
+
+/// Pauses a target when a limit is reached.
+#[derive(Clone)]
+pub struct LimitStops {
+    /// Where the stop is asked for.
+    pub requests: StopRequests,
+    /// What is to stop.
+    pub target: Target,
+    /// Who asks.
+    pub by: Actor,
+}
+
+impl StopSink for LimitStops {
+    fn stop(&self, reached: LimitReached) {
+        let cause = match reached.limit {
+            LimitKind::Time => StopCause::Timeout,
+            LimitKind::Steps | LimitKind::Cost => StopCause::Budget,
+            LimitKind::Memory | LimitKind::Cpu => StopCause::Resource,
+        };
+        let request = StopRequest {
+            mode: reached.mode,
+            source: StopSource::System,
+            cause,
+            metadata: Some(reached.metadata),
+            ..StopRequest::pause(self.target.clone(), self.by.clone(), reached.message)
+        };
+        // Nobody waits for it here: the request goes on by itself.
+        let _handle = self.requests.request(request);
+    }
+
+    fn warn(&self, warning: LimitWarning) {
+        tracing::warn!(limit = %warning.limit, warning.message, metadata = %warning.metadata, "near a limit");
+    }
+}

@@ -1,0 +1,224 @@
+//! Recording requests: of runs that this process keeps, and of others.
+
+use std::sync::Arc;
+
+use routing_core::{InterruptId, NodeId, RunId};
+
+use super::keeper::{KeepError, Keeper};
+use super::shared::{Shared, StopJob};
+use super::ticket::{Progress, RequestError};
+use super::tree::Reach;
+use crate::life::{Admission, ExpiryOutcome, Family, Interrupt, Scope, State, USUAL_ATTEMPTS};
+use crate::names::{IdempotencyKey, KindName};
+use crate::store::{ChangeError, Filter, Page, StoreError};
+
+const PAGE: u32 = 100;
+
+impl Keeper {
+    /// Records all that was asked of the run in this process.
+    pub(crate) async fn record_all(&self) -> Result<(), KeepError> {
+        while let Some(job) = self.shared.registry.next_job(self.run) {
+            self.shared.record(&job, &self.node).await;
+            self.check_owned()?;
+        }
+        Ok(())
+    }
+}
+
+impl Shared {
+    /// Records requests for runs that nobody here keeps, until the manager ends.
+    pub(crate) async fn record_outside(self: Arc<Self>) {
+        loop {
+            while let Some((run, job)) = self.registry.next_outside() {
+                self.record_for_others(&job).await;
+                if self.registry.outside_done(run) {
+                    self.wake(run);
+                }
+                self.beat();
+            }
+            tokio::select! {
+                () = self.outside.notified() => {}
+                () = self.closed.cancelled() => return,
+            }
+        }
+    }
+
+    async fn record_for_others(&self, job: &StopJob) {
+        match self.first_node(job.run).await {
+            Ok(node) => self.record(job, &node).await,
+            Err(error) => job.ticket.report(Progress::Failed(error.into())),
+        }
+        self.ring_for(job.run).await;
+    }
+
+    /// Rings for the owner of a run, where it is another process.
+    async fn ring_for(&self, run: RunId) {
+        let settings = &self.settings;
+        match settings.store.run(run).await {
+            Ok(Some(run)) => {
+                if let Some(lease) = run.lease
+                    && lease.owner != settings.owner
+                {
+                    settings.bell.ring(&lease.owner).await;
+                }
+            }
+            Ok(None) => {}
+            // A ring is only a hint: the owner looks at its next poll.
+            Err(error) => tracing::warn!(%run, %error, "nobody was rung for"),
+        }
+    }
+
+    /// The node that stands for a run: its first one.
+    async fn first_node(&self, run: RunId) -> Result<NodeId, StoreError> {
+        let settings = &self.settings;
+        let page = Page { after: 0, limit: 1 };
+        let nodes = settings
+            .backoff
+            .recover(|| settings.store.nodes(Some(run), page))
+            .await?;
+        let first = nodes.into_iter().next();
+        Ok(first.map_or_else(NodeId::root, |(_position, row)| row.node))
+    }
+
+    /// Records a request, and says so to whoever made it.
+    pub(crate) async fn record(&self, job: &StopJob, main: &NodeId) {
+        let recorded = if job.joins {
+            self.raise(job, job.id).await
+        } else {
+            self.admit(job, main).await
+        };
+        match &recorded {
+            Ok(id) => {
+                if *id != job.id {
+                    self.registry.rename(job.run, job.id, *id);
+                }
+                tracing::debug!(run = %job.run, interrupt = %id, "the request is recorded");
+            }
+            Err(error) => tracing::error!(run = %job.run, %error, "the request is not recorded"),
+        }
+        job.ticket.report(match recorded {
+            Ok(id) => Progress::Recorded(id),
+            Err(error) => Progress::Failed(error),
+        });
+    }
+
+    async fn admit(&self, job: &StopJob, main: &NodeId) -> Result<InterruptId, RequestError> {
+        // A request of its own is one wherever it comes from; any other joins what is under way.
+        if job.request.key.is_none()
+            && let Some(under_way) = self.under_way(job).await?
+        {
+            return self.raise(job, under_way.id).await;
+        }
+        let admission = self.admission(job, main).await?;
+        let settings = &self.settings;
+        let admitted = settings
+            .backoff
+            .recover(|| settings.store.admit(admission.clone()))
+            .await?;
+        Ok(admitted.into_interrupt().id)
+    }
+
+    async fn raise(&self, job: &StopJob, id: InterruptId) -> Result<InterruptId, RequestError> {
+        let settings = &self.settings;
+        let (by, mode) = (&job.request.by, job.request.mode);
+        let raised = settings
+            .backoff
+            .recover(|| settings.store.raise_mode(id, by.clone(), mode))
+            .await;
+        match raised {
+            // One that has ended meanwhile has taken hold: there is nothing left to raise.
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(id),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The same stop, where the store has it under way.
+    async fn under_way(&self, job: &StopJob) -> Result<Option<Interrupt>, StoreError> {
+        let settings = &self.settings;
+        let filter = Filter {
+            run: Some(job.run),
+            node: None,
+            states: vec![
+                State::Requested,
+                State::Delivered,
+                State::Acknowledged,
+                State::AwaitingReview,
+            ],
+        };
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = settings
+                .backoff
+                .recover(|| settings.store.interrupts(&filter, page))
+                .await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(None);
+            };
+            after = *last;
+            let same = found
+                .into_iter()
+                .find(|(_position, interrupt)| is_same(interrupt, job));
+            if let Some((_position, interrupt)) = same {
+                return Ok(Some(interrupt));
+            }
+        }
+    }
+
+    async fn admission(&self, job: &StopJob, main: &NodeId) -> Result<Admission, RequestError> {
+        let request = &job.request;
+        let node = match &job.reach {
+            Reach::Run => main,
+            Reach::Node(node) => node,
+        };
+        let kind = self.kind_of(job.run, node).await?;
+        let facing = self.settings.facings.facing(job.run, node, kind.as_ref());
+        let content =
+            serde_json::to_string(&request.note()).map_err(|error| RequestError::Unwritable {
+                detail: error.to_string(),
+            })?;
+        Ok(Admission {
+            id: job.id,
+            run: job.run,
+            node: node.clone(),
+            kind: facing.kind,
+            origin: facing.origin,
+            routes: facing.routes,
+            interrupt_type: request.kind.into(),
+            source: request.source,
+            requested_by: request.by.clone(),
+            mode: request.mode,
+            scope: Scope::from(&job.reach),
+            reason: request.message.clone(),
+            content,
+            key: request
+                .key
+                .clone()
+                .unwrap_or_else(|| IdempotencyKey::from(job.id)),
+            allowed: Vec::new(),
+            patience: None,
+            on_expiry: ExpiryOutcome::Cancel,
+            most_attempts: USUAL_ATTEMPTS,
+            reroute: None,
+        })
+    }
+
+    async fn kind_of(&self, run: RunId, node: &NodeId) -> Result<Option<KindName>, StoreError> {
+        let settings = &self.settings;
+        let row = settings
+            .backoff
+            .recover(|| settings.store.node(run, node))
+            .await?;
+        Ok(row.map(|row| row.kind))
+    }
+}
+
+fn is_same(interrupt: &Interrupt, job: &StopJob) -> bool {
+    let same_reach = match &job.reach {
+        Reach::Run => interrupt.scope == Scope::Run,
+        Reach::Node(node) => interrupt.scope == Scope::Agent && interrupt.node == *node,
+    };
+    interrupt.family() == Family::Stop
+        && same_reach
+        && interrupt.interrupt_type == job.request.kind.into()
+}

@@ -1,0 +1,489 @@
+//! Which stops are in force in this process, and on whom: one small table behind one lock.
+//!
+//! Everything in it is level-triggered. A stop that is asked for before its run is taken, before its node has a
+//! scope, or while a run changes hands, stands in the table and is found by whoever comes later.
+
+use std::collections::{HashMap, VecDeque};
+
+use routing_core::{InterruptId, InterruptType, RunId, StopReason};
+
+use super::sync::{Mutex, MutexGuard, PoisonError};
+use super::tree::{Reach, Stoppable, Tree};
+
+/// A stop that is in force on a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Standing {
+    /// Its interrupt.
+    pub(crate) id: InterruptId,
+    /// How far it reaches.
+    pub(crate) reach: Reach,
+    /// What it does.
+    pub(crate) interrupt_type: InterruptType,
+    /// Why; its mode is the hardest that was asked for.
+    pub(crate) reason: StopReason,
+    /// Whether it is stopped and recorded, so that a new turn does not stop again.
+    pub(crate) settled: bool,
+    /// Whether it was found in the store when the run was taken.
+    pub(crate) found: bool,
+}
+
+/// A stop that is asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// The id that its interrupt gets, where it is a new one.
+    pub(crate) id: InterruptId,
+    /// How far it reaches.
+    pub(crate) reach: Reach,
+    /// What it does.
+    pub(crate) interrupt_type: InterruptType,
+    /// Why.
+    pub(crate) reason: StopReason,
+    /// Whether it is a request of its own, even where the same stop is under way.
+    pub(crate) alone: bool,
+}
+
+/// What is to be recorded of a request.
+pub(crate) trait Job: Clone {
+    /// Whether recording this one records the other one too.
+    fn covers(&self, other: &Self) -> bool;
+
+    /// The interrupt that it is about has another id than was thought.
+    fn rename(&mut self, from: InterruptId, to: InterruptId);
+}
+
+/// Whether a stop began or joined one that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placed {
+    /// A new interrupt.
+    New(InterruptId),
+    /// A further request for this one.
+    Joined(InterruptId),
+}
+
+/// Who records the jobs of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recorder {
+    /// The one that keeps the run.
+    Keeper,
+    /// The one for runs that nobody here keeps.
+    Outside,
+}
+
+struct Entry<S, J> {
+    tree: Tree<S>,
+    standing: Vec<Standing>,
+    jobs: VecDeque<J>,
+    kept: bool,
+    /// Jobs that the outside recorder has begun.
+    begun: usize,
+}
+
+impl<S: Stoppable, J> Entry<S, J> {
+    fn below(above: &S) -> Self {
+        Self {
+            tree: Tree::below(above),
+            standing: Vec::new(),
+            jobs: VecDeque::new(),
+            kept: false,
+            begun: 0,
+        }
+    }
+
+    /// The scope of a reach. One that had to be made is told the stops that are in force on its node.
+    fn scope(&mut self, reach: &Reach) -> S {
+        let Self { tree, standing, .. } = self;
+        match reach {
+            Reach::Run => tree.root().clone(),
+            Reach::Node(node) => tree.node(node, &|made, scope: &S| {
+                let reach = Reach::Node(made.clone());
+                for stop in standing.iter().filter(|stop| stop.reach == reach) {
+                    if !stop.settled {
+                        scope.stop(&stop.reason);
+                    }
+                }
+            }),
+        }
+    }
+
+    fn stop(&mut self, reach: &Reach, reason: &StopReason) {
+        self.scope(reach).stop(reason);
+    }
+
+    /// The standing stop that a request joins.
+    fn joined(&mut self, asked: &Asked) -> Option<&mut Standing> {
+        if asked.alone {
+            return None;
+        }
+        self.standing
+            .iter_mut()
+            .find(|stop| stop.reach == asked.reach && stop.interrupt_type == asked.interrupt_type)
+    }
+
+    fn place(&mut self, asked: &Asked) -> Placed {
+        self.stop(&asked.reach, &asked.reason);
+        match self.joined(asked) {
+            Some(standing) => {
+                if asked.reason.mode > standing.reason.mode {
+                    standing.reason = asked.reason.clone();
+                }
+                Placed::Joined(standing.id)
+            }
+            None => {
+                self.standing.push(Standing {
+                    id: asked.id,
+                    reach: asked.reach.clone(),
+                    interrupt_type: asked.interrupt_type,
+                    reason: asked.reason.clone(),
+                    settled: false,
+                    found: false,
+                });
+                Placed::New(asked.id)
+            }
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.kept && self.jobs.is_empty() && self.begun == 0
+    }
+}
+
+impl<S: Stoppable, J: Job> Entry<S, J> {
+    /// Queues a job, unless one that waits covers it: the one that will be done is returned.
+    fn queue(&mut self, job: J) -> J {
+        if let Some(waiting) = self.jobs.iter().find(|waiting| waiting.covers(&job)) {
+            return waiting.clone();
+        }
+        self.jobs.push_back(job.clone());
+        job
+    }
+}
+
+struct Table<S, J> {
+    /// What all runs that are taken in this turn stop with.
+    process: S,
+    /// The stops of everything, for the runs that are still to be taken in this turn.
+    everything: Vec<(Asked, J)>,
+    runs: HashMap<RunId, Entry<S, J>>,
+}
+
+impl<S: Stoppable, J> Table<S, J> {
+    fn entry(&mut self, run: RunId) -> &mut Entry<S, J> {
+        let Self { process, runs, .. } = self;
+        runs.entry(run).or_insert_with(|| Entry::below(process))
+    }
+}
+
+/// The table, for every thread.
+pub(crate) struct Registry<S, J> {
+    table: Mutex<Table<S, J>>,
+}
+
+impl<S: Stoppable, J: Job> Registry<S, J> {
+    /// An empty table, whose runs stop with `process`.
+    pub(crate) fn new(process: S) -> Self {
+        Self {
+            table: Mutex::new(Table {
+                process,
+                everything: Vec::new(),
+                runs: HashMap::new(),
+            }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table<S, J>> {
+        // No method leaves the table half changed: each first looks, then changes.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a stop in force and queues what is to be recorded of it.
+    pub(crate) fn ask(
+        &self,
+        run: RunId,
+        asked: &Asked,
+        job: impl FnOnce(Placed) -> J,
+    ) -> (J, Recorder) {
+        let mut table = self.lock();
+        let entry = table.entry(run);
+        let placed = entry.place(asked);
+        let job = entry.queue(job(placed));
+        (job, recorder(entry.kept))
+    }
+
+    /// Puts a stop in force on every run that is kept here, now or later in this turn.
+    pub(crate) fn ask_all(
+        &self,
+        asked: &Asked,
+        later: J,
+        job: impl Fn(RunId, Placed) -> J,
+        id: impl Fn() -> InterruptId,
+    ) -> Vec<(RunId, J)> {
+        let mut table = self.lock();
+        table.process.stop(&asked.reason);
+        match table
+            .everything
+            .iter_mut()
+            .find(|(known, _job)| known.interrupt_type == asked.interrupt_type)
+        {
+            Some((known, job)) => {
+                if asked.reason.mode > known.reason.mode {
+                    known.reason = asked.reason.clone();
+                    *job = later;
+                }
+            }
+            None => table.everything.push((asked.clone(), later)),
+        }
+        let mut jobs = Vec::new();
+        for (run, entry) in table.runs.iter_mut().filter(|(_run, entry)| entry.kept) {
+            let asked = Asked {
+                id: id(),
+                ..asked.clone()
+            };
+            let placed = entry.place(&asked);
+            jobs.push((*run, entry.queue(job(*run, placed))));
+        }
+        jobs
+    }
+
+    /// Marks a run as kept here. What was asked of everything in this turn is asked of it too. Returns whether
+    /// nobody here kept it before.
+    pub(crate) fn take(
+        &self,
+        run: RunId,
+        job: impl Fn(RunId, &J, InterruptId) -> J,
+        id: impl Fn() -> InterruptId,
+    ) -> bool {
+        let mut table = self.lock();
+        let everything = table.everything.clone();
+        let entry = table.entry(run);
+        if entry.kept {
+            return false;
+        }
+        entry.kept = true;
+        for (asked, later) in everything {
+            let asked = Asked { id: id(), ..asked };
+            if let Placed::New(id) = entry.place(&asked) {
+                entry.jobs.push_back(job(run, &later, id));
+            }
+        }
+        true
+    }
+
+    /// Lets a run go. Jobs that are left go to the outside recorder; returns whether there are any.
+    pub(crate) fn leave(&self, run: RunId) -> bool {
+        let mut table = self.lock();
+        let process = table.process.clone();
+        let Some(entry) = table.runs.get_mut(&run) else {
+            return false;
+        };
+        entry.kept = false;
+        // Whatever happens to the run now is for its next owner to find in the store.
+        entry.standing.clear();
+        entry.tree = Tree::below(&process);
+        let left = !entry.jobs.is_empty();
+        table.forget_idle(run);
+        left
+    }
+
+    /// The next job of a run that is kept here. There is none while the outside recorder is at an earlier one.
+    pub(crate) fn next_job(&self, run: RunId) -> Option<J> {
+        let mut table = self.lock();
+        let entry = table.runs.get_mut(&run)?;
+        if entry.begun > 0 {
+            return None;
+        }
+        entry.jobs.pop_front()
+    }
+
+    /// Whether all that was asked of a run is recorded.
+    pub(crate) fn is_recorded(&self, run: RunId) -> bool {
+        let table = self.lock();
+        let entry = table.runs.get(&run);
+        entry.is_none_or(|entry| entry.jobs.is_empty() && entry.begun == 0)
+    }
+
+    /// The next job of a run that nobody here keeps.
+    pub(crate) fn next_outside(&self) -> Option<(RunId, J)> {
+        let mut table = self.lock();
+        table.runs.iter_mut().find_map(|(run, entry)| {
+            if entry.kept {
+                return None;
+            }
+            let job = entry.jobs.pop_front()?;
+            entry.begun += 1;
+            Some((*run, job))
+        })
+    }
+
+    /// Says that a job of [`Registry::next_outside`] is done. Returns whether the run has been taken meanwhile.
+    pub(crate) fn outside_done(&self, run: RunId) -> bool {
+        let mut table = self.lock();
+        let Some(entry) = table.runs.get_mut(&run) else {
+            return false;
+        };
+        entry.begun = entry.begun.saturating_sub(1);
+        let kept = entry.kept;
+        table.forget_idle(run);
+        kept
+    }
+
+    /// The scope of a reach of a run.
+    pub(crate) fn scope(&self, run: RunId, reach: &Reach) -> S {
+        self.lock().entry(run).scope(reach)
+    }
+
+    /// The scope of a reach of a run, where this process knows the run.
+    pub(crate) fn known_scope(&self, run: RunId, reach: &Reach) -> Option<S> {
+        self.lock()
+            .runs
+            .get_mut(&run)
+            .map(|entry| entry.scope(reach))
+    }
+
+    /// What all runs of this turn stop with.
+    pub(crate) fn process(&self) -> S {
+        self.lock().process.clone()
+    }
+
+    /// Puts a stop in force that was found in the store. Returns whether it was not in force before. On a run
+    /// that is kept here no more it has no effect: its next owner finds it.
+    pub(crate) fn stand(&self, run: RunId, standing: Standing) -> bool {
+        let mut table = self.lock();
+        let Some(entry) = table.runs.get_mut(&run).filter(|entry| entry.kept) else {
+            return false;
+        };
+        entry.stop(&standing.reach, &standing.reason);
+        match entry
+            .standing
+            .iter_mut()
+            .find(|stop| stop.id == standing.id)
+        {
+            Some(known) => {
+                if standing.reason.mode > known.reason.mode {
+                    known.reason = standing.reason;
+                }
+                false
+            }
+            None => {
+                entry.standing.push(standing);
+                true
+            }
+        }
+    }
+
+    /// Gives a standing stop the id under which the store knows it.
+    pub(crate) fn rename(&self, run: RunId, from: InterruptId, to: InterruptId) {
+        let mut table = self.lock();
+        if let Some(entry) = table.runs.get_mut(&run) {
+            if entry.standing.iter().any(|stop| stop.id == to) {
+                entry.standing.retain(|stop| stop.id != from);
+            }
+            for stop in entry.standing.iter_mut().filter(|stop| stop.id == from) {
+                stop.id = to;
+            }
+            for job in &mut entry.jobs {
+                job.rename(from, to);
+            }
+        }
+    }
+
+    /// The stops in force on a run.
+    pub(crate) fn standing(&self, run: RunId) -> Vec<Standing> {
+        let table = self.lock();
+        table
+            .runs
+            .get(&run)
+            .map_or_else(Vec::new, |entry| entry.standing.clone())
+    }
+
+    /// Says that a stop is stopped and recorded.
+    pub(crate) fn settle(&self, run: RunId, id: InterruptId) {
+        let mut table = self.lock();
+        if let Some(entry) = table.runs.get_mut(&run) {
+            for stop in entry.standing.iter_mut().filter(|stop| stop.id == id) {
+                stop.settled = true;
+            }
+        }
+    }
+
+    /// Takes stops out of force; their scopes stay stopped until a new turn.
+    pub(crate) fn lift(&self, run: RunId, ids: &[InterruptId]) {
+        let mut table = self.lock();
+        if let Some(entry) = table.runs.get_mut(&run) {
+            entry.standing.retain(|stop| !ids.contains(&stop.id));
+        }
+    }
+
+    /// Makes new scopes for a reach, and all below it. Stops that are not settled are in force on them too.
+    pub(crate) fn new_turn(&self, run: RunId, reach: &Reach) -> S {
+        let mut table = self.lock();
+        let process = table.process.clone();
+        let entry = table.entry(run);
+        entry
+            .standing
+            .retain(|stop| !stop.settled || !covers(reach, &stop.reach));
+        match reach {
+            Reach::Run => {
+                entry.tree = Tree::below(&process);
+                let again: Vec<_> = entry.standing.clone();
+                for stop in again.iter().filter(|stop| !stop.settled) {
+                    entry.stop(&stop.reach, &stop.reason);
+                }
+            }
+            Reach::Node(node) => entry.tree.forget(node),
+        }
+        entry.scope(reach)
+    }
+
+    /// Begins a new turn of the process: what was asked of everything before does not concern runs taken later.
+    pub(crate) fn new_process_turn(&self, process: S) {
+        let mut table = self.lock();
+        table.process = process;
+        table.everything.clear();
+    }
+
+    /// The runs that are kept here.
+    pub(crate) fn kept(&self) -> Vec<RunId> {
+        let table = self.lock();
+        let kept = table.runs.iter().filter(|(_run, entry)| entry.kept);
+        kept.map(|(run, _entry)| *run).collect()
+    }
+
+    /// How many requests wait to be recorded.
+    pub(crate) fn unrecorded(&self) -> usize {
+        let table = self.lock();
+        table
+            .runs
+            .values()
+            .map(|entry| entry.jobs.len() + entry.begun)
+            .sum()
+    }
+
+    /// How many runs the table knows.
+    pub(crate) fn known(&self) -> usize {
+        self.lock().runs.len()
+    }
+}
+
+impl<S: Stoppable, J> Table<S, J> {
+    fn forget_idle(&mut self, run: RunId) {
+        if self.runs.get(&run).is_some_and(Entry::is_idle) {
+            self.runs.remove(&run);
+        }
+    }
+}
+
+const fn recorder(kept: bool) -> Recorder {
+    if kept {
+        Recorder::Keeper
+    } else {
+        Recorder::Outside
+    }
+}
+
+fn covers(outer: &Reach, inner: &Reach) -> bool {
+    match (outer, inner) {
+        (Reach::Run, _) => true,
+        (Reach::Node(_), Reach::Run) => false,
+        (Reach::Node(outer), Reach::Node(inner)) => inner.is_within(outer),
+    }
+}

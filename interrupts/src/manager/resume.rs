@@ -1,0 +1,109 @@
+//! Lifting pauses when a run is resumed.
+
+use std::sync::Arc;
+
+use routing_core::{DecisionId, InterruptType};
+
+use super::keeper::{KeepError, Keeper};
+use super::tree::Reach;
+use crate::digest::Digest;
+use crate::life::{Actor, Choosing, Evidence, Interrupt, Judge, Refusal, State, Verdict};
+use crate::store::ChangeError;
+
+impl Keeper {
+    /// Decides the pauses that the run was found with, and gives it new scopes.
+    pub(crate) async fn resume(
+        self: &Arc<Self>,
+        by: &Actor,
+        content: Option<String>,
+    ) -> Result<Vec<Interrupt>, KeepError> {
+        let mut lifted = Vec::new();
+        {
+            // No look into the inbox puts a pause in force again while it is decided.
+            let _inbox = self.inbox.lock().await;
+            let standing = self.shared.registry.standing(self.run);
+            let found = standing
+                .iter()
+                .filter(|stop| stop.found && stop.interrupt_type == InterruptType::Pause);
+            for stop in found {
+                if let Some(interrupt) = self.lift(stop.id, by, content.as_ref()).await? {
+                    lifted.push(interrupt);
+                }
+                self.shared.registry.lift(self.run, &[stop.id]);
+            }
+            self.shared.registry.new_turn(self.run, &Reach::Run);
+        }
+        // Questions that the pauses held are shown again.
+        self.look().await?;
+        Ok(lifted)
+    }
+
+    /// Decides a pause, from wherever it stands: nothing of the run runs, so it has taken hold.
+    async fn lift(
+        &self,
+        id: routing_core::InterruptId,
+        by: &Actor,
+        content: Option<&String>,
+    ) -> Result<Option<Interrupt>, KeepError> {
+        let settings = &self.shared.settings;
+        let store = &settings.store;
+        loop {
+            self.check_owned()?;
+            let found = settings.backoff.recover(|| store.interrupt(id)).await?;
+            let Some(pause) = found else { return Ok(None) };
+            let epoch = pause.epoch;
+            let changed = match pause.state {
+                State::Delivered => {
+                    let evidence = Evidence::Cancelled;
+                    settings
+                        .backoff
+                        .recover(|| store.acknowledge(id, epoch, evidence.clone()))
+                        .await
+                }
+                State::Acknowledged => {
+                    let shown = Digest::of(pause.content.as_bytes());
+                    settings
+                        .backoff
+                        .recover(|| store.require_review(id, epoch, shown))
+                        .await
+                }
+                State::AwaitingReview => {
+                    let judge = Judge::Person {
+                        actor: by.clone(),
+                        version: pause.version,
+                        shown: pause
+                            .review
+                            .as_ref()
+                            .map_or(Digest::ZERO, |review| review.shown),
+                    };
+                    let choosing = Choosing {
+                        id: DecisionId::from_uuid(id.uuid()),
+                        verdict: match content {
+                            None => Verdict::Resume,
+                            Some(_) => Verdict::Respond,
+                        },
+                        target: None,
+                        content: content.cloned(),
+                    };
+                    settings
+                        .backoff
+                        .recover(|| store.decide(id, judge.clone(), choosing.clone()))
+                        .await
+                }
+                State::Requested
+                | State::Resolved
+                | State::Rerouted
+                | State::Expired
+                | State::Cancelled
+                | State::DeadLettered => return Ok(Some(pause)),
+            };
+            match changed {
+                Ok(_)
+                | Err(ChangeError::Refused(
+                    Refusal::StaleVersion { .. } | Refusal::Ended { .. } | Refusal::Illegal { .. },
+                )) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}

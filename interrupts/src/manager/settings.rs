@@ -1,0 +1,93 @@
+//! What a manager is told when it is made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use routing_core::{Clock, SystemClock};
+
+use super::recovery::Backoff;
+use super::request::Facings;
+use crate::bell::{Bell, NoBell};
+use crate::life::{Actor, Role};
+use crate::names::OwnerName;
+use crate::store::Store;
+
+/// How long things take, and may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// How long the lease of a run holds without being renewed.
+    pub lease: Duration,
+    /// How often it is renewed: well below the lease.
+    pub heartbeat: Duration,
+    /// How often the store is looked into where no bell rings.
+    pub poll: Duration,
+    /// How long a shutdown waits for runs that stop gracefully, and once more after it has told them to stop
+    /// at once.
+    pub grace: Duration,
+    /// How long a delivery to a node may take.
+    pub delivery: Duration,
+    /// How long a hook or a shutdown callback may take.
+    pub hook: Duration,
+}
+
+impl Default for Times {
+    /// 15 s of lease renewed every 5 s, a look each 500 ms, 5 s of grace, 5 s for a delivery, 2 s for a hook.
+    fn default() -> Self {
+        Self {
+            lease: Duration::from_secs(15),
+            heartbeat: Duration::from_secs(5),
+            poll: Duration::from_millis(500),
+            grace: Duration::from_secs(5),
+            delivery: Duration::from_secs(5),
+            hook: Duration::from_secs(2),
+        }
+    }
+}
+
+/// What a manager is told when it is made.
+#[derive(Clone)]
+pub struct ManagerSettings {
+    /// Where everything is recorded.
+    pub store: Arc<dyn Store>,
+    /// The name of this process among the owners of runs. No other process has it.
+    pub owner: OwnerName,
+    /// Rings for the owners of other runs, and hears its own ring.
+    pub bell: Arc<dyn Bell>,
+    /// The clock of the reasons of stops.
+    pub clock: Arc<dyn Clock>,
+    /// Knows kinds and routes.
+    pub facings: Arc<dyn Facings>,
+    /// How long things take.
+    pub times: Times,
+    /// How errors of the store are tried again.
+    pub backoff: Backoff,
+}
+
+impl ManagerSettings {
+    /// The usual settings: the machine's clock, no bell.
+    pub fn new(store: Arc<dyn Store>, owner: OwnerName, facings: Arc<dyn Facings>) -> Self {
+        Self {
+            store,
+            owner,
+            bell: Arc::new(NoBell),
+            clock: Arc::new(SystemClock),
+            facings,
+            times: Times::default(),
+            backoff: Backoff::default(),
+        }
+    }
+
+    /// This process, as somebody who acts.
+    pub fn actor(&self) -> Actor {
+        Actor {
+            name: self.owner.clone().into(),
+            role: Role::System,
+        }
+    }
+
+    /// The lease as stores take it.
+    pub(crate) fn lease(&self) -> SignedDuration {
+        SignedDuration::try_from(self.times.lease).unwrap_or(SignedDuration::MAX)
+    }
+}

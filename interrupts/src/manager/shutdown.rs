@@ -1,0 +1,154 @@
+//! Shutting down: ask, wait, force, record, announce, in that order.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use routing_core::{RunId, StopMode, StopSource};
+use tokio::time::Instant;
+
+use super::request::{StopCause, StopKind, StopRequest, Target};
+use super::shared::Shared;
+use super::ticket::RequestError;
+use crate::hooks::{HookError, Ran, RanHow};
+
+type Callback =
+    Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = Result<(), HookError>> + Send>> + Send>;
+
+/// What is called when the manager shuts down.
+#[derive(Default)]
+pub(crate) struct Callbacks {
+    callbacks: Mutex<Vec<(String, Callback)>>,
+}
+
+impl Callbacks {
+    pub(crate) fn add<F>(&self, name: String, callback: impl FnOnce() -> F + Send + 'static)
+    where
+        F: Future<Output = Result<(), HookError>> + Send + 'static,
+    {
+        self.callbacks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((name, Box::new(move || Box::pin(callback()))));
+    }
+
+    fn take(&self) -> Vec<(String, Callback)> {
+        std::mem::take(
+            &mut *self
+                .callbacks
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+}
+
+/// How a run came to its rest when the manager shut down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunRest {
+    /// It was let go after it had been asked.
+    Gracefully,
+    /// It was let go after it had been told to stop at once.
+    ByForce,
+    /// It was still kept when all time was over: it was not let go, and may still run.
+    NotLetGo,
+}
+
+/// What a shutdown did, and what it could not do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShutdownReport {
+    /// The runs that were kept, and how each came to rest.
+    pub runs: Vec<(RunId, RunRest)>,
+    /// Requests of the shutdown itself that were not recorded: those runs stopped without a record of why.
+    pub unrecorded: Vec<RequestError>,
+    /// The shutdown callbacks, and how each ended.
+    pub callbacks: Vec<Ran>,
+}
+
+impl ShutdownReport {
+    /// Whether everything stopped, is recorded, and every callback did what it does.
+    pub fn is_clean(&self) -> bool {
+        self.unrecorded.is_empty()
+            && self
+                .runs
+                .iter()
+                .all(|(_run, rest)| *rest != RunRest::NotLetGo)
+            && self.callbacks.iter().all(|ran| ran.how == RanHow::Done)
+    }
+}
+
+impl Shared {
+    /// Asks every run to stop, waits, forces, waits again, calls the callbacks, ends all tasks.
+    pub(crate) async fn shut_down(self: &Arc<Self>, message: &str) -> ShutdownReport {
+        let kept = self.registry.kept();
+        let grace = self.settings.times.grace;
+        let mut handles = vec![self.request(self.shutdown_request(StopMode::Graceful, message))];
+        let after_asking = self.let_go_within(grace).await;
+        let after_force = if after_asking.is_empty() {
+            BTreeSet::new()
+        } else {
+            handles.push(self.request(self.shutdown_request(StopMode::Immediate, message)));
+            self.let_go_within(grace).await
+        };
+        let mut unrecorded = Vec::new();
+        for handle in handles {
+            if let Ok(Err(error)) = tokio::time::timeout(grace, handle.recorded()).await {
+                unrecorded.push(error);
+            }
+        }
+        let callbacks = self.call_back().await;
+        let rest = |run: &RunId| match (after_asking.contains(run), after_force.contains(run)) {
+            (_, true) => RunRest::NotLetGo,
+            (true, false) => RunRest::ByForce,
+            (false, false) => RunRest::Gracefully,
+        };
+        let report = ShutdownReport {
+            runs: kept.iter().map(|run| (*run, rest(run))).collect(),
+            unrecorded,
+            callbacks,
+        };
+        tracing::info!(?report, clean = report.is_clean(), "shut down");
+        report
+    }
+
+    fn shutdown_request(&self, mode: StopMode, message: &str) -> StopRequest {
+        StopRequest {
+            target: Target::Everything,
+            kind: StopKind::Pause,
+            mode,
+            source: StopSource::System,
+            cause: StopCause::Shutdown,
+            message: message.to_owned(),
+            by: self.settings.actor(),
+            key: None,
+            limit: None,
+            metadata: None,
+        }
+    }
+
+    /// Waits until no run is kept any more and all is recorded, and returns the runs that still are.
+    async fn let_go_within(&self, limit: std::time::Duration) -> BTreeSet<RunId> {
+        let end = Instant::now() + limit;
+        let mut pulse = self.pulse.subscribe();
+        loop {
+            pulse.mark_unchanged();
+            let kept: BTreeSet<_> = self.registry.kept().into_iter().collect();
+            if kept.is_empty() && self.registry.unrecorded() == 0 {
+                return kept;
+            }
+            if tokio::time::timeout_at(end, pulse.changed()).await.is_err() {
+                return self.registry.kept().into_iter().collect();
+            }
+        }
+    }
+
+    async fn call_back(self: &Arc<Self>) -> Vec<Ran> {
+        let bounds = self.bounds(self.settings.times.hook);
+        let calls = self.callbacks.take().into_iter().map(|(name, callback)| {
+            // The callback is called inside its own task, for it may panic before its first await.
+            bounds.run(name, async move { callback().await })
+        });
+        futures_util::future::join_all(calls).await
+    }
+}

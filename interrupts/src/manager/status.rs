@@ -1,0 +1,82 @@
+//! What a manager keeps at a moment.
+
+use routing_core::{InterruptId, InterruptType, RunId, StopReason};
+
+use super::shared::Shared;
+use super::tree::Reach;
+
+/// A stop that is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopStatus {
+    /// Its interrupt.
+    pub interrupt: InterruptId,
+    /// How far it reaches.
+    pub reach: Reach,
+    /// What it does.
+    pub interrupt_type: InterruptType,
+    /// Why; the mode is the hardest that was asked for.
+    pub reason: StopReason,
+    /// Whether it has taken hold and is recorded.
+    pub settled: bool,
+}
+
+/// A run that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptStatus {
+    /// The run.
+    pub run: RunId,
+    /// The epoch in which it is owned.
+    pub epoch: u64,
+    /// Whether it was lost to another process.
+    pub lost: bool,
+    /// The stops in force on it.
+    pub stops: Vec<StopStatus>,
+}
+
+/// What a manager keeps at a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManagerStatus {
+    /// The runs that it keeps, by their ids.
+    pub runs: Vec<KeptStatus>,
+    /// How many requests are not recorded yet.
+    pub unrecorded: usize,
+    /// How many tasks it has.
+    pub tasks: usize,
+    /// How many runs it knows: those that it keeps, and those with requests that are not recorded yet.
+    pub known: usize,
+}
+
+impl Shared {
+    pub(crate) fn status(&self) -> ManagerStatus {
+        let mut runs: Vec<_> = self
+            .keepers()
+            .values()
+            .map(|keeper| (keeper.run, keeper.epoch, keeper.lost.is_cancelled()))
+            .collect();
+        runs.sort_unstable();
+        let runs = runs.into_iter().map(|(run, epoch, lost)| KeptStatus {
+            run,
+            epoch,
+            lost,
+            stops: self.stops_of(run),
+        });
+        ManagerStatus {
+            runs: runs.collect(),
+            unrecorded: self.registry.unrecorded(),
+            tasks: self.tasks.len(),
+            known: self.registry.known(),
+        }
+    }
+
+    fn stops_of(&self, run: RunId) -> Vec<StopStatus> {
+        let standing = self.registry.standing(run).into_iter();
+        let stops = standing.map(|stop| StopStatus {
+            interrupt: stop.id,
+            reach: stop.reach,
+            interrupt_type: stop.interrupt_type,
+            reason: stop.reason,
+            settled: stop.settled,
+        });
+        stops.collect()
+    }
+}

@@ -1,0 +1,109 @@
+//! Watching the store for what other processes write, woken by the bell and now and then without it.
+
+use std::sync::Arc;
+
+use super::shared::Shared;
+use crate::life::Notice;
+use crate::store::{Notification, OutboxRow, Page, StoreError};
+
+const PAGE: u32 = 500;
+
+impl Shared {
+    /// Reads the outbox as it grows, and wakes the runs that it tells of, until the manager ends.
+    ///
+    /// One look serves all runs of the process, however many there are.
+    pub(crate) async fn watch_store(self: Arc<Self>) {
+        let mut position = None;
+        loop {
+            match self.read_on(position).await {
+                Ok(read) => position = Some(read),
+                // Whoever is kept looks for itself as often as its lease is renewed.
+                Err(error) => tracing::warn!(%error, "the outbox could not be read"),
+            }
+            tokio::select! {
+                () = self.settings.bell.heard() => {}
+                () = tokio::time::sleep(self.settings.times.poll) => {}
+                () = self.closed.cancelled() => return,
+            }
+        }
+    }
+
+    /// Reads what has come since a position; at first only where the outbox ends.
+    async fn read_on(&self, position: Option<u64>) -> Result<u64, StoreError> {
+        let Some(mut position) = position else {
+            let end = self.end_of_outbox().await?;
+            // What was written before is seen by the look of each run that is kept by now.
+            self.wake_all();
+            self.beat();
+            return Ok(end);
+        };
+        loop {
+            let page = Page {
+                after: position,
+                limit: PAGE,
+            };
+            let rows = self.settings.store.outbox(page).await?;
+            let Some(last) = rows.last() else {
+                return Ok(position);
+            };
+            position = last.position;
+            for row in &rows {
+                self.wake_for(row);
+            }
+            self.beat();
+        }
+    }
+
+    fn wake_for(&self, row: &OutboxRow) {
+        match &row.notification {
+            Notification::Interrupt { run, notice, .. } => match notice {
+                Notice::Admitted
+                | Notice::ModeRaised
+                | Notice::Redriven
+                | Notice::ReviewOpened
+                | Notice::ReviewChanged
+                | Notice::Dispatch { .. }
+                | Notice::Ended => self.wake(*run),
+                // Only the run's owner does these.
+                Notice::Delivered | Notice::Acknowledged | Notice::DeadLettered => {}
+            },
+            Notification::Message { run, .. } => self.wake(*run),
+            Notification::Reroute { .. }
+            | Notification::Node { .. }
+            | Notification::Effect { .. }
+            | Notification::Checkpoint { .. }
+            | Notification::Run { .. } => {}
+        }
+    }
+
+    /// The position of the last row, found by halving: positions have no gaps, and old rows may be gone.
+    async fn end_of_outbox(&self) -> Result<u64, StoreError> {
+        let mut above = 1;
+        while self.has_row_after(above - 1).await? {
+            if self.has_row_after(above).await? {
+                above *= 2;
+            } else {
+                return Ok(above);
+            }
+        }
+        // The last row lies at or below `above - 1`, and at or above half of it.
+        let (mut low, mut high) = (above / 2, above - 1);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            if self.has_row_after(middle - 1).await? {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        Ok(low)
+    }
+
+    async fn has_row_after(&self, position: u64) -> Result<bool, StoreError> {
+        let page = Page {
+            after: position,
+            limit: 1,
+        };
+        Ok(!self.settings.store.outbox(page).await?.is_empty())
+    }
+}

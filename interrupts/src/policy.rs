@@ -1,0 +1,89 @@
+//! Policies: what a configuration says about interrupts, by their type, the agent's kind, and their source.
+//!
+//! A policy is a list of rules. For each property of an interrupt (its priority, whether it is answered without
+//! a person, how long a review may take, and so on) the first rule that matches *and* says something of it
+//! decides; then the table `[default]`; then what is built in. So a file is read from the top: the special
+//! case first, the general one below it. [`Policy::explain`] says which rule decided what, and why the others
+//! did not.
+
+mod arrange;
+mod automatic;
+mod explain;
+mod property;
+mod provisions;
+mod read;
+mod rule;
+mod subject;
+
+use jiff::SignedDuration;
+
+pub use arrange::Batch;
+pub use automatic::{Automatic, WhyAsk};
+pub use explain::{Decided, DecidedBy, Explanation, Weighed};
+pub use property::Property;
+pub use provisions::{Answering, AutomaticAnswer, Batching, Resuming, Terms};
+pub use read::Vocabulary;
+pub use subject::Subject;
+
+use crate::life::{Admission, ExpiryOutcome, Family};
+use provisions::Provisions;
+use rule::Rule;
+
+/// What a configuration says about interrupts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Policy {
+    rules: Vec<Rule>,
+    default: Option<Rule>,
+}
+
+impl Policy {
+    /// What holds for an interrupt.
+    pub fn terms(&self, subject: &Subject) -> Terms {
+        let mut terms = Terms::built_in(subject);
+        // From the last word to the first: what a rule above says replaces what those below said.
+        for rule in self.default.iter().chain(self.rules.iter().rev()) {
+            if rule.mismatches(subject).is_empty() {
+                rule.provisions.write_into(&mut terms);
+            }
+        }
+        terms
+    }
+
+    /// Sets how long a question may wait and what happens then, where its requester did not.
+    ///
+    /// A time limit for reviews never ends a stop: only questions get one. A target that is none of the
+    /// question's routes is replaced by a rejection.
+    pub fn apply(&self, admission: &mut Admission) {
+        let subject = Subject::of_admission(admission);
+        let terms = self.terms(&subject);
+        if admission.patience.is_some() || subject.family() == Family::Stop {
+            return;
+        }
+        let Some(limit) = terms.review_limit else {
+            return;
+        };
+        admission.patience = Some(limit);
+        let leads_nowhere = matches!(
+            &terms.on_expiry,
+            ExpiryOutcome::Reroute { target } if !admission.routes.contains(target)
+        );
+        admission.on_expiry = if leads_nowhere {
+            ExpiryOutcome::Reject
+        } else {
+            terms.on_expiry
+        };
+    }
+
+    /// How long a graceful stop may last before it becomes an immediate one; `None` for as long as the step.
+    pub fn grace(&self, subject: &Subject) -> Option<SignedDuration> {
+        self.terms(subject).grace
+    }
+
+    /// The rules that say something of a property and match, from the first word to the last.
+    fn deciding(&self, subject: &Subject, says: impl Fn(&Provisions) -> bool) -> Option<&Rule> {
+        self.rules
+            .iter()
+            .chain(&self.default)
+            .find(|rule| says(&rule.provisions) && rule.mismatches(subject).is_empty())
+    }
+}

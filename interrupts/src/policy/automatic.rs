@@ -1,0 +1,199 @@
+//! What a policy decides by itself.
+
+use std::fmt::{self, Display};
+
+use jiff::SignedDuration;
+use routing_core::review::Resume;
+use routing_core::{DecisionId, InterruptType, StopSource};
+use serde::Deserialize;
+
+use super::Policy;
+use super::provisions::{Answering, AutomaticAnswer, Resuming};
+use super::subject::Subject;
+use crate::life::{Choosing, Family, Interrupt, Verdict};
+use crate::names::RouteName;
+
+/// What a policy does with an interrupt that was acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Automatic {
+    /// It decides, when the interrupt has stood acknowledged for so long.
+    Decide {
+        /// The decision, made as the policy.
+        choosing: Choosing,
+        /// How long to wait before.
+        after: SignedDuration,
+    },
+    /// It leaves the decision to others.
+    Ask {
+        /// Why, where it says that it would decide.
+        why: Option<WhyAsk>,
+    },
+}
+
+/// Why a policy does not decide though a rule says that it would. Somebody is asked instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhyAsk {
+    /// The interrupt does not allow the verdict.
+    VerdictNotAllowed {
+        /// The verdict.
+        verdict: Verdict,
+    },
+    /// The target is none of the interrupt's routes.
+    TargetNotAllowed {
+        /// The target.
+        target: RouteName,
+    },
+    /// A choice is not offered.
+    ChoiceNotOffered {
+        /// The choice.
+        choice: String,
+    },
+    /// Nothing is to be confirmed, or the question cannot be read.
+    NothingToConfirm,
+    /// A person paused the run, and only a person resumes it then.
+    PausedByPerson,
+}
+
+impl Display for WhyAsk {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::VerdictNotAllowed { verdict } => {
+                write!(formatter, "the interrupt does not allow {verdict:?}")
+            }
+            Self::TargetNotAllowed { target } => {
+                write!(formatter, "{target} is none of the interrupt's routes")
+            }
+            Self::ChoiceNotOffered { choice } => {
+                write!(formatter, "the question does not offer `{choice}`")
+            }
+            Self::NothingToConfirm => formatter.write_str("the question asks to confirm nothing"),
+            Self::PausedByPerson => {
+                formatter.write_str("a person paused the run, so a person resumes it")
+            }
+        }
+    }
+}
+
+impl Policy {
+    /// What the policy does with an interrupt, with the id that its decision gets.
+    ///
+    /// It never stretches what the interrupt allows: where its answer does not fit the question, somebody is
+    /// asked.
+    pub fn decide(&self, interrupt: &Interrupt, id: DecisionId) -> Automatic {
+        let terms = self.terms(&Subject::of(interrupt));
+        let decided = match (interrupt.family(), terms.answer, terms.resume) {
+            (Family::Question, Answering::Automatic(answer), _) => {
+                answered(interrupt, &answer, id).map(|choosing| (choosing, SignedDuration::ZERO))
+            }
+            (Family::Stop, _, Resuming::After { pause, input })
+                if interrupt.interrupt_type == InterruptType::Pause =>
+            {
+                resumed(interrupt, input, id).map(|choosing| (choosing, pause))
+            }
+            (Family::Question, Answering::Ask, _) | (Family::Stop, _, _) => {
+                return Automatic::Ask { why: None };
+            }
+        };
+        match decided {
+            Ok((choosing, after)) => Automatic::Decide { choosing, after },
+            Err(why) => Automatic::Ask { why: Some(why) },
+        }
+    }
+}
+
+/// The parts of a question's content that an answer refers to.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Offered {
+    choices: Vec<OfferedChoice>,
+    confirmation_items: Vec<OfferedItem>,
+}
+
+#[derive(Deserialize)]
+struct OfferedChoice {
+    value: String,
+}
+
+#[derive(Deserialize)]
+struct OfferedItem {
+    id: String,
+}
+
+fn answered(
+    interrupt: &Interrupt,
+    answer: &AutomaticAnswer,
+    id: DecisionId,
+) -> Result<Choosing, WhyAsk> {
+    check_verdict(interrupt, answer.verdict)?;
+    if let Some(target) = &answer.target
+        && !interrupt.allows_target(target)
+    {
+        let target = target.clone();
+        return Err(WhyAsk::TargetNotAllowed { target });
+    }
+    // A content of another form offers nothing.
+    let offered: Offered = serde_json::from_str(&interrupt.content).unwrap_or_default();
+    let missing = answer.choices.iter().find(|choice| {
+        !offered
+            .choices
+            .iter()
+            .any(|offered| offered.value == **choice)
+    });
+    if let Some(choice) = missing {
+        let choice = choice.clone();
+        return Err(WhyAsk::ChoiceNotOffered { choice });
+    }
+    let items: Vec<_> = offered
+        .confirmation_items
+        .into_iter()
+        .map(|item| item.id)
+        .collect();
+    if answer.confirm.is_some() && items.is_empty() {
+        return Err(WhyAsk::NothingToConfirm);
+    }
+    let content = match answer.verdict {
+        // To approve is to add nothing.
+        Verdict::Approve => None,
+        Verdict::Edit
+        | Verdict::Reject
+        | Verdict::Respond
+        | Verdict::Ignore
+        | Verdict::Reroute
+        | Verdict::ModifyPlan
+        | Verdict::Cancel
+        | Verdict::Resume
+        | Verdict::Applied => serde_json::to_string(&answer.as_answer(&items)).ok(),
+    };
+    Ok(Choosing {
+        id,
+        verdict: answer.verdict,
+        target: answer.target.clone(),
+        content,
+    })
+}
+
+fn resumed(
+    interrupt: &Interrupt,
+    input: Option<String>,
+    id: DecisionId,
+) -> Result<Choosing, WhyAsk> {
+    if interrupt.source == StopSource::User {
+        return Err(WhyAsk::PausedByPerson);
+    }
+    check_verdict(interrupt, Verdict::Resume)?;
+    Ok(Choosing {
+        id,
+        verdict: Verdict::Resume,
+        target: None,
+        content: serde_json::to_string(&Resume { input }).ok(),
+    })
+}
+
+fn check_verdict(interrupt: &Interrupt, verdict: Verdict) -> Result<(), WhyAsk> {
+    if interrupt.allowed.contains(&verdict) {
+        Ok(())
+    } else {
+        Err(WhyAsk::VerdictNotAllowed { verdict })
+    }
+}

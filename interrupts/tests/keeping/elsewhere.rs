@@ -1,0 +1,265 @@
+//! Several processes: requests from elsewhere, takeovers, lost leases, pauses that are resumed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use interrupts::OwnerName;
+use interrupts::life::{Evidence, RunState, State, Verdict};
+use interrupts::manager::{
+    InterruptManager, KeepError, ManagerSettings, RunEnd, StopKind, StopRequest, Target, Times,
+};
+use interrupts::store::RunError;
+use routing_core::{StopMode, StopSource};
+use tokio::runtime::Handle;
+
+use crate::scene::{
+    BellEnd, HouseBell, Scene, node, pause, person, taken, taking, work_until_stopped,
+};
+
+/// Two processes on one store, each with its end of the bell.
+fn two_with_a_bell(scene: &Scene) -> (InterruptManager, InterruptManager) {
+    let (first, second) = (
+        Arc::new(HouseBell::default()),
+        Arc::new(HouseBell::default()),
+    );
+    let process = |owner: &str, ours: &Arc<HouseBell>, theirs: &Arc<HouseBell>| {
+        let settings = ManagerSettings {
+            bell: Arc::new(BellEnd {
+                ours: Arc::clone(ours),
+                theirs: Arc::clone(theirs),
+            }),
+            times: Times {
+                // Only the bell can be why it is heard.
+                poll: Duration::from_secs(100_000),
+                heartbeat: Duration::from_secs(50_000),
+                lease: Duration::from_secs(100_000),
+                ..Times::default()
+            },
+            ..scene.settings(owner)
+        };
+        InterruptManager::new(settings, Handle::current())
+    };
+    (
+        process("one", &first, &second),
+        process("two", &second, &first),
+    )
+}
+
+#[tokio::test]
+async fn a_request_of_another_process_is_heard_with_the_bell() {
+    let scene = Scene::new();
+    let (one, two) = two_with_a_bell(&scene);
+    let run = scene.run().await;
+    let working = tokio::spawn(work_until_stopped(taken(&one, run).await));
+    let handle = two.request(pause(Target::Run(run), StopMode::Graceful));
+    assert!(!two.is_interrupted(&Target::Run(scene.run().await)));
+    handle.recorded().await.unwrap();
+    working.await.unwrap().unwrap();
+    assert_eq!(scene.state(run).await, RunState::Paused);
+    assert_eq!(scene.states(run).await, [State::AwaitingReview]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_bell_it_is_heard_at_the_next_poll() {
+    let scene = Scene::new();
+    let (one, two) = (scene.process("one"), scene.process("two"));
+    let run = scene.run().await;
+    let kept = taken(&one, run).await;
+    let scope = kept.node_scope(&node("root/worker"));
+    // The watcher has read to the end of the outbox.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let working = tokio::spawn(work_until_stopped(kept));
+    let request = pause(Target::Run(run), StopMode::Immediate);
+    let handle = two.request(request);
+    handle.recorded().await.unwrap();
+    assert!(!scope.is_stopping());
+    let began = tokio::time::Instant::now();
+    let reason = scope.stopped_now().await;
+    assert!(began.elapsed() <= Duration::from_millis(500));
+    assert_eq!(reason.source, StopSource::User);
+    working.await.unwrap().unwrap();
+    let settled = handle.settled().await.unwrap();
+    assert_eq!(settled[0].state, State::AwaitingReview);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_harder_request_of_another_process_hardens_the_stop_that_is_under_way() {
+    let scene = Scene::new();
+    let (one, two) = (scene.process("one"), scene.process("two"));
+    let run = scene.run().await;
+    let kept = taken(&one, run).await;
+    let first = one.request(pause(Target::Run(run), StopMode::Graceful));
+    let first = first.recorded().await.unwrap();
+    let second = two.request(pause(Target::Run(run), StopMode::Immediate));
+    assert_eq!(second.recorded().await.unwrap(), first);
+    kept.scope().stopped_now().await;
+    assert_eq!(scene.interrupts(run).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_stop_that_stands_in_the_store_is_in_force_when_its_run_is_taken() {
+    let scene = Scene::new();
+    let (one, two) = (scene.process("one"), scene.process("two"));
+    let run = scene.run().await;
+    let request = pause(Target::Node(run, node("root/worker")), StopMode::Graceful);
+    two.request(request).recorded().await.unwrap();
+    let kept = taken(&one, run).await;
+    assert!(kept.node_scope(&node("root/worker/helper")).is_stopping());
+    assert!(!kept.scope().is_stopping());
+}
+
+#[tokio::test]
+async fn what_a_process_that_died_left_is_taken_over_and_finished() {
+    let scene = Scene::new();
+    let (one, two) = (scene.process("one"), scene.process("two"));
+    let run = scene.run().await;
+    let kept = taken(&one, run).await;
+    kept.begin().await.unwrap();
+    let handle = one.request(pause(Target::Run(run), StopMode::Graceful));
+    let id = handle.recorded().await.unwrap()[0];
+    kept.look().await.unwrap();
+    assert_eq!(scene.interrupts(run).await[0].epoch, 1);
+    drop(kept);
+
+    let refused = two.take(taking(run)).await.err().unwrap();
+    assert!(matches!(refused, KeepError::Run(RunError::Owned { .. })));
+    let mut takeover = taking(run);
+    takeover.lost = Some(OwnerName::new("one").unwrap());
+    let kept = two.take(takeover).await.unwrap();
+    assert!(kept.scope().is_stopping());
+    let interrupt = scene.interrupts(run).await.remove(0);
+    assert_eq!((interrupt.id, interrupt.epoch), (id, 2));
+    assert_eq!(interrupt.lease.unwrap().owner, *kept.owner());
+    let stopped = kept
+        .acknowledge_stops(Evidence::Boundary, None)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(stopped.stops[0].id, id);
+    kept.settle(RunEnd::Stopped).await.unwrap();
+    assert_eq!(scene.state(run).await, RunState::Paused);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_whose_run_was_taken_stops_at_once_and_writes_nothing_more() {
+    let scene = Scene::new();
+    let (one, two) = (scene.process("one"), scene.process("two"));
+    let run = scene.run().await;
+    let old = taken(&one, run).await;
+    old.begin().await.unwrap();
+    let mut takeover = taking(run);
+    takeover.lost = Some(OwnerName::new("one").unwrap());
+    let new = two.take(takeover).await.unwrap();
+    // Its next heartbeat tells it.
+    let reason = old.scope().stopped_now().await;
+    assert_eq!(reason.source, StopSource::System);
+    assert!(old.is_lost());
+    let refused = old.acknowledge_stops(Evidence::Cancelled, None).await;
+    assert_eq!(refused, Err(KeepError::Lost { run }));
+    assert!(old.settle(RunEnd::Completed).await.is_err());
+    assert_eq!(scene.state(run).await, RunState::Running);
+    new.settle(RunEnd::Completed).await.unwrap();
+    assert_eq!(scene.state(run).await, RunState::Completed);
+}
+
+#[tokio::test]
+async fn an_owner_that_does_not_know_yet_that_its_run_was_taken_changes_nothing() {
+    let scene = Scene::new();
+    let (one, two) = (scene.process("one"), scene.process("two"));
+    let run = scene.run().await;
+    let old = taken(&one, run).await;
+    let mut takeover = taking(run);
+    takeover.lost = Some(OwnerName::new("one").unwrap());
+    let new = two.take(takeover).await.unwrap();
+    new.begin().await.unwrap();
+    assert_eq!(
+        old.settle(RunEnd::Completed).await,
+        Err(KeepError::Lost { run })
+    );
+    assert_eq!(scene.state(run).await, RunState::Running);
+}
+
+#[tokio::test]
+async fn a_run_is_kept_once_in_a_process() {
+    let scene = Scene::new();
+    let one = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&one, run).await;
+    let refused = one.take(taking(run)).await.err();
+    assert_eq!(refused, Some(KeepError::Kept { run }));
+    kept.settle(RunEnd::Waiting {
+        reason: "a question".to_owned(),
+    })
+    .await
+    .unwrap_err();
+    let kept = one.take(taking(run)).await;
+    assert!(kept.is_err(), "the lease of what was not settled runs out");
+}
+
+#[tokio::test]
+async fn a_pause_is_lifted_by_who_resumes_and_a_stop_is_not() {
+    let scene = Scene::new();
+    let one = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&one, run).await;
+    one.request(pause(Target::Run(run), StopMode::Graceful));
+    work_until_stopped(kept).await.unwrap();
+
+    let two = scene.process("two");
+    let kept = taken(&two, run).await;
+    assert!(kept.scope().is_stopping(), "nobody has resumed it yet");
+    let content = r#"{"input":"go on"}"#.to_owned();
+    let lifted = kept.resume(&person(), Some(content)).await.unwrap();
+    assert!(!kept.scope().is_stopping());
+    let decision = lifted[0].decision.as_ref().unwrap();
+    assert_eq!(decision.verdict, Verdict::Respond);
+    kept.begin().await.unwrap();
+    assert_eq!(scene.state(run).await, RunState::Running);
+
+    let stop = StopRequest {
+        kind: StopKind::Stop,
+        ..pause_of(run)
+    };
+    two.request(stop).recorded().await.unwrap();
+    drop(kept);
+    let mut again = taking(run);
+    again.lost = Some(OwnerName::new("two").unwrap());
+    let kept = two.take(again).await.unwrap();
+    assert!(kept.resume(&person(), None).await.unwrap().is_empty());
+    assert!(
+        kept.scope().is_stopping(),
+        "a stop is not lifted by resuming"
+    );
+}
+
+fn pause_of(run: routing_core::RunId) -> StopRequest {
+    pause(Target::Run(run), StopMode::Graceful)
+}
+
+#[tokio::test]
+async fn a_pause_that_was_cut_short_by_a_death_does_not_stop_the_run_that_is_resumed() {
+    let scene = Scene::new();
+    let one = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&one, run).await;
+    kept.begin().await.unwrap();
+    one.request(pause_of(run)).recorded().await.unwrap();
+    kept.look().await.unwrap();
+    drop(kept);
+
+    let two = scene.process("two");
+    let mut takeover = taking(run);
+    takeover.lost = Some(OwnerName::new("one").unwrap());
+    let kept = two.take(takeover).await.unwrap();
+    // Asked for in this process before it resumes: this one is not lifted.
+    let other = two.request(pause(
+        Target::Node(run, node("root/worker")),
+        StopMode::Graceful,
+    ));
+    other.recorded().await.unwrap();
+    kept.resume(&person(), None).await.unwrap();
+    assert!(!kept.scope().is_stopping());
+    assert!(kept.node_scope(&node("root/worker")).is_stopping());
+    let pause = scene.interrupts(run).await.remove(0);
+    assert_eq!(pause.decision.unwrap().verdict, Verdict::Resume);
+}

@@ -1,0 +1,203 @@
+//! A store that fails: what can be recovered from is tried again, what cannot stops the run, and nothing lies.
+
+use std::sync::Arc;
+
+use interrupts::OwnerName;
+use interrupts::life::{Evidence, RunState, State};
+use interrupts::manager::{
+    Backoff, Course, InterruptManager, KeepError, KeptRun, ManagerSettings, Recoverable as _,
+    RunEnd, Target,
+};
+use interrupts::store::{RunError, StoreError};
+use routing_core::{RunId, StopMode, StopSource};
+use tokio::runtime::Handle;
+
+use crate::faulty::{Fault, FaultyStore};
+use crate::scene::{Scene, pause, taking};
+
+fn process(scene: &Scene, store: &Arc<FaultyStore>, owner: &str) -> InterruptManager {
+    let settings = ManagerSettings {
+        store: store.clone(),
+        ..scene.settings(owner)
+    };
+    InterruptManager::new(settings, Handle::current())
+}
+
+fn locked(count: u32) -> Option<Fault> {
+    Some(Fault::Next {
+        count,
+        error: StoreError::Locked,
+    })
+}
+
+#[test]
+fn what_can_be_recovered_from_is_tried_again_ever_later_and_not_for_ever() {
+    let backoff = Backoff {
+        first: std::time::Duration::from_millis(10),
+        longest: std::time::Duration::from_millis(50),
+        most: 4,
+    };
+    let waits: Vec<_> = (1..=5)
+        .map(
+            |failures| match backoff.course(&StoreError::Locked, failures) {
+                Course::Retry { after } => (after.as_secs_f64() * 1_000.0).round(),
+                Course::Stop => 0.0,
+            },
+        )
+        .collect();
+    assert_eq!(waits, [10.0, 20.0, 40.0, 50.0, 0.0]);
+    let course = backoff.course(&StoreError::ReadOnly, 1);
+    assert_eq!(course, Course::Stop);
+    assert!(
+        !StoreError::Corrupt {
+            detail: String::new()
+        }
+        .is_recoverable()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_fails_for_a_while_delays_the_record_and_not_the_stop() {
+    let scene = Scene::new();
+    let store = FaultyStore::over(scene.store.clone());
+    let one = process(&scene, &store, "one");
+    let run = scene.run().await;
+    let kept = one.take(taking(run)).await.unwrap();
+    store.set(locked(4));
+    let handle = one.request(pause(Target::Run(run), StopMode::Graceful));
+    assert!(kept.scope().is_stopping());
+    handle.recorded().await.unwrap();
+    kept.acknowledge_stops(Evidence::Boundary, None)
+        .await
+        .unwrap();
+    kept.settle(RunEnd::Stopped).await.unwrap();
+    assert_eq!(scene.state(run).await, RunState::Paused);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_is_damaged_stops_the_run_at_once_and_the_error_is_kept() {
+    let scene = Scene::new();
+    let store = FaultyStore::over(scene.store.clone());
+    let one = process(&scene, &store, "one");
+    let run = scene.run().await;
+    let kept = one.take(taking(run)).await.unwrap();
+    kept.begin().await.unwrap();
+    let corrupt = StoreError::Corrupt {
+        detail: "page 7".to_owned(),
+    };
+    store.set(Some(Fault::From {
+        operation: 0,
+        error: corrupt.clone(),
+    }));
+    let handle = one.request(pause(Target::Run(run), StopMode::Graceful));
+    let reason = kept.scope().stopped_now().await;
+    assert_eq!(reason.source, StopSource::System);
+    assert!(reason.message.contains("page 7"), "{}", reason.message);
+    assert!(
+        handle.recorded().await.is_err(),
+        "nothing is said to be recorded that is not"
+    );
+    assert_eq!(kept.failure(), Some(&KeepError::Store(corrupt)));
+    let stopped = kept.acknowledge_stops(Evidence::Cancelled, None).await;
+    assert!(
+        stopped.is_err(),
+        "nobody is told that it is stopped and recorded"
+    );
+    assert_eq!(scene.state(run).await, RunState::Running);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_cannot_be_renewed_in_time_is_given_up_before_another_may_take_it() {
+    let scene = Scene::new();
+    let store = FaultyStore::over(scene.store.clone());
+    let one = process(&scene, &store, "one");
+    let run = scene.run().await;
+    let kept = one.take(taking(run)).await.unwrap();
+    let began = tokio::time::Instant::now();
+    store.set(Some(Fault::From {
+        operation: 0,
+        error: StoreError::Unavailable {
+            detail: "the cable is out".to_owned(),
+        },
+    }));
+    kept.scope().stopped_now().await;
+    assert!(began.elapsed() <= one.settings().times.lease);
+    while !kept.is_lost() {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    assert!(began.elapsed() <= one.settings().times.lease + std::time::Duration::from_secs(1));
+}
+
+/// A run that is told to pause by its process, stops, and says so.
+async fn pause_a_run(process: &InterruptManager, run: RunId) -> Result<(), KeepError> {
+    let kept = process.take(taking(run)).await?;
+    kept.begin().await?;
+    let _handle = process.request(pause(Target::Run(run), StopMode::Graceful));
+    stop(kept).await
+}
+
+async fn stop(kept: KeptRun) -> Result<(), KeepError> {
+    kept.acknowledge_stops(Evidence::Boundary, None).await?;
+    kept.settle(RunEnd::Stopped).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_dies_at_any_operation_leaves_a_run_that_the_next_one_stops_or_resumes() {
+    let dead = StoreError::Closed;
+    let whole = operations_of_a_pause().await;
+    assert!(whole > 8, "the sweep has something to sweep: {whole}");
+    for operation in 0..whole {
+        let scene = Scene::new();
+        let store = FaultyStore::over(scene.store.clone());
+        let one = process(&scene, &store, "one");
+        let run = scene.run().await;
+        store.set(Some(Fault::From {
+            operation,
+            error: dead.clone(),
+        }));
+        let died = pause_a_run(&one, run).await;
+        drop(one);
+
+        let two = scene.process("two");
+        let mut takeover = taking(run);
+        takeover.lost = Some(OwnerName::new("one").unwrap());
+        let kept = two.take(takeover).await.unwrap();
+        let asked = !scene.interrupts(run).await.is_empty();
+        assert_eq!(
+            kept.scope().is_stopping(),
+            asked,
+            "at {operation}: {died:?}"
+        );
+        if asked {
+            stop(kept).await.unwrap();
+            assert_eq!(scene.state(run).await, RunState::Paused, "at {operation}");
+            assert_eq!(
+                scene.states(run).await,
+                [State::AwaitingReview],
+                "at {operation}"
+            );
+        } else {
+            assert!(died.is_err(), "what was said to be stopped is recorded");
+        }
+    }
+}
+
+async fn operations_of_a_pause() -> u32 {
+    let scene = Scene::new();
+    let store = FaultyStore::over(scene.store.clone());
+    let one = process(&scene, &store, "one");
+    let run = scene.run().await;
+    pause_a_run(&one, run).await.unwrap();
+    store.operations()
+}
+
+#[tokio::test]
+async fn an_owner_is_not_taken_for_gone_because_it_was_not_asked() {
+    let scene = Scene::new();
+    let (one, two) = (scene.process("one"), scene.process("two"));
+    let run = scene.run().await;
+    let _kept = one.take(taking(run)).await.unwrap();
+    let refused = two.take(taking(run)).await.err().unwrap();
+    assert!(matches!(refused, KeepError::Run(RunError::Owned { .. })));
+    assert_eq!(two.status().known, 0);
+}

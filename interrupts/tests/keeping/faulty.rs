@@ -1,0 +1,162 @@
+//! A store that fails when a test says so.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use interrupts::life::{
+    Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, RunState, WithdrawCause,
+};
+use interrupts::store::{
+    AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
+    CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Delivery, Filter,
+    Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages, NewMessage,
+    NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, RaisedQuestion, RerouteRow,
+    Reroutes, Run, RunError, Runs, StoreError, StoredMessage, Swept, TokenRow, Tokens, VerifyError,
+};
+use interrupts::{Digest, EffectId, IdempotencyKey};
+use jiff::SignedDuration;
+use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
+use store::MemoryStore;
+
+/// What a faulty store does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The next operations fail, so many of them.
+    Next { count: u32, error: StoreError },
+    /// All operations from the n-th one on fail, counted from now; 0 is the next one.
+    From { operation: u32, error: StoreError },
+}
+
+/// A store in memory that fails as it is told.
+pub(crate) struct FaultyStore {
+    pub(crate) store: Arc<MemoryStore>,
+    fault: Mutex<Option<Fault>>,
+    operations: Mutex<u32>,
+}
+
+impl FaultyStore {
+    pub(crate) fn over(store: Arc<MemoryStore>) -> Arc<Self> {
+        Arc::new(Self {
+            store,
+            fault: Mutex::new(None),
+            operations: Mutex::new(0),
+        })
+    }
+
+    pub(crate) fn set(&self, fault: Option<Fault>) {
+        *self.fault.lock().unwrap() = fault;
+    }
+
+    /// How many operations were asked for.
+    pub(crate) fn operations(&self) -> u32 {
+        *self.operations.lock().unwrap()
+    }
+
+    fn fault(&self) -> Result<(), StoreError> {
+        *self.operations.lock().unwrap() += 1;
+        let mut fault = self.fault.lock().unwrap();
+        match fault.as_mut() {
+            None | Some(Fault::Next { count: 0, .. }) => Ok(()),
+            Some(Fault::Next { count, error }) => {
+                *count -= 1;
+                Err(error.clone())
+            }
+            Some(Fault::From {
+                operation: 0,
+                error,
+            }) => Err(error.clone()),
+            Some(Fault::From { operation, .. }) => {
+                *operation -= 1;
+                Ok(())
+            }
+        }
+    }
+}
+
+macro_rules! ports {
+    ($($port:ident { $(fn $name:ident($($argument:ident: $type:ty),*) -> $output:ty;)* })*) => {$(
+        #[async_trait]
+        impl $port for FaultyStore {
+            $(async fn $name(&self, $($argument: $type),*) -> $output {
+                self.fault()?;
+                self.store.$name($($argument),*).await
+            })*
+        }
+    )*};
+}
+
+ports! {
+    Interrupts {
+        fn admit(admission: Admission) -> Result<Admitted, AdmitError>;
+        fn raise(raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
+        fn deliver(id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError>;
+        fn renew(id: InterruptId, epoch: u64, lease: SignedDuration) -> Result<Interrupt, ChangeError>;
+        fn acknowledge(id: InterruptId, epoch: u64, evidence: Evidence) -> Result<Interrupt, ChangeError>;
+        fn require_review(id: InterruptId, epoch: u64, shown: Digest) -> Result<Interrupt, ChangeError>;
+        fn review(id: InterruptId, actor: Actor, version: u64, change: ReviewChange) -> Result<Interrupt, ChangeError>;
+        fn decide(id: InterruptId, judge: Judge, choosing: Choosing) -> Result<Interrupt, ChangeError>;
+        fn withdraw(id: InterruptId, actor: Actor, cause: WithdrawCause) -> Result<Interrupt, ChangeError>;
+        fn fail_delivery(id: InterruptId, epoch: Option<u64>, error: String) -> Result<Interrupt, ChangeError>;
+        fn redrive(id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError>;
+        fn raise_mode(id: InterruptId, actor: Actor, mode: StopMode) -> Result<Interrupt, ChangeError>;
+        fn sweep(limit: u32) -> Result<Swept, StoreError>;
+        fn interrupt(id: InterruptId) -> Result<Option<Interrupt>, StoreError>;
+        fn interrupt_of(key: &IdempotencyKey) -> Result<Option<Interrupt>, StoreError>;
+        fn interrupts(filter: &Filter, page: Page) -> Result<Vec<(u64, Interrupt)>, StoreError>;
+    }
+    Reroutes {
+        fn reroute(event: &EventId) -> Result<Option<RerouteRow>, StoreError>;
+        fn turn_ignored(run: RunId, node: &NodeId) -> Result<Option<RerouteRow>, StoreError>;
+        fn node_ended(run: RunId, node: &NodeId) -> Result<Option<RerouteRow>, StoreError>;
+        fn expire_reroutes(limit: u32) -> Result<Vec<RerouteRow>, StoreError>;
+    }
+    Runs {
+        fn create_run(new: NewRun) -> Result<Run, RunError>;
+        fn fork_run(from: CheckpointId, new: NewRun) -> Result<Run, RunError>;
+        fn own_run(id: RunId, owner: Delivery) -> Result<Run, RunError>;
+        fn renew_run(id: RunId, epoch: u64, lease: SignedDuration) -> Result<Run, RunError>;
+        fn release_run(id: RunId, epoch: u64) -> Result<Run, RunError>;
+        fn change_run(id: RunId, epoch: u64, state: RunState, reason: Option<String>) -> Result<Run, RunError>;
+        fn run(id: RunId) -> Result<Option<Run>, StoreError>;
+        fn run_of(alias: &str) -> Result<Option<Run>, StoreError>;
+        fn runs(states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, StoreError>;
+    }
+    Journal {
+        fn begin(epoch: u64, intent: Intent) -> Result<Begun, JournalError>;
+        fn finish(epoch: u64, effect: EffectId, content: String) -> Result<JournalEntry, JournalError>;
+        fn effect(effect: EffectId) -> Result<Option<JournalEntry>, StoreError>;
+        fn journal(run: RunId, page: Page) -> Result<Vec<JournalEntry>, StoreError>;
+        fn unknown_effects(run: RunId, page: Page) -> Result<Vec<JournalEntry>, StoreError>;
+    }
+    Checkpoints {
+        fn save(draft: CheckpointDraft) -> Result<Checkpoint, CheckpointError>;
+        fn checkpoint(id: CheckpointId) -> Result<Option<Checkpoint>, StoreError>;
+        fn last_checkpoint(run: RunId) -> Result<Option<Checkpoint>, StoreError>;
+        fn checkpoints(run: RunId, page: Page) -> Result<Vec<Checkpoint>, StoreError>;
+    }
+    Outbox {
+        fn outbox(page: Page) -> Result<Vec<OutboxRow>, StoreError>;
+        fn consumed(consumer: &Consumer, through: u64) -> Result<u64, StoreError>;
+        fn cursor(consumer: &Consumer) -> Result<u64, StoreError>;
+    }
+    Audit {
+        fn audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;
+        fn verify_audit() -> Result<AuditHead, VerifyError>;
+    }
+    Nodes {
+        fn put_nodes(run: RunId, epoch: u64, nodes: Vec<NodeRow>) -> Result<(), RunError>;
+        fn node(run: RunId, node: &NodeId) -> Result<Option<NodeRow>, StoreError>;
+        fn nodes(run: Option<RunId>, page: Page) -> Result<Vec<(u64, NodeRow)>, StoreError>;
+    }
+    Messages {
+        fn send_message(message: NewMessage) -> Result<StoredMessage, MessageError>;
+        fn messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
+    }
+    Tokens {
+        fn put_token(token: NewToken) -> Result<TokenRow, StoreError>;
+        fn use_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
+        fn revoke_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
+        fn tokens() -> Result<Vec<TokenRow>, StoreError>;
+    }
+}

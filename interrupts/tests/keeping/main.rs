@@ -1,0 +1,14 @@
+//! Keeping runs: what is asked of them reaches them, takes hold, and is recorded.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod delivering;
+mod elsewhere;
+mod failing;
+mod faulty;
+mod hooking;
+mod lanes;
+mod never_lost;
+mod scene;
+mod signalled;
+mod stopping;

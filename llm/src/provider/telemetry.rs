@@ -1,0 +1,164 @@
+//! The span of a call, with the names that OpenTelemetry's conventions for generative models give.
+//!
+//! Each request has a span of its own, so a call that is tried again has several. It says whom was
+//! asked for what, what that cost as far as the provider said, and how it ended. An interruption is an
+//! ending like others: only a failure is an error. What was asked and answered is in no span.
+
+use genai::chat::StopReason as EndReason;
+use reqwest::Url;
+use routing_core::model::{ModelError, TokenUsage};
+use routing_core::{StopMode, StopReason, StopSource};
+use tokio::time::Instant;
+use tracing::{Span, field};
+
+use super::Provider;
+use crate::chat::AtProvider;
+
+/// What a call asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutputType {
+    /// JSON that fits a schema.
+    Json,
+    /// Free text.
+    Text,
+}
+
+/// The span of one request.
+#[derive(Debug, Clone)]
+pub(crate) struct CallSpan {
+    span: Span,
+    began: Instant,
+}
+
+impl CallSpan {
+    /// Opens the span; `model` is what the provider calls it.
+    pub(crate) fn open(provider: Provider, model: &str, output: OutputType) -> Self {
+        let span = tracing::info_span!(
+            "gen_ai.inference",
+            otel.name = format_args!("chat {model}"),
+            otel.kind = "client",
+            otel.status_code = field::Empty,
+            error.type = field::Empty,
+            gen_ai.operation.name = "chat",
+            gen_ai.provider.name = provider.conventional_name(),
+            gen_ai.request.model = model,
+            gen_ai.request.stream = true,
+            gen_ai.output.type = match output {
+                OutputType::Json => "json",
+                OutputType::Text => "text",
+            },
+            gen_ai.response.id = field::Empty,
+            gen_ai.response.finish_reasons = field::Empty,
+            gen_ai.response.time_to_first_chunk = field::Empty,
+            gen_ai.usage.input_tokens = field::Empty,
+            gen_ai.usage.output_tokens = field::Empty,
+            server.address = field::Empty,
+            server.port = field::Empty,
+            irq.interrupt.source = field::Empty,
+            irq.interrupt.mode = field::Empty,
+            irq.interrupt.at_provider = field::Empty,
+        );
+        Self {
+            span,
+            began: Instant::now(),
+        }
+    }
+
+    /// The span itself.
+    pub(crate) fn span(&self) -> Span {
+        self.span.clone()
+    }
+
+    /// Where the request goes.
+    pub(crate) fn sent_to(&self, base_url: &str) {
+        let Ok(url) = Url::parse(base_url) else {
+            return;
+        };
+        if let Some(host) = url.host_str() {
+            self.span.record("server.address", host);
+        }
+        if let Some(port) = url.port_or_known_default() {
+            self.span.record("server.port", port);
+        }
+    }
+
+    /// The first piece of the answer is here.
+    pub(crate) fn first_chunk(&self) {
+        let waited = self.began.elapsed().as_secs_f64();
+        self.span
+            .record("gen_ai.response.time_to_first_chunk", waited);
+    }
+
+    /// What the provider calls the answer.
+    pub(crate) fn named(&self, response: &str) {
+        self.span.record("gen_ai.response.id", response);
+    }
+
+    /// What the provider said of the cost.
+    pub(crate) fn used(&self, usage: TokenUsage) {
+        if let Some(tokens) = usage.input {
+            self.span.record("gen_ai.usage.input_tokens", tokens);
+        }
+        if let Some(tokens) = usage.output {
+            self.span.record("gen_ai.usage.output_tokens", tokens);
+        }
+    }
+
+    /// Why the provider ended the answer.
+    pub(crate) fn finished(&self, reason: &EndReason) {
+        let (EndReason::Completed(said)
+        | EndReason::MaxTokens(said)
+        | EndReason::ToolCall(said)
+        | EndReason::ContentFilter(said)
+        | EndReason::StopSequence(said)
+        | EndReason::Other(said)) = reason;
+        let list = serde_json::json!([said]).to_string();
+        self.span
+            .record("gen_ai.response.finish_reasons", list.as_str());
+    }
+
+    /// The call was interrupted, which is no error.
+    pub(crate) fn interrupted(&self, reason: &StopReason, at_provider: AtProvider) {
+        let source = match reason.source {
+            StopSource::User => "user",
+            StopSource::System => "system",
+            StopSource::Programmatic => "programmatic",
+        };
+        let mode = match reason.mode {
+            StopMode::Graceful => "graceful",
+            StopMode::Immediate => "immediate",
+        };
+        let at_provider = match at_provider {
+            AtProvider::NothingUnderWay => "nothing_under_way",
+            AtProvider::ConnectionClosed => "connection_closed",
+            AtProvider::BeingTold => "being_told",
+            AtProvider::OnlyDiscarded => "only_discarded",
+        };
+        self.span.record("irq.interrupt.source", source);
+        self.span.record("irq.interrupt.mode", mode);
+        self.span.record("irq.interrupt.at_provider", at_provider);
+    }
+
+    /// The call failed.
+    pub(crate) fn failed(&self, error: &ModelError) {
+        self.span.record("otel.status_code", "ERROR");
+        self.span.record("error.type", error_type(error).as_str());
+    }
+}
+
+/// A few words that tell failures apart: an HTTP status where there is one.
+fn error_type(error: &ModelError) -> String {
+    match error {
+        ModelError::Unauthorized { status, .. }
+        | ModelError::Rejected { status, .. }
+        | ModelError::ProviderFailed { status, .. } => status.to_string(),
+        ModelError::RateLimited { .. } => "429".to_owned(),
+        ModelError::Unreachable { .. } => "unreachable".to_owned(),
+        ModelError::BrokenOff { .. } => "broken_off".to_owned(),
+        ModelError::TooLong { .. } => "too_long".to_owned(),
+        ModelError::TimedOut { .. } => "timeout".to_owned(),
+        ModelError::Malformed { .. } => "malformed".to_owned(),
+        // A failure that is not known yet.
+        _ => "_OTHER".to_owned(),
+    }
+}

@@ -1,0 +1,73 @@
+//! Connections that read, each for one question at a time.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use interrupts::store::StoreError;
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use super::open::connect_reader;
+
+/// How many may read at the same time.
+const SEATS: usize = 4;
+
+/// The connections, opened when they are needed first.
+pub(super) struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+    seats: Arc<Semaphore>,
+}
+
+impl Readers {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            idle: Mutex::new(Vec::new()),
+            seats: Arc::new(Semaphore::new(SEATS)),
+        }
+    }
+
+    /// Asks a question where it may block. Dropped, it is answered all the same, to nobody.
+    pub(super) async fn ask<T: Send + 'static>(
+        self: &Arc<Self>,
+        question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let seat = Arc::clone(&self.seats).acquire_owned().await;
+        let seat = seat.map_err(|_closed| StoreError::Closed)?;
+        let readers = Arc::clone(self);
+        let asked = spawn_blocking(move || {
+            let _seat = seat;
+            let connection = match readers.take() {
+                Some(idle) => idle,
+                None => connect_reader(&readers.path)?,
+            };
+            let answer = question(&connection);
+            readers.put_back(connection);
+            answer
+        });
+        asked.await.map_err(|error| StoreError::Unavailable {
+            detail: error.to_string(),
+        })?
+    }
+
+    /// Waits until nobody reads, and closes all connections.
+    pub(super) async fn close(&self) {
+        let all = u32::try_from(SEATS).unwrap_or(u32::MAX);
+        if let Ok(_all) = self.seats.acquire_many(all).await {
+            self.seats.close();
+        }
+        while self.take().is_some() {}
+    }
+
+    fn take(&self) -> Option<Connection> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop()
+    }
+
+    fn put_back(&self, connection: Connection) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(connection);
+    }
+}

@@ -1,0 +1,67 @@
+//! The schema, and how a file of an older one is brought up to date.
+
+use interrupts::store::StoreError;
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::error::store_error;
+
+/// Says in the head of a file that it is one of ours: the letters `irqs`.
+const OURS: i64 = 0x6972_7173;
+
+/// The steps from an empty file to the newest schema, oldest first. One that was released is never changed.
+const STEPS: [&str; 2] = [
+    include_str!("../../migrations/0001_life.sql"),
+    include_str!("../../migrations/0002_nodes.sql"),
+];
+
+/// The newest schema that this program knows.
+pub(super) const NEWEST: i64 = STEPS.len() as i64;
+
+/// Takes the steps that a file has not taken yet, all in one transaction.
+pub(super) fn update(connection: &mut Connection) -> Result<(), StoreError> {
+    if version(connection)? == NEWEST {
+        return Ok(());
+    }
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(store_error)?;
+    // Another process may have been faster.
+    let found = version(&transaction)?;
+    let taken = usize::try_from(found).unwrap_or(0);
+    for step in STEPS.iter().skip(taken) {
+        transaction.execute_batch(step).map_err(store_error)?;
+    }
+    for (pragma, value) in [("user_version", NEWEST), ("application_id", OURS)] {
+        transaction
+            .pragma_update(None, pragma, value)
+            .map_err(store_error)?;
+    }
+    transaction.commit().map_err(store_error)
+}
+
+/// The schema of a file, which is ours and not too new; 0 where it is new.
+pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
+    let found = pragma(connection, "user_version")?;
+    let owner = pragma(connection, "application_id")?;
+    let tables: i64 = connection
+        .query_row("SELECT COUNT(*) FROM sqlite_schema", (), |row| row.get(0))
+        .map_err(store_error)?;
+    if owner != OURS && tables > 0 {
+        return Err(StoreError::Corrupt {
+            detail: "the file is a database of another program".to_owned(),
+        });
+    }
+    if found > NEWEST {
+        return Err(StoreError::Newer {
+            found,
+            known: NEWEST,
+        });
+    }
+    Ok(found)
+}
+
+fn pragma(connection: &Connection, name: &str) -> Result<i64, StoreError> {
+    connection
+        .pragma_query_value(None, name, |row| row.get(0))
+        .map_err(store_error)
+}

@@ -1,0 +1,190 @@
+//! Forgetting what is over.
+
+use interrupts::life::RunState;
+use interrupts::store::{Consumer, NodeActivity, Page, Purged, Run, Store};
+use jiff::SignedDuration;
+use routing_core::RunId;
+
+use crate::nodes::{message, node};
+use crate::running::{draft, intent};
+use crate::scene::{ALL, Scene, choosing, person, question, rerouting};
+
+const HOUR: SignedDuration = SignedDuration::from_secs(3_600);
+
+/// A run that has something of everything.
+async fn busy_run<S: Store>(scene: &Scene<S>, name: &str) -> Run {
+    let run = scene.run().await;
+    let store = &scene.store;
+    let worker = node(&run, name, NodeActivity::Running);
+    store
+        .put_nodes(run.id, 1, vec![worker.clone()])
+        .await
+        .unwrap();
+    store.send_message(message(&worker, name)).await.unwrap();
+    store.begin(1, intent(&run, name)).await.unwrap();
+    store.save(draft(&run, None)).await.unwrap();
+    scene
+        .admitted(rerouting(&run, &format!("{name}-event"), "OTHER"))
+        .await;
+    let open = scene.awaiting(question(&run, format!("{name}-asks"))).await;
+    let decided = store.decide(open.id, person(&open), choosing(None));
+    decided.await.unwrap();
+    for state in [RunState::Running, RunState::Waiting] {
+        store.change_run(run.id, 1, state, None).await.unwrap();
+    }
+    run
+}
+
+async fn end<S: Store>(scene: &Scene<S>, run: &Run) {
+    let end = RunState::Cancelled;
+    scene.store.change_run(run.id, 1, end, None).await.unwrap();
+}
+
+/// Everything that is kept of a run, as one text.
+async fn kept<S: Store>(scene: &Scene<S>, run: &Run, name: &str) -> String {
+    let store = &scene.store;
+    let of_run = interrupts::store::Filter {
+        run: Some(run.id),
+        ..Default::default()
+    };
+    format!(
+        "{:?}",
+        (
+            store.run(run.id).await,
+            store.interrupts(&of_run, ALL).await,
+            store
+                .reroute(&crate::scene::event(&format!("{name}-event")))
+                .await,
+            store.nodes(Some(run.id), ALL).await,
+            store.messages(run.id, ALL).await,
+            store.journal(run.id, ALL).await,
+            store.checkpoints(run.id, ALL).await,
+        )
+    )
+}
+
+pub(crate) async fn a_purge_removes_what_ended_long_ago_and_nothing_else<S: Store>(
+    scene: Scene<S>,
+) {
+    let (old, live) = (
+        busy_run(&scene, "old").await,
+        busy_run(&scene, "live").await,
+    );
+    end(&scene, &old).await;
+    scene.wait(3_600);
+    let young = busy_run(&scene, "young").await;
+    end(&scene, &young).await;
+    let stays = [
+        kept(&scene, &live, "live").await,
+        kept(&scene, &young, "young").await,
+    ];
+    let store = &scene.store;
+    let would = store.purgeable(HOUR).await.unwrap();
+    assert_eq!(
+        would,
+        Purged {
+            runs: vec![old.id],
+            interrupts: 2,
+            reroutes: 1,
+            effects: 2,
+            checkpoints: 1,
+            nodes: 1,
+            messages: 1,
+            ..would.clone()
+        }
+    );
+    assert!(store.run(old.id).await.unwrap().is_some(), "only counted");
+    assert_eq!(store.purge(HOUR).await, Ok(would));
+    let gone = kept(&scene, &old, "old").await;
+    assert_eq!(
+        gone,
+        "(Ok(None), Ok([]), Ok(None), Ok([]), Ok([]), Ok([]), Ok([]))"
+    );
+    assert_eq!(kept(&scene, &live, "live").await, stays[0]);
+    assert_eq!(kept(&scene, &young, "young").await, stays[1]);
+    let effect = intent(&old, "old").effect;
+    assert_eq!(store.effect(effect).await, Ok(None));
+    let again = store.purge(HOUR).await.unwrap();
+    assert!(again.runs.is_empty());
+}
+
+pub(crate) async fn a_purged_audit_is_verified_from_its_anchor<S: Store>(scene: Scene<S>) {
+    let store = &scene.store;
+    let first = busy_run(&scene, "first").await;
+    let of_first = store.verify_audit().await.unwrap();
+    let second = busy_run(&scene, "second").await;
+    end(&scene, &first).await;
+    scene.wait(3_600);
+    let purged = store.purge(HOUR).await.unwrap();
+    assert_eq!(purged.audit_rows, of_first.position, "the next one lives");
+    let rows = store.audit(ALL).await.unwrap();
+    assert_eq!(rows[0].position, of_first.position + 1);
+    assert_eq!(rows[0].previous, of_first.digest);
+    let says = rows.last().unwrap().read().unwrap().subject;
+    let (through, anchor) = (of_first.position, of_first.digest);
+    assert_eq!(
+        says,
+        interrupts::store::AuditSubject::Purge { through, anchor }
+    );
+    let head = store.verify_audit().await.unwrap();
+    assert_eq!(head, rows.last().unwrap().head());
+    // All of it, once nothing lives any more; what comes after follows still.
+    end(&scene, &second).await;
+    scene.wait(3_600);
+    store.purge(HOUR).await.unwrap();
+    busy_run(&scene, "third").await;
+    let head = store.verify_audit().await.unwrap();
+    let rows = store.audit(ALL).await.unwrap();
+    assert_eq!(head, rows.last().unwrap().head());
+}
+
+pub(crate) async fn a_notification_stays_until_every_consumer_has_dealt_with_it<S: Store>(
+    scene: Scene<S>,
+) {
+    let store = &scene.store;
+    let run = scene.run().await;
+    for number in 0..5 {
+        scene.admitted(question(&run, format!("k{number}"))).await;
+    }
+    let left = async || -> Vec<u64> {
+        let rows = store.outbox(ALL).await.unwrap();
+        rows.iter().map(|row| row.position).collect()
+    };
+    for (consumer, through) in [("relay", 4), ("watcher", 2)] {
+        let consumer = Consumer::new(consumer).unwrap();
+        store.consumed(&consumer, through).await.unwrap();
+    }
+    let purged = store.purge(HOUR).await.unwrap();
+    assert_eq!(purged, Purged::default(), "all is too young");
+    scene.wait(3_600);
+    assert_eq!(store.purge(HOUR).await.unwrap().notifications, 2);
+    assert_eq!(left().await, [3, 4, 5]);
+    scene.admitted(question(&run, "young")).await;
+    let watcher = Consumer::new("watcher").unwrap();
+    store.consumed(&watcher, 6).await.unwrap();
+    assert_eq!(store.purge(HOUR).await.unwrap().notifications, 2);
+    assert_eq!(left().await, [5, 6], "the relay is at 4");
+    let relay = Consumer::new("relay").unwrap();
+    store.consumed(&relay, 6).await.unwrap();
+    store.purge(HOUR).await.unwrap();
+    assert_eq!(left().await, [6], "it is young");
+    assert_eq!(store.purge(-HOUR).await.unwrap().notifications, 1);
+    let page = Page { after: 6, limit: 1 };
+    scene.admitted(question(&run, "next")).await;
+    assert_eq!(store.outbox(page).await.unwrap()[0].position, 7);
+}
+
+pub(crate) async fn an_ended_run_with_a_live_interrupt_stays<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    // More than end in the transaction of their run, so that some are left.
+    for number in 0..300 {
+        scene.admitted(question(&run, format!("k{number}"))).await;
+    }
+    end(&scene, &run).await;
+    scene.wait(3_600);
+    let store = &scene.store;
+    assert!(store.purge(HOUR).await.unwrap().runs.is_empty());
+    store.sweep(1_000).await.unwrap();
+    let runs: Vec<RunId> = store.purge(HOUR).await.unwrap().runs;
+    assert_eq!(runs, [run.id]);
+}
