@@ -13,6 +13,11 @@ mod list;
 mod runs;
 mod tokens;
 
+pub(crate) use history::{HistoryQuery, find as find_history, verified};
+pub(crate) use interrupts::{InboxQuery, find as find_interrupts, waiting};
+pub(crate) use runs::{agents_in, told_of};
+pub(crate) use tokens::not_issued;
+
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{self, Next};

@@ -11,7 +11,7 @@ use super::caller::{Caller, Credential};
 use super::host::Foreign;
 use super::pace::Peer;
 use super::session::SESSION_COOKIE;
-use super::token::digest_of_presented;
+use super::token::{digest_of_presented, digest_of_ticket};
 use crate::app::App;
 use crate::problem::{Kind, Problem, of_store};
 
@@ -105,7 +105,11 @@ async fn identify(
     let Some((secret, credential)) = shown else {
         return Ok(None);
     };
-    let row = match digest_of_presented(&secret) {
+    let digest = match credential {
+        Credential::Ticket => digest_of_ticket(&secret),
+        Credential::Bearer | Credential::Session => digest_of_presented(&secret),
+    };
+    let row = match digest {
         Some(digest) => Tokens::use_token(app.store(), digest)
             .await
             .map_err(|error| of_store(&error))?,

@@ -6,7 +6,9 @@ use interrupts::{ActorName, Digest};
 use jiff::SignedDuration;
 
 /// What precedes the secret of every token, so that one that leaked is recognised.
-const PREFIX: &str = "irq_";
+const TOKEN: &str = "irq_";
+/// What precedes the secret of a ticket, so that it is good for nothing else.
+const TICKET: &str = "irqticket_";
 
 /// A token that somebody wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,10 +69,26 @@ pub async fn issue_token(
     tokens: &(impl Tokens + ?Sized),
     order: TokenOrder,
 ) -> Result<Issued, IssueError> {
+    issue(tokens, order, TOKEN).await
+}
+
+/// Makes a ticket: a secret that lets its holder open one stream or socket.
+pub(crate) async fn issue_ticket(
+    tokens: &(impl Tokens + ?Sized),
+    order: TokenOrder,
+) -> Result<Issued, IssueError> {
+    issue(tokens, order, TICKET).await
+}
+
+async fn issue(
+    tokens: &(impl Tokens + ?Sized),
+    order: TokenOrder,
+    prefix: &str,
+) -> Result<Issued, IssueError> {
     if order.role == Role::System {
         return Err(IssueError::SystemRole);
     }
-    let secret = new_secret()?;
+    let secret = new_secret(prefix)?;
     let row = tokens
         .put_token(NewToken {
             digest: digest_of(&secret),
@@ -84,16 +102,25 @@ pub async fn issue_token(
 }
 
 /// 256 random bits, as text.
-fn new_secret() -> Result<String, IssueError> {
+fn new_secret(prefix: &str) -> Result<String, IssueError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(IssueError::NoRandomness)?;
     let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("{PREFIX}{digits}"))
+    Ok(format!("{prefix}{digits}"))
 }
 
-/// The digest by which a secret is found; `None` for what cannot be one.
-pub(super) fn digest_of_presented(secret: &str) -> Option<Digest> {
-    let digits = secret.strip_prefix(PREFIX)?;
+/// The digest by which a token is found; `None` for what cannot be one.
+pub(crate) fn digest_of_presented(secret: &str) -> Option<Digest> {
+    digest_with(TOKEN, secret)
+}
+
+/// The digest by which a ticket is found; `None` for what cannot be one.
+pub(super) fn digest_of_ticket(secret: &str) -> Option<Digest> {
+    digest_with(TICKET, secret)
+}
+
+fn digest_with(prefix: &str, secret: &str) -> Option<Digest> {
+    let digits = secret.strip_prefix(prefix)?;
     let fits = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     fits.then(|| digest_of(secret))
 }
@@ -104,13 +131,20 @@ fn digest_of(secret: &str) -> Digest {
 
 #[cfg(test)]
 mod tests {
-    use super::{digest_of_presented, new_secret};
+    use super::{TICKET, TOKEN, digest_of_presented, digest_of_ticket, new_secret};
 
     #[test]
     fn two_secrets_differ_and_each_is_recognised() {
-        let (one, other) = (new_secret().unwrap(), new_secret().unwrap());
+        let (one, other) = (new_secret(TOKEN).unwrap(), new_secret(TOKEN).unwrap());
         assert_ne!(one, other);
         assert!(digest_of_presented(&one).is_some());
+    }
+
+    #[test]
+    fn a_ticket_is_no_token_and_a_token_no_ticket() {
+        let (token, ticket) = (new_secret(TOKEN).unwrap(), new_secret(TICKET).unwrap());
+        assert!(digest_of_ticket(&ticket).is_some());
+        assert!(digest_of_presented(&ticket).is_none() && digest_of_ticket(&token).is_none());
     }
 
     #[test]

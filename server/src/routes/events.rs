@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::{Reads, Ticket, TokenOrder, issue_token};
+use crate::access::{Reads, Ticket, TokenOrder, issue_ticket};
 use crate::address::find_agent;
 use crate::app::App;
 use crate::feed::{FeedOrder, Filter, open_socket, open_stream};
@@ -149,7 +149,7 @@ pub(crate) async fn ticket(
         lifetime: Some(TICKET_TIME),
         once: true,
     };
-    let issued = issue_token(app.store(), order).await;
+    let issued = issue_ticket(app.store(), order).await;
     let issued = issued.map_err(|error| super::tokens::not_issued(&error))?;
     let view = TicketView {
         ticket: issued.secret,
