@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::ServerLimits;
 use crate::metrics::Metrics;
 
-pub(crate) use cloud_event::{FeedEvent, RESET_TYPE, position_text, reset_event};
+pub(crate) use cloud_event::{FeedEvent, position_text, reset_event};
 pub(crate) use reader::{Next, Reader};
 pub(crate) use socket::open_socket;
 pub(crate) use sse::{FeedOrder, open_stream};
@@ -87,11 +87,6 @@ impl Feed {
     /// How often a quiet feed shows that it lives.
     pub(crate) fn heartbeat(&self) -> Duration {
         self.heartbeat
-    }
-
-    /// What is counted.
-    pub(crate) fn metrics(&self) -> &Arc<Metrics> {
-        &self.metrics
     }
 
     /// Follows the store until it is told to stop.

@@ -23,7 +23,10 @@ pub(crate) fn router() -> Router<App> {
     Router::new()
         .route("/", get(inbox::show))
         .route("/inbox", get(inbox::list))
-        .route("/review/{interrupt_id}", get(review::show).post(review::decide))
+        .route(
+            "/review/{interrupt_id}",
+            get(review::show).post(review::decide),
+        )
         .route("/runs", get(run::list))
         .route("/runs/{run_id}", get(run::show))
         .route("/runs/{run_id}/live", get(run::live))

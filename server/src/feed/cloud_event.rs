@@ -16,7 +16,7 @@ const PREFIX: &str = "dev.irq.";
 /// What follows it.
 const SUFFIX: &str = ".v1";
 /// The type of the event that says that a position is gone.
-pub(crate) const RESET_TYPE: &str = "dev.irq.stream.reset.v1";
+const RESET_TYPE: &str = "dev.irq.stream.reset.v1";
 
 /// An event of the feed.
 #[derive(Debug, Clone)]

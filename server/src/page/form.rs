@@ -204,7 +204,10 @@ mod tests {
         });
         assert_eq!(filled_in(&schema, &form), Some(expected));
         let shown = fields(&schema, Some(&form)).into_string();
-        assert!(shown.contains("ship &lt;it&gt;") && !shown.contains("<it>"), "{shown}");
+        assert!(
+            shown.contains("ship &lt;it&gt;") && !shown.contains("<it>"),
+            "{shown}"
+        );
         assert_eq!(filled_in(&schema, &FormFields(Vec::new())), None);
     }
 }

@@ -28,7 +28,12 @@ const PLACES: [(Place, &str, &str); 4] = [
 ];
 
 /// A whole page.
-pub(super) fn page(title: &str, place: Place, caller: Option<&Caller>, body: &Markup) -> Html<String> {
+pub(super) fn page(
+    title: &str,
+    place: Place,
+    caller: Option<&Caller>,
+    body: &Markup,
+) -> Html<String> {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -92,7 +97,9 @@ pub(super) fn banner(problem: &Problem) -> Markup {
 }
 
 fn errors(problem: &Problem) -> Vec<(String, String)> {
-    let errors = problem.member("errors").and_then(|errors| errors.as_array());
+    let errors = problem
+        .member("errors")
+        .and_then(|errors| errors.as_array());
     errors
         .into_iter()
         .flatten()
@@ -131,5 +138,9 @@ fn span(ago: SignedDuration) -> String {
         3_600..86_400 => format!("{} h", seconds / 3_600),
         _ => format!("{} d", seconds / 86_400),
     };
-    if past { format!("{text} ago") } else { format!("in {text}") }
+    if past {
+        format!("{text} ago")
+    } else {
+        format!("in {text}")
+    }
 }

@@ -87,9 +87,12 @@ fn order_of(interrupt: &Interrupt, fields: &FormFields) -> Result<DecisionOrder,
         let chosen: Vec<Value> = fields.all("choice").map(Value::from).collect();
         payload.insert("selectedChoices".to_owned(), chosen.into());
         payload.insert("confirmations".to_owned(), confirmed(fields).into());
-        let target = reroute_to
-            .as_deref()
-            .and_then(|target| interrupt.routes.iter().find(|route| route.as_str() == target));
+        let target = reroute_to.as_deref().and_then(|target| {
+            interrupt
+                .routes
+                .iter()
+                .find(|route| route.as_str() == target)
+        });
         if matches!(verdict, Verdict::Edit)
             && let Some(schema) = request_schema(interrupt, target)
             && let Some(request) = form::filled_in(&schema, fields)
@@ -250,8 +253,13 @@ fn result(decision: &DecisionView, next: Option<&str>, now: jiff::Timestamp) -> 
 
 fn answer_form(interrupt: &Interrupt, question: &Question, filled: Option<&FormFields>) -> Markup {
     let asks = interrupt.family() == Family::Question;
-    let shown = interrupt.review.as_ref().map(|review| review.shown.to_string());
-    let text = filled.and_then(|filled| filled.first("text")).unwrap_or_default();
+    let shown = interrupt
+        .review
+        .as_ref()
+        .map(|review| review.shown.to_string());
+    let text = filled
+        .and_then(|filled| filled.first("text"))
+        .unwrap_or_default();
     html! {
         form.stack method="post" action=(format!("/review/{}", interrupt.id)) id="decision" {
             input type="hidden" name="version" value=(interrupt.version);

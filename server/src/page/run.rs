@@ -319,7 +319,10 @@ async fn stopped(
             Some(_) => Scope::Agent,
             None => Scope::Run,
         },
-        reason: fields.first("reason").unwrap_or("asked for on the page").to_owned(),
+        reason: fields
+            .first("reason")
+            .unwrap_or("asked for on the page")
+            .to_owned(),
         message: None,
         patience: None,
         metadata: None,
@@ -337,7 +340,9 @@ pub(super) async fn resume(
     fields: FormFields,
 ) -> Response {
     let order = ResumeOrder {
-        checkpoint: fields.first("checkpoint").and_then(|text| text.parse().ok()),
+        checkpoint: fields
+            .first("checkpoint")
+            .and_then(|text| text.parse().ok()),
         input: fields.first("input").map(str::to_owned),
         key: None,
     };
@@ -379,20 +384,13 @@ async fn sent(
         key: message_key(caller, None)?,
     };
     let sent = app.store().send_message(message).await;
-    sent.map_err(|error| {
-        Problem::new(Kind::NotInState, error.to_string(), "read the run again")
-    })?;
+    sent.map_err(|error| Problem::new(Kind::NotInState, error.to_string(), "read the run again"))?;
     app.wake(&agent.run).await;
     Ok(run.to_owned())
 }
 
 /// Back to the run, or the run with what went wrong.
-async fn back(
-    app: &App,
-    caller: &Caller,
-    run: &str,
-    outcome: Result<String, Problem>,
-) -> Response {
+async fn back(app: &App, caller: &Caller, run: &str, outcome: Result<String, Problem>) -> Response {
     match outcome {
         Ok(run) => Redirect::to(&format!("/runs/{run}")).into_response(),
         Err(problem) => shown(app, caller, run, Some(&problem)).await,

@@ -122,5 +122,9 @@ pub(super) async fn end(
     {
         return refused(&problem, Some(&caller));
     }
-    (CookieJar::new().add(void_session_cookie()), Redirect::to("/")).into_response()
+    (
+        CookieJar::new().add(void_session_cookie()),
+        Redirect::to("/"),
+    )
+        .into_response()
 }

@@ -4,6 +4,7 @@ mod attacks;
 mod decisions;
 mod feed;
 mod house;
+mod page;
 mod requests;
 mod rights;
 mod runs;
