@@ -152,6 +152,10 @@ fn unguarded(error: GuardError) -> Problem {
 }
 
 /// The problem that an unreadable body is.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
 pub(crate) fn unread(error: &AnswerError) -> Problem {
     let kind = match error.fault() {
         AnswerFault::CutOff | AnswerFault::Syntax | AnswerFault::TooLong => Kind::Malformed,

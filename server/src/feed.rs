@@ -168,10 +168,10 @@ impl Feed {
     }
 
     async fn render(&self, row: OutboxRow) -> FeedEvent {
-        let interrupt = match &row.notification {
-            Notification::Interrupt { interrupt, .. } => self.fixed_parts(*interrupt).await,
-            _ => None,
-        };
+        let mut interrupt = None;
+        if let Notification::Interrupt { interrupt: id, .. } = &row.notification {
+            interrupt = self.fixed_parts(*id).await;
+        }
         FeedEvent::of(&self.instance, &row, interrupt.as_deref())
     }
 

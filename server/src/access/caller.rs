@@ -1,8 +1,10 @@
 //! Who sends a request.
 
+use interrupts::Digest;
 use interrupts::life::{Actor, Role};
-use interrupts::store::TokenRow;
+use interrupts::store::{TokenRow, Tokens};
 
+use crate::app::App;
 use crate::problem::{Kind, Problem};
 
 /// How a caller showed who he is.
@@ -23,17 +25,34 @@ pub(crate) struct Caller {
     pub(crate) actor: Actor,
     /// How he showed it.
     pub(crate) credential: Credential,
+    /// The digest of what he showed.
+    token: Digest,
 }
 
 impl Caller {
     /// Whoever holds a token.
     pub(crate) fn of(token: TokenRow, credential: Credential) -> Option<Self> {
         // Nobody outside is the machinery itself.
-        let TokenRow { name, role, .. } = token;
+        let TokenRow {
+            name, role, digest, ..
+        } = token;
         (role != Role::System).then_some(Self {
             actor: Actor { name, role },
             credential,
+            token: digest,
         })
+    }
+
+    /// Whether what he showed still lets him in; for those who stay. A ticket was good once, and is not asked
+    /// for again. Where the store cannot say, he stays.
+    pub(crate) async fn may_stay(&self, app: &App) -> bool {
+        match self.credential {
+            Credential::Ticket => true,
+            Credential::Bearer | Credential::Session => {
+                let row = Tokens::use_token(app.store(), self.token).await;
+                row.map_or(true, |row| row.is_some())
+            }
+        }
     }
 
     /// The problem that a request without a credential is.

@@ -66,26 +66,24 @@ pub(crate) async fn resume(
 
 /// The run stands still though nobody is asked: its process died. Somebody has to execute it, that is all.
 async fn nothing_to_decide(app: &App, run: &Run) -> Result<RunId, Problem> {
-    match run.state {
-        RunState::Running | RunState::Stopping
-            if run
-                .lease
-                .as_ref()
-                .is_some_and(|lease| lease.until > app.now()) =>
-        {
-            Err(Problem::new(
-                Kind::NotInState,
-                format!("{} is {}", run.id, run.state),
-                "it goes on by itself; `GET /v1/runs/{id}/events` shows how",
-            ))
-        }
-        _ => {
-            let resumed = app.config.launcher.resume(run.id).await;
-            resumed.map_err(|error| of_launch(&error))?;
-            app.feed.nudge();
-            Ok(run.id)
-        }
+    let executed = run
+        .lease
+        .as_ref()
+        .is_some_and(|lease| lease.until > app.now());
+    if executed && matches!(run.state, RunState::Running | RunState::Stopping) {
+        return Err(Problem::new(
+            Kind::NotInState,
+            format!("{} is {}", run.id, run.state),
+            format!(
+                "it goes on by itself; `GET /v1/runs/{}/events` shows how",
+                run.id
+            ),
+        ));
     }
+    let resumed = app.config.launcher.resume(run.id).await;
+    resumed.map_err(|error| of_launch(&error))?;
+    app.feed.nudge();
+    Ok(run.id)
 }
 
 async fn lift(

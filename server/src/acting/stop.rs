@@ -121,6 +121,10 @@ pub(super) fn finished(detail: &str) -> Problem {
 }
 
 /// The problem that a refused admission is.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
 pub(super) fn refused(error: &AdmitError) -> Problem {
     use interrupts::life::AdmissionError;
     match error {

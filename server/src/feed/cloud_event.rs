@@ -134,6 +134,11 @@ impl Told {
         }
     }
 
+    fn by(mut self, node: &NodeId) -> Self {
+        self.node = Some(node.clone());
+        self
+    }
+
     fn subject(&self) -> Option<String> {
         let agent = self
             .node
@@ -177,22 +182,15 @@ impl Told {
                 effect,
                 kind,
                 done,
-            } => Self {
-                node: Some(node.clone()),
-                ..Self::new(
-                    effect_topic(kind.as_str(), *done),
-                    *run,
-                    json!({"agent_id": address(*run, node), "effect_id": effect, "kind": kind}),
-                )
-            },
-            Notification::Message { run, node, message } => Self {
-                node: Some(node.clone()),
-                ..Self::new(
-                    "agent.message_added",
-                    *run,
-                    json!({"agent_id": address(*run, node), "message": message}),
-                )
-            },
+            } => {
+                let data =
+                    json!({"agent_id": address(*run, node), "effect_id": effect, "kind": kind});
+                Self::new(effect_topic(kind.as_str(), *done), *run, data).by(node)
+            }
+            Notification::Message { run, node, message } => {
+                let data = json!({"agent_id": address(*run, node), "message": message});
+                Self::new("agent.message_added", *run, data).by(node)
+            }
             Notification::Checkpoint { checkpoint } => Self::new(
                 "checkpoint.saved",
                 checkpoint.run,
@@ -265,10 +263,7 @@ impl Told {
             "status": activity_name(activity),
             "step": step,
         });
-        Self {
-            node: Some(node.clone()),
-            ..Self::new(topic, run, data)
-        }
+        Self::new(topic, run, data).by(node)
     }
 }
 

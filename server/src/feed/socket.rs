@@ -26,6 +26,8 @@ use subscriptions::{Subscriptions, Told};
 const SUBPROTOCOL: &str = "irq.v1.json";
 /// Told to stop: come back.
 const DRAINING: u16 = 1001;
+/// The credential does not hold any more.
+const POLICY: u16 = 1008;
 /// How long one message may take to be written to a client that does not read.
 const WRITE_TIME: Duration = Duration::from_secs(20);
 /// After how many heartbeats without a word from the client it counts as gone.
@@ -123,6 +125,11 @@ impl Session {
             Happening::Beat => {
                 self.silent_beats += 1;
                 if self.silent_beats > SILENT_BEATS {
+                    return Ok(Then::End);
+                }
+                if !self.caller.may_stay(&self.app).await {
+                    self.close(POLICY, "the token does not hold any more".to_owned())
+                        .await;
                     return Ok(Then::End);
                 }
                 self.write(Message::Ping(Vec::new().into())).await?;

@@ -7,8 +7,10 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt as _};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::{Filter, Next, Reader, position_text, reset_event};
+use crate::access::Caller;
 use crate::app::App;
 use crate::metrics::{CountedReader, Transport};
 use crate::problem::{Problem, of_store};
@@ -30,6 +32,8 @@ pub(crate) struct FeedOrder {
 /// A stream in the making.
 struct Stream {
     app: App,
+    caller: Caller,
+    beats: Interval,
     reader: Reader,
     named: bool,
     /// The run that the reader wants alone has ended: the stream ends when it has caught up.
@@ -39,7 +43,11 @@ struct Stream {
 }
 
 /// Opens a stream. Of a run that has ended and has nothing more to tell there is none.
-pub(crate) async fn open_stream(app: App, order: FeedOrder) -> Result<Response, Problem> {
+pub(crate) async fn open_stream(
+    app: App,
+    caller: Caller,
+    order: FeedOrder,
+) -> Result<Response, Problem> {
     let mut run_ended = false;
     if let Some(run) = order.filter.run {
         run_ended = app.run(run).await?.state.is_final();
@@ -55,8 +63,12 @@ pub(crate) async fn open_stream(app: App, order: FeedOrder) -> Result<Response, 
     }
     let counted = app.metrics.reader(Transport::Sse);
     let heartbeat = app.feed.heartbeat();
+    let mut beats = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let stream = Stream {
         app,
+        caller,
+        beats,
         reader,
         named: order.named,
         run_ended,
@@ -84,13 +96,21 @@ impl Stream {
             return None;
         }
         let draining = self.app.draining.clone();
-        let next = tokio::select! {
-            biased; // Whoever is behind at the drain comes back with his position.
-            () = draining.cancelled() => {
-                self.done = true;
-                return Some((Event::default().comment("draining; come back"), self));
+        let next = loop {
+            let beat = tokio::select! {
+                biased; // Whoever is behind at the drain comes back with his position.
+                () = draining.cancelled() => {
+                    self.done = true;
+                    return Some((Event::default().comment("draining; come back"), self));
+                }
+                _ = self.beats.tick() => None,
+                next = next_of(&mut self.reader, &mut self.run_ended) => Some(next),
+            };
+            match beat {
+                Some(next) => break next,
+                None if self.caller.may_stay(&self.app).await => {}
+                None => return None,
             }
-            next = self.next() => next,
         };
         match next {
             Ok(Some(next)) => Some((self.event_of(next), self)),
@@ -100,21 +120,6 @@ impl Stream {
                 None
             }
         }
-    }
-
-    async fn next(&mut self) -> Result<Option<Next>, Problem> {
-        let next = if self.run_ended {
-            self.reader.at_hand().await
-        } else {
-            self.reader.next().await.map(Some)
-        };
-        next.map_err(|error| of_store(&error)).inspect(|next| {
-            if let Some(Next::Event(event)) = next {
-                // What follows the end of a run is told, then there is nothing more to wait for.
-                self.run_ended |= event.run_state.is_some_and(|state| state.is_final())
-                    && self.reader.is_of_one_run();
-            }
-        })
     }
 
     fn event_of(&self, next: Next) -> Event {
@@ -142,4 +147,20 @@ impl Stream {
             }
         }
     }
+}
+
+/// What comes next; nothing where the run has ended and all was told.
+async fn next_of(reader: &mut Reader, run_ended: &mut bool) -> Result<Option<Next>, Problem> {
+    let next = if *run_ended {
+        reader.at_hand().await
+    } else {
+        reader.next().await.map(Some)
+    };
+    next.map_err(|error| of_store(&error)).inspect(|next| {
+        if let Some(Next::Event(event)) = next {
+            // What follows the end of a run is told, then there is nothing more to wait for.
+            *run_ended |=
+                event.run_state.is_some_and(|state| state.is_final()) && reader.is_of_one_run();
+        }
+    })
 }

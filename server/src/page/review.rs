@@ -78,10 +78,9 @@ fn order_of(interrupt: &Interrupt, fields: &FormFields) -> Result<DecisionOrder,
     let version = fields.first("version").and_then(|text| text.parse().ok());
     let shown = fields.first("shown_digest").map(str::parse).transpose();
     let shown = shown.map_err(|error| wrong("shown_digest", format!("{error}")))?;
-    let reroute_to = match verdict {
-        Verdict::Reroute => fields.first("reroute_to").map(str::to_owned),
-        _ => None,
-    };
+    let reroute_to = (verdict == Verdict::Reroute)
+        .then(|| fields.first("reroute_to").map(str::to_owned))
+        .flatten();
     let mut payload = Map::new();
     if interrupt.family() == Family::Question {
         let chosen: Vec<Value> = fields.all("choice").map(Value::from).collect();

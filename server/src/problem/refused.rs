@@ -12,6 +12,10 @@ use crate::launcher::LaunchError;
 use crate::wire::verdict_name;
 
 /// The problem that a failing store is. What is wrong with it stands in the log, not in the answer.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
 pub(crate) fn of_store(error: &StoreError) -> Problem {
     tracing::error!(%error, "the store failed");
     let detail = match error {
@@ -28,6 +32,10 @@ pub(crate) fn of_store(error: &StoreError) -> Problem {
 }
 
 /// The problem that a broken audit is.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
 pub(crate) fn of_verify(error: &VerifyError) -> Problem {
     match error {
         VerifyError::Store(error) => of_store(error),
@@ -165,6 +173,10 @@ pub(crate) fn decider(by: &Decider) -> &str {
     }
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
 fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
     let said = refusal.to_string();
     match refusal {

@@ -273,6 +273,10 @@ pub(crate) async fn send(
 }
 
 /// The problem that a refused message is.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
 fn unsent(error: &MessageError) -> Problem {
     let (kind, hint) = match error {
         MessageError::Store(error) => return of_store(error),

@@ -45,7 +45,7 @@ pub(crate) struct FeedQuery {
     responses((status = 200, content_type = "text/event-stream", body = String), (status = 204)))]
 pub(crate) async fn stream(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     headers: HeaderMap,
     Parameters(query): Parameters<FeedQuery>,
 ) -> Result<Response, Problem> {
@@ -75,7 +75,7 @@ pub(crate) async fn stream(
         after: position(&headers, query.after_seq.as_deref())?,
         named: query.named.is_some_and(|named| named != 0),
     };
-    open_stream(app, order).await
+    open_stream(app, caller, order).await
 }
 
 fn position(headers: &HeaderMap, after: Option<&str>) -> Result<Option<u64>, Problem> {

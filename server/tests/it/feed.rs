@@ -385,3 +385,18 @@ async fn the_log_of_a_run_is_read_in_parts_and_as_lines() {
         .unwrap();
     assert_eq!(lines.lines().count(), seen);
 }
+
+#[tokio::test]
+async fn whoever_has_lost_his_right_to_look_is_not_told_any_more() {
+    let house = House::with(|config| {
+        config.limits.heartbeat = Duration::from_millis(20);
+    })
+    .await;
+    let mut events = Events::of(stream(&house, "", None).await);
+    events.block().await.unwrap();
+    let digest = interrupts::Digest::of(house.tokens["viewer"].as_bytes());
+    house.store.revoke_token(digest).await.unwrap();
+    while let Some(block) = events.block().await {
+        assert_eq!(block, ": alive");
+    }
+}

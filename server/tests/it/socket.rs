@@ -220,7 +220,7 @@ async fn two_subscriptions_of_one_socket_are_told_apart_and_ended_apart() {
         socket.receive_a("subscribed").await;
     }
     open_question(&*house.store, &run).await;
-    let mut told = vec![
+    let mut told = [
         socket.receive_a("event").await,
         socket.receive_a("event").await,
     ];
@@ -336,10 +336,21 @@ async fn a_message_that_is_too_large_ends_that_socket_alone() {
     other.receive_a("subscribed").await;
     let mut socket = Socket::open(&house, "viewer").await;
     socket.send(&"x".repeat(2_000)).await;
-    while let Some(text) = socket.text().await {
-        assert!(text.starts_with("close"), "{text}");
-        break;
-    }
+    let end = socket.text().await;
+    assert!(end.is_none_or(|text| text.starts_with("close")));
     running(&*store, None).await;
     assert_eq!(other.receive().await["type"], "event");
+}
+
+#[tokio::test]
+async fn a_socket_ends_when_the_token_that_opened_it_is_revoked() {
+    let house = House::with(|config| {
+        config.limits.heartbeat = Duration::from_millis(20);
+    })
+    .await;
+    let mut socket = Socket::open(&house, "admin").await;
+    let digest = interrupts::Digest::of(house.tokens["admin"].as_bytes());
+    house.store.revoke_token(digest).await.unwrap();
+    let end = socket.text().await.unwrap();
+    assert_eq!(end, "close 1008 the token does not hold any more");
 }
