@@ -55,7 +55,7 @@ impl Told {
                     "create" => "run created".to_owned(),
                     "own" => "run taken by a process".to_owned(),
                     "release" => "run given up by its process".to_owned(),
-                    "change" => format!("run {state}"),
+                    "change" => format!("run is {state}"),
                     other => format!("run {other}, {state}"),
                 };
                 (run.clone(), what, None, text("reason"))

@@ -10,6 +10,7 @@
 //! is the workflow's.
 
 mod acknowledge;
+mod asking;
 mod clash;
 mod deliveries;
 mod inbox;

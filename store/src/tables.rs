@@ -6,6 +6,7 @@
 
 mod effects;
 mod forget;
+mod journal;
 mod rest;
 mod row;
 mod table;

@@ -30,6 +30,8 @@ pub enum Behaviour {
     StallsAfter(usize),
     /// Says nothing more in the midst of the event after so many.
     StallsWithin(usize),
+    /// Says nothing more after so many bytes of the stream.
+    StallsAtByte(usize),
     /// Never sends headers.
     StallsBeforeHeaders,
     /// Sends comments that keep the connection open, and nothing else, for ever.
@@ -88,6 +90,7 @@ impl Behaviour {
             | Self::EndsWithin(_)
             | Self::StallsAfter(_)
             | Self::StallsWithin(_)
+            | Self::StallsAtByte(_)
             | Self::StallsBeforeHeaders
             | Self::KeepsAlive
             | Self::Endless

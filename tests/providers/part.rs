@@ -55,6 +55,7 @@ pub(super) struct Part {
     pub(super) hang_ups: HangUps,
     pub(super) answering: Box<Answering>,
     pub(super) blocks_sent: Arc<AtomicUsize>,
+    pub(super) received_count: AtomicUsize,
     pub(super) cancellations: Cancellations,
 }
 
@@ -104,6 +105,7 @@ pub(super) async fn handle(
         | Behaviour::EndsWithin(_)
         | Behaviour::StallsAfter(_)
         | Behaviour::StallsWithin(_)
+        | Behaviour::StallsAtByte(_)
         | Behaviour::KeepsAlive
         | Behaviour::Endless
         | Behaviour::EndlessLine
@@ -121,7 +123,7 @@ impl Part {
     fn keep(&self, received: Received) -> usize {
         let mut all = self.received.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(received);
-        all.len()
+        self.received_count.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     fn next_behaviour(&self) -> Behaviour {
@@ -159,9 +161,7 @@ impl Part {
         answer: &str,
     ) -> BoxStream<'static, io::Result<Bytes>> {
         let form = self.form;
-        let mut events = form.opening(number);
-        events.extend(pieces(answer).map(|piece| form.piece(piece)));
-        events.extend(form.closing(behaviour.ending()));
+        let events = events_of(form, number, answer, behaviour.ending());
         let first = |count: usize| events.iter().take(count).cloned().collect::<Vec<_>>();
         let endless = |block: String| stream::repeat(block).map(|block| Ok(Bytes::from(block)));
         match *behaviour {
@@ -181,6 +181,11 @@ impl Part {
                 .chain(sent(vec![half_of(events.get(count))]))
                 .chain(stream::pending())
                 .boxed(),
+            Behaviour::StallsAtByte(length) => {
+                let stream = events.concat();
+                let beginning = stream.get(..length).unwrap_or(&stream).to_owned();
+                sent(vec![beginning]).chain(stream::pending()).boxed()
+            }
             Behaviour::StallsAfter(count) => sent(first(count)).chain(stream::pending()).boxed(),
             Behaviour::KeepsAlive => endless(": still here\n\n".to_owned()).boxed(),
             Behaviour::Endless => sent(form.opening(number))
@@ -214,6 +219,19 @@ impl Part {
             | Behaviour::Page => sent(events).boxed(),
         }
     }
+}
+
+/// The events of a whole answer.
+pub(super) fn events_of(
+    form: WireForm,
+    number: usize,
+    answer: &str,
+    ending: Ending,
+) -> Vec<String> {
+    let mut events = form.opening(number);
+    events.extend(pieces(answer).map(|piece| form.piece(piece)));
+    events.extend(form.closing(ending));
+    events
 }
 
 fn sent(events: Vec<String>) -> impl Stream<Item = io::Result<Bytes>> + Send {

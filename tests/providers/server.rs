@@ -1,7 +1,7 @@
 //! The server of a double.
 
 use std::io;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
@@ -9,8 +9,9 @@ use axum::extract::DefaultBodyLimit;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use super::behaviour::Ending;
 use super::cancellations::Cancellations;
-use super::part::{Part, Received, handle};
+use super::part::{Part, Received, events_of, handle};
 use super::transport::{self, Secured};
 use super::{Behaviour, HangUps, Transport, WireForm};
 
@@ -80,6 +81,7 @@ impl ProviderDouble {
             hang_ups: HangUps::new(),
             answering: Box::new(answering),
             blocks_sent: Arc::default(),
+            received_count: AtomicUsize::new(0),
             cancellations: Cancellations::default(),
         });
         let secured = Secured::new(transport)?;
@@ -120,8 +122,18 @@ impl ProviderDouble {
 
     /// How many requests it received so far.
     pub fn received_count(&self) -> usize {
+        self.part.received_count.load(Ordering::Relaxed)
+    }
+
+    /// Forgets what it received, though not how many requests that were: a long run fills no memory.
+    pub fn forget_received(&self) {
         let received = self.part.received.lock();
-        received.unwrap_or_else(PoisonError::into_inner).len()
+        *received.unwrap_or_else(PoisonError::into_inner) = Vec::new();
+    }
+
+    /// The whole stream of an answer, as it is sent for the first request.
+    pub fn recording(form: WireForm, answer: &str) -> String {
+        events_of(form, 1, answer, Ending::Whole).concat()
     }
 
     /// The responses that it was told to cancel.

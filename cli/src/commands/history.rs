@@ -18,8 +18,8 @@ use crate::time::instant;
 use crate::view::json_line;
 use crate::visible::{visible_json, visible_line};
 
-/// The widths of the columns but the last: position, time, what, who.
-const WIDTHS: [usize; 4] = [8, 20, 42, 14];
+/// The widths of the columns but the last: position, time, who.
+const WIDTHS: [usize; 3] = [8, 20, 12];
 
 /// Which rows are wanted.
 struct Wanted {
@@ -138,7 +138,7 @@ impl RowWriter {
     fn head(&self) -> anyhow::Result<String> {
         Ok(match self.format {
             HistoryFormat::Table => {
-                let heads = ["POSITION", "WHEN", "ABOUT", "WHO"].map(str::to_owned);
+                let heads = ["POSITION", "WHEN", "WHO"].map(str::to_owned);
                 self.palette.paint(Tone::Strong, &line(&heads, "WHAT")) + "\n"
             }
             HistoryFormat::Json => "[".to_owned(),
@@ -193,17 +193,20 @@ fn table_line(told: &Told) -> String {
     let cells = [
         told.position.to_string(),
         told.at.map(instant).unwrap_or_default(),
-        visible_line(&told.subject),
         visible_line(told.who.as_deref().unwrap_or("-")),
     ];
-    let mut what = visible_line(&told.what);
+    let mut what = format!(
+        "{} · {}",
+        visible_line(&told.what),
+        visible_line(&told.subject)
+    );
     if let Some(detail) = &told.detail {
         what = format!("{what} · {}", visible_line(detail));
     }
     line(&cells, &what) + "\n"
 }
 
-fn line(cells: &[String; 4], last: &str) -> String {
+fn line(cells: &[String; 3], last: &str) -> String {
     let mut line = String::new();
     for (cell, width) in cells.iter().zip(WIDTHS) {
         line.push_str(&fit(cell, width));

@@ -191,23 +191,30 @@ impl Page {
             };
             let padding = " ".repeat(widest - width(row));
             let lead = lead(row);
-            let used = 4 + widest + 2 + 8 + 2 + 5 + 2;
             lines.push(
                 format!(
                     "  {lead}{} {}{padding}  {step:<8}  {:>5}  {}",
                     self.palette.paint(tone, symbol),
                     row.node,
                     age(row.since, self.now),
-                    self.palette.paint(
-                        why_tone(row.activity),
-                        &cut(&why(row, shown), self.room(used))
-                    ),
+                    self.palette
+                        .paint(doing_tone(row.activity), doing(row.activity)),
                 )
                 .trim_end()
                 .to_owned(),
             );
+            let open = shown.open.iter().filter(|open| open.node == row.node);
+            lines.extend(open.map(|open| self.open(open, lead)));
         }
         lines
+    }
+
+    /// What an agent waits for, or is asked to do.
+    fn open(&self, interrupt: &Interrupt, lead: &str) -> String {
+        let lead = format!("    {lead}{} {}: ", interrupt.id, interrupt.state);
+        let room = self.room(columns_of(&lead));
+        let asks = cut(&visible_line(&asked::reason(interrupt)), room);
+        self.palette.paint(Tone::Waiting, &format!("{lead}{asks}"))
     }
 
     /// An agent that has ended is listed where somebody below it has not, or all are wanted.
@@ -255,13 +262,9 @@ fn leads(listed: &[&NodeRow]) -> HashMap<NodeId, String> {
         .collect()
 }
 
-/// Why an agent waits.
-fn why(row: &NodeRow, shown: &Shown) -> String {
-    let open = shown
-        .open
-        .iter()
-        .find(|interrupt| interrupt.node == row.node);
-    let doing = match row.activity {
+/// What an agent does.
+const fn doing(activity: NodeActivity) -> &'static str {
+    match activity {
         NodeActivity::Pending => "not begun",
         NodeActivity::Ready => "ready",
         NodeActivity::Running => "works",
@@ -271,19 +274,10 @@ fn why(row: &NodeRow, shown: &Shown) -> String {
         NodeActivity::Failed => "failed",
         NodeActivity::Cancelled => "cancelled",
         NodeActivity::Pruned => "pruned",
-    };
-    match open {
-        Some(interrupt) => format!(
-            "{doing} · {} {}: {}",
-            interrupt.id,
-            interrupt.state,
-            visible_line(&asked::reason(interrupt))
-        ),
-        None => doing.to_owned(),
     }
 }
 
-const fn why_tone(activity: NodeActivity) -> Tone {
+const fn doing_tone(activity: NodeActivity) -> Tone {
     match activity {
         NodeActivity::WaitingReview | NodeActivity::Paused => Tone::Waiting,
         NodeActivity::Failed => Tone::Bad,

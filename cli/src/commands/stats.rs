@@ -235,6 +235,7 @@ impl Waits {
     fn shown(&self, percent: usize) -> String {
         match self.at(percent) {
             None => "-".to_owned(),
+            Some(wait) if wait < SignedDuration::from_millis(1) => "<1ms".to_owned(),
             Some(wait) if wait < SignedDuration::from_secs(1) => {
                 format!("{}ms", wait.as_millis())
             }

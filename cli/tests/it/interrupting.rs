@@ -1,9 +1,12 @@
 //! `irq interrupt`, `irq send`, `irq withdraw`, `irq redrive`: acting on runs of other processes.
 
+use std::time::Duration;
+
 use expect_test::expect_file;
 use interrupts::life::{Evidence, RunState, Scope, State, Verdict};
 use interrupts::store::{Interrupts, Messages, Nodes, Page, Runs};
 use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
+use store::{StoreLocation, bell_at};
 
 use crate::program::{lines, spawn, without_ids};
 use crate::seed::{Seed, delivery};
@@ -307,4 +310,29 @@ fn what_could_not_be_delivered_is_tried_again() {
         told.contains("was dead_lettered and is requested"),
         "{told}"
     );
+}
+
+#[test]
+fn the_owner_of_the_run_is_woken_by_each_request() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run).id.to_string();
+    let id = run.id.to_string();
+    let agent = format!("{id}/orchestrator");
+    let location = StoreLocation::File(seed.path());
+    let bell = seed.wait(async { bell_at(&location, &delivery("process-1", 1).owner) });
+    for arguments in [
+        &["send", &agent, "hello"][..],
+        &["reroute", &agent, "--to", "ORCHESTRATOR"],
+        &["review", &question, "--decision", "approve"],
+        &["interrupt", &id],
+        &["interrupt", &id, "--mode", "immediate"],
+    ] {
+        seed.end(arguments).exits_with(0);
+        let heard = seed.wait(async {
+            // What was rung before the wait is heard; where nothing was, the test fails instead of hanging.
+            tokio::time::timeout(Duration::from_secs(20), bell.heard()).await
+        });
+        assert!(heard.is_ok(), "{arguments:?}");
+    }
 }

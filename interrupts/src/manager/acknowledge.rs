@@ -38,13 +38,12 @@ impl Keeper {
         let mut finished: Vec<Interrupt> = Vec::new();
         loop {
             // What was asked for while the last ones were finished counts too.
-            self.look().await?;
-            let standing = self.shared.registry.standing(self.run);
+            let standing = self.recorded_standing().await?;
             let open: Vec<_> = standing
                 .iter()
                 .filter(|stop| !stop.settled && is_within(&stop.reach, reach))
                 .collect();
-            if open.is_empty() && self.shared.registry.is_recorded(self.run) {
+            if open.is_empty() {
                 return Ok(finished);
             }
             for stop in open {
@@ -54,6 +53,25 @@ impl Keeper {
                     self.announce(&interrupt);
                     finished.push(interrupt);
                 }
+            }
+        }
+    }
+
+    /// The stops in force, each of which is recorded by now, or could not be.
+    async fn recorded_standing(self: &Arc<Self>) -> Result<Vec<Standing>, KeepError> {
+        let mut pulse = self.shared.pulse.subscribe();
+        loop {
+            self.look().await?;
+            pulse.mark_unchanged();
+            let standing = self.shared.registry.standing(self.run);
+            if self.shared.registry.is_recorded(self.run) {
+                return Ok(standing);
+            }
+            // Another request has come, or one from before the run was taken is still under way.
+            tokio::select! {
+                _changed = pulse.changed() => {}
+                () = tokio::time::sleep(self.shared.settings.times.poll) => {}
+                () = self.lost.cancelled() => {}
             }
         }
     }

@@ -7,12 +7,12 @@ use std::time::Duration;
 use routing_core::{InterruptId, StopReason};
 use tokio::time::Instant;
 
+use super::asking::told;
 use super::deliveries::Undeliverable;
 use super::keeper::{KeepError, Keeper, longest};
 use super::lanes::Lanes;
 use super::registry::Standing;
 use super::request::{StopKind, StopNote, StopRequest, Target};
-use super::shared::told;
 use super::tree::Reach;
 use crate::life::{Family, Interrupt, Scope, State, WithdrawCause};
 use crate::store::{ChangeError, Delivery, Filter, Page};

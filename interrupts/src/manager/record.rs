@@ -5,6 +5,7 @@ use std::sync::Arc;
 use routing_core::{InterruptId, NodeId, RunId};
 
 use super::keeper::{KeepError, Keeper};
+use super::request::Target;
 use super::shared::{Shared, StopJob};
 use super::ticket::{Progress, RequestError};
 use super::tree::Reach;
@@ -18,10 +19,30 @@ impl Keeper {
     /// Records all that was asked of the run in this process.
     pub(crate) async fn record_all(&self) -> Result<(), KeepError> {
         while let Some(job) = self.shared.registry.next_job(self.run) {
+            let mut under_way = UnderWay {
+                shared: &self.shared,
+                job: Some(job.clone()),
+            };
             self.shared.record(&job, &self.node).await;
+            under_way.job = None;
+            self.shared.registry.job_done(self.run);
             self.check_owned()?;
         }
         Ok(())
+    }
+}
+
+/// A job that is being recorded. Where its task ends before, somebody else records it: its id makes it the same.
+struct UnderWay<'shared> {
+    shared: &'shared Shared,
+    job: Option<StopJob>,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if let Some(job) = self.job.take() {
+            self.shared.registry.give_back(job.run, job);
+        }
     }
 }
 
@@ -31,7 +52,7 @@ impl Shared {
         loop {
             while let Some((run, job)) = self.registry.next_outside() {
                 self.record_for_others(&job).await;
-                if self.registry.outside_done(run) {
+                if self.registry.job_done(run) {
                     self.wake(run);
                 }
                 self.beat();
@@ -191,10 +212,7 @@ impl Shared {
             scope: Scope::from(&job.reach),
             reason: request.message.clone(),
             content,
-            key: request
-                .key
-                .clone()
-                .unwrap_or_else(|| IdempotencyKey::from(job.id)),
+            key: key_of(job),
             allowed: Vec::new(),
             patience: None,
             on_expiry: ExpiryOutcome::Cancel,
@@ -211,6 +229,18 @@ impl Shared {
             .await?;
         Ok(row.map(|row| row.kind))
     }
+}
+
+/// The key of a request; one for everything has a key of its own in each run.
+fn key_of(job: &StopJob) -> IdempotencyKey {
+    let key = job.request.key.as_ref();
+    let given = match job.request.target {
+        Target::Everything => {
+            key.and_then(|key| IdempotencyKey::new(format!("{key}/{}", job.run)).ok())
+        }
+        Target::Run(_) | Target::Node(..) => key.cloned(),
+    };
+    given.unwrap_or_else(|| IdempotencyKey::from(job.id))
 }
 
 fn is_same(interrupt: &Interrupt, job: &StopJob) -> bool {

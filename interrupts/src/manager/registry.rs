@@ -74,7 +74,7 @@ struct Entry<S, J> {
     standing: Vec<Standing>,
     jobs: VecDeque<J>,
     kept: bool,
-    /// Jobs that the outside recorder has begun.
+    /// Jobs that are under way.
     begun: usize,
 }
 
@@ -284,14 +284,25 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         left
     }
 
-    /// The next job of a run that is kept here. There is none while the outside recorder is at an earlier one.
+    /// The next job of a run that is kept here, to be finished with [`Registry::job_done`] or given back. There is
+    /// none while an earlier one is under way, here or with the outside recorder.
     pub(crate) fn next_job(&self, run: RunId) -> Option<J> {
         let mut table = self.lock();
         let entry = table.runs.get_mut(&run)?;
         if entry.begun > 0 {
             return None;
         }
-        entry.jobs.pop_front()
+        let job = entry.jobs.pop_front()?;
+        entry.begun += 1;
+        Some(job)
+    }
+
+    /// Gives a job back that was begun and not finished, to be done first.
+    pub(crate) fn give_back(&self, run: RunId, job: J) {
+        let mut table = self.lock();
+        let entry = table.entry(run);
+        entry.begun = entry.begun.saturating_sub(1);
+        entry.jobs.push_front(job);
     }
 
     /// Whether all that was asked of a run is recorded.
@@ -314,8 +325,8 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         })
     }
 
-    /// Says that a job of [`Registry::next_outside`] is done. Returns whether the run has been taken meanwhile.
-    pub(crate) fn outside_done(&self, run: RunId) -> bool {
+    /// Says that a job is done. Returns whether the run is kept here.
+    pub(crate) fn job_done(&self, run: RunId) -> bool {
         let mut table = self.lock();
         let Some(entry) = table.runs.get_mut(&run) else {
             return false;

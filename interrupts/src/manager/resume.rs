@@ -67,29 +67,7 @@ impl Keeper {
                         .recover(|| store.require_review(id, epoch, shown))
                         .await
                 }
-                State::AwaitingReview => {
-                    let judge = Judge::Person {
-                        actor: by.clone(),
-                        version: pause.version,
-                        shown: pause
-                            .review
-                            .as_ref()
-                            .map_or(Digest::ZERO, |review| review.shown),
-                    };
-                    let choosing = Choosing {
-                        id: DecisionId::from_uuid(id.uuid()),
-                        verdict: match content {
-                            None => Verdict::Resume,
-                            Some(_) => Verdict::Respond,
-                        },
-                        target: None,
-                        content: content.cloned(),
-                    };
-                    settings
-                        .backoff
-                        .recover(|| store.decide(id, judge.clone(), choosing.clone()))
-                        .await
-                }
+                State::AwaitingReview => self.decide_pause(&pause, by, content).await,
                 State::Requested
                 | State::Resolved
                 | State::Rerouted
@@ -105,5 +83,38 @@ impl Keeper {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    async fn decide_pause(
+        &self,
+        pause: &Interrupt,
+        by: &Actor,
+        content: Option<&String>,
+    ) -> Result<Interrupt, ChangeError> {
+        let settings = &self.shared.settings;
+        let review = pause.review.as_ref();
+        let judge = Judge::Person {
+            actor: by.clone(),
+            version: pause.version,
+            shown: review.map_or(Digest::ZERO, |review| review.shown),
+        };
+        let choosing = Choosing {
+            // An interrupt has one decision at most, so its own bits name it.
+            id: DecisionId::from_uuid(pause.id.uuid()),
+            verdict: match content {
+                None => Verdict::Resume,
+                Some(_) => Verdict::Respond,
+            },
+            target: None,
+            content: content.cloned(),
+        };
+        settings
+            .backoff
+            .recover(|| {
+                settings
+                    .store
+                    .decide(pause.id, judge.clone(), choosing.clone())
+            })
+            .await
     }
 }

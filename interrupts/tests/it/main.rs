@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod ends;
 mod guards;
 mod model;
 mod pairs;

@@ -11,8 +11,9 @@ use interrupts::store::{
     AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
     CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Delivery, Filter,
     Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages, NewMessage,
-    NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, RaisedQuestion, RerouteRow,
-    Reroutes, Run, RunError, Runs, StoreError, StoredMessage, Swept, TokenRow, Tokens, VerifyError,
+    NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, Purge, Purged, RaisedQuestion,
+    RerouteRow, Reroutes, Run, RunError, Runs, StoreError, StoredMessage, Swept, TokenRow, Tokens,
+    VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
@@ -158,5 +159,9 @@ ports! {
         fn use_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
         fn revoke_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
         fn tokens() -> Result<Vec<TokenRow>, StoreError>;
+    }
+    Purge {
+        fn purgeable(age: SignedDuration) -> Result<Purged, StoreError>;
+        fn purge(age: SignedDuration) -> Result<Purged, StoreError>;
     }
 }

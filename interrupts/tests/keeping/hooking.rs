@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use interrupts::hooks::{Hook, HookError, HookStops, Moment, RanHow};
 use interrupts::life::Evidence;
-use interrupts::manager::{RunEnd, RunRest, StopCause, StopRequest, Target};
+use interrupts::manager::{InterruptManager, RunEnd, RunRest, StopCause, StopRequest, Target};
 use routing_core::{RunId, StopMode};
 
 use crate::scene::{Scene, node, pause, person, taken, work_until_stopped};
@@ -90,11 +90,8 @@ fn noting(name: &'static str, then: Then, moments: &Arc<Mutex<Vec<String>>>) -> 
     })
 }
 
-#[tokio::test(start_paused = true)]
-async fn hooks_that_fail_panic_or_hang_are_reported_and_stop_nobody() {
-    let scene = Scene::new();
-    let one = scene.process("one");
-    let run = scene.run().await;
+/// Four hooks, of which one does what it does.
+fn unruly(process: &InterruptManager) -> Arc<Mutex<Vec<String>>> {
     let moments = Arc::default();
     for (name, then) in [
         ("failing", Then::Fail),
@@ -102,8 +99,17 @@ async fn hooks_that_fail_panic_or_hang_are_reported_and_stop_nobody() {
         ("hanging", Then::Hang),
         ("good", Then::Nothing),
     ] {
-        one.add_hook(noting(name, then, &moments));
+        process.add_hook(noting(name, then, &moments));
     }
+    moments
+}
+
+#[tokio::test(start_paused = true)]
+async fn hooks_that_fail_panic_or_hang_are_reported_and_stop_nobody() {
+    let scene = Scene::new();
+    let one = scene.process("one");
+    let run = scene.run().await;
+    unruly(&one);
     let kept = taken(&one, run).await;
     let moment = Moment::BeforeTool {
         run,
@@ -145,8 +151,15 @@ async fn hooks_that_fail_panic_or_hang_are_reported_and_stop_nobody() {
             ("good", RanHow::Done),
         ]
     );
+}
 
-    // A stop is settled whatever its hooks do, and each of them was called before and after it.
+#[tokio::test(start_paused = true)]
+async fn a_stop_is_settled_whatever_its_hooks_do_and_each_is_called_before_and_after_it() {
+    let scene = Scene::new();
+    let one = scene.process("one");
+    let run = scene.run().await;
+    let moments = unruly(&one);
+    let kept = taken(&one, run).await;
     let handle = one.request(pause(Target::Run(run), StopMode::Graceful));
     work_until_stopped(kept).await.unwrap();
     handle.settled().await.unwrap();
@@ -192,6 +205,24 @@ async fn a_hook_may_ask_for_a_stop_and_hooks_do_not_chase_each_other() {
     assert_eq!(scene.interrupts(run).await.len(), 3);
 }
 
+/// Four callbacks, of which two do what they do.
+fn call_back(one: &InterruptManager) -> Arc<AtomicUsize> {
+    let called = Arc::new(AtomicUsize::new(0));
+    for name in ["first", "second"] {
+        let called = Arc::clone(&called);
+        one.on_shutdown(name, move || async move {
+            called.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        });
+    }
+    one.on_shutdown(
+        "panics early",
+        || -> std::future::Ready<Result<(), HookError>> { panic!("before its first await") },
+    );
+    one.on_shutdown("hangs", std::future::pending);
+    called
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_shutdown_asks_waits_forces_records_and_calls_every_callback() {
     let scene = Scene::new();
@@ -209,19 +240,7 @@ async fn a_shutdown_asks_waits_forces_records_and_calls_every_callback() {
         kept.settle(RunEnd::Stopped).await.unwrap();
     });
     let never = taken(&one, hopeless).await;
-    let called = Arc::new(AtomicUsize::new(0));
-    for name in ["first", "second"] {
-        let called = Arc::clone(&called);
-        one.on_shutdown(name, move || async move {
-            called.fetch_add(1, Ordering::SeqCst);
-            Ok(())
-        });
-    }
-    one.on_shutdown(
-        "panics early",
-        || -> std::future::Ready<Result<(), HookError>> { panic!("before its first await") },
-    );
-    one.on_shutdown("hangs", std::future::pending);
+    let called = call_back(&one);
     let report = one.execute_shutdown("the machine goes down").await;
     let mut expected = vec![
         (willing, RunRest::Gracefully),

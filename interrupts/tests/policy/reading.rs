@@ -132,3 +132,18 @@ fn prices_may_stand_in_the_same_text() {
     assert!(Policy::from_toml(text, &vocabulary()).is_ok());
     assert!(interrupts::money::PriceTable::from_toml(text).is_ok());
 }
+
+#[test]
+fn what_the_guide_shows_is_taken() {
+    let guide = include_str!("../../../docs/policies.md");
+    let shown: Vec<_> = guide
+        .split("```toml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert_eq!(shown.len(), 2);
+    for text in shown {
+        Policy::from_toml(text, &Vocabulary::default()).unwrap();
+        interrupts::money::PriceTable::from_toml(text).unwrap();
+    }
+}

@@ -64,10 +64,11 @@ fn left(stops: &Stops, run: RunId) -> Vec<Record> {
     let mut left = Vec::new();
     while let Some((run, record)) = stops.next_outside() {
         left.push(record);
-        stops.outside_done(run);
+        stops.job_done(run);
     }
     while let Some(record) = stops.next_job(run) {
         left.push(record);
+        stops.job_done(run);
     }
     left
 }
@@ -173,7 +174,11 @@ fn a_stop_that_comes_while_its_run_is_let_go_is_recorded_once() {
                 let stops = Arc::clone(&stops);
                 thread::spawn(move || ask(&stops, run, Reach::Run, StopMode::Graceful))
             };
-            let mut recorded: Vec<_> = stops.next_job(run).into_iter().collect();
+            let mut recorded = Vec::new();
+            if let Some(record) = stops.next_job(run) {
+                recorded.push(record);
+                stops.job_done(run);
+            }
             stops.leave(run);
             asking.join().unwrap();
             recorded.extend(left(&stops, run));
@@ -250,23 +255,50 @@ fn a_run_that_changes_hands_between_recorders_has_its_requests_recorded_in_their
                         // Recording takes a while.
                         thread::yield_now();
                         log.lock().unwrap().push(record.placed);
-                        stops.outside_done(run);
+                        stops.job_done(run);
                     }
                 })
             };
             take(&stops, run);
             while let Some(record) = stops.next_job(run) {
                 log.lock().unwrap().push(record.placed);
+                stops.job_done(run);
             }
             outside.join().unwrap();
             while let Some(record) = stops.next_job(run) {
                 log.lock().unwrap().push(record.placed);
+                stops.job_done(run);
             }
             let log = log.lock().unwrap();
             assert!(
                 matches!(log[..], [Placed::New(first), Placed::Joined(second)] if first == second),
                 "{log:?}"
             );
+        },
+        SCHEDULES,
+    );
+}
+
+#[test]
+fn a_request_whose_recorder_is_cut_short_is_recorded_by_the_next_one() {
+    shuttle::check_random(
+        || {
+            let (stops, run) = stops();
+            assert!(take(&stops, run));
+            ask(&stops, run, Reach::Run, StopMode::Graceful);
+            let asking = {
+                let stops = Arc::clone(&stops);
+                thread::spawn(move || ask(&stops, run, Reach::Run, StopMode::Immediate))
+            };
+            let cut_short = stops.next_job(run).unwrap();
+            assert!(!stops.is_recorded(run), "it is not recorded before it is");
+            assert_eq!(stops.next_job(run), None);
+            stops.give_back(run, cut_short.clone());
+            stops.leave(run);
+            asking.join().unwrap();
+            let left = left(&stops, run);
+            assert_eq!((left.len(), &left[0]), (2, &cut_short));
+            assert_eq!(stops.known(), 0);
         },
         SCHEDULES,
     );

@@ -350,4 +350,6 @@ fn may_have_cost(error: &ModelError) -> bool {
 }
 
 #[cfg(test)]
+mod schedules;
+#[cfg(test)]
 mod tests;

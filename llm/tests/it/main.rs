@@ -12,6 +12,7 @@ mod early_end;
 mod failures;
 mod interrupts;
 mod limits;
+mod recordings;
 mod rehearsal;
 mod requests;
 mod retries;

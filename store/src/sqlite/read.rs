@@ -1,5 +1,7 @@
 //! Reading from the file.
 
+mod row;
+
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
@@ -9,16 +11,13 @@ use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
 use routing_core::{EventId, InterruptId, NodeId, RunId};
 use rusqlite::{Connection, Params, Row};
-use serde::de::DeserializeOwned;
 
 use super::Sqlite;
-use super::column::{
-    count, each, node_key, number, position, read_json, read_text, read_time, text,
-};
-use super::error::store_error;
+use super::column::{count, each, node_key, position};
 use crate::operation::Operation;
 use crate::query::{Backend, Found, JournalPart};
-use crate::tables::{Heads, damaged};
+use crate::tables::Heads;
+use row::{audited, body, checkpoint, interrupt_id, list, notification, numbered};
 
 impl Sqlite {
     async fn rows<T: Send + 'static>(
@@ -39,69 +38,6 @@ impl Sqlite {
     ) -> Found<Option<T>> {
         Ok(self.rows(sql, parameters, read).await?.pop())
     }
-}
-
-/// The JSON in the first column.
-fn body<T: DeserializeOwned>(row: &Row<'_>) -> Found<T> {
-    read_json("a row", text(row, 0)?)
-}
-
-/// A position, and JSON.
-fn numbered<T: DeserializeOwned>(row: &Row<'_>) -> Found<(u64, T)> {
-    Ok((count(row, 0)?, read_json("a row", text(row, 1)?)?))
-}
-
-fn interrupt_id(row: &Row<'_>) -> Found<InterruptId> {
-    read_text("an interrupt", text(row, 0)?)
-}
-
-/// Columns: run, number, parent, form, digest, pending, at, journal, content.
-fn checkpoint(row: &Row<'_>) -> Found<Checkpoint> {
-    let id = CheckpointId {
-        run: read_text("a checkpoint", text(row, 0)?)?,
-        number: count(row, 1)?,
-    };
-    let parent: Option<String> = row.get(2).map_err(store_error)?;
-    let content = text(row, 8)?;
-    let digest: Digest = read_text("a checkpoint", text(row, 4)?)?;
-    if digest != Digest::of(content.as_bytes()) {
-        return Err(damaged(&format!("checkpoint {id} is not what was saved")));
-    }
-    let form = u32::try_from(number(row, 3)?).map_err(|error| damaged(&error))?;
-    Ok(Checkpoint::stored(
-        id,
-        parent
-            .map(|json| read_json("a parent", &json))
-            .transpose()?,
-        form,
-        read_json("pending effects", text(row, 5)?)?,
-        read_time("a checkpoint", number(row, 6)?)?,
-        count(row, 7)?,
-        content.to_owned(),
-    ))
-}
-
-fn notification(row: &Row<'_>) -> Found<OutboxRow> {
-    Ok(OutboxRow {
-        position: count(row, 0)?,
-        at: read_time("the outbox", number(row, 1)?)?,
-        notification: read_json("the outbox", text(row, 2)?)?,
-    })
-}
-
-fn audited(row: &Row<'_>) -> Found<AuditRow> {
-    Ok(AuditRow {
-        position: count(row, 0)?,
-        previous: read_text("the audit", text(row, 1)?)?,
-        digest: read_text("the audit", text(row, 2)?)?,
-        entry: text(row, 3)?.to_owned(),
-    })
-}
-
-/// A list for `json_each`; `None` where the list does not restrict.
-fn list(names: impl Iterator<Item = &'static str>) -> Option<String> {
-    let names: Vec<&str> = names.collect();
-    (!names.is_empty()).then(|| serde_json::Value::from(names).to_string())
 }
 
 impl Backend for Sqlite {

@@ -11,6 +11,7 @@ mod deciding;
 mod delivering;
 mod forking;
 mod golden;
+mod history;
 mod listing;
 mod model;
 mod nodes;

@@ -1,47 +1,51 @@
 //! The list of what waits for a person.
 
+use std::io::{self, IsTerminal};
+
 use interrupts::life::Interrupt;
 use jiff::Timestamp;
 
+use crate::address::full;
 use crate::asked;
+use crate::layout::{columns_of, cut, screen_size};
 use crate::palette::{Palette, Tone};
-use crate::table::Table;
 use crate::time::age;
 use crate::visible::visible_line;
 
-/// The list for people.
+/// The list for people: two lines for each, which fit a screen.
 pub(super) fn text(open: &[Interrupt], palette: Palette) -> String {
     if open.is_empty() {
         return "Nothing waits for a person.\n".to_owned();
     }
     let now = Timestamp::now();
-    let mut table = Table::new(&["INTERRUPT", "TYPE", "WAITS", "EXPIRES", "AGENT", "ASKS"]);
+    let columns = io::stdout().is_terminal().then(|| screen_size().0);
+    let mut text = String::new();
     for interrupt in open {
-        let expires = interrupt.deadline.map(|deadline| {
-            if deadline > now {
-                format!("in {}", age(now, deadline))
-            } else {
-                "now".to_owned()
-            }
-        });
-        let held = interrupt
-            .held_by
-            .map(|by| format!("held by {by} · "))
-            .unwrap_or_default();
-        table.row(vec![
-            (Tone::Strong, interrupt.id.to_string()),
-            (Tone::Plain, interrupt.interrupt_type.to_string()),
-            (Tone::Plain, age(interrupt.requested_at, now)),
-            (Tone::Waiting, expires.unwrap_or_else(|| "never".to_owned())),
-            (Tone::Route, interrupt.node.to_string()),
-            (
-                Tone::Plain,
-                format!("{held}{}", visible_line(&asked::reason(interrupt))),
-            ),
-        ]);
+        let head = format!("{}  {}", interrupt.id, facts(interrupt, now));
+        text.push_str(&palette.paint(Tone::Strong, &head));
+        let from = format!("\n    {}", full(interrupt.run, &interrupt.node));
+        text.push_str(&palette.paint(Tone::Route, &from));
+        let room = columns.map_or(usize::MAX, |columns| columns - columns_of("    "));
+        let asks = cut(&visible_line(&asked::reason(interrupt)), room);
+        text.push_str(&format!("\n    {asks}\n"));
     }
-    format!(
-        "{}\nDecide with: irq review INTERRUPT\n",
-        table.text(palette)
-    )
+    text + "\nDecide with: irq review INTERRUPT\n"
+}
+
+fn facts(interrupt: &Interrupt, now: Timestamp) -> String {
+    let mut facts = vec![
+        interrupt.interrupt_type.to_string(),
+        format!("waits {}", age(interrupt.requested_at, now)),
+    ];
+    match interrupt.deadline {
+        Some(deadline) if deadline > now => {
+            facts.push(format!("expires in {}", age(now, deadline)));
+        }
+        Some(_past) => facts.push("expires now".to_owned()),
+        None => {}
+    }
+    if let Some(by) = interrupt.held_by {
+        facts.push(format!("held by {by}"));
+    }
+    facts.join(" · ")
 }

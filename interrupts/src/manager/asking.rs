@@ -1,0 +1,165 @@
+//! How a request enters: what it reaches here is told at once, and its recording is queued.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use routing_core::{InterruptId, InterruptType, RunId, StopMode, StopReason};
+
+use super::registry::{Asked, Placed, Recorder};
+use super::request::StopRequest;
+use super::shared::{Shared, StopJob};
+use super::ticket::{StopHandle, StopPart, Ticket};
+use super::tree::Reach;
+use crate::life::Actor;
+
+impl Shared {
+    /// Puts a stop in force at once, and queues what is to be recorded.
+    pub(crate) fn request(self: &Arc<Self>, request: StopRequest) -> StopHandle {
+        tracing::info!(target = ?request.target, kind = ?request.kind, mode = ?request.mode,
+            source = ?request.source, message = request.message, "a stop was asked for");
+        let request = Arc::new(request);
+        let jobs = match request.target.in_run() {
+            Some((run, reach)) => vec![self.place_in(run, reach, &request)],
+            None => self.place_everywhere(&request),
+        };
+        self.arm(&request);
+        let parts = jobs.into_iter().map(|job| StopPart {
+            run: job.run,
+            progress: job.ticket.watch(),
+        });
+        StopHandle {
+            shared: Arc::clone(self),
+            parts: parts.collect(),
+        }
+    }
+
+    fn place_in(&self, run: RunId, reach: Reach, request: &Arc<StopRequest>) -> StopJob {
+        let asked = self.asked(reach.clone(), request);
+        let (job, recorder) = self
+            .registry
+            .ask(run, &asked, |placed| job(run, reach, placed, request));
+        match recorder {
+            Recorder::Keeper => self.wake(run),
+            Recorder::Outside => self.outside.notify_one(),
+        }
+        job
+    }
+
+    fn place_everywhere(&self, request: &Arc<StopRequest>) -> Vec<StopJob> {
+        let asked = self.asked(Reach::Run, request);
+        // A template: whoever takes a run later makes the job of it.
+        let no_run = RunId::from_uuid(asked.id.uuid());
+        let later = job(no_run, Reach::Run, Placed::New(asked.id), request);
+        let jobs = self.registry.ask_all(
+            &asked,
+            later,
+            |run, placed| job(run, Reach::Run, placed, request),
+            InterruptId::generate,
+        );
+        self.wake_all();
+        jobs.into_iter().map(|(_run, job)| job).collect()
+    }
+
+    fn asked(&self, reach: Reach, request: &StopRequest) -> Asked {
+        let interrupt_type = request.kind.into();
+        let reason = StopReason {
+            source: request.source,
+            mode: request.mode,
+            message: request.message.clone(),
+            timestamp: self.settings.clock.now(),
+        };
+        Asked {
+            id: InterruptId::generate(),
+            reach,
+            interrupt_type,
+            reason: told(interrupt_type, &reason),
+            alone: request.key.is_some(),
+        }
+    }
+
+    /// Makes a graceful stop immediate when its limit is over.
+    fn arm(self: &Arc<Self>, request: &StopRequest) {
+        let Some(limit) = request.limit else { return };
+        if request.mode == StopMode::Graceful {
+            let by = self.settings.actor();
+            self.harden_after(limit, request.clone(), by);
+        }
+    }
+
+    /// Asks for the same stop again after a while, then immediately, unless it has become immediate or its run
+    /// has gone from here.
+    pub(crate) fn harden_after(self: &Arc<Self>, limit: Duration, request: StopRequest, by: Actor) {
+        let shared = Arc::clone(self);
+        self.tasks.spawn_on(
+            async move {
+                let over = tokio::select! {
+                    () = tokio::time::sleep(limit) => true,
+                    () = shared.closed.cancelled() => false,
+                };
+                if over && shared.is_under_way(&request) {
+                    shared.request(StopRequest {
+                        mode: StopMode::Immediate,
+                        message: format!("{}; it did not stop within {limit:?}", request.message),
+                        by,
+                        key: None,
+                        limit: None,
+                        ..request
+                    });
+                }
+            },
+            &self.runtime,
+        );
+    }
+
+    /// Whether a stop is in force here, is not settled, and is not immediate yet.
+    fn is_under_way(&self, request: &StopRequest) -> bool {
+        let runs = match request.target.in_run() {
+            Some((run, _reach)) => vec![run],
+            None => self.registry.kept(),
+        };
+        let reach = request
+            .target
+            .in_run()
+            .map_or(Reach::Run, |(_run, reach)| reach);
+        let interrupt_type: InterruptType = request.kind.into();
+        runs.into_iter().any(|run| {
+            self.registry.standing(run).iter().any(|stop| {
+                stop.reach == reach
+                    && stop.interrupt_type == interrupt_type
+                    && !stop.settled
+                    && stop.reason.mode == StopMode::Graceful
+            })
+        })
+    }
+}
+
+fn job(run: RunId, reach: Reach, placed: Placed, request: &Arc<StopRequest>) -> StopJob {
+    let (id, joins) = match placed {
+        Placed::New(id) => (id, false),
+        Placed::Joined(id) => (id, true),
+    };
+    StopJob {
+        run,
+        id,
+        reach,
+        request: Arc::clone(request),
+        joins,
+        ticket: Ticket::new(),
+    }
+}
+
+/// How scopes are told: what is cut off has no step to finish.
+pub(crate) fn told(interrupt_type: InterruptType, reason: &StopReason) -> StopReason {
+    let mode = match interrupt_type {
+        InterruptType::Prune => StopMode::Immediate,
+        InterruptType::Pause
+        | InterruptType::Stop
+        | InterruptType::Branch
+        | InterruptType::HumanReview
+        | InterruptType::AgentReview => reason.mode,
+    };
+    StopReason {
+        mode,
+        ..reason.clone()
+    }
+}
