@@ -4,11 +4,11 @@ use agents::AgentKind;
 use interrupts::life::{Admission, ExpiryOutcome, Scope, USUAL_ATTEMPTS};
 use interrupts::store::Admitted;
 use interrupts::{IdempotencyKey, RouteName};
-use routing_core::{AgentType, InterruptId, NodeId, StopMode, StopSource};
+use routing_core::{AgentType, InterruptId, InterruptType, NodeId, StopMode};
 
 use routing_core::event::InterruptRequestEvent;
 
-use super::stop::{refuse_ended, refused, routes_of};
+use super::stop::{refuse_ended, refused, routes_of, source_of};
 use crate::access::{Caller, Right};
 use crate::address::{Found, find_agent};
 use crate::app::App;
@@ -76,8 +76,8 @@ fn admission(
         kind: agent.node.kind.clone(),
         origin,
         routes,
-        interrupt_type: event.interrupt_type,
-        source: StopSource::User,
+        interrupt_type: asked_type(event.interrupt_type),
+        source: source_of(caller),
         requested_by: caller.actor.clone(),
         mode: StopMode::Graceful,
         scope: Scope::Agent,
@@ -86,8 +86,21 @@ fn admission(
         key,
         allowed: Vec::new(),
         patience: None,
-        on_expiry: ExpiryOutcome::Cancel,
+        on_expiry: ExpiryOutcome::Reject,
         most_attempts: USUAL_ATTEMPTS,
         reroute: Some(reroute),
     })
+}
+
+/// In the store an event is a question, whatever it asks for: nothing is stopped by it before the agent has said so
+/// itself, in the request that it raises.
+const fn asked_type(wanted: InterruptType) -> InterruptType {
+    match wanted {
+        InterruptType::AgentReview => InterruptType::AgentReview,
+        InterruptType::HumanReview
+        | InterruptType::Pause
+        | InterruptType::Stop
+        | InterruptType::Prune
+        | InterruptType::Branch => InterruptType::HumanReview,
+    }
 }

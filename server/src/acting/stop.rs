@@ -1,9 +1,9 @@
 //! Interrupting an agent or a run.
 
 use interrupts::life::{Admission, ExpiryOutcome, Family, Interrupt, Scope, State, USUAL_ATTEMPTS};
+use interrupts::manager::{StopCause, StopNote};
 use interrupts::store::{AdmitError, Admitted, Filter, Page};
 use interrupts::{IdempotencyKey, RouteName};
-use jiff::SignedDuration;
 use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
 use serde_json::{Value, json};
 
@@ -26,8 +26,8 @@ pub(crate) struct StopOrder {
     pub(crate) reason: String,
     /// Words beside the reason.
     pub(crate) message: Option<String>,
-    /// How long it may take.
-    pub(crate) patience: Option<SignedDuration>,
+    /// After how many milliseconds a graceful stop becomes immediate.
+    pub(crate) limit_ms: Option<u64>,
     /// Whatever the caller wants to keep with it.
     pub(crate) metadata: Option<Value>,
     /// What makes it the same request when it is sent again.
@@ -189,15 +189,7 @@ fn admission(
     key: IdempotencyKey,
 ) -> Result<Admission, Problem> {
     let (origin, routes) = routes_of(agent)?;
-    let mut content = json!({});
-    if let Value::Object(content) = &mut content {
-        if let Some(message) = order.message {
-            content.insert("message".to_owned(), message.into());
-        }
-        if let Some(metadata) = order.metadata {
-            content.insert("metadata".to_owned(), metadata);
-        }
-    }
+    let note = note(caller, &order)?;
     Ok(Admission {
         id: InterruptId::generate(),
         run: agent.run.id,
@@ -211,14 +203,32 @@ fn admission(
         mode: order.mode,
         scope: order.scope,
         reason: order.reason,
-        content: content.to_string(),
+        content: note,
         key,
         allowed: Vec::new(),
-        patience: order.patience,
+        patience: None,
         on_expiry: ExpiryOutcome::Cancel,
         most_attempts: USUAL_ATTEMPTS,
         reroute: None,
     })
+}
+
+/// What is kept beside the reason.
+fn note(caller: &Caller, order: &StopOrder) -> Result<String, Problem> {
+    let mut metadata = order.metadata.clone();
+    if let Some(message) = &order.message {
+        metadata = Some(json!({"message": message, "metadata": metadata}));
+    }
+    let note = StopNote {
+        cause: match source_of(caller) {
+            StopSource::User => StopCause::UserEscape,
+            StopSource::Programmatic | StopSource::System => StopCause::Code,
+        },
+        limit_ms: order.limit_ms,
+        metadata,
+    };
+    serde_json::to_string(&note)
+        .map_err(|error| Problem::new(Kind::Internal, error.to_string(), "report this"))
 }
 
 /// An agent's token speaks for a program, all others for people.

@@ -324,7 +324,7 @@ async fn stopped(
             .unwrap_or("asked for on the page")
             .to_owned(),
         message: None,
-        patience: None,
+        limit_ms: None,
         metadata: None,
         key: None,
     };

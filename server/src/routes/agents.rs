@@ -8,7 +8,6 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interrupts::life::{Family, Scope, State as InterruptState};
 use interrupts::store::{Filter, MessageError, NewMessage, Page};
-use jiff::SignedDuration;
 use routing_core::{InterruptType, NodeId, RunId, StopMode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -157,7 +156,7 @@ pub(crate) struct InterruptBody {
     reason: String,
     /// Words beside the reason.
     message: Option<String>,
-    /// How long it may take, in milliseconds.
+    /// After how many milliseconds a graceful stop becomes immediate.
     #[schema(minimum = 1)]
     deadline_ms: Option<u32>,
     /// Whatever shall be kept with it.
@@ -193,9 +192,7 @@ pub(crate) async fn interrupt(
         scope: Scope::from(body.scope),
         reason: body.reason,
         message: body.message,
-        patience: body
-            .deadline_ms
-            .map(|milliseconds| SignedDuration::from_millis(milliseconds.into())),
+        limit_ms: body.deadline_ms.map(u64::from),
         metadata: body.metadata,
         key,
     };

@@ -184,7 +184,7 @@ pub(crate) async fn cancel(
         scope: Scope::Run,
         reason: body.reason,
         message: None,
-        patience: None,
+        limit_ms: None,
         metadata: None,
         key,
     };

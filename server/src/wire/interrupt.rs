@@ -1,6 +1,7 @@
 //! An interrupt as callers see it.
 
 use interrupts::life::{Decision, ExpiryOutcome, Interrupt, Lane, Verdict};
+use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;
 use routing_core::{InterruptType, StopSource};
 use serde::Serialize;
@@ -295,14 +296,26 @@ fn confirmation(item: routing_core::ConfirmationItem) -> ConfirmationView {
 
 /// What an interrupt is about, for inboxes and their filters.
 pub(crate) fn kind_of(interrupt: &Interrupt) -> &'static str {
-    match (interrupt.interrupt_type, interrupt.source) {
-        (InterruptType::HumanReview, StopSource::User) => "human_input",
-        (InterruptType::HumanReview, _) => "human_review",
-        (InterruptType::AgentReview, _) => "agent_review",
-        (InterruptType::Pause, StopSource::User) => "user_escape",
-        (_, StopSource::System) => "limit",
-        (_, StopSource::Programmatic) => "policy",
-        (_, StopSource::User) => "user_stop",
+    match interrupt.interrupt_type {
+        InterruptType::HumanReview => return "human_review",
+        InterruptType::AgentReview => return "agent_review",
+        InterruptType::Pause
+        | InterruptType::Stop
+        | InterruptType::Prune
+        | InterruptType::Branch => {}
+    }
+    let note: Option<StopNote> = serde_json::from_str(&interrupt.content).ok();
+    match (note.map(|note| note.cause), interrupt.source) {
+        (Some(StopCause::UserEscape), _) | (None, StopSource::User) => "user_escape",
+        (Some(StopCause::Permission), _) => "permission",
+        (Some(StopCause::Budget), _) => "budget",
+        (Some(StopCause::Timeout), _) => "timeout",
+        (Some(StopCause::Resource), _) => "resource",
+        (Some(StopCause::SystemError), _) | (None, StopSource::System) => "system_error",
+        (Some(StopCause::Shutdown), _) => "shutdown",
+        (Some(StopCause::Hook), _) => "hook",
+        (Some(StopCause::Code), _) => "code",
+        (Some(StopCause::Policy), _) | (None, StopSource::Programmatic) => "policy",
     }
 }
 

@@ -163,3 +163,14 @@ async fn an_event_that_is_not_in_the_fixed_form_is_refused_with_the_place() {
         .unwrap();
     problem(none, StatusCode::NOT_FOUND).await;
 }
+
+#[tokio::test]
+async fn an_event_stops_nothing_before_the_agent_has_said_so_itself() {
+    let house = House::open().await;
+    running(&*house.store, None).await;
+    let body = event("evt-5", "orchestrator").replace("\"HUMAN_REVIEW\"", "\"STOP\"");
+    let sent = publish(&house, "supervisor", body).await;
+    assert_eq!(sent.status(), StatusCode::ACCEPTED);
+    let fate: Value = sent.json().await.unwrap();
+    assert_eq!(fate["interrupt"]["type"], "HUMAN_REVIEW");
+}

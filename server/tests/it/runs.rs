@@ -95,6 +95,7 @@ async fn a_stop_is_recorded_once_and_only_gets_harder() {
     assert_eq!(first.status(), StatusCode::ACCEPTED);
     let first: Value = first.json().await.unwrap();
     assert_eq!(first["type"], "PAUSE");
+    assert_eq!(first["kind"], "user_escape");
     assert_eq!(first["state"], "requested");
     let harder = send("immediate").await.unwrap();
     assert_eq!(harder.status(), StatusCode::OK);

@@ -276,7 +276,7 @@ async fn asked(
         scope: wanted.scope.map_or(usual_scope, Scope::from),
         reason: wanted.reason,
         message: wanted.message,
-        patience: None,
+        limit_ms: None,
         metadata: None,
         key: checked_key(wanted.idempotency_key.as_deref())?,
     };
@@ -347,7 +347,7 @@ async fn cancelled(
         scope: Scope::Run,
         reason: wanted.reason,
         message: None,
-        patience: None,
+        limit_ms: None,
         metadata: None,
         key: checked_key(wanted.idempotency_key.as_deref())?,
     };
