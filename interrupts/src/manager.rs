@@ -60,6 +60,7 @@ use shared::{Shared, StopJob};
 use ticket::Ticket;
 
 use crate::hooks::{Hook, HookError};
+use crate::life::Evidence;
 use crate::names::OwnerName;
 use crate::store::Delivery;
 
@@ -129,6 +130,41 @@ impl InterruptManager {
     ///
     /// Dropped, the run may be owned in an epoch that nobody knows; the lease runs out.
     pub async fn take(&self, taking: Taking) -> Result<KeptRun, KeepError> {
+        let inbox = Inbox::new(taking.messages_after);
+        self.take_with(taking, inbox).await
+    }
+
+    /// Carries out the stops of a run that nobody runs: a stop of a paused run ends it, and a pause of a run that
+    /// waits for an answer pauses it. Questions and messages stay where they are. Returns `None` where the run was
+    /// not told to stop.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`]; with [`RunError::Owned`](crate::store::RunError::Owned) where somebody runs it, who will carry
+    /// them out.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat once the lease has run out.
+    pub async fn carry_out(
+        &self,
+        run: RunId,
+        node: NodeId,
+    ) -> Result<Option<StoppedRun>, KeepError> {
+        let taking = Taking {
+            run,
+            node,
+            lost: None,
+            deliveries: Arc::new(NoDeliveries),
+            messages_after: 0,
+        };
+        let kept = self.take_with(taking, Inbox::for_stops()).await?;
+        let stopped = kept.acknowledge_stops(Evidence::Cancelled, None).await?;
+        kept.settle(RunEnd::Stopped).await?;
+        Ok(stopped)
+    }
+
+    async fn take_with(&self, taking: Taking, inbox: Inbox) -> Result<KeptRun, KeepError> {
         let shared = self.shared();
         let run = taking.run;
         if !shared
@@ -157,7 +193,7 @@ impl InterruptManager {
             owned.epoch,
             taking.node,
             taking.deliveries,
-            Inbox::new(taking.messages_after),
+            inbox,
         ));
         shared.keepers().insert(run, Arc::clone(&keeper));
         let kept = KeptRun::new(Arc::clone(&keeper), Arc::clone(&self.alive));

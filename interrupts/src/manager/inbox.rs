@@ -28,6 +28,8 @@ pub(crate) struct Inbox {
     given: HashMap<InterruptId, Given>,
     /// Messages up to this position were delivered.
     messages_after: u64,
+    /// Nobody is there to be asked or told: questions and messages stay where they are.
+    stops_only: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +44,15 @@ impl Inbox {
             first: true,
             given: HashMap::new(),
             messages_after,
+            stops_only: false,
+        }
+    }
+
+    /// The inbox of a run that nobody runs.
+    pub(crate) fn for_stops() -> Self {
+        Self {
+            stops_only: true,
+            ..Self::new(0)
         }
     }
 
@@ -65,7 +76,9 @@ impl Inbox {
             .lease
             .as_ref()
             .is_some_and(|lease| lease.owner == *owner);
+        let for_somebody = !self.stops_only || interrupt.family() == Family::Stop;
         again
+            && for_somebody
             && match interrupt.state {
                 State::Requested => true,
                 State::Delivered => self.first || !ours,
@@ -273,6 +286,9 @@ impl Keeper {
     }
 
     async fn deliver_messages(&self, inbox: &mut Inbox) -> Result<(), KeepError> {
+        if inbox.stops_only {
+            return Ok(());
+        }
         let settings = &self.shared.settings;
         loop {
             let page = Page {

@@ -41,7 +41,11 @@ struct UnderWay<'shared> {
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         if let Some(job) = self.job.take() {
-            self.shared.registry.give_back(job.run, job);
+            let run = job.run;
+            self.shared.registry.give_back(run, job);
+            // Whoever is the run's recorder now may have looked before.
+            self.shared.outside.notify_one();
+            self.shared.wake(run);
         }
     }
 }

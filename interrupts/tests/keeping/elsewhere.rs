@@ -263,3 +263,36 @@ async fn a_pause_that_was_cut_short_by_a_death_does_not_stop_the_run_that_is_res
     let pause = scene.interrupts(run).await.remove(0);
     assert_eq!(pause.decision.unwrap().verdict, Verdict::Resume);
 }
+
+#[tokio::test]
+async fn a_stop_of_a_run_that_nobody_runs_is_carried_out_by_whoever_asks() {
+    let scene = Scene::new();
+    let one = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&one, run).await;
+    one.request(pause_of(run));
+    work_until_stopped(kept).await.unwrap();
+
+    let two = scene.process("two");
+    let stop = StopRequest {
+        kind: StopKind::Stop,
+        ..pause_of(run)
+    };
+    let handle = two.request(stop);
+    handle.recorded().await.unwrap();
+    assert_eq!(scene.state(run).await, RunState::Paused);
+    let stopped = two.carry_out(run, node("root")).await.unwrap().unwrap();
+    assert_eq!(stopped.state, RunState::Cancelled);
+    assert_eq!(handle.settled().await.unwrap()[0].state, State::Resolved);
+    assert_eq!(scene.state(run).await, RunState::Cancelled);
+    assert_eq!(scene.states(run).await, [State::Cancelled, State::Resolved]);
+
+    let other = scene.run().await;
+    assert_eq!(two.carry_out(other, node("root")).await, Ok(None));
+    let _kept = taken(&one, other).await;
+    let refused = two.carry_out(other, node("root")).await;
+    assert!(matches!(
+        refused,
+        Err(KeepError::Run(RunError::Owned { .. }))
+    ));
+}

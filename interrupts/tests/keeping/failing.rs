@@ -201,3 +201,45 @@ async fn an_owner_is_not_taken_for_gone_because_it_was_not_asked() {
     assert!(matches!(refused, KeepError::Run(RunError::Owned { .. })));
     assert_eq!(two.status().known, 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_run_is_not_said_to_have_stopped_while_the_request_is_still_being_recorded() {
+    let scene = Scene::new();
+    let store = FaultyStore::over(scene.store.clone());
+    let one = process(&scene, &store, "one");
+    let run = scene.run().await;
+    let gate = store.hold_admissions();
+    // Nobody keeps the run yet, so its recorder is another one than the run's own.
+    let handle = one.request(pause(Target::Run(run), StopMode::Graceful));
+    tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    let kept = one.take(taking(run)).await.unwrap();
+    assert!(kept.scope().is_stopping());
+    let stopping = tokio::spawn(stop(kept));
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    assert!(!stopping.is_finished());
+    gate.add_permits(1);
+    stopping.await.unwrap().unwrap();
+    let settled = handle.settled().await.unwrap();
+    assert_eq!(settled[0].state, State::AwaitingReview);
+    assert_eq!(scene.state(run).await, RunState::Paused);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_whose_recording_is_cut_short_is_recorded_after_its_run_was_let_go() {
+    let scene = Scene::new();
+    let store = FaultyStore::over(scene.store.clone());
+    let one = process(&scene, &store, "one");
+    let run = scene.run().await;
+    let kept = one.take(taking(run)).await.unwrap();
+    let gate = store.hold_admissions();
+    let handle = one.request(pause(Target::Run(run), StopMode::Graceful));
+    tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    drop(kept);
+    gate.add_permits(2);
+    handle.recorded().await.unwrap();
+    assert_eq!(
+        scene.states(run).await,
+        [State::Requested],
+        "for its next owner"
+    );
+}

@@ -19,6 +19,7 @@ use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
 use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 use store::MemoryStore;
+use tokio::sync::Semaphore;
 
 /// What a faulty store does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub(crate) struct FaultyStore {
     pub(crate) store: Arc<MemoryStore>,
     fault: Mutex<Option<Fault>>,
     operations: Mutex<u32>,
+    /// While there is one, each admission waits for a permit of it.
+    gate: Mutex<Option<Arc<Semaphore>>>,
 }
 
 impl FaultyStore {
@@ -42,6 +45,7 @@ impl FaultyStore {
             store,
             fault: Mutex::new(None),
             operations: Mutex::new(0),
+            gate: Mutex::new(None),
         })
     }
 
@@ -52,6 +56,23 @@ impl FaultyStore {
     /// How many operations were asked for.
     pub(crate) fn operations(&self) -> u32 {
         *self.operations.lock().unwrap()
+    }
+
+    /// From now on each admission waits for a permit.
+    pub(crate) fn hold_admissions(&self) -> Arc<Semaphore> {
+        let gate = Arc::new(Semaphore::new(0));
+        *self.gate.lock().unwrap() = Some(Arc::clone(&gate));
+        gate
+    }
+
+    async fn pass(&self, operation: &str) -> Result<(), StoreError> {
+        let gate = self.gate.lock().unwrap().clone();
+        if operation == "admit"
+            && let Some(gate) = gate
+        {
+            gate.acquire().await.unwrap().forget();
+        }
+        self.fault()
     }
 
     fn fault(&self) -> Result<(), StoreError> {
@@ -80,7 +101,7 @@ macro_rules! ports {
         #[async_trait]
         impl $port for FaultyStore {
             $(async fn $name(&self, $($argument: $type),*) -> $output {
-                self.fault()?;
+                self.pass(stringify!($name)).await?;
                 self.store.$name($($argument),*).await
             })*
         }
