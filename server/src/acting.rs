@@ -41,13 +41,13 @@ pub(crate) fn checked_key(key: Option<&str>) -> Result<Option<String>, Problem> 
         Some(key)
             if !key.is_empty()
                 && key.len() <= LONGEST_KEY
-                && !key.chars().any(char::is_control) =>
+                && key.bytes().all(|byte| byte.is_ascii_graphic()) =>
         {
             Ok(Some(key.to_owned()))
         }
         Some(_) => Err(crate::parameters::wrong(
             "Idempotency-Key",
-            format!("1 to {LONGEST_KEY} bytes without control characters"),
+            format!("1 to {LONGEST_KEY} visible ASCII characters"),
         )),
     }
 }

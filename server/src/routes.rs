@@ -18,11 +18,13 @@ pub(crate) use interrupts::{InboxQuery, find as find_interrupts, waiting};
 pub(crate) use runs::{agents_in, told_of};
 pub(crate) use tokens::not_issued;
 
+use ::agents::{AgentKind, RouteType};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
+use routing_core::AgentType as _;
 use serde_json::{Value, json};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -125,19 +127,85 @@ fn complete(api: &mut Value) {
         "description": "A problem; `code` says which, `hint` what to do next.",
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     });
+    name_agents(api);
+    let schemas = api["components"]["schemas"].clone();
     let Some(paths) = api.get_mut("paths").and_then(Value::as_object_mut) else {
         return;
     };
-    for operation in paths
-        .values_mut()
-        .filter_map(Value::as_object_mut)
-        .flat_map(|item| item.values_mut())
-        .filter(|operation| operation.get("responses").is_some())
+    let operations = paths.iter_mut().flat_map(|(path, item)| {
+        let item = item.as_object_mut().into_iter().flatten();
+        item.map(move |(method, operation)| (path, method, operation))
+    });
+    for (path, method, operation) in
+        operations.filter(|(_, _, operation)| operation.get("responses").is_some())
     {
+        operation["operationId"] = operation_id(method, path).into();
+        let body = operation.pointer("/requestBody/content/application~1json/schema/$ref");
+        let body = body
+            .and_then(Value::as_str)
+            .and_then(|of| of.rsplit('/').next());
+        if let Some(body) = body {
+            let needed = schemas.get(body).and_then(|body| body.get("required"));
+            // An empty body counts as an object without fields.
+            operation["requestBody"]["required"] = needed.is_some().into();
+        }
         operation["responses"]["default"] = problem.clone();
+        describe(operation);
         if operation.get("x-right").is_some() {
             operation["security"] = json!([{"bearer": []}, {"session": []}]);
         }
+    }
+}
+
+/// The name of an operation: its method and its path in words.
+fn operation_id(method: &str, path: &str) -> String {
+    let words = path
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    std::iter::once(method)
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join("_")
+}
+
+/// The enumerations of agents, which are those of the workflow that this program knows.
+fn name_agents(api: &mut Value) {
+    let event = &mut api["components"]["schemas"]["InterruptRequestEvent"]["properties"];
+    event["sourceAgentType"]["enum"] = json!(AgentKind::NAMES);
+    let mut routes = json!(RouteType::NAMES);
+    if let Some(routes) = routes.as_array_mut() {
+        routes.push(Value::Null);
+    }
+    event["rerouteToAgentType"]["enum"] = routes;
+}
+
+/// Says of each response what it is, and of each parameter with a form which one.
+fn describe(operation: &mut Value) {
+    let summary = operation.get("summary").cloned().unwrap_or_default();
+    let responses = operation.get_mut("responses");
+    let responses = responses.and_then(Value::as_object_mut);
+    for response in responses.into_iter().flat_map(|all| all.values_mut()) {
+        let said = response.get("description").and_then(Value::as_str);
+        if said.is_none_or(str::is_empty) {
+            response["description"] = summary.clone();
+        }
+    }
+    let parameters = operation.get_mut("parameters");
+    let parameters = parameters.and_then(Value::as_array_mut);
+    for parameter in parameters.into_iter().flatten() {
+        // A parameter that is not given is absent; there is no way to write null.
+        let types = parameter.pointer("/schema/type").and_then(Value::as_array);
+        if let Some(plain) = types.and_then(|types| types.first()).cloned() {
+            parameter["schema"]["type"] = plain;
+        }
+        let (form, value) = match parameter["name"].as_str().unwrap_or_default() {
+            "cursor" | "after_seq" | "Last-Event-ID" => ("pattern", "^[0-9]{1,18}$"),
+            "If-Match" => ("pattern", "^\"[0-9]{1,19}\"$"),
+            "Idempotency-Key" => ("pattern", "^[!-~]{1,200}$"),
+            "from" | "to" => ("format", "date-time"),
+            _ => continue,
+        };
+        parameter["schema"][form] = value.into();
     }
 }
 

@@ -157,7 +157,7 @@ pub(crate) struct InterruptBody {
     /// Words beside the reason.
     message: Option<String>,
     /// After how many milliseconds a graceful stop becomes immediate.
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, maximum = 2147483647)]
     deadline_ms: Option<u32>,
     /// Whatever shall be kept with it.
     #[schema(value_type = Option<Object>)]

@@ -36,7 +36,7 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<&'static str, Proble
 
 /// What was counted since the process began.
 #[utoipa::path(get, path = "/metrics", extensions(("x-right" = json!("read"))),
-    responses((status = 200, body = String, content_type = "text/plain")))]
+    responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
 pub(crate) async fn metrics(
     State(app): State<App>,
     Reads(_caller): Reads,

@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::body::RawJson;
 use crate::parameters::Segment;
 use crate::problem::{Kind, Problem, of_store};
-use crate::wire::{DecisionView, InterruptView, target_of};
+use crate::wire::{DecisionView, InterruptView, TypeName, target_of};
 
 /// An event that asks a running agent to interrupt itself.
 #[derive(Debug, ToSchema)]
@@ -35,6 +35,7 @@ pub(crate) struct InterruptRequestEvent {
     #[schema(format = DateTime)]
     timestamp: String,
     /// The agent: its address, or its node id where one live run has it.
+    #[schema(pattern = "^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$", max_length = 200)]
     node_id: String,
     /// The kind of that agent.
     source_agent_type: String,
@@ -42,7 +43,7 @@ pub(crate) struct InterruptRequestEvent {
     #[schema(required = false, nullable)]
     reroute_to_agent_type: Option<String>,
     /// What the interrupt shall do.
-    interrupt_type: String,
+    interrupt_type: TypeName,
     /// Why, in words for the agent and for people.
     reason: String,
     /// The answers that shall be offered.

@@ -28,6 +28,9 @@ const MOST_ROWS: usize = 10_000;
 #[serde(deny_unknown_fields)]
 pub(crate) struct InboxQuery {
     /// `open` (all that wait for a person), `live`, `claimed`, `resolved`, `expired`, `cancelled`, or one state.
+    #[param(
+        pattern = "^(open|live|claimed|requested|delivered|acknowledged|awaiting_review|resolved|rerouted|expired|cancelled|dead_lettered)$"
+    )]
     pub(crate) status: Option<String>,
     /// Only of this kind.
     pub(crate) kind: Option<String>,

@@ -36,6 +36,7 @@ const MOST_ROWS: u32 = 5_000;
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunQuery {
     /// Only runs in this state.
+    #[param(pattern = "^(created|running|stopping|paused|waiting|completed|failed|cancelled)$")]
     status: Option<String>,
     /// Where a part before ended.
     cursor: Option<String>,

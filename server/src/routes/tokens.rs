@@ -17,6 +17,9 @@ use crate::body::StrictJson;
 use crate::parameters::Segment;
 use crate::problem::{Kind, Problem, of_store};
 
+/// The longest life of a token that ends, in seconds.
+const LONGEST_LIFE: u32 = 2_147_483_647;
+
 /// A role.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -111,7 +114,7 @@ pub(crate) struct TokenBody {
     role: RoleName,
     /// How long it holds, in seconds; for ever where it is absent.
     #[serde(default)]
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, maximum = 2147483647)]
     lifetime_s: Option<u32>,
 }
 
@@ -133,8 +136,9 @@ pub(crate) async fn create(
     StrictJson(body): StrictJson<TokenBody>,
 ) -> Result<Response, Problem> {
     let shape = |detail: String| Problem::new(Kind::Shape, detail, "correct the field");
-    if body.lifetime_s == Some(0) {
-        return Err(shape("$.lifetime_s: at least 1 is possible".to_owned()));
+    if !(1..=LONGEST_LIFE).contains(&body.lifetime_s.unwrap_or(1)) {
+        let reason = format!("$.lifetime_s: 1 to {LONGEST_LIFE} are possible");
+        return Err(shape(reason));
     }
     let order = TokenOrder {
         name: ActorName::new(body.name).map_err(|error| shape(format!("$.name: {error}")))?,

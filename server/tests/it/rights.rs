@@ -95,6 +95,28 @@ async fn every_operation_lets_in_the_roles_that_its_description_names_and_no_oth
     }
 }
 
+#[test]
+fn the_description_says_of_each_operation_what_it_answers_and_names_no_schema_that_is_not_there() {
+    let api = server::openapi();
+    assert_eq!(api["openapi"], "3.1.0");
+    let mut names = std::collections::BTreeSet::new();
+    for (path, item) in api["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let name = operation["operationId"].as_str().unwrap();
+            assert!(names.insert(name.to_owned()), "{name}");
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let text = response["description"].as_str().unwrap_or_default();
+                assert!(!text.is_empty(), "{method} {path} {status}");
+            }
+        }
+    }
+    let text = api.to_string();
+    for reference in text.split("\"$ref\":\"#").skip(1) {
+        let pointer = reference.split('"').next().unwrap();
+        assert!(api.pointer(pointer).is_some(), "{pointer}");
+    }
+}
+
 #[tokio::test]
 async fn a_revoked_an_ended_and_an_invented_token_let_nobody_in() {
     let house = House::open().await;
