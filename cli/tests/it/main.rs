@@ -15,6 +15,7 @@ mod looking_back;
 mod manual;
 mod program;
 mod questions;
+mod resuming;
 mod reviewing;
 mod reviewing_at_a_terminal;
 mod schema;

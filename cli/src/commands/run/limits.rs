@@ -7,7 +7,7 @@ use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, TimeLimit};
 use interrupts::manager::{LimitStops, Target};
 use interrupts::money::{
-    Budget, BudgetConfig, BudgetedModel, CallBound, ModelPrice, Money, PriceTable,
+    Budget, BudgetConfig, BudgetedModel, CallBound, ModelPrice, Money, NoPrice, PriceTable,
 };
 use interrupts::{ActorName, NameError};
 use routing_core::model::LanguageModel;
@@ -39,6 +39,21 @@ impl OuterLimits {
         Ok(Self { timeout, budget })
     }
 
+    /// Whether the model has a price, where there is a budget.
+    ///
+    /// # Errors
+    ///
+    /// A usage failure where it has none.
+    pub(super) fn check(&self, model: &str) -> Result<(), Failure> {
+        match &self.budget {
+            Some((_limit, prices)) => prices
+                .price(model)
+                .map(drop)
+                .map_err(|error| no_price(&error)),
+            None => Ok(()),
+        }
+    }
+
     /// The model, its calls paid from the budget where there is one.
     ///
     /// # Errors
@@ -62,10 +77,7 @@ impl OuterLimits {
             clock: Arc::new(SystemClock),
         });
         let paid = BudgetedModel::new(model, budget, CallBound::default());
-        Ok(Arc::new(paid.map_err(|error| {
-            Failure::new(Exit::Usage, format!("--budget-usd: {error}"))
-                .hint("give its price with --prices FILE; docs/policies.md shows one")
-        })?))
+        Ok(Arc::new(paid.map_err(|error| no_price(&error))?))
     }
 
     /// Begins to watch the time, while what it returns is held.
@@ -103,6 +115,11 @@ fn stops(kept: &Kept) -> Result<LimitStops, NameError> {
     })
 }
 
+fn no_price(error: &NoPrice) -> Failure {
+    Failure::new(Exit::Usage, format!("--budget-usd: {error}"))
+        .hint("give its price with --prices FILE; docs/policies.md shows one")
+}
+
 fn unnamed(error: &NameError) -> Failure {
     Failure::new(Exit::Failure, error.to_string())
 }
@@ -128,6 +145,9 @@ fn prices(arguments: &LimitArguments) -> Result<PriceTable, Failure> {
             })?
         }
     };
-    // The rehearsal costs nobody anything.
-    Ok(table.with("rehearsal", ModelPrice::FREE))
+    // The rehearsal costs nobody anything, unless somebody rehearses a budget.
+    Ok(match table.price("rehearsal") {
+        Ok(_priced) => table,
+        Err(_free) => table.with("rehearsal", ModelPrice::FREE),
+    })
 }
