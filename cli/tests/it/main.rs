@@ -24,3 +24,4 @@ mod server;
 mod signals;
 mod terminal;
 mod tour;
+mod watching;
