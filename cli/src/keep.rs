@@ -173,6 +173,10 @@ fn not_taken(run: RunId, error: &interrupts::manager::KeepError) -> Failure {
             ))
         }
         KeepError::Run(error) => by_run(error),
-        other => Failure::new(Exit::Failure, other.to_string()),
+        KeepError::Kept { .. }
+        | KeepError::Lost { .. }
+        | KeepError::Change(_)
+        | KeepError::Store(_) => Failure::new(Exit::Failure, error.to_string()),
+        _ => Failure::new(Exit::Failure, error.to_string()),
     }
 }

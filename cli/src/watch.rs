@@ -73,6 +73,24 @@ struct Desk {
 }
 
 impl Desk {
+    /// Does what the terminal can do, and begins the rest; whether the screens stay.
+    fn carry_out(&self, action: Action) -> io::Result<bool> {
+        match action {
+            Action::Quit => return Ok(false),
+            Action::Copy(text) => copy(&text)?,
+            Action::Interrupt { .. }
+            | Action::Harden { .. }
+            | Action::Resume { .. }
+            | Action::Withdraw { .. }
+            | Action::Stop { .. }
+            | Action::Decide { .. }
+            | Action::Claim { .. }
+            | Action::Send { .. }
+            | Action::Edit { .. } => self.begin(action),
+        }
+        Ok(true)
+    }
+
     /// Begins an action; what becomes of it is told later.
     fn begin(&self, action: Action) {
         let (storage, done) = (Arc::clone(&self.storage), self.done.clone());
@@ -133,26 +151,31 @@ async fn perform(
             ring()?;
         }
         for action in actions {
-            match action {
-                Action::Quit => return Ok(Exit::Success),
-                Action::Copy(text) => copy(&text)?,
-                Action::Edit { interrupt } => {
-                    // The editor has the terminal, and its keys.
-                    drop(keys);
-                    drop(taken);
-                    let edited = editing::edit(&state, interrupt);
-                    taken = TakenScreen::take()?;
-                    keys = EventStream::new();
-                    match edited {
-                        Ok(Some(action)) => desk.begin(action),
-                        Ok(None) => state.tell("Nothing was changed, nothing decided."),
-                        Err(failure) => state.warn(failure.to_string()),
-                    }
+            if let Action::Edit { interrupt } = action {
+                // The editor has the terminal, and its keys.
+                drop(keys);
+                drop(taken);
+                let edited = editing::edit(&state, interrupt);
+                taken = TakenScreen::take()?;
+                keys = EventStream::new();
+                if let Some(action) = after_editing(&mut state, edited) {
+                    desk.begin(action);
                 }
-                other => desk.begin(other),
+            } else if !desk.carry_out(action)? {
+                return Ok(Exit::Success);
             }
         }
     }
+}
+
+/// The edited answer, while the terminal was somebody else's.
+fn after_editing(state: &mut State, edited: Result<Option<Action>, Failure>) -> Option<Action> {
+    match edited {
+        Ok(Some(action)) => return Some(action),
+        Ok(None) => state.tell("Nothing was changed, nothing decided."),
+        Err(failure) => state.warn(failure.to_string()),
+    }
+    None
 }
 
 /// Reads the store; a store that cannot be read is told of, and tried again.

@@ -1,5 +1,10 @@
 //! What each key does, where.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "most of a keyboard's keys mean nothing here, and what they mean would not be told from nothing"
+)]
+
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use interrupts::life::{Scope, Verdict};
 use routing_core::{InterruptId, StopMode};

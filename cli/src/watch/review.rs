@@ -1,5 +1,10 @@
 //! The keys of a review.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "most of a keyboard's keys mean nothing here, and what they mean would not be told from nothing"
+)]
+
 use crossterm::event::{KeyCode, KeyEvent};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};

@@ -227,6 +227,8 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
         ),
         // How a run ended stands in the summary.
         RunEvent::Completed { .. }
+        | RunEvent::Stopped { .. }
+        | RunEvent::CheckpointSaved { .. }
         | RunEvent::Cancelled { .. }
         | RunEvent::Waiting { .. }
         | RunEvent::Failed { .. } => None,
