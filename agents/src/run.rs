@@ -15,7 +15,7 @@ pub(crate) mod reroute_log;
 pub(crate) mod stoppable_reviewer;
 
 pub use crate::durable::checkpoint::{NodeSnapshot, RunSnapshot};
-pub use crate::durable::control::{RunControl, Stopped};
+pub use crate::durable::control::{RunControl, Stopped, Trouble};
 pub use crate::durable::order::{OrderError, RunOrder};
 pub use crate::durable::record::{Hold, RunStore};
 pub use config::{RunConfig, RunLimits};

@@ -23,3 +23,4 @@ mod server;
 mod signals;
 mod terminal;
 mod tour;
+mod troubled;

@@ -252,6 +252,9 @@ async fn settle(kept: Kept, report: &RunReport) -> anyhow::Result<()> {
         RunStatus::Cancelled { reason, .. } => RunEnd::Cancelled {
             reason: reason.clone(),
         },
+        RunStatus::Failed {
+            resumable: true, ..
+        } => RunEnd::Stopped,
         RunStatus::Failed { error, .. } => RunEnd::Failed {
             reason: error.clone(),
         },
