@@ -194,6 +194,18 @@ pub(crate) struct LimitArguments {
         help_heading = "Limits"
     )]
     pub(crate) prices: Option<PathBuf>,
+    /// How long a stop by a signal may take to be graceful before it is immediate [default: the policy's grace]
+    #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_duration)]
+    pub(crate) grace: Option<jiff::SignedDuration>,
+    /// How its interrupts are treated: a TOML file
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "IRQ_POLICY",
+        hide_env_values = true,
+        help_heading = "Limits"
+    )]
+    pub(crate) policy: Option<PathBuf>,
 }
 
 /// The arguments of `irq resume`.

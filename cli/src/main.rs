@@ -13,6 +13,7 @@ mod listing;
 mod model;
 mod nearest;
 mod palette;
+mod policy;
 mod refused;
 mod report;
 mod request;

@@ -42,6 +42,7 @@ pub(crate) fn ps(
 ) -> anyhow::Result<Exit> {
     complete(async {
         let storage = Storage::open(store).await?;
+        storage.sweep().await?;
         let shown = gather(&*storage.store, arguments).await?;
         print(&text(arguments, global, &shown)?)?;
         Ok(Exit::Success)

@@ -48,7 +48,7 @@ fn a_model_that_is_not_there_pauses_the_run_and_its_whole_error_is_kept() {
     assert_eq!(stops.len(), 1, "{stops:#?}");
     let stop = &stops[0];
     assert_eq!(stop["type"], "PAUSE", "{stop:#}");
-    assert_eq!(stop["source"], "SYSTEM", "{stop:#}");
+    assert_eq!(stop["source"], "system", "{stop:#}");
     let kept = &stop["content"];
     assert_eq!(kept["cause"], "system_error", "{stop:#}");
     let known = &kept["metadata"];

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agents::AgentKind;
 use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, TimeLimit};
 use interrupts::manager::{LimitStops, Target};
 use interrupts::money::{
     Budget, BudgetConfig, BudgetedModel, CallBound, ModelPrice, Money, PriceTable,
 };
-use interrupts::{ActorName, NameError};
+use interrupts::policy::{Policy, Subject};
+use interrupts::signals::SignalSettings;
+use interrupts::{ActorName, KindName, NameError};
+use jiff::SignedDuration;
 use routing_core::model::LanguageModel;
-use routing_core::{StopMode, SystemClock};
+use routing_core::{AgentType, InterruptType, StopMode, StopSource, SystemClock};
 use tokio::runtime::Handle;
 
 use crate::arguments::LimitArguments;
@@ -22,6 +26,8 @@ use crate::keep::Kept;
 pub(in crate::commands) struct OuterLimits {
     timeout: Option<Duration>,
     budget: Option<(Money, PriceTable)>,
+    grace: Option<Duration>,
+    policy: Arc<Policy>,
 }
 
 impl OuterLimits {
@@ -36,7 +42,44 @@ impl OuterLimits {
             None => None,
             Some(text) => Some((amount(text)?, prices(arguments)?)),
         };
-        Ok(Self { timeout, budget })
+        Ok(Self {
+            timeout,
+            budget,
+            grace: arguments.grace.map(|grace| grace.unsigned_abs()),
+            policy: Arc::new(crate::policy::of(arguments.policy.as_deref())?),
+        })
+    }
+
+    /// What holds for the run's interrupts.
+    pub(super) fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.policy)
+    }
+
+    /// What is done about signals.
+    ///
+    /// # Errors
+    ///
+    /// Where the agent that stands for the run has no name.
+    pub(super) fn signals(&self, by: Actor) -> Result<SignalSettings, Failure> {
+        let grace = |source| {
+            let subject = Subject {
+                interrupt_type: InterruptType::Pause,
+                agent: KindName::new(AgentKind::Orchestrator.name())
+                    .map_err(|error| unnamed(&error))?,
+                source,
+            };
+            let of_policy = || {
+                self.policy
+                    .grace(&subject)
+                    .map(SignedDuration::unsigned_abs)
+            };
+            Ok(self.grace.or_else(of_policy))
+        };
+        Ok(SignalSettings {
+            by,
+            patience: grace(StopSource::User)?,
+            drain: grace(StopSource::System)?,
+        })
     }
 
     /// The model, its calls paid from the budget where there is one.
