@@ -18,6 +18,7 @@ mod refused;
 mod report;
 mod request;
 mod reviewer;
+mod spending;
 mod stage;
 mod storage;
 mod table;

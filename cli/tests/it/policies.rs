@@ -68,7 +68,7 @@ fn a_question_that_the_policy_answers_is_put_to_nobody() {
     scene.run().exits_with(0);
     let question = scene.question();
     assert_eq!(question["decision"]["by"], "policy", "{question:#}");
-    assert_eq!(question["decision"]["verdict"], "respond", "{question:#}");
+    assert_eq!(question["decision"]["decision"], "respond", "{question:#}");
     let id = question["id"].as_str().unwrap();
     let explained = scene.command(&["policy", "explain", id]).exits_with(0);
     assert!(
@@ -102,6 +102,6 @@ fn a_question_that_nobody_answers_in_time_is_rejected_and_the_agent_is_told_so()
 #[test]
 fn a_policy_that_cannot_be_used_is_refused_before_the_run_begins() {
     let scene = Scene::under("[default]\non_expiry = \"approve\"\n");
-    scene.run().exits_with(2).says("on_expiry");
+    scene.run().exits_with(2).says("never taken for `approve`");
     assert!(!Path::exists(&scene.store()), "nothing was kept");
 }

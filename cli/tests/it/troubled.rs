@@ -72,6 +72,25 @@ fn a_run_that_hit_its_step_limit_goes_on_with_a_higher_one() {
     assert_eq!(paused["state"], "paused", "{paused:#}");
     assert_eq!(stops(&store)[0]["content"]["cause"], "budget");
     let id = paused["id"].as_str().unwrap().to_owned();
+    let progress = || {
+        let shown = end(&mut on(&store, &["ps", "--all", "-v", "--json"])).exits_with(0);
+        lines(&shown.output).remove(0)["progress"].clone()
+    };
+    let before = progress();
+    assert_eq!(
+        before["steps"],
+        serde_json::json!({"completed": 3, "total": 3, "most": 3})
+    );
+    assert_eq!(before["interrupt"]["type"], "PAUSE", "{before:#}");
+    assert_eq!(before["interrupt"]["source"], "system", "{before:#}");
+    assert!(
+        before["interrupt"]["reason"]
+            .as_str()
+            .unwrap()
+            .contains("3 steps"),
+        "{before:#}"
+    );
+    assert_eq!(before["plan"][0]["node"], "orchestrator", "{before:#}");
 
     // The same limit is hit again, without a step more.
     end(&mut on(&store, &["resume", &id, "--no-input"])).exits_with(8);
@@ -82,4 +101,11 @@ fn a_run_that_hit_its_step_limit_goes_on_with_a_higher_one() {
     .exits_with(0);
     assert_eq!(run(&store)["state"], "completed");
     assert!(stops(&store).is_empty(), "what paused it was resumed");
+    let after = progress();
+    let steps = |name: &str| after["steps"][name].as_u64().unwrap();
+    assert!(steps("completed") > 3, "{after:#}");
+    assert_eq!(steps("completed"), steps("total"), "{after:#}");
+    assert_eq!(after["interrupt"]["state"], "resolved", "{after:#}");
+    let shown = end(&mut on(&store, &["ps", "--all", "-v"])).exits_with(0);
+    assert!(shown.output.contains("steps completed"), "{shown:#?}");
 }

@@ -7,9 +7,7 @@ use agents::AgentKind;
 use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, TimeLimit};
 use interrupts::manager::{LimitStops, Target};
-use interrupts::money::{
-    Budget, BudgetConfig, BudgetedModel, CallBound, ModelPrice, Money, PriceTable,
-};
+use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Money, PriceTable};
 use interrupts::policy::{Policy, Subject};
 use interrupts::signals::SignalSettings;
 use interrupts::{ActorName, KindName, NameError};
@@ -21,6 +19,7 @@ use tokio::runtime::Handle;
 use crate::arguments::LimitArguments;
 use crate::exit::{Exit, Failure};
 use crate::keep::Kept;
+use crate::spending::{no_price, spending};
 
 /// What pauses a run.
 pub(in crate::commands) struct OuterLimits {
@@ -38,10 +37,7 @@ impl OuterLimits {
     /// A usage failure where the prices or the amount cannot be read.
     pub(in crate::commands) fn of(arguments: &LimitArguments) -> Result<Self, Failure> {
         let timeout = arguments.timeout.map(|limit| limit.unsigned_abs());
-        let budget = match &arguments.budget_usd {
-            None => None,
-            Some(text) => Some((amount(text)?, prices(arguments)?)),
-        };
+        let budget = spending(&arguments.budget)?;
         Ok(Self {
             timeout,
             budget,
@@ -105,10 +101,7 @@ impl OuterLimits {
             clock: Arc::new(SystemClock),
         });
         let paid = BudgetedModel::new(model, budget, CallBound::default());
-        Ok(Arc::new(paid.map_err(|error| {
-            Failure::new(Exit::Usage, format!("--budget-usd: {error}"))
-                .hint("give its price with --prices FILE; docs/policies.md shows one")
-        })?))
+        Ok(Arc::new(paid.map_err(|error| no_price(&error))?))
     }
 
     /// Begins to watch the time, while what it returns is held.
@@ -148,29 +141,4 @@ fn stops(kept: &Kept) -> Result<LimitStops, NameError> {
 
 fn unnamed(error: &NameError) -> Failure {
     Failure::new(Exit::Failure, error.to_string())
-}
-
-fn amount(text: &str) -> Result<Money, Failure> {
-    text.parse().map_err(|error| {
-        Failure::new(Exit::Usage, format!("--budget-usd: {error}"))
-            .hint("write an amount in dollars: 0.50")
-    })
-}
-
-fn prices(arguments: &LimitArguments) -> Result<PriceTable, Failure> {
-    let table = match &arguments.prices {
-        None => PriceTable::new("USD"),
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                let text = format!("the prices {} cannot be read: {error}", path.display());
-                Failure::new(Exit::NotFound, text)
-            })?;
-            PriceTable::from_toml(&text).map_err(|error| {
-                let text = format!("the prices {} cannot be used: {error}", path.display());
-                Failure::new(Exit::Usage, text)
-            })?
-        }
-    };
-    // The rehearsal costs nobody anything.
-    Ok(table.with("rehearsal", ModelPrice::FREE))
 }
