@@ -183,7 +183,26 @@ pub(crate) struct LimitArguments {
     /// How long it may take before it is paused: 90s, 15m, 2h
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_duration)]
     pub(crate) timeout: Option<jiff::SignedDuration>,
-    /// How much its models may cost before it is paused, in dollars: 0.50
+    #[command(flatten)]
+    pub(crate) budget: BudgetArguments,
+    /// How long a stop by a signal may take to be graceful before it is immediate [default: the policy's grace]
+    #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_duration)]
+    pub(crate) grace: Option<jiff::SignedDuration>,
+    /// How its interrupts are treated: a TOML file
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "IRQ_POLICY",
+        hide_env_values = true,
+        help_heading = "Limits"
+    )]
+    pub(crate) policy: Option<PathBuf>,
+}
+
+/// What may be spent.
+#[derive(Debug, Args)]
+pub(crate) struct BudgetArguments {
+    /// How much models may cost before no further call is made, in dollars: 0.50
     #[arg(long, value_name = "AMOUNT", help_heading = "Limits")]
     pub(crate) budget_usd: Option<String>,
     /// What models cost: a TOML file
@@ -258,6 +277,8 @@ pub(crate) struct ChatArguments {
     /// How fast the rehearsal speaks; 0 is as fast as it goes [default: 40 on a terminal, else 0]
     #[arg(long, value_name = "TOKENS_PER_SECOND", help_heading = "The rehearsal")]
     pub(crate) pace: Option<u32>,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArguments,
     /// Take each line of standard input as a message, on a terminal too
     #[arg(long, help_heading = "Talking")]
     pub(crate) no_input: bool,

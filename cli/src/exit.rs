@@ -91,7 +91,7 @@ impl Exit {
             Self::Asking => "stopped to ask: the open interrupts' ids are on standard output",
             Self::Stopped => "cancelled from within: a STOP interrupt, or a collector's decision",
             Self::TimedOut => "what was waited for did not come in time",
-            Self::LimitHit => "a limit was hit: --max-steps",
+            Self::LimitHit => "a limit was hit: --max-steps, --timeout or --budget-usd",
             Self::Partial => "some of several things were done, others not",
             Self::Unreachable => "the model's server cannot be reached",
             Self::NotAuthorised => "the model's key is missing or refused",

@@ -9,8 +9,8 @@ mod spoken;
 
 use std::sync::Arc;
 
-use interrupts::life::Actor;
 use interrupts::manager::{InterruptManager, KeptRun, ManagerSettings, Taking};
+use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
 use interrupts::store::{NewRun, Run, RunError};
 use interrupts::{NameError, OwnerName};
@@ -69,12 +69,12 @@ impl Keeping {
     }
 
     /// Hears signals while what it returns is held.
-    pub(crate) fn listen(&self, signals: OsSignals, by: Actor, spoken: Spoken) -> Listening {
-        let settings = SignalSettings {
-            by,
-            patience: None,
-            drain: None,
-        };
+    pub(crate) fn listen(
+        &self,
+        signals: OsSignals,
+        settings: SignalSettings,
+        spoken: Spoken,
+    ) -> Listening {
         listen(signals, &self.manager, settings, spoken)
     }
 
@@ -107,6 +107,8 @@ impl Keeping {
     ///
     /// Dropped, the run may be owned for some seconds more.
     pub(crate) async fn take(&self, run: RunId) -> Result<Kept, Failure> {
+        // What has waited too long is over before the run looks at it.
+        self.storage.sweep().await?;
         let inbox = Arc::new(LateInbox::default());
         let node = NodeId::new(FIRST_NODE)
             .map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
@@ -136,7 +138,12 @@ impl Keeping {
     }
 
     /// Where the run's own parts keep it.
-    pub(crate) fn run_store(&self, kept: &Kept, input: Option<String>) -> RunStore {
+    pub(crate) fn run_store(
+        &self,
+        kept: &Kept,
+        input: Option<String>,
+        policy: Arc<Policy>,
+    ) -> RunStore {
         let mut store = RunStore::new(
             Arc::clone(&self.storage.store),
             self.owner.clone(),
@@ -148,6 +155,7 @@ impl Keeping {
         store.bell = Arc::new(PulseBell::new(kept.run.pulse()));
         store.control = Some(Arc::clone(&kept.control) as Arc<_>);
         store.input = input;
+        store.policy = policy;
         store
     }
 }

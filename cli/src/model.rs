@@ -5,8 +5,9 @@ mod watched;
 use std::sync::Arc;
 
 use llm::{
-    CallLimits, ChatModel, ModelId, Pace, ParseModelIdError, Provider, ProviderConfig,
-    ProviderError, ProviderModel, RehearsalConfig, RehearsalModel, RetryPolicy, Retrying, Script,
+    CallLimits, Charge, Charged, ChatModel, ModelId, Pace, ParseModelIdError, Provider,
+    ProviderConfig, ProviderError, ProviderModel, RehearsalConfig, RehearsalModel, RetryPolicy,
+    Retrying, Script,
 };
 use routing_core::model::LanguageModel;
 
@@ -88,14 +89,30 @@ impl ModelChoice {
     /// # Errors
     ///
     /// A failure where a key is missing or the base URL is none.
-    pub(crate) fn open_chat(self, seed: u64, pace: Pace) -> Result<Arc<dyn ChatModel>, Failure> {
+    pub(crate) fn open_chat(
+        self,
+        seed: u64,
+        pace: Pace,
+        charge: Option<impl Charge + 'static>,
+    ) -> Result<Arc<dyn ChatModel>, Failure> {
         match self {
+            // It costs nobody anything.
             Self::Rehearsal => Ok(Arc::new(RehearsalModel::new(RehearsalConfig {
                 seed,
                 pace,
                 ..RehearsalConfig::default()
             }))),
-            Self::Provider { id, base_url } => Ok(Arc::new(provider_model(id, base_url)?)),
+            Self::Provider { id, base_url } => {
+                let model = untried_model(id, base_url)?;
+                Ok(match charge {
+                    // Each try is paid for.
+                    Some(charge) => Arc::new(Retrying::new(
+                        Charged::new(model, charge),
+                        RetryPolicy::default(),
+                    )),
+                    None => Arc::new(Retrying::new(model, RetryPolicy::default())),
+                })
+            }
         }
     }
 }
@@ -104,15 +121,19 @@ fn provider_model(
     id: ModelId,
     base_url: Option<String>,
 ) -> Result<Retrying<ProviderModel>, Failure> {
-    let model = ProviderModel::new(ProviderConfig {
+    let model = untried_model(id, base_url)?;
+    Ok(Retrying::new(model, RetryPolicy::default()))
+}
+
+fn untried_model(id: ModelId, base_url: Option<String>) -> Result<ProviderModel, Failure> {
+    ProviderModel::new(ProviderConfig {
         provider: id.provider,
         model: id.model,
         base_url,
         key: None,
         limits: CallLimits::default(),
     })
-    .map_err(|error| unusable_model(&error))?;
-    Ok(Retrying::new(model, RetryPolicy::default()))
+    .map_err(|error| unusable_model(&error))
 }
 
 fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {

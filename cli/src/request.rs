@@ -3,9 +3,10 @@
 use agents::{AgentKind, RouteType};
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Scope, USUAL_ATTEMPTS};
 use interrupts::manager::{StopCause, StopNote};
+use interrupts::policy::{Policy, Subject};
 use interrupts::store::{NodeRow, Run, Store};
 use interrupts::{IdempotencyKey, KindName, RouteName};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use routing_core::event::InterruptRequestEvent;
 use routing_core::{AgentType, EventId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use uuid::Uuid;
@@ -92,8 +93,21 @@ pub(crate) struct Stop {
 /// # Errors
 ///
 /// Where a name cannot be kept.
-pub(crate) fn stop(to: &Addressee, stop: &Stop, by: Actor) -> Result<Admission, Failure> {
+pub(crate) fn stop(
+    to: &Addressee,
+    stop: &Stop,
+    policy: &Policy,
+    by: Actor,
+) -> Result<Admission, Failure> {
     let (origin, routes) = to.routes()?;
+    let subject = Subject {
+        interrupt_type: stop.interrupt_type,
+        agent: to.kind.clone(),
+        source: StopSource::User,
+    };
+    let limit = policy
+        .grace(&subject)
+        .filter(|_| stop.mode == StopMode::Graceful);
     Ok(Admission {
         id: InterruptId::generate(),
         run: to.run.id,
@@ -107,7 +121,7 @@ pub(crate) fn stop(to: &Addressee, stop: &Stop, by: Actor) -> Result<Admission, 
         mode: stop.mode,
         scope: stop.scope,
         reason: stop.reason.clone(),
-        content: note()?,
+        content: note(limit)?,
         key: name(IdempotencyKey::new(format!("stop-{}", Uuid::now_v7())))?,
         allowed: Vec::new(),
         patience: None,
@@ -118,10 +132,11 @@ pub(crate) fn stop(to: &Addressee, stop: &Stop, by: Actor) -> Result<Admission, 
 }
 
 /// What is kept beside the reason of a person's stop.
-fn note() -> Result<String, Failure> {
+fn note(limit: Option<SignedDuration>) -> Result<String, Failure> {
     let note = StopNote {
         cause: StopCause::UserEscape,
-        limit_ms: None,
+        limit_ms: limit
+            .map(|limit| u64::try_from(limit.unsigned_abs().as_millis()).unwrap_or(u64::MAX)),
         metadata: None,
     };
     serde_json::to_string(&note).map_err(|error| Failure::new(Exit::Failure, error.to_string()))

@@ -12,6 +12,9 @@ use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
 use crate::refused::by_store;
 
+/// How many interrupts a look at the deadlines ends at most.
+const MOST_SWEPT: u32 = 500;
+
 /// An open store.
 pub(crate) struct Storage {
     /// What is kept.
@@ -97,6 +100,21 @@ impl Storage {
     /// Where it is.
     pub(crate) const fn location(&self) -> &StoreLocation {
         &self.location
+    }
+
+    /// Ends what has waited too long, so that what is looked at next is as it should be. Where nothing has a
+    /// time limit, nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be written.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(crate) async fn sweep(&self) -> Result<(), Failure> {
+        let swept = self.store.sweep(MOST_SWEPT).await;
+        swept.map(|_swept| ()).map_err(|error| by_store(&error))
     }
 
     /// Wakes the process that owns a run, so that it looks into the store at once.

@@ -225,3 +225,51 @@ async fn failures_have_their_exit_codes_in_a_pipe() {
         );
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_ends_where_its_budget_does_and_an_unpriced_model_is_refused() {
+    let double = double([Behaviour::Answers]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let prices = folder.path().join("prices.toml");
+    // The first answer is paid for; with what is reserved for the next one, the budget is passed.
+    let price = "[prices.\"openai:some-model\"]\ninput = \"0\"\noutput = \"1000\"\n";
+    std::fs::write(&prices, format!("currency = \"USD\"\n{price}")).unwrap();
+    let chat = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_irq"));
+        command
+            .args(["chat", "--model", "openai:some-model", "--base-url"])
+            .arg(double.address().to_string())
+            .args(more)
+            .env("OPENAI_API_KEY", RIGHT_KEY)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        tokio::task::spawn_blocking(move || {
+            let mut child = command.spawn().unwrap();
+            let mut input = child.stdin.take().unwrap();
+            // One that refuses its arguments reads nothing.
+            let _closed = input.write_all(b"How are you?\nAnd you?\n");
+            drop(input);
+            child.wait_with_output().unwrap()
+        })
+    };
+    let refused = chat(&["--budget-usd", "1"]).await.unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(double.received().is_empty());
+
+    let path = prices.to_str().unwrap();
+    // 8,192 tokens may be written at 1,000 dollars a million: 8.192 dollars are reserved for a call.
+    let ended = chat(&["--budget-usd", "8.192", "--prices", path])
+        .await
+        .unwrap();
+    assert_eq!(ended.status.code(), Some(8), "{ended:?}");
+    assert!(
+        String::from_utf8_lossy(&ended.stdout).contains(ANSWER),
+        "{ended:?}"
+    );
+    assert!(
+        String::from_utf8_lossy(&ended.stderr).contains("budget"),
+        "{ended:?}"
+    );
+    assert_eq!(double.received().len(), 1, "the second call was not made");
+}

@@ -245,3 +245,56 @@ async fn a_whole_run_with_a_reroute_works_over_the_wire_form_of_each_provider() 
         );
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_key_was_refused_goes_on_when_the_key_is_taken() {
+    let provider = &PROVIDERS[0];
+    let behaviours = [
+        Behaviour::Answers,
+        Behaviour::refuses(401),
+        Behaviour::Answers,
+    ];
+    let double = ProviderDouble::answering(provider.form, behaviours, move |request| {
+        answer(request, provider)
+    })
+    .await
+    .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("README.md"), "# Bakery\n").unwrap();
+    // The agents are told what is in the workspace, so the store is not.
+    let state = tempfile::tempdir().unwrap();
+    let irq = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_irq"));
+        command
+            .args(arguments)
+            .args(["--store".as_ref(), state.path().join("irq.db").as_os_str()])
+            .env(provider.key, RIGHT_KEY);
+        tokio::task::spawn_blocking(move || command.output().unwrap())
+    };
+    let base = format!("{}{}", double.address(), provider.base);
+    let workspace = folder.path().to_str().unwrap();
+    let options = ["--no-input", "--model", provider.model, "--base-url", &base];
+    let arguments = ["run", "Describe this folder", "--workspace", workspace];
+    let refused = irq(&[&arguments[..], &options].concat()).await.unwrap();
+    assert_eq!(refused.status.code(), Some(77), "{refused:?}");
+    let asked_before = double.received().len();
+    assert_eq!(asked_before, 2, "a refused key is not tried again at once");
+
+    let listed = irq(&["ps", "--json"]).await.unwrap();
+    let run: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!(run["state"], "paused", "{run:#}");
+    let resumed = irq(&["resume", run["id"].as_str().unwrap(), "--no-input"])
+        .await
+        .unwrap();
+    assert_eq!(resumed.status.code(), Some(0), "{resumed:?}");
+    let received = double.received();
+    assert!(
+        received[2].body == received[1].body,
+        "the call that failed is made again"
+    );
+    assert!(
+        received[3..]
+            .iter()
+            .all(|later| later.body != received[0].body)
+    );
+}

@@ -14,6 +14,7 @@ use crate::routing::Routing;
 use crate::stop::StopScope;
 
 use early_end::EarlyEnd;
+pub use early_end::is_given_up;
 
 /// How many corrections an answer gets unless told otherwise.
 pub const DEFAULT_CORRECTIONS: u32 = 3;

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use interrupts::life::Evidence;
 use interrupts::store::CheckpointId;
 use routing_core::{NodeId, StopScope};
+use serde::Serialize;
 
 /// What becomes of a run that has stopped as it was asked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +13,24 @@ pub enum Stopped {
     Paused,
     /// It is over.
     Cancelled,
+}
+
+/// What ended the work of a run that can go on: its model failed for longer than was tried, or it took as many
+/// steps as it may.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Trouble {
+    /// The whole chain of causes, the outermost first.
+    pub error: String,
+    /// The same, one by one.
+    pub causes: Vec<String>,
+    /// The node that was at work, where one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// What may help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Whether the step limit was hit, and nothing has failed.
+    pub limit_hit: bool,
 }
 
 /// The stops of a run: which of its nodes they reach, and what follows when they have taken hold.
@@ -34,6 +53,12 @@ pub trait RunControl: Send + Sync {
     /// All of the run has stopped, and that is recorded in the checkpoint. Acknowledges the stops with the
     /// evidence, and says what becomes of the run.
     async fn stopped(&self, _checkpoint: Option<CheckpointId>, _evidence: Evidence) -> Stopped {
+        Stopped::Paused
+    }
+
+    /// All of the run has ended because of trouble, and it can be resumed. Records the trouble as the stop that
+    /// it is, and says what becomes of the run.
+    async fn in_trouble(&self, _trouble: &Trouble, _checkpoint: Option<CheckpointId>) -> Stopped {
         Stopped::Paused
     }
 }

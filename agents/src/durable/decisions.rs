@@ -71,7 +71,18 @@ impl StoreDecisions {
         }
     }
 
+    /// Ends what has waited too long, where the interrupt may be among it.
+    async fn sweep_due(&self, interrupt: InterruptId) -> Result<(), KeepError> {
+        let row = self.row(interrupt).await?;
+        if row.is_some_and(|row| row.deadline.is_some()) {
+            self.desk.record.store().sweep(MOST_AT_ONCE).await?;
+        }
+        Ok(())
+    }
+
     async fn open_review(&self, interrupt: InterruptId, shown: Digest) -> Result<(), KeepError> {
+        // It may have been held when it was raised.
+        self.desk.decide_by_policy(interrupt).await?;
         let Some(row) = self.row(interrupt).await? else {
             return Err(missing(interrupt));
         };
@@ -410,7 +421,12 @@ impl Decisions<RouteType> for StoreDecisions {
         loop {
             match self.known(id).await {
                 Ok(Some(decision)) => return Ok(decision),
-                Ok(None) => self.pause().await,
+                Ok(None) => {
+                    self.pause().await;
+                    self.sweep_due(id)
+                        .await
+                        .map_err(|error| DecisionError::Unavailable(Box::new(error)))?;
+                }
                 Err(error) => return Err(error.0),
             }
         }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use interrupts::life::{
-    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Refusal, Role, Scope, State,
+    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Judge, Refusal, Role, Scope, State,
     USUAL_ATTEMPTS, WithdrawCause,
 };
+use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{
     AdmitError, Admitted, ChangeError, Delivery, Filter, Page, RaisedQuestion, StoreError,
 };
@@ -15,7 +16,8 @@ use jiff::Timestamp;
 use routing_core::event::InterruptRequestEvent;
 use routing_core::reroute::RerouteState;
 use routing_core::{
-    AgentType, EventId, InterruptDetails, InterruptId, InterruptType, NodeId, StopMode, StopSource,
+    AgentType, DecisionId, EventId, InterruptDetails, InterruptId, InterruptType, NodeId, StopMode,
+    StopSource,
 };
 use serde_json::Value;
 
@@ -95,7 +97,7 @@ impl Desk {
             | InterruptType::Branch => InterruptType::HumanReview,
         };
         let kind = event.source_agent_type;
-        let admission = Admission {
+        let mut admission = Admission {
             id: InterruptId::generate(),
             run: self.record.run,
             node: event.node_id.clone(),
@@ -119,6 +121,7 @@ impl Desk {
             most_attempts: USUAL_ATTEMPTS,
             reroute: Some(RouteName::new(event.target().name())?),
         };
+        self.rule(&mut admission).await?;
         let admitted = self.record.store().admit(admission).await?;
         self.record.event_came();
         self.events()
@@ -221,15 +224,60 @@ impl Desk {
         let store = self.record.store();
         let content = serde_json::to_string(raising.request)?;
         match store.interrupt(raising.interrupt).await? {
-            Some(asked_for) => self.acknowledge(asked_for, content).await,
+            Some(asked_for) => self.acknowledge(asked_for, content).await?,
             None => {
+                let mut admission = self.admission(raising, content)?;
+                self.rule(&mut admission).await?;
                 let question = RaisedQuestion {
-                    admission: self.admission(raising, content)?,
+                    admission,
                     delivery: self.record.delivery(None),
                 };
                 let raised = store.raise(question).await?.into_interrupt();
-                self.supersede(&raised).await
+                self.supersede(&raised).await?;
             }
+        }
+        self.decide_by_policy(raising.interrupt).await
+    }
+
+    /// Sets what the policy says of how long it may wait. A request that was made before keeps what was said
+    /// then, whatever the policy says by now: it is the same request.
+    async fn rule(&self, admission: &mut Admission) -> Result<(), KeepError> {
+        let known = self.record.store().interrupt_of(&admission.key).await?;
+        match known {
+            Some(first) => first.keep_terms(admission),
+            None => self.record.kept.policy.apply(admission),
+        }
+        Ok(())
+    }
+
+    /// Decides what the policy decides by itself, before anybody is asked. Where it does not, or where its
+    /// decision is refused, somebody is asked as usual.
+    pub(crate) async fn decide_by_policy(&self, interrupt: InterruptId) -> Result<(), KeepError> {
+        let policy = &self.record.kept.policy;
+        if **policy == Policy::default() {
+            return Ok(());
+        }
+        let store = self.record.store();
+        let Some(row) = store.interrupt(interrupt).await? else {
+            return Err(missing(interrupt));
+        };
+        if row.state != State::Acknowledged {
+            return Ok(());
+        }
+        // An interrupt has one decision at most, so its own bits name it.
+        match policy.decide(&row, DecisionId::from_uuid(row.id.uuid())) {
+            Automatic::Decide { choosing, after } if after.is_zero() => {
+                let judge = Judge::Policy { epoch: row.epoch };
+                match store.decide(row.id, judge, choosing).await {
+                    Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+                    Err(error) => Err(error.into()),
+                }
+            }
+            Automatic::Ask { why: Some(why) } => {
+                tracing::warn!(%interrupt, %why, "the policy does not decide though a rule says so");
+                Ok(())
+            }
+            Automatic::Decide { .. } | Automatic::Ask { why: None } => Ok(()),
         }
     }
 

@@ -36,3 +36,11 @@ pub(crate) fn interrupt(node: &NodeId, turn: u32) -> String {
 pub(crate) fn cut_off(node: &NodeId, turn: u32) -> String {
     format!("{node}#{turn}/cut_off")
 }
+
+/// The step that a model's call is of, of which there is one in each turn of a node; `None` where it is of none:
+/// a review, or the filling in of a request.
+pub(crate) fn step_of(place: &str) -> Option<&str> {
+    let (call, _correction) = place.rsplit_once('/')?;
+    let (step, of) = call.rsplit_once('/')?;
+    (of == purpose(Purpose::Step)).then_some(step)
+}

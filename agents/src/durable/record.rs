@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use interrupts::life::RunState;
+use interrupts::policy::Policy;
 use interrupts::store::{CheckpointId, Delivery, NewRun, Run as RunRow, Store};
 use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
 use jiff::{SignedDuration, Timestamp};
@@ -53,6 +54,8 @@ pub struct RunStore {
     pub control: Option<Arc<dyn RunControl>>,
     /// New input for a run that is resumed: a letter for the node that has the turn.
     pub input: Option<String>,
+    /// What holds for the interrupts of its nodes: how long a question waits, and which ones nobody is asked.
+    pub policy: Arc<Policy>,
 }
 
 impl RunStore {
@@ -71,6 +74,7 @@ impl RunStore {
             poll: Duration::from_millis(500),
             control: None,
             input: None,
+            policy: Arc::default(),
         }
     }
 }

@@ -5,7 +5,7 @@ use routing_core::{StopMode, StopScope};
 
 use super::event::RunEvent;
 use super::report::RunStatus;
-use crate::durable::control::Stopped;
+use crate::durable::control::{Stopped, Trouble};
 use crate::durable::error::KeepError;
 use crate::workflow::engine::Engine;
 use crate::workflow::failure::FlowError;
@@ -17,10 +17,14 @@ pub(super) async fn conclude(
     end: Result<FlowEnd, FlowError>,
     scope: &StopScope,
 ) -> RunStatus {
+    let trouble = match &end {
+        Err(error) if error.is_resumable() => Some(error.trouble()),
+        Ok(_) | Err(_) => None,
+    };
     let status = status(engine, end);
     let recorded = match &status {
         Ended::Unrecorded(_) => Ok(Stopped::Paused),
-        Ended::As(status) => record(engine, status, scope).await,
+        Ended::As(status) => record(engine, status, trouble.as_ref(), scope).await,
     };
     match (recorded, status) {
         (_, Ended::Unrecorded(status)) => {
@@ -34,6 +38,17 @@ pub(super) async fn conclude(
         (Err(error), Ended::As(_)) => failed(&error.into()),
         (Ok(Stopped::Cancelled), Ended::As(RunStatus::Paused { reason })) => RunStatus::Cancelled {
             reason,
+            from_outside: true,
+        },
+        (
+            Ok(Stopped::Cancelled),
+            Ended::As(RunStatus::Failed {
+                error,
+                resumable: true,
+                ..
+            }),
+        ) => RunStatus::Cancelled {
+            reason: error,
             from_outside: true,
         },
         (Ok(_), Ended::As(status)) => status,
@@ -74,6 +89,7 @@ fn status(engine: &Engine, end: Result<FlowEnd, FlowError>) -> Ended {
 async fn record(
     engine: &Engine,
     status: &RunStatus,
+    trouble: Option<&Trouble>,
     scope: &StopScope,
 ) -> Result<Stopped, KeepError> {
     let record = &engine.journal.record;
@@ -86,6 +102,11 @@ async fn record(
         RunStatus::Waiting { .. } => (RunState::Waiting, "it waits for an answer"),
         RunStatus::Paused { reason } => (RunState::Paused, reason.as_str()),
         RunStatus::Cancelled { reason, .. } => (RunState::Cancelled, reason.as_str()),
+        RunStatus::Failed {
+            error,
+            resumable: true,
+            ..
+        } => (RunState::Paused, error.as_str()),
         RunStatus::Failed { error, .. } => (RunState::Failed, error.as_str()),
     };
     let checkpoint = engine.checkpoint(reason).await?;
@@ -100,6 +121,9 @@ async fn record(
             Evidence::Boundary
         };
         stopped = control.stopped(checkpoint, evidence).await;
+    }
+    if let (Some(trouble), Some(control)) = (trouble, engine.control()) {
+        stopped = control.in_trouble(trouble, checkpoint).await;
     }
     let state = match stopped {
         Stopped::Cancelled => RunState::Cancelled,
@@ -117,6 +141,7 @@ fn failed(error: &FlowError) -> RunStatus {
         error: error.chain(),
         hint: error.hint(),
         limit_hit: matches!(error, FlowError::StepLimit { .. }),
+        resumable: error.is_resumable(),
     }
 }
 

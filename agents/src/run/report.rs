@@ -38,7 +38,7 @@ pub enum RunStatus {
         /// Whether a person's signal or the program's owner stopped it, not an agent's STOP.
         from_outside: bool,
     },
-    /// It failed.
+    /// It failed, for good or for now.
     Failed {
         /// Why, from the outermost cause to the innermost.
         error: String,
@@ -46,6 +46,8 @@ pub enum RunStatus {
         hint: Option<String>,
         /// Whether the configured step limit was what ended it.
         limit_hit: bool,
+        /// Whether it can be resumed: it stands as paused where it was, and what failed is tried again.
+        resumable: bool,
     },
 }
 

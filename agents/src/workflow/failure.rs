@@ -8,6 +8,7 @@ use routing_core::model::ModelError;
 use routing_core::planner::PlanError;
 use routing_core::reroute::StoreError;
 
+use crate::durable::control::Trouble;
 use crate::durable::error::KeepError;
 use crate::records::{EmptyList, EmptyText};
 
@@ -133,6 +134,48 @@ impl FlowError {
             )
     }
 
+    /// Whether the run can go on from where it stands: nothing of its own is wrong. A model's failure is not in
+    /// the journal, so the call is made again.
+    pub(crate) fn is_resumable(&self) -> bool {
+        self.is_of_the_store()
+            || matches!(self, Self::StepLimit { .. })
+            || self.model_error().is_some()
+    }
+
+    /// What is kept of it.
+    pub(crate) fn trouble(&self) -> Trouble {
+        let mut causes = vec![self.to_string()];
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            causes.push(error.to_string());
+            cause = error.source();
+        }
+        Trouble {
+            error: self.chain(),
+            causes,
+            node: self.node().map(str::to_owned),
+            hint: self.hint(),
+            limit_hit: matches!(self, Self::StepLimit { .. }),
+        }
+    }
+
+    /// The node that was at work.
+    fn node(&self) -> Option<&str> {
+        match self {
+            Self::Model { node, .. } | Self::Interrupt { node, .. } => Some(node),
+            Self::Keep(_)
+            | Self::Reroutes(_)
+            | Self::StepLimit { .. }
+            | Self::NodeId(_)
+            | Self::Json(_)
+            | Self::EmptyText(_)
+            | Self::EmptyList(_)
+            | Self::Lost { .. }
+            | Self::Panicked { .. }
+            | Self::Plan(_) => None,
+        }
+    }
+
     /// What may help, where something is known to.
     pub(crate) fn hint(&self) -> Option<String> {
         if self.is_of_the_store() {
@@ -140,7 +183,7 @@ impl FlowError {
             return Some(hint.to_owned());
         }
         if let Self::StepLimit { .. } = self {
-            let hint = "raise the limit with --max-steps, or look in the log for agents that go in circles";
+            let hint = "look in the log for agents that go in circles, or resume the run with a higher --max-steps";
             return Some(hint.to_owned());
         }
         self.model_error().map(|error| model_hint(error).to_owned())

@@ -273,6 +273,11 @@ impl Flow {
                 self.close_all(&mut path, None);
                 Ok(())
             }
+            // What failed is tried again when the run goes on.
+            Err(error) if error.is_resumable() => {
+                self.close_all(&mut path, Some(NodeState::WaitingInput));
+                Ok(())
+            }
             Err(_) => {
                 self.leave_top(&mut path, NodeState::Failed).await?;
                 self.leave_all(&mut path, NodeState::Canceled).await

@@ -183,7 +183,14 @@ async fn failed(during: &'static str, panics: bool) -> (String, Option<String>) 
             error,
             hint,
             limit_hit: false,
-        } => (error, hint),
+            resumable,
+        } => {
+            assert_eq!(
+                resumable, !panics,
+                "what a model refuses can be tried again"
+            );
+            (error, hint)
+        }
         other => panic!("{other:?}"),
     }
 }

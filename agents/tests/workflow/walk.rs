@@ -157,6 +157,7 @@ async fn a_run_that_goes_in_circles_ends_at_its_step_limit() {
         limit_hit,
         error,
         hint,
+        resumable: true,
     } = &report.status
     else {
         panic!("{:?}", report.status)

@@ -1,5 +1,6 @@
 //! `irq chat`: a conversation with one model.
 
+mod budget;
 mod command;
 mod lines;
 mod plain;
@@ -12,6 +13,7 @@ mod terminal;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
+pub(crate) use budget::ChatBudget;
 use jiff::Timestamp;
 use llm::{ChatUsage, Conversation, ConversationConfig, Pace, TokenCount};
 use routing_core::model::ModelError;
@@ -33,7 +35,8 @@ const WATCHED_PACE: u32 = 40;
 /// answer that fails is shown and the conversation goes on; elsewhere it is an error.
 pub(crate) fn chat(arguments: &ChatArguments, global: Global) -> anyhow::Result<Exit> {
     let choice = ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
-    let model = choice.open_chat(arguments.seed, pace(arguments))?;
+    let budget = ChatBudget::of(&arguments.budget, &arguments.model)?;
+    let model = choice.open_chat(arguments.seed, pace(arguments), budget.clone())?;
     let conversation = Conversation::new(ConversationConfig {
         system: arguments.system.clone(),
         ..ConversationConfig::new(model)
@@ -48,7 +51,7 @@ pub(crate) fn chat(arguments: &ChatArguments, global: Global) -> anyhow::Result<
         && !arguments.json
         && !palette::is_dumb();
     let ended = if on_terminal {
-        runtime.block_on(terminal::talk(conversation, arguments, global))
+        runtime.block_on(terminal::talk(conversation, budget, arguments, global))
     } else {
         runtime.block_on(lines::talk(conversation, arguments, global))
     };

@@ -18,6 +18,7 @@ use crate::arguments::{Global, InterruptArguments, ScopeChoice, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::listing;
 use crate::palette::Palette;
+use crate::policy;
 use crate::refused::{by_admission, by_change, by_store};
 use crate::request::{self, Addressee, Stop, Wish};
 use crate::reviewer::Alone;
@@ -263,7 +264,7 @@ async fn make(
             scope,
             reason: arguments.reason.clone(),
         };
-        request::stop(&to, &stop, by)?
+        request::stop(&to, &stop, &policy::of_environment()?, by)?
     } else {
         let wish = Wish {
             event: None,
@@ -272,7 +273,9 @@ async fn make(
             to: None,
             reason: arguments.reason.clone(),
         };
-        request::event(&to, wish, by)?
+        let mut admission = request::event(&to, wish, by)?;
+        policy::of_environment()?.apply(&mut admission);
+        admission
     };
     let admitted = store.admit(admission).await;
     let admitted = admitted.map_err(|error| by_admission(&error))?;

@@ -1,11 +1,7 @@
 //! `irq policy`: checks a policy file, and explains what it says of an interrupt.
 
 use std::fmt::Write;
-use std::path::Path;
 
-use agents::{AgentKind, RouteType};
-use interrupts::policy::{Policy, Vocabulary};
-use routing_core::AgentType;
 use serde_json::json;
 
 use super::print;
@@ -13,7 +9,8 @@ use crate::address::find_interrupt;
 use crate::arguments::{
     PolicyArguments, PolicyCheckArguments, PolicyCommand, PolicyExplainArguments, StoreArguments,
 };
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
+use crate::policy::{of, read};
 use crate::storage::{Storage, complete};
 use crate::view::json_line;
 use crate::visible::visible_lines;
@@ -48,10 +45,7 @@ fn check(arguments: &PolicyCheckArguments) -> anyhow::Result<Exit> {
 }
 
 fn explain(arguments: &PolicyExplainArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
-    let policy = match &arguments.policy {
-        Some(file) => read(file)?,
-        None => Policy::default(),
-    };
+    let policy = of(arguments.policy.as_deref())?;
     complete(async {
         let storage = Storage::open(store).await?;
         let interrupt = find_interrupt(&*storage.store, &arguments.interrupt).await?;
@@ -67,22 +61,5 @@ fn explain(arguments: &PolicyExplainArguments, store: &StoreArguments) -> anyhow
         };
         print(&text)?;
         Ok(Exit::Success)
-    })
-}
-
-/// Reads a policy that may name this program's agents and routes.
-fn read(file: &Path) -> Result<Policy, Failure> {
-    let text = std::fs::read_to_string(file).map_err(|error| {
-        let text = format!("cannot read the policy {}: {error}", file.display());
-        Failure::new(Exit::NotFound, text)
-    })?;
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let vocabulary = Vocabulary {
-        agents: names(AgentKind::NAMES),
-        routes: names(RouteType::NAMES),
-    };
-    Policy::from_toml(&text, &vocabulary).map_err(|error| {
-        let text = format!("{} is no policy:\n{error}", file.display());
-        Failure::new(Exit::Usage, text)
     })
 }

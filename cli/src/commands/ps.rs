@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
 
+use agents::run::{RunProgress, Steps};
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Run, Store};
 use jiff::Timestamp;
@@ -28,6 +29,8 @@ struct Shown {
     run: Run,
     nodes: Vec<NodeRow>,
     open: Vec<Interrupt>,
+    /// How far it has come, where that is asked for.
+    progress: Option<RunProgress>,
 }
 
 /// Lists runs and their agents.
@@ -42,13 +45,18 @@ pub(crate) fn ps(
 ) -> anyhow::Result<Exit> {
     complete(async {
         let storage = Storage::open(store).await?;
-        let shown = gather(&*storage.store, arguments).await?;
+        storage.sweep().await?;
+        let shown = gather(&*storage.store, arguments, global).await?;
         print(&text(arguments, global, &shown)?)?;
         Ok(Exit::Success)
     })
 }
 
-async fn gather(store: &dyn Store, arguments: &PsArguments) -> Result<Vec<Shown>, Failure> {
+async fn gather(
+    store: &dyn Store,
+    arguments: &PsArguments,
+    global: Global,
+) -> Result<Vec<Shown>, Failure> {
     let runs = match &arguments.run {
         Some(run) => vec![find_run(store, run).await?],
         None if arguments.all => listing::runs(store, &[])
@@ -70,7 +78,14 @@ async fn gather(store: &dyn Store, arguments: &PsArguments) -> Result<Vec<Shown>
                 .collect(),
         };
         let open = listing::interrupts(store, &open).await;
+        let progress = match global.verbose {
+            0 => None,
+            _ => RunProgress::of(store, run.id)
+                .await
+                .map_err(|error| by_store(&error))?,
+        };
         shown.push(Shown {
+            progress,
             run,
             nodes: nodes.map_err(|error| by_store(&error))?,
             open: open.map_err(|error| by_store(&error))?,
@@ -122,6 +137,9 @@ fn as_json(shown: &Shown) -> String {
         run.insert("is_owned".to_owned(), json!(is_owned(&shown.run)));
         run.insert("open_interrupts".to_owned(), json!(open));
         run.insert("agents".to_owned(), json!(agents));
+        if let Some(progress) = &shown.progress {
+            run.insert("progress".to_owned(), json!(progress));
+        }
     }
     json_line(&run)
 }
@@ -157,11 +175,42 @@ impl Page {
             palette.paint(Tone::Strong, &id),
             cut(&head.join(" · "), room)
         );
+        if let Some(progress) = &shown.progress {
+            for line in self.progress(progress) {
+                text.push_str(&line);
+                text.push('\n');
+            }
+        }
         for line in self.agents(shown) {
             text.push_str(&line);
             text.push('\n');
         }
         text
+    }
+
+    /// How far it has come, and the interrupt that matters now.
+    fn progress(&self, progress: &RunProgress) -> Vec<String> {
+        let Steps {
+            completed,
+            total,
+            most,
+        } = progress.steps;
+        // Whoever resumed it has allowed more.
+        let most = most.filter(|most| *most >= total);
+        let most = most.map_or_else(String::new, |most| format!(", at most {most}"));
+        let mut lines = vec![format!("  {completed} of {total} steps completed{most}")];
+        if let Some(interrupt) = &progress.interrupt {
+            let text = format!(
+                "{} of {} {} ago, {}: {}",
+                interrupt.interrupt_type,
+                interrupt.node,
+                age(interrupt.at, self.now),
+                interrupt.state,
+                visible_line(&interrupt.reason)
+            );
+            lines.push(format!("  {}", cut(&text, self.room(2))));
+        }
+        lines
     }
 
     fn room(&self, used: usize) -> usize {

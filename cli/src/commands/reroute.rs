@@ -16,6 +16,7 @@ use crate::actor::actor;
 use crate::address::{Address, find, full};
 use crate::arguments::{RerouteArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
+use crate::policy;
 use crate::refused::{by_admission, by_store};
 use crate::request::{self, Addressee, Wish};
 use crate::storage::{Storage, complete, is_owned};
@@ -106,7 +107,11 @@ async fn publish(
         reason: arguments.reason.clone(),
     };
     let to = Addressee::agent(run, row);
-    let admission = request::event(&to, wish, actor()?)?;
+    let mut admission = request::event(&to, wish, actor()?)?;
+    match &known {
+        Some(first) => first.keep_terms(&mut admission),
+        None => policy::of_environment()?.apply(&mut admission),
+    }
     let admitted = storage.store.admit(admission).await;
     let admitted = admitted.map_err(|error| by_admission(&error))?;
     storage.ring(&to.run).await;

@@ -8,7 +8,8 @@ mod shown;
 
 use std::io::{self, IsTerminal};
 
-use interrupts::life::{Interrupt, State};
+use interrupts::life::{Interrupt, Lane, State};
+use interrupts::policy::Subject;
 use interrupts::store::{Filter, Store};
 
 use super::print;
@@ -17,6 +18,7 @@ use crate::arguments::{Global, ReviewArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::listing;
 use crate::palette::Palette;
+use crate::policy;
 use crate::refused::by_store;
 use crate::reviewer::Alone;
 use crate::storage::{Storage, complete};
@@ -37,6 +39,7 @@ pub(crate) fn review(
 ) -> anyhow::Result<Exit> {
     complete(async {
         let storage = Storage::open(store).await?;
+        storage.sweep().await?;
         if let Some(batch) = &arguments.batch {
             return batch::decide_all(&storage, batch, arguments.json).await;
         }
@@ -109,7 +112,13 @@ async fn open(store: &dyn Store, arguments: &ReviewArguments) -> Result<Vec<Inte
     }
     let open = listing::interrupts(store, &filter).await;
     let mut open = open.map_err(|error| by_store(&error))?;
-    open.sort_by_key(|interrupt| (interrupt.lane(), interrupt.requested_at));
+    let policy = policy::of_environment()?;
+    open.sort_by_key(|interrupt| {
+        let priority = policy.terms(&Subject::of(interrupt)).priority;
+        // Whatever a policy says, people's own interrupts go first.
+        let is_of_others = interrupt.lane() != Lane::User;
+        (is_of_others, priority, interrupt.requested_at)
+    });
     Ok(open)
 }
 

@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use agents::run::{RunControl, Stopped};
+use agents::run::{RunControl, Stopped, Trouble};
 use async_trait::async_trait;
-use interrupts::life::{Evidence, RunState};
-use interrupts::manager::{InterruptManager, KeptRun, Reach, StopCause, StopNote, StoppedRun};
+use interrupts::life::{Actor, Evidence, Role, RunState};
+use interrupts::manager::{
+    InterruptManager, KeptRun, Reach, StopCause, StopNote, StopRequest, StoppedRun, Target,
+};
 use interrupts::store::CheckpointId;
-use routing_core::{InterruptType, NodeId, RunId, StopScope};
+use routing_core::{InterruptType, NodeId, RunId, StopMode, StopScope, StopSource};
 
 /// Reads a run's stops from the manager, and tells the manager when they have taken hold.
 pub(crate) struct Control {
@@ -15,12 +17,19 @@ pub(crate) struct Control {
     // The run is given back once nothing else holds it, so this must not.
     kept: Weak<KeptRun>,
     manager: InterruptManager,
+    /// As whom it stops the run where the system is in trouble.
+    by: Actor,
     stopped: Mutex<Option<StoppedRun>>,
 }
 
 impl Control {
     pub(super) fn new(kept: &Arc<KeptRun>, manager: InterruptManager) -> Self {
+        let by = Actor {
+            name: kept.owner().clone().into(),
+            role: Role::System,
+        };
         Self {
+            by,
             run: kept.run(),
             kept: Arc::downgrade(kept),
             manager,
@@ -91,6 +100,30 @@ impl RunControl for Control {
         if let Err(error) = done.await {
             tracing::warn!(%node, %error, "that the agent was cut off is not recorded yet");
         }
+    }
+
+    async fn in_trouble(&self, trouble: &Trouble, checkpoint: Option<CheckpointId>) -> Stopped {
+        let Some(kept) = self.kept.upgrade() else {
+            return Stopped::Paused;
+        };
+        let target = Target::Run(self.run);
+        let cause = if trouble.limit_hit {
+            StopCause::Budget
+        } else {
+            StopCause::SystemError
+        };
+        let request = StopRequest {
+            mode: StopMode::Immediate,
+            source: StopSource::System,
+            cause,
+            metadata: serde_json::to_value(trouble).ok(),
+            ..StopRequest::pause(target, self.by.clone(), trouble.error.clone())
+        };
+        if let Err(error) = kept.request(request).recorded().await {
+            // The run's state and its checkpoint say why it stopped, too.
+            tracing::warn!(%error, "the system error is not recorded as a stop");
+        }
+        self.stopped(checkpoint, Evidence::Cancelled).await
     }
 
     async fn stopped(&self, checkpoint: Option<CheckpointId>, evidence: Evidence) -> Stopped {

@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use llm::ChatUsage;
+use routing_core::ask::is_given_up;
 use routing_core::model::{
     Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
 };
@@ -49,8 +51,17 @@ pub(crate) enum CallEnd {
     },
     /// By an interruption: the connection was closed.
     Cancelled {
-        /// What is known of its cost.
-        usage: TokenUsage,
+        /// What is known of its cost, and how.
+        usage: ChatUsage,
+        /// What had arrived by then.
+        text: String,
+    },
+    /// Because its answer was wrong already: the rest would have been paid for in vain. It is asked for again.
+    GivenUp {
+        /// What is known of its cost, and how.
+        usage: ChatUsage,
+        /// What was wrong with it.
+        why: String,
     },
     /// Without an answer.
     Failed {
@@ -118,10 +129,10 @@ impl LanguageModel for Watched {
             phase: CallPhase::Started,
         };
         self.stage.model_call(moment.clone());
-        let result = self.inner.call(call, scope).await;
-        let (end, trouble) = end_of(&result);
+        let result = self.inner.call(call.clone(), scope).await;
+        let (end, trouble) = end_of(&call, &result);
         // An interrupted call says nothing about its model.
-        if !matches!(end, CallEnd::Cancelled { .. }) {
+        if !matches!(end, CallEnd::Cancelled { .. } | CallEnd::GivenUp { .. }) {
             self.remember(trouble);
         }
         self.stage.model_call(CallMoment {
@@ -134,6 +145,7 @@ impl LanguageModel for Watched {
 }
 
 fn end_of(
+    call: &ModelCall,
     result: &Result<Outcome<ModelReply, PartialReply>, ModelError>,
 ) -> (CallEnd, Option<ModelTrouble>) {
     match result {
@@ -144,9 +156,16 @@ fn end_of(
             };
             (end, None)
         }
-        Ok(Outcome::Interrupted { partial, .. }) => {
-            let usage = partial.usage;
-            (CallEnd::Cancelled { usage }, None)
+        Ok(Outcome::Interrupted { reason, partial }) => {
+            let usage = ChatUsage::of_interrupted(partial.usage, &call.messages, &partial.text);
+            let end = if is_given_up(reason) {
+                let why = reason.message.clone();
+                CallEnd::GivenUp { usage, why }
+            } else {
+                let text = partial.text.clone();
+                CallEnd::Cancelled { usage, text }
+            };
+            (end, None)
         }
         Err(error) => {
             let trouble = if let ModelError::Unreachable { .. } = error {

@@ -106,7 +106,12 @@ impl Report for Live {
         Ok(())
     }
 
-    fn model_call(&mut self, _moment: &CallMoment) -> io::Result<()> {
+    fn model_call(&mut self, moment: &CallMoment) -> io::Result<()> {
+        let (columns, _rows) = screen_size();
+        let lines = self.story.tell_call(moment, Some(columns - 1));
+        if !lines.is_empty() {
+            self.print(&format!("{}\n", lines.join("\n")));
+        }
         Ok(())
     }
 

@@ -54,7 +54,10 @@ impl Report for Plain {
         Ok(())
     }
 
-    fn model_call(&mut self, _moment: &CallMoment) -> io::Result<()> {
+    fn model_call(&mut self, moment: &CallMoment) -> io::Result<()> {
+        for line in self.story.tell_call(moment, None) {
+            self.say(&format!("{line}\n"));
+        }
         Ok(())
     }
 

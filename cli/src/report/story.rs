@@ -7,10 +7,11 @@ use agents::run::RunOccurrence;
 use super::Detail;
 use super::agent_tree::AgentTree;
 use crate::layout::{columns_of, cut, duration, wrap};
+use crate::model::CallMoment;
 use crate::palette::{Palette, Tone};
 
 pub(crate) use moment::answer_words;
-use moment::{Moment, moment_of};
+use moment::{Moment, moment_of, moment_of_call};
 
 /// How many lines of a screen one thing that happens may take, about; `-v` shows all of it.
 const MOST_LINES: usize = 3;
@@ -74,6 +75,19 @@ impl Story {
             return Vec::new();
         }
         let time = duration(self.tree.elapsed(occurrence.at));
+        self.lines(&time, &moment, columns)
+    }
+
+    /// Says how a call to a model ended, where what had arrived of its answer would be lost otherwise.
+    pub(crate) fn tell_call(&self, call: &CallMoment, columns: Option<usize>) -> Vec<String> {
+        let who = self.tree.label(&call.caller.node);
+        let Some(moment) = moment_of_call(&call.phase, who) else {
+            return Vec::new();
+        };
+        if moment.detail > self.detail {
+            return Vec::new();
+        }
+        let time = duration(self.tree.elapsed(call.at));
         self.lines(&time, &moment, columns)
     }
 

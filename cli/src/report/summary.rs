@@ -60,6 +60,9 @@ impl Summary {
             RunStatus::Waiting { .. } => ("?", Tone::Waiting, "stopped to ask"),
             RunStatus::Paused { .. } => ("■", Tone::Waiting, "stopped"),
             RunStatus::Cancelled { .. } => ("■", Tone::Waiting, "cancelled"),
+            RunStatus::Failed {
+                resumable: true, ..
+            } => ("✗", Tone::Bad, "stopped by an error"),
             RunStatus::Failed { .. } => ("✗", Tone::Bad, "failed"),
         };
         format!(
@@ -145,7 +148,10 @@ impl Summary {
 fn way_on(report: &RunReport) -> Vec<String> {
     let run = report.run;
     let command = match &report.status {
-        RunStatus::Paused { .. } => format!("irq resume {run}"),
+        RunStatus::Paused { .. }
+        | RunStatus::Failed {
+            resumable: true, ..
+        } => format!("irq resume {run}"),
         RunStatus::Waiting { .. } => format!("irq review --next, then irq resume {run}"),
         RunStatus::Completed { .. } | RunStatus::Cancelled { .. } | RunStatus::Failed { .. } => {
             return Vec::new();

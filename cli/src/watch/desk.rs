@@ -12,6 +12,7 @@ use super::action::{Action, Done};
 use crate::actor::actor;
 use crate::address::full;
 use crate::exit::{Exit, Failure};
+use crate::policy;
 use crate::refused::{by_admission, by_change, by_mailbox, by_store, no_interrupt};
 use crate::request::{self, Addressee, Stop};
 use crate::storage::Storage;
@@ -69,7 +70,7 @@ fn me() -> Result<interrupts::life::Actor, Failure> {
 }
 
 async fn admit(storage: &Storage, to: &Addressee, wanted: &Stop) -> Result<Interrupt, Failure> {
-    let admission = request::stop(to, wanted, me()?)?;
+    let admission = request::stop(to, wanted, &policy::of_environment()?, me()?)?;
     let admitted: Admitted = storage
         .store
         .admit(admission)

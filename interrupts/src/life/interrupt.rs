@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde::{Deserialize, Serialize};
 
+use super::admission::Admission;
 use super::decision::{Decision, ExpiryOutcome, Verdict};
 use super::event::Actor;
 use super::lane::{Family, Lane};
@@ -130,6 +131,15 @@ impl Interrupt {
     /// The queue that it waits in.
     pub const fn lane(&self) -> Lane {
         Lane::of(self.source)
+    }
+
+    /// Gives a request that is made again the terms with which this interrupt was admitted: how long it may wait
+    /// and what happens then. They are part of what makes it the same request.
+    pub fn keep_terms(&self, again: &mut Admission) {
+        again.patience = self
+            .deadline
+            .map(|deadline| deadline.duration_since(self.requested_at));
+        again.on_expiry = self.on_expiry.clone();
     }
 
     /// Whether its answer may go to a route.

@@ -18,6 +18,9 @@ use super::tree::Reach;
 use crate::life::{RunState, State};
 use crate::store::{ChangeError, Filter, Page, RunError, StoreError};
 
+/// How many interrupts a look at the deadlines ends at most.
+const MOST_SWEPT: u32 = 100;
+
 /// Why a run is not kept any more, or could not be dealt with.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -224,6 +227,7 @@ impl Keeper {
                 Ok(Ok(())) => {
                     renewed = began;
                     wait = times.heartbeat;
+                    self.sweep().await;
                     self.wake();
                 }
                 Ok(Err(RunError::Fenced { .. } | RunError::Unknown { .. })) => {
@@ -235,6 +239,19 @@ impl Keeper {
                 }
                 // Another process may take the run from now on.
                 Ok(Err(_)) | Err(_) => return self.lose("its lease could not be renewed in time"),
+            }
+        }
+    }
+
+    /// Ends what has waited too long, of any run: whoever is alive does it for all.
+    async fn sweep(&self) {
+        let store = &self.shared.settings.store;
+        let longest = self.shared.settings.times.heartbeat;
+        match tokio::time::timeout(longest, store.sweep(MOST_SWEPT)).await {
+            Ok(Ok(_swept)) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "what has waited too long was not ended"),
+            Err(_elapsed) => {
+                tracing::warn!("the store was too slow to end what has waited too long")
             }
         }
     }

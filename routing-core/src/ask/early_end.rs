@@ -10,6 +10,15 @@ use crate::route_set::RouteSet;
 use crate::routing::Routing;
 use crate::stop::{StopMode, StopReason, StopScope, StopSource};
 
+/// How the reason begins for which a wrong answer is given up.
+const GIVEN_UP: &str = "the answer is wrong already";
+
+/// Whether a call was ended because its answer could not become right any more, and not because anybody wanted a
+/// stop. It is corrected then.
+pub fn is_given_up(reason: &StopReason) -> bool {
+    reason.source == StopSource::Programmatic && reason.message.starts_with(GIVEN_UP)
+}
+
 /// Looks at the pieces of an answer on their way to whoever wants to see them, and stops the call where
 /// no further piece could make a right one of it.
 pub(super) struct EarlyEnd<R: Routing> {
@@ -51,7 +60,7 @@ impl<R: Routing> ChunkSink for EarlyEnd<R> {
             self.call.stop(StopReason {
                 source: StopSource::Programmatic,
                 mode: StopMode::Immediate,
-                message: format!("the answer is wrong already: {fault}"),
+                message: format!("{GIVEN_UP}: {fault}"),
                 // Nobody but the model sees it, and the core reads no clock.
                 timestamp: Timestamp::UNIX_EPOCH,
             });

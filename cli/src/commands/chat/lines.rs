@@ -3,6 +3,7 @@
 use std::io;
 
 use llm::{Conversation, ConversationEvent, RunEnd, RunError};
+use routing_core::StopSource;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -70,6 +71,14 @@ pub(super) async fn talk(
         };
         tell_rest(&mut events, &mut *output)?;
         match ended {
+            // No signal and no person: the budget has refused the call.
+            Ok(RunEnd::Interrupted { reason, .. })
+                if signalled.is_none() && reason.source == StopSource::System =>
+            {
+                return Err(Failure::new(Exit::LimitHit, reason.message)
+                    .hint("allow more with --budget-usd")
+                    .into());
+            }
             Ok(RunEnd::Interrupted { .. } | RunEnd::Paused { .. }) => {
                 return Ok(signalled.unwrap_or(Exit::Interrupted));
             }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
 use llm::{ChatPartial, Completeness, Conversation, ConversationEvent, RunEnd, RunError};
+use routing_core::StopSource;
 use routing_core::model::{ModelError, Role};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -16,7 +17,7 @@ use super::command::{self, COMMANDS, Submitted};
 use super::prompt::{Prompt, Wish};
 use super::raw_terminal::RawTerminal;
 use super::screen::Screen;
-use super::{failure, now, pace, usage_text};
+use super::{ChatBudget, failure, now, pace, usage_text};
 use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
 use crate::layout::columns_of;
@@ -47,6 +48,7 @@ enum Happening {
 /// Talks until the person leaves.
 pub(super) async fn talk(
     conversation: Conversation,
+    budget: Option<ChatBudget>,
     arguments: &ChatArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
@@ -61,7 +63,7 @@ pub(super) async fn talk(
         interrupts,
         terminations,
     };
-    let mut talk = Talk::new(conversation, arguments, global);
+    let mut talk = Talk::new(conversation, budget, arguments, global);
     talk.greet();
     let exit = loop {
         talk.draw(table.runs.is_empty())?;
@@ -117,6 +119,8 @@ struct Talk {
     base_url: Option<String>,
     seed: u64,
     pace: llm::Pace,
+    /// Pays for the models that are talked with, all of them.
+    budget: Option<ChatBudget>,
     /// What has happened while a run is under way.
     heard_of_answer: bool,
     /// Whether Ctrl+C was pressed where there was nothing to interrupt, and nothing was done since.
@@ -124,8 +128,14 @@ struct Talk {
 }
 
 impl Talk {
-    fn new(conversation: Conversation, arguments: &ChatArguments, global: Global) -> Self {
+    fn new(
+        conversation: Conversation,
+        budget: Option<ChatBudget>,
+        arguments: &ChatArguments,
+        global: Global,
+    ) -> Self {
         Self {
+            budget,
             conversation,
             screen: Screen::new(columns()),
             prompt: Prompt::default(),
@@ -314,8 +324,11 @@ impl Talk {
                 }
                 self.after_answer(&usage_text(usage));
             }
-            ConversationEvent::Interrupted { partial, .. } => {
-                if let Some(partial) = partial {
+            ConversationEvent::Interrupted { reason, partial } => {
+                if reason.source == StopSource::System {
+                    // Nobody pressed a key: the budget is spent.
+                    self.notice(&format!("Not sent: {}.", reason.message));
+                } else if let Some(partial) = partial {
                     self.marked(INTERRUPTED);
                     self.after_answer(&partial_text(&partial));
                 } else {
@@ -422,7 +435,7 @@ impl Talk {
             .is_some_and(|provider| name.starts_with(&format!("{provider}:")));
         let base_url = self.base_url.clone().filter(|_| is_same_provider);
         let opened = ModelChoice::parse(name, base_url)
-            .and_then(|choice| choice.open_chat(self.seed, self.pace));
+            .and_then(|choice| choice.open_chat(self.seed, self.pace, self.budget.clone()));
         match opened {
             Ok(model) => {
                 self.conversation.change_model(model);

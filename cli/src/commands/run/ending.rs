@@ -129,6 +129,7 @@ mod tests {
             error: "it failed".to_owned(),
             hint: None,
             limit_hit,
+            resumable: true,
         }
     }
 

@@ -3,25 +3,30 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agents::AgentKind;
 use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, TimeLimit};
 use interrupts::manager::{LimitStops, Target};
-use interrupts::money::{
-    Budget, BudgetConfig, BudgetedModel, CallBound, ModelPrice, Money, NoPrice, PriceTable,
-};
-use interrupts::{ActorName, NameError};
+use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Money, PriceTable};
+use interrupts::policy::{Policy, Subject};
+use interrupts::signals::SignalSettings;
+use interrupts::{ActorName, KindName, NameError};
+use jiff::SignedDuration;
 use routing_core::model::LanguageModel;
-use routing_core::{StopMode, SystemClock};
+use routing_core::{AgentType, InterruptType, StopMode, StopSource, SystemClock};
 use tokio::runtime::Handle;
 
 use crate::arguments::LimitArguments;
 use crate::exit::{Exit, Failure};
 use crate::keep::Kept;
+use crate::spending::{no_price, spending};
 
 /// What pauses a run.
 pub(in crate::commands) struct OuterLimits {
     timeout: Option<Duration>,
     budget: Option<(Money, PriceTable)>,
+    grace: Option<Duration>,
+    policy: Arc<Policy>,
 }
 
 impl OuterLimits {
@@ -32,11 +37,45 @@ impl OuterLimits {
     /// A usage failure where the prices or the amount cannot be read.
     pub(in crate::commands) fn of(arguments: &LimitArguments) -> Result<Self, Failure> {
         let timeout = arguments.timeout.map(|limit| limit.unsigned_abs());
-        let budget = match &arguments.budget_usd {
-            None => None,
-            Some(text) => Some((amount(text)?, prices(arguments)?)),
+        let budget = spending(&arguments.budget)?;
+        Ok(Self {
+            timeout,
+            budget,
+            grace: arguments.grace.map(|grace| grace.unsigned_abs()),
+            policy: Arc::new(crate::policy::of(arguments.policy.as_deref())?),
+        })
+    }
+
+    /// What holds for the run's interrupts.
+    pub(super) fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.policy)
+    }
+
+    /// What is done about signals.
+    ///
+    /// # Errors
+    ///
+    /// Where the agent that stands for the run has no name.
+    pub(super) fn signals(&self, by: Actor) -> Result<SignalSettings, Failure> {
+        let grace = |source| {
+            let subject = Subject {
+                interrupt_type: InterruptType::Pause,
+                agent: KindName::new(AgentKind::Orchestrator.name())
+                    .map_err(|error| unnamed(&error))?,
+                source,
+            };
+            let of_policy = || {
+                self.policy
+                    .grace(&subject)
+                    .map(SignedDuration::unsigned_abs)
+            };
+            Ok(self.grace.or_else(of_policy))
         };
-        Ok(Self { timeout, budget })
+        Ok(SignalSettings {
+            by,
+            patience: grace(StopSource::User)?,
+            drain: grace(StopSource::System)?,
+        })
     }
 
     /// Whether the model has a price, where there is a budget.
@@ -115,39 +154,6 @@ fn stops(kept: &Kept) -> Result<LimitStops, NameError> {
     })
 }
 
-fn no_price(error: &NoPrice) -> Failure {
-    Failure::new(Exit::Usage, format!("--budget-usd: {error}"))
-        .hint("give its price with --prices FILE; docs/policies.md shows one")
-}
-
 fn unnamed(error: &NameError) -> Failure {
     Failure::new(Exit::Failure, error.to_string())
-}
-
-fn amount(text: &str) -> Result<Money, Failure> {
-    text.parse().map_err(|error| {
-        Failure::new(Exit::Usage, format!("--budget-usd: {error}"))
-            .hint("write an amount in dollars: 0.50")
-    })
-}
-
-fn prices(arguments: &LimitArguments) -> Result<PriceTable, Failure> {
-    let table = match &arguments.prices {
-        None => PriceTable::new("USD"),
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                let text = format!("the prices {} cannot be read: {error}", path.display());
-                Failure::new(Exit::NotFound, text)
-            })?;
-            PriceTable::from_toml(&text).map_err(|error| {
-                let text = format!("the prices {} cannot be used: {error}", path.display());
-                Failure::new(Exit::Usage, text)
-            })?
-        }
-    };
-    // The rehearsal costs nobody anything, unless somebody rehearses a budget.
-    Ok(match table.price("rehearsal") {
-        Ok(_priced) => table,
-        Err(_free) => table.with("rehearsal", ModelPrice::FREE),
-    })
 }

@@ -147,7 +147,8 @@ pub(in crate::commands) async fn perform(
     let stage_thread = Stage::open(talk.report(global), unread)?;
     let stage = stage_thread.stage();
     let seen = SeenSignal::default();
-    let listening = keeping.listen(signals, actor()?, Spoken::new(stage.clone(), seen.clone()));
+    let settings = work.limits.signals(actor()?)?;
+    let listening = keeping.listen(signals, settings, Spoken::new(stage.clone(), seen.clone()));
     for note in &work.notes {
         stage.notice(note.clone());
     }
@@ -232,7 +233,7 @@ async fn execute(
         limits: work.order.limits,
         policy: HandlerPolicy::default(),
         clock: Arc::new(SystemClock),
-        store: keeping.run_store(kept, input),
+        store: keeping.run_store(kept, input, work.limits.policy()),
     });
     let watched = work.limits.watch(kept)?;
     kept.inbox.open(run.inbox());
@@ -254,6 +255,9 @@ async fn settle(kept: Kept, report: &RunReport) -> anyhow::Result<()> {
         RunStatus::Cancelled { reason, .. } => RunEnd::Cancelled {
             reason: reason.clone(),
         },
+        RunStatus::Failed {
+            resumable: true, ..
+        } => RunEnd::Stopped,
         RunStatus::Failed { error, .. } => RunEnd::Failed {
             reason: error.clone(),
         },

@@ -1,6 +1,7 @@
 //! What an occurrence is on the wire: the type's name, the subject, the data.
 
 use agents::run::RunEvent;
+use llm::{ChatUsage, TokenCount};
 use routing_core::{AgentType, InterruptId, NodeId};
 use serde_json::{Value, json};
 
@@ -279,9 +280,19 @@ pub(super) fn facts_of_call(moment: &CallMoment) -> Fact {
             "llm.call_finished",
             json!({"usage": usage, "cut_off": cut_off}),
         ),
-        CallPhase::Ended(CallEnd::Cancelled { usage }) => (
+        CallPhase::Ended(CallEnd::Cancelled { usage, text }) => (
             "llm.call_cancelled",
-            json!({"cancel_kind": "connection_closed", "tokens_may_be_billed": true, "usage": usage}),
+            json!({
+                "cancel_kind": "connection_closed", "tokens_may_be_billed": true,
+                "usage": counts(*usage), "usage_known": certainty(*usage), "partial": text,
+            }),
+        ),
+        CallPhase::Ended(CallEnd::GivenUp { usage, why }) => (
+            "llm.call_given_up",
+            json!({
+                "reason": why, "tokens_may_be_billed": true,
+                "usage": counts(*usage), "usage_known": certainty(*usage),
+            }),
         ),
         CallPhase::Ended(CallEnd::Failed { error }) => {
             ("llm.call_finished", json!({"error": error}))
@@ -291,4 +302,20 @@ pub(super) fn facts_of_call(moment: &CallMoment) -> Fact {
         data.extend(more);
     }
     Fact::agent(name, &caller.node, data)
+}
+
+/// The tokens of a call that did not end by itself.
+fn counts(usage: ChatUsage) -> Value {
+    json!({"input": usage.input.tokens(), "output": usage.output.tokens()})
+}
+
+/// How each of them is known.
+fn certainty(usage: ChatUsage) -> Value {
+    let word = |count| match count {
+        TokenCount::Unknown => "unknown",
+        TokenCount::NothingSent => "nothing_sent",
+        TokenCount::Reported(_) => "reported",
+        TokenCount::Estimated { .. } => "estimated",
+    };
+    json!({"input": word(usage.input), "output": word(usage.output)})
 }

@@ -7,6 +7,7 @@ use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::review::Answer;
 use routing_core::{AgentType, NodeId};
 
+use crate::model::{CallEnd, CallPhase};
 use crate::palette::Tone;
 use crate::report::Detail;
 use crate::report::agent_tree::AgentTree;
@@ -234,6 +235,28 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
         | RunEvent::Failed { .. } => None,
         // Events of later versions have no words yet.
         _ => None,
+    }
+}
+
+/// What to say of a call to a model: only what is told nowhere else.
+pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<Moment> {
+    match phase {
+        CallPhase::Ended(CallEnd::Cancelled { text, .. }) if !text.trim().is_empty() => {
+            // The mark comes first: what follows may be cut.
+            let what = format!(
+                "was interrupted in its answer [partial]: {}",
+                visible_line(text)
+            );
+            Moment::of(who, "⊘", Tone::Waiting, what)
+        }
+        CallPhase::Ended(CallEnd::GivenUp { why, .. }) => Moment::change(
+            who,
+            format!("begins its answer again: {}", visible_line(why)),
+        ),
+        CallPhase::Started
+        | CallPhase::Ended(
+            CallEnd::Answered { .. } | CallEnd::Cancelled { .. } | CallEnd::Failed { .. },
+        ) => None,
     }
 }
 

@@ -3,11 +3,13 @@
 use agents::AgentKind;
 use agents::run::{RunEvent, RunOccurrence};
 use jiff::Timestamp;
-use routing_core::model::TokenUsage;
+use llm::ChatUsage;
+use routing_core::model::{Caller, Purpose, TokenUsage};
 use routing_core::{NodeId, RunId};
 
 use super::{Steps, Story};
 use crate::layout::columns_of;
+use crate::model::{CallEnd, CallMoment, CallPhase};
 use crate::palette::Palette;
 use crate::report::Detail;
 
@@ -113,4 +115,57 @@ fn steps_are_told_where_no_tree_shows_them() {
         )
         .is_empty()
     );
+}
+
+fn interrupted_call(end: CallEnd) -> CallMoment {
+    CallMoment {
+        caller: Caller {
+            run: RunId::generate(),
+            node: NodeId::new("root").unwrap(),
+            agent_type: "ORCHESTRATOR",
+            purpose: Purpose::Step,
+            turn: 1,
+            correction: 0,
+        },
+        model: "m".to_owned(),
+        schema: "s".to_owned(),
+        at: Timestamp::from_second(0).unwrap(),
+        phase: CallPhase::Ended(end),
+    }
+}
+
+#[test]
+fn what_had_arrived_of_an_interrupted_answer_stays_and_is_marked() {
+    let cancelled = |text: &str| {
+        interrupted_call(CallEnd::Cancelled {
+            usage: ChatUsage::default(),
+            text: text.to_owned(),
+        })
+    };
+    for steps in [Steps::Told, Steps::Seen] {
+        let story = story(Detail::Usual, steps);
+        let lines = story.tell_call(&cancelled("{\"half of\u{1b}[2J"), None);
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].contains("[partial]: {\"half of"), "{lines:?}");
+        assert!(!lines[0].contains('\u{1b}'), "{lines:?}");
+        assert!(
+            story.tell_call(&cancelled(" "), None).is_empty(),
+            "nothing had arrived"
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_was_given_up_is_no_interruption_and_told_only_where_all_is() {
+    let call = interrupted_call(CallEnd::GivenUp {
+        usage: ChatUsage::default(),
+        why: "the answer is wrong already: no such field".to_owned(),
+    });
+    assert!(
+        story(Detail::Usual, Steps::Told)
+            .tell_call(&call, None)
+            .is_empty()
+    );
+    let lines = story(Detail::Much, Steps::Told).tell_call(&call, None);
+    assert!(lines[0].contains("begins its answer again"), "{lines:?}");
 }

@@ -1,0 +1,205 @@
+//! How far a run has come, read from its store by anybody, in any process and after any restart.
+
+use std::collections::HashSet;
+
+use interrupts::KindName;
+use interrupts::life::{Interrupt, RunState, State};
+use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Store, StoreError};
+use jiff::Timestamp;
+use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
+use serde::Serialize;
+
+use super::RunOrder;
+use crate::durable::journal::MODEL_CALL;
+use crate::durable::place;
+
+/// How many rows are read together.
+const PAGE: u32 = 500;
+
+/// How far a run has come, and what stopped it last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RunProgress {
+    /// The run.
+    pub run: RunId,
+    /// Where it stands.
+    pub state: RunState,
+    /// Its steps.
+    pub steps: Steps,
+    /// Its current plan: the agents that were given work, each below the one that gave it, in the order in which
+    /// they came to be.
+    pub plan: Vec<PlannedNode>,
+    /// The interrupt that it waits for, the one that goes first; where it waits for none, the last one it had.
+    pub interrupt: Option<LastInterrupt>,
+}
+
+/// The steps of a run: the answers that its agents were asked for, corrections not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Steps {
+    /// How many are done: answered, and that is recorded.
+    pub completed: u32,
+    /// How many have begun, the completed ones included.
+    pub total: u32,
+    /// How many it was ordered to take at most, which whoever resumed it may have raised; `None` where its order
+    /// cannot be read.
+    pub most: Option<u32>,
+}
+
+/// A node in the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlannedNode {
+    /// Its id, which begins with that of the node above it.
+    pub node: NodeId,
+    /// Its kind.
+    pub kind: KindName,
+    /// What it does.
+    pub activity: NodeActivity,
+    /// The step that it took last, from 1; 0 before its first.
+    pub step: u32,
+}
+
+/// The interrupt that matters now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LastInterrupt {
+    /// Its id.
+    pub id: InterruptId,
+    /// Its kind.
+    #[serde(rename = "type")]
+    pub interrupt_type: InterruptType,
+    /// Who is behind it.
+    pub source: StopSource,
+    /// The node that it concerns.
+    pub node: NodeId,
+    /// Why.
+    pub reason: String,
+    /// When it was requested.
+    pub at: Timestamp,
+    /// Where it stands.
+    pub state: State,
+}
+
+impl RunProgress {
+    /// Reads how far a run has come; `None` where there is no such run.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn of(store: &dyn Store, run: RunId) -> Result<Option<Self>, StoreError> {
+        let Some(row) = store.run(run).await? else {
+            return Ok(None);
+        };
+        let (completed, total) = steps(store, run).await?;
+        let order = RunOrder::from_content(&row.content).ok();
+        Ok(Some(Self {
+            run,
+            state: row.state,
+            steps: Steps {
+                completed,
+                total,
+                most: order.map(|order| order.limits.max_steps),
+            },
+            plan: plan(store, run).await?,
+            interrupt: interrupt(store, run).await?,
+        }))
+    }
+}
+
+/// The steps of a run: the completed ones, and those that have begun.
+async fn steps(store: &dyn Store, run: RunId) -> Result<(u32, u32), StoreError> {
+    let (mut begun, mut done) = (HashSet::new(), HashSet::new());
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let entries = store.journal(run, page).await?;
+        let Some(last) = entries.last() else {
+            let count = |steps: &HashSet<_>| u32::try_from(steps.len()).unwrap_or(u32::MAX);
+            return Ok((count(&done), count(&begun)));
+        };
+        after = last.position;
+        for entry in &entries {
+            let place = entry.intent.place.as_deref();
+            if entry.intent.kind.as_str() != MODEL_CALL {
+                continue;
+            }
+            if let Some(step) = place.and_then(place::step_of) {
+                begun.insert(step.to_owned());
+                if entry.result.is_some() {
+                    done.insert(step.to_owned());
+                }
+            }
+        }
+    }
+}
+
+async fn plan(store: &dyn Store, run: RunId) -> Result<Vec<PlannedNode>, StoreError> {
+    let mut plan = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let rows = store.nodes(Some(run), page).await?;
+        let Some((last, _row)) = rows.last() else {
+            return Ok(plan);
+        };
+        after = *last;
+        plan.extend(
+            rows.into_iter()
+                .map(|(_position, row)| PlannedNode::from(row)),
+        );
+    }
+}
+
+impl From<NodeRow> for PlannedNode {
+    fn from(row: NodeRow) -> Self {
+        Self {
+            node: row.node,
+            kind: row.kind,
+            activity: row.activity,
+            step: row.step,
+        }
+    }
+}
+
+async fn interrupt(store: &dyn Store, run: RunId) -> Result<Option<LastInterrupt>, StoreError> {
+    let filter = Filter {
+        run: Some(run),
+        ..Filter::default()
+    };
+    let (mut first_open, mut last): (Option<Interrupt>, Option<Interrupt>) = (None, None);
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = store.interrupts(&filter, page).await?;
+        let Some((position, _)) = found.last() else {
+            return Ok(first_open.or(last).map(LastInterrupt::from));
+        };
+        after = *position;
+        for (_position, interrupt) in found {
+            if interrupt.state.is_live() {
+                let goes_before = |other: &Interrupt| interrupt.lane() < other.lane();
+                if first_open.as_ref().is_none_or(goes_before) {
+                    first_open = Some(interrupt);
+                }
+            } else {
+                last = Some(interrupt);
+            }
+        }
+    }
+}
+
+impl From<Interrupt> for LastInterrupt {
+    fn from(interrupt: Interrupt) -> Self {
+        Self {
+            id: interrupt.id,
+            interrupt_type: interrupt.interrupt_type,
+            source: interrupt.source,
+            node: interrupt.node,
+            reason: interrupt.reason,
+            at: interrupt.requested_at,
+            state: interrupt.state,
+        }
+    }
+}

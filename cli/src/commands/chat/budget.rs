@@ -1,0 +1,109 @@
+//! What a conversation may cost.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use interrupts::limits::{LimitReached, LimitWarning, StopSink};
+use interrupts::money::{
+    Budget, BudgetConfig, Known, Money, PriceTable, Refusal, Reservation, Usage,
+};
+use jiff::Timestamp;
+use llm::{Charge, ChatUsage, Reserved, TokenCount};
+use routing_core::{StopMode, StopReason, StopSource, SystemClock};
+
+use crate::arguments::BudgetArguments;
+use crate::exit::Failure;
+use crate::spending::{no_price, spending};
+
+/// The most tokens of an answer that are reserved for.
+const LONGEST_ANSWER: u64 = 8_192;
+
+/// Pays the calls of a conversation.
+#[derive(Debug, Clone)]
+pub(crate) struct ChatBudget {
+    budget: Budget,
+}
+
+impl ChatBudget {
+    /// The budget of the command line, where it has one.
+    ///
+    /// # Errors
+    ///
+    /// A usage failure where it cannot be read, or the model has no price.
+    pub(super) fn of(arguments: &BudgetArguments, model: &str) -> Result<Option<Self>, Failure> {
+        let Some((limit, prices)) = spending(arguments)? else {
+            return Ok(None);
+        };
+        let budget = Self::new(limit, prices);
+        budget
+            .budget
+            .price(model)
+            .map_err(|error| no_price(&error))?;
+        Ok(Some(budget))
+    }
+
+    fn new(limit: Money, prices: PriceTable) -> Self {
+        Self {
+            budget: Budget::new(BudgetConfig {
+                limit,
+                spent: Money::ZERO,
+                warn_at: 80,
+                prices,
+                sink: Arc::new(Said),
+                clock: Arc::new(SystemClock),
+            }),
+        }
+    }
+}
+
+/// The conversation is told by the call that is refused; nothing else has to stop.
+struct Said;
+
+impl StopSink for Said {
+    fn stop(&self, reached: LimitReached) {
+        tracing::info!(reached.message, "no further call is paid for");
+    }
+
+    fn warn(&self, warning: LimitWarning) {
+        tracing::warn!(warning.message, "near the limit");
+    }
+}
+
+#[async_trait]
+impl Charge for ChatBudget {
+    async fn reserve(&self, model: &str, input: u64) -> Result<Box<dyn Reserved>, StopReason> {
+        let reserved = self.budget.reserve_when_free(model, input, LONGEST_ANSWER);
+        match reserved.await {
+            Ok(reservation) => Ok(Box::new(Held(reservation))),
+            Err(Refusal::Spent(reached)) => Err(reached.reason()),
+            Err(refusal) => Err(StopReason {
+                source: StopSource::System,
+                mode: StopMode::Immediate,
+                message: refusal.to_string(),
+                timestamp: Timestamp::now(),
+            }),
+        }
+    }
+}
+
+/// What is held back for one call.
+struct Held(Reservation);
+
+impl Reserved for Held {
+    fn settle(self: Box<Self>, usage: ChatUsage) {
+        let _settlement = self.0.settle(Usage {
+            input: known(usage.input),
+            cached: 0,
+            output: known(usage.output),
+        });
+    }
+}
+
+fn known(count: TokenCount) -> Known {
+    match count {
+        TokenCount::Unknown => Known::Unknown,
+        TokenCount::NothingSent => Known::NotBilled,
+        TokenCount::Reported(tokens) => Known::Reported(tokens),
+        TokenCount::Estimated { tokens, .. } => Known::Estimated(tokens),
+    }
+}

@@ -1,0 +1,52 @@
+//! Policy files: reading them, and which one holds.
+
+use std::path::Path;
+
+use agents::{AgentKind, RouteType};
+use interrupts::policy::{Policy, Vocabulary};
+use routing_core::AgentType;
+
+use crate::exit::{Exit, Failure};
+
+/// The variable that names the policy file.
+const VARIABLE: &str = "IRQ_POLICY";
+
+/// Reads a policy that may name this program's agents and routes.
+///
+/// # Errors
+///
+/// [`Exit::NotFound`] where the file cannot be read, [`Exit::Usage`] where it is no policy.
+pub(crate) fn read(file: &Path) -> Result<Policy, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        let text = format!("cannot read the policy {}: {error}", file.display());
+        Failure::new(Exit::NotFound, text)
+    })?;
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let vocabulary = Vocabulary {
+        agents: names(AgentKind::NAMES),
+        routes: names(RouteType::NAMES),
+    };
+    Policy::from_toml(&text, &vocabulary).map_err(|error| {
+        let text = format!("{} is no policy:\n{error}", file.display());
+        Failure::new(Exit::Usage, text)
+    })
+}
+
+/// The policy of a file, or what is built in where none is named.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn of(file: Option<&Path>) -> Result<Policy, Failure> {
+    file.map_or_else(|| Ok(Policy::default()), read)
+}
+
+/// The policy that the environment names, for commands that act on runs of others.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn of_environment() -> Result<Policy, Failure> {
+    let named = std::env::var_os(VARIABLE).filter(|file| !file.is_empty());
+    of(named.as_deref().map(Path::new))
+}
