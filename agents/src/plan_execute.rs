@@ -11,10 +11,12 @@
 
 mod desk;
 mod diff;
+mod driver;
 mod effect;
 mod event;
 mod history;
 mod machine;
+mod observer;
 mod plan;
 mod prompts;
 mod records;
@@ -32,3 +34,5 @@ pub use records::{
     StepReport,
 };
 pub use state::{Activity, Cause, Flags, Held, Phase, PlanEnd, PlanExecute, RetryPolicy};
+pub use driver::{OpenQuestion, PlanStanding, execute_plan, plan_kind};
+pub use observer::{PlanReadError, told_facts};

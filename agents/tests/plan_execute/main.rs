@@ -13,4 +13,8 @@ mod properties;
 mod questions;
 mod rehearsal;
 mod review;
+mod durable;
+mod kept;
+#[path = "../workflow/mortal.rs"]
+mod mortal;
 mod scene;
