@@ -1,6 +1,6 @@
 //! A plan whose run is kept in a store, and somebody who answers.
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use agents::plan_execute::{Fact, FactKind, PlanStanding, execute_plan, told_facts};
@@ -33,19 +33,18 @@ pub(crate) enum Act {
     Fail,
 }
 
-/// The rehearsal model, with acts in the place of some of its answers.
+/// The rehearsal model, with acts in the place of some of its answers, by the number of the call in its run.
 #[derive(Default)]
 pub(crate) struct Player {
-    acts: Mutex<VecDeque<(&'static str, Act)>>,
+    acts: Mutex<HashMap<u32, Act>>,
     pub(crate) calls: Mutex<Vec<ModelCall>>,
     scope: Mutex<StopScope>,
 }
 
 impl Player {
-    fn act(&self, agent: &str) -> Option<Act> {
-        let mut acts = self.acts.lock().unwrap();
-        let is_next = acts.front().is_some_and(|(of, _)| *of == agent);
-        is_next.then(|| acts.pop_front().unwrap().1)
+    /// From now on it plays its part.
+    pub(crate) fn is_mended(&self) {
+        self.acts.lock().unwrap().clear();
     }
 
     /// What the calls to an agent said, all messages of a call in one text.
@@ -76,10 +75,10 @@ impl LanguageModel for Player {
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
         self.calls.lock().unwrap().push(call.clone());
-        match self.act(call.caller.agent_type) {
+        match self.acts.lock().unwrap().get(&call.caller.turn) {
             Some(Act::Say(text)) => {
                 return Ok(Outcome::Completed(ModelReply {
-                    text,
+                    text: text.clone(),
                     usage: Default::default(),
                     cut_off: false,
                 }));
@@ -87,13 +86,13 @@ impl LanguageModel for Player {
             Some(Act::Interrupted(why)) => self.scope.lock().unwrap().stop(StopReason {
                 source: StopSource::User,
                 mode: StopMode::Graceful,
-                message: why.to_owned(),
+                message: (*why).to_owned(),
                 timestamp: jiff::Timestamp::UNIX_EPOCH,
             }),
             Some(Act::Fail) => {
                 return Err(ModelError::Unauthorized {
                     status: 401,
-                    message: "no key".to_owned(),
+                    detail: "no key".to_owned(),
                 });
             }
             None => {}
@@ -103,10 +102,10 @@ impl LanguageModel for Player {
     }
 }
 
-/// Somebody who answers what was prepared, and is gone after that.
+/// Somebody who gives the same answer to all questions, or is not there.
 #[derive(Default)]
 pub(crate) struct Person {
-    pub(crate) answers: Mutex<VecDeque<Answer>>,
+    pub(crate) answer: Mutex<Option<Answer>>,
     pub(crate) asked: Mutex<Vec<Question>>,
 }
 
@@ -118,7 +117,7 @@ impl Reviewer for Person {
         _scope: &StopScope,
     ) -> Result<Outcome<Answer>, ReviewError> {
         self.asked.lock().unwrap().push(question.clone());
-        let answer = self.answers.lock().unwrap().pop_front();
+        let answer = self.answer.lock().unwrap().clone();
         answer
             .map(Outcome::Completed)
             .ok_or(ReviewError::NobodyThere)
@@ -159,14 +158,15 @@ impl Kept {
         }
     }
 
-    /// What an agent does when it is asked next.
-    pub(crate) fn acts(self, agent: &'static str, act: Act) -> Self {
-        self.player.acts.lock().unwrap().push_back((agent, act));
+    /// What happens at a call of the model, counted from 1.
+    pub(crate) fn acts(self, call: u32, act: Act) -> Self {
+        self.player.acts.lock().unwrap().insert(call, act);
         self
     }
 
+    /// What the person answers from now on.
     pub(crate) fn says(self, text: &str) -> Self {
-        self.person.answers.lock().unwrap().push_back(Answer {
+        *self.person.answer.lock().unwrap() = Some(Answer {
             text: Some(text.to_owned()),
             ..Answer::default()
         });

@@ -62,11 +62,15 @@ fn of_agent(activity: &Activity, question: &InterruptDetails) -> Asked {
 }
 
 fn of_failure(error: &str, attempts: u32) -> Asked {
+    let tries = match attempts {
+        1 => "1 try".to_owned(),
+        more => format!("{more} tries"),
+    };
     Asked {
         kind: PLAN,
         details: InterruptDetails {
             r#type: InterruptType::HumanReview,
-            reason: format!("The plan cannot go on, after {attempts} tries: {error}"),
+            reason: format!("The plan cannot go on, after {tries}: {error}"),
             choices: Vec::new(),
             confirmation_items: Vec::new(),
             context_for_decision: "An answer without words tries again; words change the plan."
