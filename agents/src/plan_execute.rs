@@ -24,15 +24,15 @@ mod state;
 
 pub use desk::{DeskError, PlanDesk, PlanRole};
 pub use diff::{DiffLine, PlanDiff};
+pub use driver::{OpenQuestion, PlanStanding, execute_plan, plan_kind};
 pub use effect::{Asking, Fact, FactKind, PersonAsked, PlanEffect};
 pub use event::{Failure, PlanEvent, Refused};
 pub use history::PlanHistory;
 pub use machine::PlanTurn;
+pub use observer::{PlanReadError, told_facts};
 pub use plan::{FinishedStep, Plan, PlanError, PlanStep, StepId};
 pub use records::{
     ExecutorRouting, FinalResponse, PlanDraft, PlannerRouting, ReplannerRouting, StepOutcome,
     StepReport,
 };
 pub use state::{Activity, Cause, Flags, Held, Phase, PlanEnd, PlanExecute, RetryPolicy};
-pub use driver::{OpenQuestion, PlanStanding, execute_plan, plan_kind};
-pub use observer::{PlanReadError, told_facts};

@@ -81,6 +81,8 @@ struct Driver {
     root: NodeId,
     standing: PlanStanding,
     told: nodes::ToldNodes,
+    /// The name of the folder, for whoever watches.
+    workspace: String,
 }
 
 /// What follows from an effect.
@@ -111,6 +113,7 @@ impl Driver {
             limits,
             clock,
             store,
+            workspace,
             ..
         } = config;
         let control = match &store.control {
@@ -147,6 +150,7 @@ impl Driver {
             root,
             standing: PlanStanding::new(PlanExecute::new(goal.as_str(), RetryPolicy::default())),
             told: nodes::ToldNodes::default(),
+            workspace: workspace.name().to_owned(),
         }
     }
 
@@ -171,7 +175,7 @@ impl Driver {
             RunEvent::Started {
                 goal: self.standing.state.goal().to_owned(),
                 model: self.model.name().to_owned(),
-                workspace: String::new(),
+                workspace: self.workspace.clone(),
             },
             self.journal.last(),
         );

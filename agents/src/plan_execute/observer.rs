@@ -18,7 +18,10 @@ pub enum PlanReadError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// It is of another form.
-    #[error("checkpoint {number} has form {found}, and this program reads form {}", PlanExecute::FORM)]
+    #[error(
+        "checkpoint {number} has form {found}, and this program reads form {}",
+        PlanExecute::FORM
+    )]
     OtherForm {
         /// Its number.
         number: u64,

@@ -97,7 +97,11 @@ fn eventful() -> Kept {
 async fn wherever_its_process_dies_it_comes_to_the_same_end_without_repeating_a_step() {
     let undisturbed = eventful();
     let sound = Mortal::new(undisturbed.store.clone(), Death::Never);
-    assert_completed(&undisturbed.execute_over(sound.clone(), Some("also three")).await);
+    assert_completed(
+        &undisturbed
+            .execute_over(sound.clone(), Some("also three"))
+            .await,
+    );
     let expected = undisturbed.standing().await;
     let kinds = undisturbed.kinds().await;
     let calls = undisturbed.player.calls.lock().unwrap().len();
@@ -119,7 +123,11 @@ async fn wherever_its_process_dies_it_comes_to_the_same_end_without_repeating_a_
                 continue;
             }
             // What was given along is the next process's to give again, where nothing of it was recorded.
-            let again = if kept.kinds().await.contains(&FactKind::ModificationRequested) {
+            let again = if kept
+                .kinds()
+                .await
+                .contains(&FactKind::ModificationRequested)
+            {
                 None
             } else {
                 Some("also three")
@@ -216,7 +224,10 @@ async fn a_person_who_wants_another_plan_goes_before_an_open_question() {
         .acts(1, plan(&["one"]))
         .acts(2, question("which one?"));
     let report = kept.execute(None).await;
-    let RunStatus::Waiting { interrupts: open, .. } = report.status else {
+    let RunStatus::Waiting {
+        interrupts: open, ..
+    } = report.status
+    else {
         panic!("{:?}", report.status);
     };
     // The person goes first: what he wants changes the plan, and the question is not wanted any more.
@@ -233,9 +244,7 @@ async fn a_person_who_wants_another_plan_goes_before_an_open_question() {
 
 #[tokio::test]
 async fn a_failure_that_does_not_mend_itself_is_asked_about_and_keeps_its_context() {
-    let kept = Kept::new()
-        .acts(1, plan(&["one"]))
-        .acts(2, Act::Fail);
+    let kept = Kept::new().acts(1, plan(&["one"])).acts(2, Act::Fail);
     let report = kept.execute(None).await;
     assert!(matches!(report.status, RunStatus::Waiting { .. }));
     let asked = kept.person.asked.lock().unwrap()[0].details.reason.clone();
@@ -273,10 +282,7 @@ async fn a_checkpoint_of_another_form_is_refused_and_nothing_is_done() {
     };
     let saved = kept.store.save(draft).await.unwrap();
     assert!(PlanStanding::of(&saved).is_err());
-    kept.store
-        .release_run(kept.run, owned.epoch)
-        .await
-        .unwrap();
+    kept.store.release_run(kept.run, owned.epoch).await.unwrap();
     let report = kept.execute(None).await;
     let RunStatus::Failed { error, .. } = &report.status else {
         panic!("{:?}", report.status);

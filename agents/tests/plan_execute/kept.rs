@@ -18,9 +18,7 @@ use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{
-    Outcome, RunId, StopMode, StopReason, StopScope, StopSource, SystemClock,
-};
+use routing_core::{Outcome, RunId, StopMode, StopReason, StopScope, StopSource, SystemClock};
 use store::{MemoryStore, StoreSettings};
 
 /// What a model does instead of playing its part.

@@ -6,15 +6,15 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod durable;
 mod escape;
 mod failures;
+mod kept;
+#[path = "../workflow/mortal.rs"]
+mod mortal;
 mod plans;
 mod properties;
 mod questions;
 mod rehearsal;
 mod review;
-mod durable;
-mod kept;
-#[path = "../workflow/mortal.rs"]
-mod mortal;
 mod scene;

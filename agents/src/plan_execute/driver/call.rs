@@ -22,9 +22,9 @@ impl Call {
     fn role(&self) -> PlanRole {
         match self {
             Self::Ask(Asking::Plan) => PlanRole::Planner,
-            Self::Ask(
-                Asking::Replan | Asking::ForcedReplan { .. } | Asking::Suggestion { .. },
-            ) => PlanRole::Replanner,
+            Self::Ask(Asking::Replan | Asking::ForcedReplan { .. } | Asking::Suggestion { .. }) => {
+                PlanRole::Replanner
+            }
             Self::Step(_) => PlanRole::Executor,
         }
     }

@@ -102,10 +102,9 @@ impl Driver {
                     }
                 }
             }
-            Phase::Created
-            | Phase::Working { .. }
-            | Phase::BackingOff { .. }
-            | Phase::Ended(_) => None,
+            Phase::Created | Phase::Working { .. } | Phase::BackingOff { .. } | Phase::Ended(_) => {
+                None
+            }
         }
     }
 
@@ -119,9 +118,7 @@ impl Driver {
                 Phase::Asking { activity, .. } => self.root.child(role_of(activity).segment())?,
                 Phase::Held(held) => match held.cause {
                     Cause::SystemError { .. } => self.root.clone(),
-                    Cause::UserEscape { .. } => {
-                        self.root.child(role_of(&held.then).segment())?
-                    }
+                    Cause::UserEscape { .. } => self.root.child(role_of(&held.then).segment())?,
                 },
                 Phase::Created
                 | Phase::Working { .. }
@@ -298,9 +295,8 @@ impl Driver {
             };
             match store.decide(id, judge, choosing.clone()).await {
                 Ok(_)
-                | Err(ChangeError::Refused(
-                    Refusal::Ended { .. } | Refusal::StaleVersion { .. },
-                )) => {}
+                | Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::StaleVersion { .. })) =>
+                    {}
                 // Somebody else has it in hand, or goes first: what he does is waited for.
                 Err(ChangeError::Refused(Refusal::Claimed { .. } | Refusal::Held { .. })) => {
                     self.look_again().await;

@@ -96,10 +96,9 @@ impl PlanStanding {
                 Cause::SystemError { .. } => true,
                 Cause::UserEscape { .. } => held.question.is_some(),
             },
-            Phase::Created
-            | Phase::Working { .. }
-            | Phase::BackingOff { .. }
-            | Phase::Ended(_) => false,
+            Phase::Created | Phase::Working { .. } | Phase::BackingOff { .. } | Phase::Ended(_) => {
+                false
+            }
         }
     }
 }
