@@ -11,10 +11,12 @@
 
 mod desk;
 mod diff;
+mod driver;
 mod effect;
 mod event;
 mod history;
 mod machine;
+mod observer;
 mod plan;
 mod prompts;
 mod records;
@@ -22,10 +24,12 @@ mod state;
 
 pub use desk::{DeskError, PlanDesk, PlanRole};
 pub use diff::{DiffLine, PlanDiff};
+pub use driver::{OpenQuestion, PlanStanding, execute_plan, plan_kind};
 pub use effect::{Asking, Fact, FactKind, PersonAsked, PlanEffect};
 pub use event::{Failure, PlanEvent, Refused};
 pub use history::PlanHistory;
 pub use machine::PlanTurn;
+pub use observer::{PlanReadError, told_facts};
 pub use plan::{FinishedStep, Plan, PlanError, PlanStep, StepId};
 pub use records::{
     ExecutorRouting, FinalResponse, PlanDraft, PlannerRouting, ReplannerRouting, StepOutcome,

@@ -6,6 +6,7 @@ mod kept;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use agents::run::Workflow;
 use agents::{AgentKind, RouteType};
 use clap::{ArgAction, Args, Parser, Subcommand};
 use routing_core::AgentType;
@@ -120,6 +121,16 @@ pub(crate) enum Command {
 pub(crate) struct RunArguments {
     /// What shall be done; `-`, or nothing where standard input is no terminal, reads it from there
     pub(crate) goal: Option<String>,
+    /// What is executed: the agents of discovery, planning and tickets, or a plan that is made, carried out step
+    /// by step, and changed on the way
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "agents",
+        value_parser = parse_workflow,
+        help_heading = "The work"
+    )]
+    pub(crate) workflow: Workflow,
     /// The folder that the run speaks about; it is only read
     #[arg(
         long,
@@ -322,6 +333,13 @@ pub(crate) struct RoutesArguments {
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn parse_workflow(text: &str) -> Result<Workflow, String> {
+    let all = [Workflow::Agents, Workflow::PlanExecute];
+    all.into_iter()
+        .find(|workflow| workflow.name() == text)
+        .ok_or_else(|| "there are `agents` and `plan-execute`".to_owned())
 }
 
 fn parse_kind(text: &str) -> Result<AgentKind, String> {

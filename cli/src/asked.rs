@@ -1,5 +1,6 @@
 //! The question that a stored interrupt asks, made from its content.
 
+use agents::plan_execute::plan_kind;
 use agents::records::InterruptRouting;
 use agents::{AgentKind, RouteType};
 use interrupts::RouteName;
@@ -26,6 +27,18 @@ struct Shared {
     context_for_decision: String,
 }
 
+impl Shared {
+    fn details(self, interrupt: &Interrupt) -> InterruptDetails {
+        InterruptDetails {
+            r#type: interrupt.interrupt_type,
+            reason: self.reason.unwrap_or_else(|| interrupt.reason.clone()),
+            choices: self.choices,
+            confirmation_items: self.confirmation_items,
+            context_for_decision: self.context_for_decision,
+        }
+    }
+}
+
 /// The content of a question about a request that no model could fill in.
 #[derive(Debug, Deserialize)]
 struct Unfilled {
@@ -43,6 +56,9 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
     if interrupt.family() == Family::Stop {
         let stop = format!("{} stops, it asks nothing", interrupt.id);
         return Err(Failure::new(Exit::Usage, stop));
+    }
+    if let Some(kind) = plan_kind(interrupt.kind.as_str()) {
+        return Ok(of_plan(interrupt, kind));
     }
     let kind: AgentKind = interrupt
         .kind
@@ -71,13 +87,7 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
         node: interrupt.node.clone(),
         agent_type: kind.name(),
         kind: why,
-        details: InterruptDetails {
-            r#type: interrupt.interrupt_type,
-            reason: shared.reason.unwrap_or_else(|| interrupt.reason.clone()),
-            choices: shared.choices,
-            confirmation_items: shared.confirmation_items,
-            context_for_decision: shared.context_for_decision,
-        },
+        details: shared.details(interrupt),
         payload,
         target: target.name(),
         target_field: field,
@@ -85,6 +95,26 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
         request_schema,
         problem: None,
     })
+}
+
+/// The question of a plan's agent, or of a plan that cannot go on: its answer goes back to who asks.
+fn of_plan(interrupt: &Interrupt, kind: &'static str) -> Question {
+    let payload = kept_json(&interrupt.content);
+    let shared: Shared = serde_json::from_value(payload.clone()).unwrap_or_default();
+    Question {
+        interrupt: interrupt.id,
+        run: interrupt.run,
+        node: interrupt.node.clone(),
+        agent_type: kind,
+        kind: QuestionKind::HumanReview,
+        details: shared.details(interrupt),
+        payload,
+        target: kind,
+        target_field: "",
+        routes: vec![kind],
+        request_schema: serde_json::json!({}),
+        problem: None,
+    }
 }
 
 fn route(interrupt: &Interrupt, name: &RouteName) -> Result<RouteType, Failure> {

@@ -18,7 +18,7 @@ use routing_core::{NodeId, RunId};
 use store::bell_at;
 use tokio::runtime::Handle;
 
-use agents::run::{Hold, RunStore};
+use agents::run::{Hold, RunStore, Workflow};
 
 use crate::exit::{Exit, Failure};
 use crate::refused::{by_run, by_store};
@@ -35,6 +35,16 @@ use pulse::PulseBell;
 
 /// The node that stands for a whole run of the reference workflow.
 const FIRST_NODE: &str = "orchestrator";
+
+/// The node that stands for a whole run of a workflow.
+fn first_node(workflow: Workflow) -> Result<NodeId, Failure> {
+    match workflow {
+        Workflow::Agents => {
+            NodeId::new(FIRST_NODE).map_err(|error| Failure::new(Exit::Failure, error.to_string()))
+        }
+        Workflow::PlanExecute => Ok(NodeId::root()),
+    }
+}
 
 /// The manager of this process, over a store.
 pub(crate) struct Keeping {
@@ -106,15 +116,13 @@ impl Keeping {
     /// # Cancel safety
     ///
     /// Dropped, the run may be owned for some seconds more.
-    pub(crate) async fn take(&self, run: RunId) -> Result<Kept, Failure> {
+    pub(crate) async fn take(&self, run: RunId, workflow: Workflow) -> Result<Kept, Failure> {
         // What has waited too long is over before the run looks at it.
         self.storage.sweep().await?;
         let inbox = Arc::new(LateInbox::default());
-        let node = NodeId::new(FIRST_NODE)
-            .map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
         let taking = Taking {
             run,
-            node,
+            node: first_node(workflow)?,
             lost: self.lost_owner(run).await?,
             deliveries: Arc::clone(&inbox) as Arc<_>,
             messages_after: 0,

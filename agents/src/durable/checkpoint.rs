@@ -76,13 +76,24 @@ impl Checkpoints {
         journal: &RunJournal,
         snapshot: &RunSnapshot,
     ) -> Result<CheckpointId, KeepError> {
+        let content = serde_json::to_string(snapshot)?;
+        self.save_content(journal, FORM, content).await
+    }
+
+    /// Saves a checkpoint of any form.
+    pub(crate) async fn save_content(
+        &self,
+        journal: &RunJournal,
+        form: u32,
+        content: String,
+    ) -> Result<CheckpointId, KeepError> {
         let record = &journal.record;
         let draft = CheckpointDraft {
             run: record.run,
             epoch: record.epoch()?,
             parent: self.last(),
-            form: FORM,
-            content: serde_json::to_string(snapshot)?,
+            form,
+            content,
             intents: Vec::new(),
             pending: journal.unfinished(),
         };

@@ -240,7 +240,7 @@ fn judge(row: &Interrupt, proposal: &Proposal<RouteType>) -> Result<Judge, KeepE
 }
 
 /// Who answered, as the audit shows it.
-fn name_of(answerer: Option<&Answerer>) -> Result<ActorName, KeepError> {
+pub(crate) fn name_of(answerer: Option<&Answerer>) -> Result<ActorName, KeepError> {
     let Some(Answerer { name, kind }) = answerer else {
         return Ok(ActorName::new("reviewer")?);
     };
@@ -352,7 +352,7 @@ fn read(row: &Interrupt, decision: &Decision) -> Result<StandingDecision<RouteTy
 }
 
 /// The answer that a decision holds, and how sure a reviewing model was of it.
-fn answer(content: Option<&str>) -> Result<(Answer, Option<u8>), serde_json::Error> {
+pub(crate) fn answer(content: Option<&str>) -> Result<(Answer, Option<u8>), serde_json::Error> {
     let Some(content) = content else {
         return Ok((Answer::default(), None));
     };
@@ -377,7 +377,7 @@ fn answer(content: Option<&str>) -> Result<(Answer, Option<u8>), serde_json::Err
 }
 
 /// What the agent is told of a verdict that is no answer.
-const fn words(decision: &Decision) -> Option<&'static str> {
+pub(crate) const fn words(decision: &Decision) -> Option<&'static str> {
     match (decision.verdict, &decision.by) {
         (_, Decider::Deadline) => Some("[nobody answered in time; go on without an answer]"),
         (Verdict::Reject, _) => Some("[rejected: do not do what you asked for]"),

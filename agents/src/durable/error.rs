@@ -3,7 +3,7 @@
 use interrupts::NameError;
 use interrupts::life::State;
 use interrupts::store::{
-    AdmitError, ChangeError, CheckpointError, JournalError, RunError, StoreError,
+    AdmitError, ChangeError, CheckpointError, CheckpointId, JournalError, RunError, StoreError,
 };
 use routing_core::{InterruptId, RunId};
 
@@ -43,6 +43,15 @@ pub(crate) enum KeepError {
         "the journal holds another {what} at {place}; resume the run with the version that began it"
     )]
     Diverged { place: String, what: &'static str },
+    /// The checkpoint is of another version.
+    #[error(
+        "checkpoint {checkpoint} has form {found}, and this program reads form {known}; resume the run with the version that saved it"
+    )]
+    OtherForm {
+        checkpoint: CheckpointId,
+        found: u32,
+        known: u32,
+    },
     #[error("{run} has ended as {state} and cannot be resumed")]
     Ended { run: RunId, state: String },
     #[error("there is no {run} in the store")]

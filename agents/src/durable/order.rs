@@ -4,14 +4,51 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::RunLimits;
 
-/// The version of the form.
-const VERSION: u32 = 1;
+/// The newest version of the form.
+const VERSION: u32 = 2;
+
+/// Which workflow a run executes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workflow {
+    /// The agents: discovery, planning, tickets.
+    #[default]
+    Agents,
+    /// A plan, made, carried out step by step, and changed on the way.
+    PlanExecute,
+}
+
+impl Workflow {
+    /// The name on command lines and in orders.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Agents => "agents",
+            Self::PlanExecute => "plan-execute",
+        }
+    }
+
+    /// The version of the form that an order of this workflow has: the oldest one that knows it, so that an
+    /// older program refuses what it would carry out as something else.
+    pub const fn form(self) -> u32 {
+        match self {
+            Self::Agents => 1,
+            Self::PlanExecute => 2,
+        }
+    }
+
+    const fn is_agents(&self) -> bool {
+        matches!(self, Self::Agents)
+    }
+}
 
 /// What a run is to do: everything that is needed to begin it, or go on with it, in another process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOrder {
     /// The version of this form.
     pub version: u32,
+    /// What is executed.
+    #[serde(default, skip_serializing_if = "Workflow::is_agents")]
+    pub workflow: Workflow,
     /// The goal, in a person's words.
     pub goal: String,
     /// The path of the folder that it speaks about.
@@ -49,7 +86,7 @@ pub enum OrderError {
 }
 
 impl RunOrder {
-    /// The version that this program writes.
+    /// The newest version that this program reads.
     pub const VERSION: u32 = VERSION;
 
     /// As the store keeps it.

@@ -3,7 +3,7 @@
 use routing_core::answer::AnswerError;
 use routing_core::ask::{AskError, Asker, CorrectionObserver};
 use routing_core::context::{LlmCallContext, RouteSnapshot};
-use routing_core::model::{Caller, Message, Purpose};
+use routing_core::model::{Caller, Message, ModelError, Purpose};
 use routing_core::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing, RunId};
 
 use super::effect::Asking;
@@ -57,6 +57,9 @@ pub enum DeskError {
     /// An answer was read that has not exactly one route.
     #[error("an answer of the {} has no route", .0.segment())]
     NoRoute(PlanRole),
+    /// What the model was asked or has answered could not be recorded, or was recorded otherwise.
+    #[error("a call of the model is not recorded")]
+    Unrecorded(#[source] ModelError),
 }
 
 /// Asks models on behalf of a workflow.
@@ -158,6 +161,10 @@ impl PlanDesk {
         Ok(match asked {
             Ok(Outcome::Completed(asked)) => Reached::Answer(asked.routing),
             Ok(Outcome::Interrupted { .. }) => Reached::Stopped,
+            // The run cannot be kept: that is no failure of the step, and trying again would not be recorded.
+            Err(AskError::Model(error)) if error.is_unrecorded() => {
+                return Err(DeskError::Unrecorded(error));
+            }
             Err(error) => Reached::Failed(failure(&error)),
         })
     }

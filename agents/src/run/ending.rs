@@ -136,7 +136,7 @@ async fn record(
     Ok(stopped)
 }
 
-fn failed(error: &FlowError) -> RunStatus {
+pub(crate) fn failed(error: &FlowError) -> RunStatus {
     RunStatus::Failed {
         error: error.chain(),
         hint: error.hint(),
@@ -145,7 +145,7 @@ fn failed(error: &FlowError) -> RunStatus {
     }
 }
 
-pub(super) fn last_event(status: &RunStatus) -> RunEvent {
+pub(crate) fn last_event(status: &RunStatus) -> RunEvent {
     match status {
         RunStatus::Completed { summary } => RunEvent::Completed {
             summary: summary.clone(),

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent_kind::AgentKind;
+use crate::plan_execute::{Fact, PlanRole};
 
 /// What a node does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -267,6 +268,22 @@ pub enum RunEvent {
     Completed {
         /// What came of it.
         summary: String,
+    },
+    /// Something happened to a plan.
+    PlanTold {
+        /// What, with the plan as it stood then.
+        fact: Fact,
+    },
+    /// An agent of a plan asks its model.
+    PlanStepStarted {
+        /// The agent.
+        node: NodeId,
+        /// Which one it is.
+        role: PlanRole,
+        /// How many answers the run has asked for, this one included.
+        step: u32,
+        /// What is carried out, where it is a step of the plan.
+        task: Option<String>,
     },
     /// A checkpoint was saved.
     CheckpointSaved {

@@ -63,6 +63,9 @@ pub(crate) enum FlowError {
         /// How.
         detail: &'static str,
     },
+    /// What happened does not fit where a plan stands.
+    #[error("the plan cannot go on")]
+    PlanRefused(#[source] crate::plan_execute::Refused),
     /// A part of the program panicked.
     #[error("a task of the run panicked: {detail}")]
     Panicked {
@@ -171,6 +174,7 @@ impl FlowError {
             | Self::EmptyText(_)
             | Self::EmptyList(_)
             | Self::Lost { .. }
+            | Self::PlanRefused(_)
             | Self::Panicked { .. }
             | Self::Plan(_) => None,
         }
@@ -178,6 +182,10 @@ impl FlowError {
 
     /// What may help, where something is known to.
     pub(crate) fn hint(&self) -> Option<String> {
+        if let Self::Keep(KeepError::OtherForm { .. }) = self {
+            let hint = "what was recorded stands; use the version of the program that saved the checkpoint";
+            return Some(hint.to_owned());
+        }
         if self.is_of_the_store() {
             let hint = "what was recorded stands; see to the store, then resume the run";
             return Some(hint.to_owned());

@@ -6,8 +6,12 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod durable;
 mod escape;
 mod failures;
+mod kept;
+#[path = "../workflow/mortal.rs"]
+mod mortal;
 mod plans;
 mod properties;
 mod questions;

@@ -73,7 +73,8 @@ fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failu
         .unwrap_or_else(|_no_place| arguments.workspace.clone());
     let defaults = RunLimits::default();
     Ok(RunOrder {
-        version: RunOrder::VERSION,
+        version: arguments.workflow.form(),
+        workflow: arguments.workflow,
         goal: goal.as_str().to_owned(),
         workspace: workspace.to_string_lossy().into_owned(),
         model: arguments.model.clone(),

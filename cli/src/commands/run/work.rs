@@ -4,8 +4,9 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
 use agents::catalogue;
+use agents::plan_execute::execute_plan;
 use agents::run::{
-    Goal, Run, RunConfig, RunObserver, RunOccurrence, RunOrder, RunReport, RunStatus,
+    Goal, Run, RunConfig, RunObserver, RunOccurrence, RunOrder, RunReport, RunStatus, Workflow,
 };
 use agents::workspace::{Workspace, WorkspaceError};
 use interrupts::manager::{KeptRun, RunEnd, StopRequest, Target};
@@ -130,7 +131,7 @@ pub(in crate::commands) async fn perform(
     if begin == Begin::New {
         keeping.create(id, work.order.to_content()?).await?;
     }
-    let kept = keeping.take(id).await?;
+    let kept = keeping.take(id, work.order.workflow).await?;
     let input = match begin {
         Begin::New => None,
         Begin::GoesOn { input } => {
@@ -221,7 +222,7 @@ async fn execute(
     let paid = work
         .limits
         .paid(Arc::clone(model) as Arc<dyn LanguageModel>, kept)?;
-    let run = Run::new(RunConfig {
+    let config = RunConfig {
         run: kept.run.run(),
         goal: work.goal,
         workspace: work.workspace,
@@ -234,11 +235,19 @@ async fn execute(
         policy: HandlerPolicy::default(),
         clock: Arc::new(SystemClock),
         store: keeping.run_store(kept, input, work.limits.policy()),
-    });
+    };
     let watched = work.limits.watch(kept)?;
-    kept.inbox.open(run.inbox());
-    let report = run.execute(&kept.run.scope()).await;
-    kept.inbox.close();
+    let scope = kept.run.scope();
+    let report = match work.order.workflow {
+        Workflow::Agents => {
+            let run = Run::new(config);
+            kept.inbox.open(run.inbox());
+            let report = run.execute(&scope).await;
+            kept.inbox.close();
+            report
+        }
+        Workflow::PlanExecute => execute_plan(config, &scope).await,
+    };
     drop(watched);
     Ok(report)
 }

@@ -226,6 +226,17 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
             "checkpoint.saved",
             json!({"number": number, "reason": reason}),
         ),
+        RunEvent::PlanStepStarted {
+            node,
+            role,
+            step,
+            task,
+        } => Fact::agent(
+            "run.step_started",
+            node,
+            json!({"agent_id": node, "agent_type": role.name(), "step": step, "task": task}),
+        ),
+        RunEvent::PlanTold { fact } => Fact::run("run.plan_told", json!(fact)),
         RunEvent::Stopped { reason } => Fact::run("run.stopped", json!({"reason": reason})),
         RunEvent::Cancelled { reason } => Fact::run("run.cancelled", json!({"reason": reason})),
         RunEvent::Waiting { interrupts } => {

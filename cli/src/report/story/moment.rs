@@ -1,6 +1,7 @@
 //! One occurrence in words.
 
 use agents::AgentKind;
+use agents::plan_execute::{Fact, FactKind};
 use agents::run::{NodeState, RunEvent};
 use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
 use routing_core::handler::{DecidedBy, FilledBy};
@@ -221,6 +222,16 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             tree.label(node),
             format!("has ended: {}", state_words(*status)),
         ),
+        RunEvent::PlanStepStarted {
+            node, step, task, ..
+        } => {
+            let what = match task {
+                Some(task) => format!("step {step}, asks its model: {}", line(task)),
+                None => format!("step {step}, asks its model"),
+            };
+            Moment::change(tree.label(node), what)
+        }
+        RunEvent::PlanTold { fact } => plan_told(fact),
         RunEvent::Stopping { reason } => Moment::of_run(
             "■",
             Tone::Waiting,
@@ -258,6 +269,41 @@ pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<Moment> {
             CallEnd::Answered { .. } | CallEnd::Cancelled { .. } | CallEnd::Failed { .. },
         ) => None,
     }
+}
+
+/// What happened to a plan, and how much of it is done.
+fn plan_told(fact: &Fact) -> Option<Moment> {
+    let (symbol, tone, words) = match fact.kind {
+        FactKind::UserEscape => ("‖", Tone::Waiting, "interrupted"),
+        FactKind::HumanInput => ("◆", Tone::Waiting, "an agent asks"),
+        FactKind::SystemError => ("✗", Tone::Bad, "it cannot go on"),
+        FactKind::Retry => ("✎", Tone::Waiting, "failed, and is tried again"),
+        FactKind::Clash => ("‖", Tone::Waiting, "the interrupt goes before a question"),
+        FactKind::Answered => ("✓", Tone::Good, "the question is answered"),
+        FactKind::QuestionShownAgain => ("◆", Tone::Waiting, "the question is shown again"),
+        FactKind::QuestionWithdrawn => ("╳", Tone::Faint, "the question is not wanted any more"),
+        FactKind::ModificationRequested => ("✎", Tone::Active, "the plan is to be changed"),
+        FactKind::PlanChanged => ("✎", Tone::Route, "the plan has changed"),
+        FactKind::Undone => ("✎", Tone::Route, "a change of the plan is undone"),
+        FactKind::Redone => ("✎", Tone::Route, "a change of the plan is made again"),
+        FactKind::Resumed => ("▶", Tone::Active, "goes on"),
+        FactKind::StepDone => ("✓", Tone::Good, "a step is done"),
+        FactKind::Completed => ("✓", Tone::Good, "the plan is done"),
+        FactKind::Cancelled => ("■", Tone::Waiting, "cancelled"),
+    };
+    let mut what = format!(
+        "plan {}/{}: {words}",
+        fact.completed_steps, fact.total_steps
+    );
+    if let Some(reason) = &fact.reason {
+        what.push_str(&format!(": {}", visible_line(reason)));
+    }
+    if let (FactKind::PlanChanged | FactKind::StepDone, Some(next)) =
+        (fact.kind, fact.current_plan.first())
+    {
+        what.push_str(&format!("; next: {}", visible_line(next)));
+    }
+    Moment::of_run(symbol, tone, what)
 }
 
 fn told(tree: &AgentTree, node: &NodeId, text: &str) -> Option<Moment> {

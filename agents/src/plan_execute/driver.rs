@@ -1,0 +1,333 @@
+//! Runs a plan durably: every effect of the workflow performed, recorded, and never repeated.
+//!
+//! The workflow is a value, and a checkpoint holds all of it, so a resumed run begins with its last checkpoint
+//! and not with its start. What was under way then is begun again: an answer that a model had given by then is
+//! in the journal, and read from there.
+
+mod begin;
+mod call;
+mod conclude;
+mod nodes;
+mod question;
+mod review;
+mod standing;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use routing_core::ask::Asker;
+use routing_core::model::LanguageModel as _;
+use routing_core::review::{Question, Reviewer};
+use routing_core::{Clock, NodeId, RunId, StopScope};
+
+use super::desk::PlanDesk;
+use super::effect::{Fact, PersonAsked, PlanEffect};
+use super::event::{Failure, PlanEvent, Refused};
+use super::state::{Cause, Phase, PlanEnd, PlanExecute, RetryPolicy};
+use crate::durable::checkpoint::Checkpoints;
+use crate::durable::control::{OnlyScope, RunControl};
+use crate::durable::error::KeepError;
+use crate::durable::journal::RunJournal;
+use crate::durable::model::JournalledModel;
+use crate::durable::record::RunRecord;
+use crate::run::metered_model::MeteredModel;
+use crate::run::recorder::Recorder;
+use crate::run::{RunConfig, RunEvent, RunLimits, RunReport};
+use crate::workflow::failure::FlowError;
+
+pub use question::plan_kind;
+pub use standing::{OpenQuestion, PlanStanding};
+
+/// Runs a plan, or goes on with it, and reports what became of it. All that it started has ended then, and what
+/// the report says is recorded. Of the configuration, the workspace and the supervisor's steps have no use here.
+///
+/// # Cancel safety
+///
+/// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded stands, and
+/// the run can be resumed. Stop `scope` instead.
+pub async fn execute_plan(config: RunConfig, scope: &StopScope) -> RunReport {
+    let mut driver = Driver::new(config, scope);
+    let started = driver.clock.now();
+    let rest = driver.through().await;
+    driver.journal.close();
+    let status = driver.conclude(rest).await;
+    driver
+        .recorder
+        .record(crate::run::ending::last_event(&status));
+    RunReport {
+        run: driver.run,
+        status,
+        interrupts: Vec::new(),
+        steps: driver.standing.asked,
+        checkpoint: driver.checkpoints.last(),
+        usage: driver.model.usage(),
+        elapsed: driver.clock.now().duration_since(started),
+    }
+}
+
+/// One execution of a plan.
+struct Driver {
+    run: RunId,
+    limits: RunLimits,
+    clock: Arc<dyn Clock>,
+    model: Arc<MeteredModel>,
+    journal: Arc<RunJournal>,
+    recorder: Arc<Recorder>,
+    checkpoints: Checkpoints,
+    control: Arc<dyn RunControl>,
+    reviewer: Arc<dyn Reviewer>,
+    desk: Arc<PlanDesk>,
+    scope: StopScope,
+    root: NodeId,
+    standing: PlanStanding,
+    told: nodes::ToldNodes,
+    /// The name of the folder, for whoever watches.
+    workspace: String,
+}
+
+/// What follows from an effect.
+enum Next {
+    Event(PlanEvent),
+    Rest(Rest),
+}
+
+/// How an execution ends, for now or for good.
+enum Rest {
+    /// It is over.
+    Ended(PlanEnd),
+    /// It stands still for a person who has interrupted.
+    Held { reason: String },
+    /// It stopped to ask, and nobody is there.
+    Waiting { question: Box<Question> },
+}
+
+impl Driver {
+    fn new(config: RunConfig, scope: &StopScope) -> Self {
+        let RunConfig {
+            run,
+            goal,
+            model,
+            constraints,
+            reviewer,
+            observer,
+            limits,
+            clock,
+            store,
+            workspace,
+            ..
+        } = config;
+        let control = match &store.control {
+            Some(control) => Arc::clone(control),
+            None => Arc::new(OnlyScope(scope.clone())),
+        };
+        let model = Arc::new(MeteredModel::new(model));
+        let journal = Arc::new(RunJournal::new(Arc::new(RunRecord::new(run, store))));
+        let root = NodeId::root();
+        let asker = Asker {
+            model: Arc::new(JournalledModel {
+                inner: Arc::clone(&model),
+                journal: Arc::clone(&journal),
+            }),
+            constraints,
+            corrections: limits.corrections,
+        };
+        Self {
+            run,
+            limits,
+            recorder: Arc::new(Recorder::new(run, Arc::clone(&clock), observer)),
+            clock,
+            model,
+            journal,
+            checkpoints: Checkpoints::default(),
+            control,
+            reviewer,
+            desk: Arc::new(PlanDesk {
+                asker,
+                run,
+                root: root.clone(),
+            }),
+            scope: scope.clone(),
+            root,
+            standing: PlanStanding::new(PlanExecute::new(goal.as_str(), RetryPolicy::default())),
+            told: nodes::ToldNodes::default(),
+            workspace: workspace.name().to_owned(),
+        }
+    }
+
+    /// Runs until it rests, and keeps the run this process's own meanwhile.
+    async fn through(&mut self) -> Result<Rest, FlowError> {
+        self.open().await?;
+        let record = Arc::clone(&self.journal.record);
+        let lease = record.kept.lease.unsigned_abs();
+        let work = self.work();
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                rest = &mut work => return rest,
+                () = tokio::time::sleep(lease / 3) => record.renew().await?,
+            }
+        }
+    }
+
+    async fn work(&mut self) -> Result<Rest, FlowError> {
+        self.recorder.record_since(
+            RunEvent::Started {
+                goal: self.standing.state.goal().to_owned(),
+                model: self.model.name().to_owned(),
+                workspace: self.workspace.clone(),
+            },
+            self.journal.last(),
+        );
+        let mut effects = self.begin().await?;
+        loop {
+            match self.perform(effects).await? {
+                Next::Event(event) => effects = self.apply(&event)?,
+                Next::Rest(rest) => return Ok(rest),
+            }
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Something happens. Steps that make no plan are a failure of whoever made them.
+    fn apply(&mut self, event: &PlanEvent) -> Result<Vec<PlanEffect>, FlowError> {
+        let now = self.now();
+        let state = &self.standing.state;
+        let turn = match state.after(event, now) {
+            Err(Refused::NoPlan(error)) => {
+                let failure = Failure {
+                    error: error.to_string(),
+                    is_recoverable: true,
+                };
+                state.after(&PlanEvent::Failed(failure), now)
+            }
+            turn => turn,
+        };
+        let turn = turn.map_err(FlowError::PlanRefused)?;
+        self.standing.state = turn.state;
+        Ok(turn.effects)
+    }
+
+    /// Does what is wanted: first whatever must be recorded, then the one thing that the workflow waits for.
+    async fn perform(&mut self, effects: Vec<PlanEffect>) -> Result<Next, FlowError> {
+        self.record(&effects).await?;
+        for effect in effects {
+            match effect {
+                PlanEffect::AskModel(asking) => {
+                    let asked = call::Call::Ask(asking);
+                    return Ok(Next::Event(self.call(asked).await?));
+                }
+                PlanEffect::RunStep(step) => {
+                    let step = call::Call::Step(step);
+                    return Ok(Next::Event(self.call(step).await?));
+                }
+                PlanEffect::AskPerson(PersonAsked::HowToGoOn {
+                    cause: Cause::UserEscape { reason },
+                }) => {
+                    // The agent's question that waits behind it is there for people to see.
+                    self.raise_open().await?;
+                    let reason = reason.unwrap_or_else(|| "interrupted".to_owned());
+                    return Ok(Next::Rest(Rest::Held { reason }));
+                }
+                PlanEffect::AskPerson(
+                    PersonAsked::Question { .. }
+                    | PersonAsked::HowToGoOn {
+                        cause: Cause::SystemError { .. },
+                    },
+                ) => return self.ask_person().await,
+                PlanEffect::Wait(time) => return Ok(Next::Event(self.wait(time).await)),
+                PlanEffect::End(end) => return Ok(Next::Rest(Rest::Ended(end))),
+                // The question is held by whoever keeps the run, as soon as the person's interrupt is recorded.
+                PlanEffect::HoldQuestion
+                | PlanEffect::WithdrawQuestion
+                | PlanEffect::Record(_)
+                | PlanEffect::Checkpoint { .. } => {}
+            }
+        }
+        match self.standing.state.phase() {
+            Phase::Held(held) => Ok(Next::Rest(Rest::Held {
+                reason: held_reason(&held.cause),
+            })),
+            Phase::Created
+            | Phase::Working { .. }
+            | Phase::Asking { .. }
+            | Phase::BackingOff { .. }
+            | Phase::Ended(_) => Err(FlowError::Lost {
+                detail: "the plan waits for nothing",
+            }),
+        }
+    }
+
+    /// Records what must be durable before anything else follows. A turn is saved once, as it stands at its end.
+    async fn record(&mut self, effects: &[PlanEffect]) -> Result<(), FlowError> {
+        let mut facts = Vec::new();
+        let mut saved = None;
+        for effect in effects {
+            match effect {
+                PlanEffect::Record(fact) => facts.push(fact.clone()),
+                PlanEffect::Checkpoint { reason } => saved = Some(*reason),
+                PlanEffect::WithdrawQuestion => self.withdraw_open().await?,
+                PlanEffect::AskModel(_)
+                | PlanEffect::RunStep(_)
+                | PlanEffect::AskPerson(_)
+                | PlanEffect::HoldQuestion
+                | PlanEffect::Wait(_)
+                | PlanEffect::End(_) => {}
+            }
+        }
+        self.settle_question().await?;
+        self.standing.facts.extend(facts.iter().cloned());
+        if let Some(reason) = saved {
+            self.save(reason).await?;
+        }
+        self.keep_nodes().await?;
+        for fact in facts {
+            self.tell(fact);
+        }
+        Ok(())
+    }
+
+    fn tell(&self, fact: Fact) {
+        self.recorder.record(RunEvent::PlanTold { fact });
+    }
+
+    /// Saves where the workflow stands, and what of it was carried out by that.
+    async fn save(&mut self, reason: &str) -> Result<(), KeepError> {
+        self.standing.reason = reason.to_owned();
+        let content = serde_json::to_string(&self.standing.snapshot())?;
+        let saved = self
+            .checkpoints
+            .save_content(&self.journal, PlanExecute::FORM, content)
+            .await?;
+        self.standing.facts.clear();
+        for effect in std::mem::take(&mut self.standing.dispatched) {
+            self.journal.dispatched(effect).await?;
+        }
+        self.recorder.record(RunEvent::CheckpointSaved {
+            number: saved.number,
+            reason: reason.to_owned(),
+        });
+        Ok(())
+    }
+
+    /// Waits before something is tried again, or until a person interrupts.
+    async fn wait(&self, time: std::time::Duration) -> PlanEvent {
+        tokio::select! {
+            biased;
+            reason = self.scope.stopping() => {
+                PlanEvent::Interrupt { reason: Some(reason.message) }
+            }
+            () = tokio::time::sleep(time) => PlanEvent::RetryDue,
+        }
+    }
+}
+
+fn held_reason(cause: &Cause) -> String {
+    match cause {
+        Cause::UserEscape { reason } => reason.clone().unwrap_or_else(|| "interrupted".to_owned()),
+        Cause::SystemError { error, .. } => error.clone(),
+    }
+}

@@ -1,0 +1,104 @@
+//! What becomes of a plan's run at its end: recorded first, said then.
+
+use interrupts::life::{Evidence, RunState};
+use routing_core::StopMode;
+
+use super::{Driver, Rest};
+use crate::durable::control::Stopped;
+use crate::plan_execute::event::PlanEvent;
+use crate::plan_execute::state::PlanEnd;
+use crate::run::RunStatus;
+use crate::run::ending::failed;
+use crate::workflow::failure::FlowError;
+
+impl Driver {
+    /// Records how the run ended, and says it. Where that cannot be recorded, that is what is said.
+    pub(super) async fn conclude(&mut self, rest: Result<Rest, FlowError>) -> RunStatus {
+        let concluded = match rest {
+            Ok(rest) => self.recorded(rest).await,
+            Err(error) => Err(error),
+        };
+        match concluded {
+            Ok(status) => status,
+            Err(error) => self.unconcluded(&error).await,
+        }
+    }
+
+    async fn recorded(&mut self, rest: Rest) -> Result<RunStatus, FlowError> {
+        match rest {
+            Rest::Ended(PlanEnd::Completed { response }) => {
+                self.become_state(RunState::Completed, "its work is done")
+                    .await?;
+                Ok(RunStatus::Completed { summary: response })
+            }
+            Rest::Ended(PlanEnd::Cancelled { reason }) => self.cancelled(reason).await,
+            Rest::Held { reason } => self.held(reason).await,
+            Rest::Waiting { question } => {
+                self.become_state(RunState::Waiting, "it waits for an answer")
+                    .await?;
+                Ok(RunStatus::Waiting {
+                    interrupts: vec![question.interrupt],
+                    questions: vec![*question],
+                })
+            }
+        }
+    }
+
+    async fn cancelled(&self, reason: Option<String>) -> Result<RunStatus, FlowError> {
+        let reason = reason.unwrap_or_else(|| "cancelled".to_owned());
+        self.become_state(RunState::Cancelled, &reason).await?;
+        Ok(RunStatus::Cancelled {
+            reason,
+            from_outside: true,
+        })
+    }
+
+    /// Says that nothing of the run runs any more; whoever stopped it knows what becomes of it.
+    async fn held(&mut self, reason: String) -> Result<RunStatus, FlowError> {
+        let mode = self.scope.reason().map(|reason| reason.mode);
+        let evidence = match mode {
+            Some(StopMode::Immediate) => Evidence::Cancelled,
+            Some(StopMode::Graceful) | None => Evidence::Boundary,
+        };
+        let stopped = self
+            .control
+            .stopped(self.checkpoints.last(), evidence)
+            .await;
+        match stopped {
+            Stopped::Paused => {
+                self.become_state(RunState::Paused, &reason).await?;
+                Ok(RunStatus::Paused { reason })
+            }
+            Stopped::Cancelled => {
+                let event = PlanEvent::Cancel {
+                    reason: Some(reason.clone()),
+                };
+                let effects = self.apply(&event)?;
+                self.record(&effects).await?;
+                self.cancelled(Some(reason)).await
+            }
+        }
+    }
+
+    async fn become_state(&self, state: RunState, reason: &str) -> Result<(), FlowError> {
+        let record = &self.journal.record;
+        record.become_state(state, Some(reason.to_owned())).await?;
+        if !state.is_final() {
+            record.release().await?;
+        }
+        Ok(())
+    }
+
+    /// A run that could not be recorded has not failed: whoever resumes it finds it where it stood.
+    async fn unconcluded(&self, error: &FlowError) -> RunStatus {
+        let record = &self.journal.record;
+        if error.is_of_the_store() {
+            let reason = "its store failed".to_owned();
+            let _best_effort = record.become_state(RunState::Paused, Some(reason)).await;
+            let _best_effort = record.release().await;
+        } else {
+            let _best_effort = self.become_state(RunState::Failed, &error.chain()).await;
+        }
+        failed(error)
+    }
+}

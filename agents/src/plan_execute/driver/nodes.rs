@@ -1,0 +1,111 @@
+//! The agents of a plan as the store and other processes see them.
+
+use std::collections::BTreeMap;
+
+use interrupts::KindName;
+use interrupts::store::{NodeActivity, NodeRow};
+use routing_core::NodeId;
+
+use super::Driver;
+use crate::durable::error::KeepError;
+use crate::plan_execute::desk::PlanRole;
+use crate::plan_execute::state::{Activity, Phase, PlanEnd};
+use crate::workflow::failure::FlowError;
+
+/// The kind of the node that stands for the whole plan.
+pub(crate) const PLAN: &str = "PLAN_EXECUTE";
+
+/// What the store was told of the plan's nodes.
+#[derive(Debug, Default)]
+pub(super) struct ToldNodes {
+    told: BTreeMap<NodeId, (NodeActivity, u32)>,
+}
+
+/// The agent that does this.
+pub(super) const fn role_of(activity: &Activity) -> PlanRole {
+    match activity {
+        Activity::Planning => PlanRole::Planner,
+        Activity::Executing { .. } => PlanRole::Executor,
+        Activity::Replanning | Activity::ForcedReplanning | Activity::Finishing { .. } => {
+            PlanRole::Replanner
+        }
+    }
+}
+
+/// What the plan does, and which of its agents is at it.
+fn standing(phase: &Phase) -> (NodeActivity, Option<PlanRole>) {
+    match phase {
+        Phase::Created => (NodeActivity::Ready, None),
+        Phase::Working { activity } | Phase::BackingOff { activity, .. } => {
+            (NodeActivity::Running, Some(role_of(activity)))
+        }
+        Phase::Asking { activity, .. } => (NodeActivity::WaitingReview, Some(role_of(activity))),
+        Phase::Held(held) => (NodeActivity::Paused, Some(role_of(&held.then))),
+        Phase::Ended(PlanEnd::Completed { .. }) => (NodeActivity::Completed, None),
+        Phase::Ended(PlanEnd::Cancelled { .. }) => (NodeActivity::Cancelled, None),
+    }
+}
+
+impl Driver {
+    /// Tells the store how the nodes stand, where that has changed.
+    pub(super) async fn keep_nodes(&mut self) -> Result<(), FlowError> {
+        let state = &self.standing.state;
+        let (activity, role) = standing(state.phase());
+        let done = u32::try_from(state.plan().finished().len()).unwrap_or(u32::MAX);
+        let mut now = BTreeMap::new();
+        now.insert(self.root.clone(), (PLAN, activity, done));
+        for other in PlanRole::ALL {
+            let node = self.root.child(other.segment())?;
+            let does = if Some(other) == role {
+                activity
+            } else if !self.told.told.contains_key(&node) {
+                continue;
+            } else if activity.is_final() {
+                activity
+            } else {
+                NodeActivity::Ready
+            };
+            now.insert(node, (other.name(), does, self.standing.asked));
+        }
+        let mut rows = Vec::new();
+        for (node, (kind, does, step)) in now {
+            let changed = (does, step);
+            // The number of the last step is the one's alone who took it.
+            let is_known = self.told.told.get(&node).is_some_and(|told| {
+                *told == changed || (told.0 == does && does != NodeActivity::Running)
+            });
+            if is_known && node != self.root {
+                continue;
+            }
+            if self.told.told.insert(node.clone(), changed) == Some(changed) {
+                continue;
+            }
+            rows.push(self.row(node, kind, does, step)?);
+        }
+        let record = &self.journal.record;
+        if !rows.is_empty() {
+            let kept = record.store().put_nodes(self.run, record.epoch()?, rows);
+            kept.await.map_err(KeepError::from)?;
+        }
+        Ok(())
+    }
+
+    fn row(
+        &self,
+        node: NodeId,
+        kind: &str,
+        activity: NodeActivity,
+        step: u32,
+    ) -> Result<NodeRow, KeepError> {
+        Ok(NodeRow {
+            run: self.run,
+            node,
+            kind: KindName::new(kind)?,
+            activity,
+            takes_messages: false,
+            turn: self.standing.asked,
+            step,
+            since: self.now(),
+        })
+    }
+}

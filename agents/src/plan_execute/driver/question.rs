@@ -1,0 +1,314 @@
+//! The plan's questions in the store: raised, shown to people, withdrawn, decided.
+
+use interrupts::life::{
+    Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Refusal, Role, Scope, State,
+    USUAL_ATTEMPTS, Verdict, WithdrawCause,
+};
+use interrupts::store::{ChangeError, RaisedQuestion};
+use interrupts::{ActorName, Digest, KindName, RouteName};
+use routing_core::review::{Answer, Answerer, Question, QuestionKind};
+use routing_core::{
+    DecisionId, InterruptDetails, InterruptId, InterruptType, StopMode, StopSource,
+};
+use serde_json::json;
+
+use super::Driver;
+use super::nodes::{PLAN, role_of};
+use super::standing::OpenQuestion;
+use crate::durable::decisions::name_of;
+use crate::durable::desk::{machinery, missing, shortened};
+use crate::durable::error::KeepError;
+use crate::plan_execute::desk::PlanRole;
+use crate::plan_execute::state::{Activity, Cause, Held, Phase};
+use crate::workflow::failure::FlowError;
+
+/// What may be decided about an agent's question: it is answered, and no reason to change the plan.
+const OF_AGENT: [Verdict; 5] = [
+    Verdict::Approve,
+    Verdict::Respond,
+    Verdict::Reject,
+    Verdict::Ignore,
+    Verdict::Cancel,
+];
+
+/// What may be decided about a failure: to try again, to change the plan, or to give it up.
+const OF_FAILURE: [Verdict; 4] = [
+    Verdict::Approve,
+    Verdict::Respond,
+    Verdict::ModifyPlan,
+    Verdict::Cancel,
+];
+
+/// What is asked, and by whom.
+pub(super) struct Asked {
+    kind: &'static str,
+    details: InterruptDetails,
+    source: StopSource,
+    allowed: &'static [Verdict],
+}
+
+fn of_agent(activity: &Activity, question: &InterruptDetails) -> Asked {
+    // An agent of a plan can only ask; a supervisor's model reviews nothing here.
+    let details = InterruptDetails {
+        r#type: InterruptType::HumanReview,
+        ..question.clone()
+    };
+    Asked {
+        kind: role_of(activity).name(),
+        details,
+        source: StopSource::Programmatic,
+        allowed: &OF_AGENT,
+    }
+}
+
+fn of_failure(error: &str, attempts: u32) -> Asked {
+    let tries = match attempts {
+        1 => "1 try".to_owned(),
+        more => format!("{more} tries"),
+    };
+    Asked {
+        kind: PLAN,
+        details: InterruptDetails {
+            r#type: InterruptType::HumanReview,
+            reason: format!("The plan cannot go on, after {tries}: {error}"),
+            choices: Vec::new(),
+            confirmation_items: Vec::new(),
+            context_for_decision: "An answer without words tries again; words change the plan."
+                .to_owned(),
+        },
+        source: StopSource::System,
+        allowed: &OF_FAILURE,
+    }
+}
+
+impl Driver {
+    /// What is asked as the workflow stands.
+    pub(super) fn asked_now(&self) -> Option<Asked> {
+        match self.standing.state.phase() {
+            Phase::Asking { activity, question } => Some(of_agent(activity, question)),
+            Phase::Held(held) => {
+                let Held {
+                    cause,
+                    then,
+                    question,
+                    ..
+                } = &**held;
+                match (cause, question) {
+                    (Cause::SystemError { error, attempts }, _) => {
+                        Some(of_failure(error, *attempts))
+                    }
+                    (Cause::UserEscape { .. }, question) => {
+                        question.as_ref().map(|question| of_agent(then, question))
+                    }
+                }
+            }
+            Phase::Created | Phase::Working { .. } | Phase::BackingOff { .. } | Phase::Ended(_) => {
+                None
+            }
+        }
+    }
+
+    /// Gives a question that is new its interrupt's id, and ends one that is not wanted any more.
+    pub(super) async fn settle_question(&mut self) -> Result<(), FlowError> {
+        if !self.standing.wants_question() {
+            return Ok(self.withdraw_open().await?);
+        }
+        if self.standing.question.is_none() {
+            let node = match self.standing.state.phase() {
+                Phase::Asking { activity, .. } => self.root.child(role_of(activity).segment())?,
+                Phase::Held(held) => match held.cause {
+                    Cause::SystemError { .. } => self.root.clone(),
+                    Cause::UserEscape { .. } => self.root.child(role_of(&held.then).segment())?,
+                },
+                Phase::Created
+                | Phase::Working { .. }
+                | Phase::BackingOff { .. }
+                | Phase::Ended(_) => self.root.clone(),
+            };
+            self.standing.question = Some(OpenQuestion {
+                interrupt: InterruptId::generate(),
+                node,
+                turn: self.standing.asked,
+            });
+        }
+        Ok(())
+    }
+
+    /// Ends the open question, where somebody may still answer it.
+    pub(super) async fn withdraw_open(&mut self) -> Result<(), KeepError> {
+        let Some(open) = self.standing.question.take() else {
+            return Ok(());
+        };
+        let store = self.journal.record.store();
+        let Some(row) = store.interrupt(open.interrupt).await? else {
+            return Ok(());
+        };
+        if !row.state.is_live() {
+            return Ok(());
+        }
+        let withdrawn = store.withdraw(row.id, machinery()?, WithdrawCause::Withdrawn);
+        match withdrawn.await {
+            // Somebody else has ended it.
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Shows people the question that is open, where they have not seen it yet.
+    pub(super) async fn raise_open(&self) -> Result<Option<Question>, KeepError> {
+        let (Some(open), Some(asked)) = (&self.standing.question, self.asked_now()) else {
+            return Ok(None);
+        };
+        let question = self.question(open, &asked)?;
+        let store = self.journal.record.store();
+        let row = match store.interrupt(open.interrupt).await? {
+            Some(row) => row,
+            None => {
+                let raised = RaisedQuestion {
+                    admission: self.admission(open, &asked)?,
+                    delivery: self.journal.record.delivery(None),
+                };
+                store.raise(raised).await?.into_interrupt()
+            }
+        };
+        if row.state == State::Acknowledged {
+            let shown = Digest::of(&serde_json::to_vec(&question)?);
+            match store.require_review(row.id, row.epoch, shown).await {
+                // It was decided or withdrawn meanwhile, which is seen next.
+                Ok(_)
+                | Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Some(question))
+    }
+
+    fn question(&self, open: &OpenQuestion, asked: &Asked) -> Result<Question, KeepError> {
+        Ok(Question {
+            interrupt: open.interrupt,
+            run: self.run,
+            node: open.node.clone(),
+            agent_type: asked.kind,
+            kind: QuestionKind::HumanReview,
+            details: asked.details.clone(),
+            payload: serde_json::to_value(&asked.details)?,
+            target: asked.kind,
+            target_field: "",
+            routes: vec![asked.kind],
+            request_schema: json!({}),
+            problem: None,
+        })
+    }
+
+    fn admission(&self, open: &OpenQuestion, asked: &Asked) -> Result<Admission, KeepError> {
+        let requested_by = match asked.source {
+            StopSource::System => machinery()?,
+            StopSource::User | StopSource::Programmatic => Actor {
+                name: ActorName::new(open.node.as_str())?,
+                role: Role::Requester,
+            },
+        };
+        let route = RouteName::new(asked.kind)?;
+        Ok(Admission {
+            id: open.interrupt,
+            run: self.run,
+            node: open.node.clone(),
+            kind: KindName::new(asked.kind)?,
+            origin: route.clone(),
+            routes: vec![route],
+            interrupt_type: asked.details.r#type,
+            source: asked.source,
+            requested_by,
+            mode: StopMode::Graceful,
+            scope: Scope::Agent,
+            reason: shortened(&asked.details.reason),
+            content: serde_json::to_string(&asked.details)?,
+            key: self
+                .journal
+                .record
+                .key(&format!("{}#{}/{}", open.node, open.turn, open.interrupt))?,
+            allowed: asked.allowed.to_vec(),
+            patience: None,
+            on_expiry: ExpiryOutcome::Reject,
+            most_attempts: USUAL_ATTEMPTS,
+            reroute: None,
+        })
+    }
+
+    /// The question's interrupt, once it has ended.
+    pub(super) async fn ended(&self, id: InterruptId) -> Result<Option<Interrupt>, KeepError> {
+        let row = self.journal.record.store().interrupt(id).await?;
+        let row = row.ok_or_else(|| missing(id))?;
+        Ok((!row.state.is_live()).then_some(row))
+    }
+
+    /// Waits until somebody, in whatever process, has ended the question.
+    pub(super) async fn ended_elsewhere(&self, id: InterruptId) -> Result<Interrupt, KeepError> {
+        loop {
+            if let Some(row) = self.ended(id).await? {
+                return Ok(row);
+            }
+            self.look_again().await;
+        }
+    }
+
+    /// Waits until something may have changed.
+    async fn look_again(&self) {
+        let kept = &self.journal.record.kept;
+        tokio::select! {
+            () = kept.bell.heard() => {}
+            () = tokio::time::sleep(kept.poll) => {}
+        }
+    }
+
+    /// Records an answer that was given here; another one may have been faster, and stands then.
+    pub(super) async fn decide(
+        &self,
+        id: InterruptId,
+        answer: &Answer,
+        answerer: &Answerer,
+    ) -> Result<Interrupt, KeepError> {
+        let store = self.journal.record.store();
+        let verdict = if *answer == Answer::default() {
+            Verdict::Approve
+        } else {
+            Verdict::Respond
+        };
+        let choosing = Choosing {
+            id: DecisionId::generate(),
+            verdict,
+            target: None,
+            content: Some(serde_json::to_string(answer)?),
+        };
+        loop {
+            let row = store.interrupt(id).await?.ok_or_else(|| missing(id))?;
+            if !row.state.is_live() {
+                return Ok(row);
+            }
+            let judge = Judge::Person {
+                actor: Actor {
+                    name: name_of(Some(answerer))?,
+                    role: Role::Reviewer,
+                },
+                version: row.version,
+                shown: row.review.map_or(Digest::ZERO, |review| review.shown),
+            };
+            match store.decide(id, judge, choosing.clone()).await {
+                Ok(_)
+                | Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::StaleVersion { .. })) =>
+                    {}
+                // Somebody else has it in hand, or goes first: what he does is waited for.
+                Err(ChangeError::Refused(Refusal::Claimed { .. } | Refusal::Held { .. })) => {
+                    self.look_again().await;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// The kinds of a plan's nodes, of which a store knows the names alone.
+pub fn plan_kind(name: &str) -> Option<&'static str> {
+    let roles = PlanRole::ALL.into_iter().map(PlanRole::name);
+    roles.chain([PLAN]).find(|kind| *kind == name)
+}

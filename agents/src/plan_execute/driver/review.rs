@@ -1,0 +1,170 @@
+//! Asking a person, and what the answer means to the plan.
+
+use std::sync::Arc;
+
+use interrupts::life::{Interrupt, Verdict};
+use routing_core::Outcome;
+use routing_core::review::{Answer, Question, ReviewError};
+
+use super::{Driver, Next, Rest, held_reason};
+use crate::durable::decisions::{answer, words};
+use crate::durable::error::KeepError;
+use crate::plan_execute::event::PlanEvent;
+use crate::plan_execute::state::Phase;
+use crate::run::RunEvent;
+use crate::workflow::failure::FlowError;
+
+/// What has ended the waiting for an answer.
+enum Heard {
+    Ended(Box<Interrupt>),
+    Said(Answer),
+    Stopped(String),
+    Nobody,
+}
+
+impl Driver {
+    /// Asks a person, here and through the store: whoever answers first has answered.
+    pub(super) async fn ask_person(&mut self) -> Result<Next, FlowError> {
+        let Some(mut question) = self.raise_open().await? else {
+            return Err(FlowError::Lost {
+                detail: "a person is asked, and there is no question",
+            });
+        };
+        let id = question.interrupt;
+        self.keep_nodes().await?;
+        if let Some(row) = self.ended(id).await? {
+            return self.answered(&row);
+        }
+        self.recorder.record(RunEvent::InterruptOpened {
+            question: Box::new(question.clone()),
+        });
+        loop {
+            match self.heard(&question).await? {
+                Heard::Ended(row) => return self.answered(&row),
+                Heard::Stopped(reason) => {
+                    let reason = Some(reason);
+                    return Ok(Next::Event(PlanEvent::Interrupt { reason }));
+                }
+                Heard::Nobody => {
+                    let question = Box::new(question);
+                    return Ok(Next::Rest(Rest::Waiting { question }));
+                }
+                Heard::Said(said) => {
+                    if let Err(problem) = said.check(&question) {
+                        let problem = problem.to_string();
+                        self.recorder.record(RunEvent::AnswerRefused {
+                            interrupt: id,
+                            problem: problem.clone(),
+                        });
+                        question.problem = Some(problem);
+                        continue;
+                    }
+                    let answerer = self.reviewer.answerer(id);
+                    let row = self.decide(id, &said, &answerer).await?;
+                    return self.answered(&row);
+                }
+            }
+        }
+    }
+
+    async fn heard(&self, question: &Question) -> Result<Heard, KeepError> {
+        let reviewer = Arc::clone(&self.reviewer);
+        let scope = self.control.scope_of(&question.node);
+        let said = tokio::select! {
+            biased;
+            reason = scope.stopping() => return Ok(Heard::Stopped(reason.message)),
+            said = reviewer.answer(question, &scope) => said,
+            row = self.ended_elsewhere(question.interrupt) => {
+                return Ok(Heard::Ended(Box::new(row?)));
+            }
+        };
+        Ok(match said {
+            Ok(Outcome::Completed(answer)) => Heard::Said(answer),
+            Ok(Outcome::Interrupted { reason, .. }) => Heard::Stopped(reason.message),
+            Err(error @ (ReviewError::NobodyThere | ReviewError::Unavailable { .. } | _)) => {
+                tracing::info!(%error, interrupt = %question.interrupt, "the plan waits");
+                Heard::Nobody
+            }
+        })
+    }
+
+    /// What a question's end means to the plan.
+    fn answered(&mut self, row: &Interrupt) -> Result<Next, FlowError> {
+        let Some(decision) = &row.decision else {
+            return Ok(self.withdrawn());
+        };
+        self.standing.dispatched.push(decision.effect);
+        let unreadable = |source| KeepError::Unreadable {
+            place: format!("the decision of {}", row.id),
+            source,
+        };
+        let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
+        self.recorder.record(RunEvent::InterruptAnswered {
+            interrupt: row.id,
+            answer: answer.clone(),
+        });
+        let said = in_words(&answer);
+        if let Phase::Asking { .. } = self.standing.state.phase() {
+            let told = [words(decision).map(str::to_owned), said];
+            let told: Vec<String> = told.into_iter().flatten().collect();
+            let answer = if told.is_empty() {
+                "[approved: go on]".to_owned()
+            } else {
+                told.join(" ")
+            };
+            return Ok(Next::Event(PlanEvent::Answered { answer }));
+        }
+        Ok(match (decision.verdict, said) {
+            (Verdict::Cancel | Verdict::Reject, reason) => {
+                Next::Event(PlanEvent::Cancel { reason })
+            }
+            (
+                Verdict::Approve
+                | Verdict::Edit
+                | Verdict::Respond
+                | Verdict::Ignore
+                | Verdict::Reroute
+                | Verdict::ModifyPlan
+                | Verdict::Resume
+                | Verdict::Applied,
+                said,
+            ) => Next::Event(match said {
+                Some(request) => PlanEvent::Modify { request },
+                None => PlanEvent::Resume,
+            }),
+        })
+    }
+
+    /// Nobody will answer any more. An agent goes on without an answer; a failure stays one.
+    fn withdrawn(&self) -> Next {
+        match self.standing.state.phase() {
+            Phase::Held(held) => Next::Rest(Rest::Held {
+                reason: held_reason(&held.cause),
+            }),
+            Phase::Created
+            | Phase::Working { .. }
+            | Phase::Asking { .. }
+            | Phase::BackingOff { .. }
+            | Phase::Ended(_) => Next::Event(PlanEvent::Answered {
+                answer: "[withdrawn: go on without an answer]".to_owned(),
+            }),
+        }
+    }
+}
+
+/// An answer as an agent reads it; `None` where nothing was said.
+fn in_words(answer: &Answer) -> Option<String> {
+    let confirmations = answer.confirmations.iter().map(|(item, is_confirmed)| {
+        let word = if *is_confirmed { "yes" } else { "no" };
+        format!("{item}: {word}")
+    });
+    let parts: Vec<String> = answer
+        .selected_choices
+        .iter()
+        .cloned()
+        .chain(confirmations)
+        .chain(answer.text.clone())
+        .filter(|part| !part.trim().is_empty())
+        .collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}

@@ -1,0 +1,104 @@
+//! Where a plan stands, as its checkpoints hold it.
+
+use interrupts::EffectId;
+use interrupts::store::CheckpointId;
+use routing_core::{InterruptId, NodeId};
+use serde::{Deserialize, Serialize};
+
+use crate::durable::error::KeepError;
+use crate::plan_execute::effect::Fact;
+use crate::plan_execute::state::{Phase, PlanExecute};
+
+/// A question that is open, or waits behind a person's interrupt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenQuestion {
+    /// Its interrupt.
+    pub interrupt: InterruptId,
+    /// Who asks.
+    pub node: NodeId,
+    /// How many answers the run had asked for then.
+    pub turn: u32,
+}
+
+/// Where a plan stands: the content of its checkpoints, in the form [`PlanExecute::FORM`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanStanding {
+    /// Why it was saved.
+    pub reason: String,
+    /// How many answers the run has asked for.
+    #[serde(rename = "steps")]
+    pub asked: u32,
+    /// The open interrupts.
+    pub interrupts: Vec<InterruptId>,
+    /// The workflow.
+    pub state: PlanExecute,
+    /// The question that is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<OpenQuestion>,
+    /// What the observer was told since the checkpoint before.
+    pub facts: Vec<Fact>,
+    /// The person's interrupts whose decisions have been carried out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub applied: Vec<InterruptId>,
+    /// The decisions that are carried out by what this holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dispatched: Vec<EffectId>,
+}
+
+impl PlanStanding {
+    pub(super) const fn new(state: PlanExecute) -> Self {
+        Self {
+            reason: String::new(),
+            asked: 0,
+            interrupts: Vec::new(),
+            state,
+            question: None,
+            facts: Vec::new(),
+            applied: Vec::new(),
+            dispatched: Vec::new(),
+        }
+    }
+
+    /// Reads what a checkpoint holds.
+    pub(super) fn read(
+        checkpoint: CheckpointId,
+        form: u32,
+        content: &str,
+    ) -> Result<Self, KeepError> {
+        if form != PlanExecute::FORM {
+            return Err(KeepError::OtherForm {
+                checkpoint,
+                found: form,
+                known: PlanExecute::FORM,
+            });
+        }
+        serde_json::from_str(content).map_err(|source| KeepError::Unreadable {
+            place: format!("checkpoint {checkpoint}"),
+            source,
+        })
+    }
+
+    /// What a checkpoint is to hold.
+    pub(super) fn snapshot(&self) -> Self {
+        let question = self.question.as_ref().map(|question| question.interrupt);
+        Self {
+            interrupts: question.into_iter().collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether the workflow has a question that is open, or waits behind a person's interrupt.
+    pub(super) fn wants_question(&self) -> bool {
+        use crate::plan_execute::state::Cause;
+        match self.state.phase() {
+            Phase::Asking { .. } => true,
+            Phase::Held(held) => match held.cause {
+                Cause::SystemError { .. } => true,
+                Cause::UserEscape { .. } => held.question.is_some(),
+            },
+            Phase::Created | Phase::Working { .. } | Phase::BackingOff { .. } | Phase::Ended(_) => {
+                false
+            }
+        }
+    }
+}
