@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::world::World;
 
 /// The longest that a process may take to its end. Only what hangs takes so long.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How often it is looked whether a process has ended.
 const LOOK: Duration = Duration::from_millis(5);

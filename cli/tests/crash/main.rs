@@ -7,8 +7,15 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod brain;
+#[cfg(feature = "failpoints")]
+mod failpoints;
 mod life;
+mod owners;
 mod people;
+#[cfg(feature = "failpoints")]
+mod planted;
 mod random_deaths;
+mod same_end;
 mod supervisors;
+mod trace;
 mod world;

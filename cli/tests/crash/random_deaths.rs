@@ -14,13 +14,14 @@ use crate::supervisors::{attempts, publish_all};
 use crate::world::World;
 
 /// How many runs are under way at once.
-const AT_ONCE: u64 = 3;
+const AT_ONCE: u64 = 4;
 
 /// The most deaths of one run. The next one begins after it.
 const OF_ONE_RUN: u32 = 20;
 
-/// The longest life of a process that is to die, in milliseconds.
-const LONGEST_LIFE: u32 = 300;
+/// The longest life of a process that is to die, in milliseconds. One of them is chosen for each life: the
+/// shortest hit the start and the replay, the longest whatever a run does late.
+const LONGEST_LIVES: [u32; 3] = [120, 400, 900];
 
 /// How many deaths there are to be; the long proof says another number.
 fn wanted() -> usize {
@@ -47,7 +48,8 @@ fn through_deaths(
         let mut process = Life::start(world, command, &format!("{goal}-{life}"));
         let may_die = deaths < OF_ONE_RUN && dead.load(Ordering::SeqCst) < wanted;
         let end = if may_die {
-            let delay = random.next_u32() % LONGEST_LIFE;
+            let kind = usize::try_from(random.next_u32()).unwrap() % LONGEST_LIVES.len();
+            let delay = random.next_u32() % LONGEST_LIVES[kind];
             process.die_after(Duration::from_millis(delay.into()))
         } else {
             End::Ended(process.end())

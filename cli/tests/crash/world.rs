@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use interrupts::life::RunState;
-use interrupts::store::{Page, Run, Store};
+use interrupts::life::{Interrupt, RunState};
+use interrupts::store::{Filter, Page, Run, Store};
 use interrupts::{Bell, OwnerName};
 use serde_json::Value;
 use store::{StoreLocation, StoreSettings, bell_at};
 use tempfile::TempDir;
-use tests::auditor::{Attempt, Evidence, Report, audit};
+use tests::auditor::{Attempt, Evidence, Outcome, Report, audit};
 use tests::providers::RIGHT_KEY;
 
 use crate::brain::Brain;
@@ -33,7 +33,9 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn new() -> Arc<Self> {
-        let folder = tempfile::tempdir().unwrap();
+        let mut folder = tempfile::tempdir().unwrap();
+        // Whoever looks into a failure wants to see what was left.
+        folder.disable_cleanup(std::env::var_os("CRASHES_KEEP").is_some());
         let workspace = folder.path().join("workspace");
         std::fs::create_dir_all(workspace.join("src")).unwrap();
         std::fs::write(workspace.join("README.md"), "# Bakery\n\nBread.\n").unwrap();
@@ -121,6 +123,17 @@ impl World {
             calls: &calls,
         };
         audit(&evidence).await.unwrap()
+    }
+
+    /// What runs have published by themselves, as if each had been tried: it was published by nobody outside.
+    pub(crate) async fn own_attempts(&self) -> Vec<Attempt> {
+        let all = self.store.interrupts(&Filter::default(), ALL).await;
+        let interrupts = all.unwrap().into_iter();
+        let attempt = |(_position, interrupt): (u64, Interrupt)| Attempt {
+            key: interrupt.key.as_str().to_owned(),
+            outcome: Outcome::Unknown,
+        };
+        interrupts.map(attempt).collect()
     }
 
     /// All runs are completed.

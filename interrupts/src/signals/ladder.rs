@@ -40,7 +40,13 @@ mod tests {
         let rungs: Vec<_> = (0..5).map(|_signal| ladder.climb()).collect();
         assert_eq!(
             rungs,
-            [Rung::Ask, Rung::Insist, Rung::Leave, Rung::Leave, Rung::Leave]
+            [
+                Rung::Ask,
+                Rung::Insist,
+                Rung::Leave,
+                Rung::Leave,
+                Rung::Leave
+            ]
         );
     }
 }
