@@ -15,8 +15,8 @@ use tests::providers::{Behaviour, ProviderDouble, Received, WireForm};
 const SCRIPT: &str = r#"{"version": 1, "steps": [
   {"agent": "DISCOVERY_ORCHESTRATOR", "turn": 1,
    "interrupt": {"type": "HUMAN_REVIEW", "reason": "How much shall be read?"}},
-  {"agent": "PLANNING_AGENT", "turn": 1,
-   "interrupt": {"type": "AGENT_REVIEW", "reason": "Is this part of the plan?"}},
+  {"agent": "DISCOVERY_AGENT", "turn": 1,
+   "interrupt": {"type": "AGENT_REVIEW", "reason": "Is this part worth reading?"}},
   {"agent": "TICKET_AGENT", "turn": 1,
    "interrupt": {"type": "HUMAN_REVIEW", "reason": "Shall this ticket be done?"}}
 ]}"#;

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
+use interrupts::IdempotencyKey;
+use tests::auditor::{Attempt, Outcome};
 use tokio::runtime::Handle;
 
 use crate::life::Life;
@@ -115,4 +117,67 @@ async fn a_death_at_any_step_of_an_interrupt_loses_and_doubles_nothing() {
     );
     assert_eq!(report.findings, []);
     assert!(report.consumed > 0);
+}
+
+/// Gives a command that dies at a moment, and gives it again. Returns how the second one ended.
+async fn twice(world: &Arc<World>, arguments: &[&str], moment: &str) -> Option<i32> {
+    let mut dying = world.irq(arguments);
+    dying.env("IRQ_DIE_AT", moment);
+    let again = world.irq(arguments);
+    let world = Arc::clone(world);
+    let moment = moment.to_owned();
+    let ended = tokio::task::spawn_blocking(move || {
+        let died = Life::start(&world, dying, "dying").end();
+        assert_eq!(died, None, "{moment} was not reached");
+        Life::start(&world, again, "again").end()
+    });
+    ended.await.unwrap()
+}
+
+/// Whoever publishes or decides may die as well: given again, the command finds what stands.
+#[tokio::test(flavor = "multi_thread")]
+async fn supervisors_and_people_whose_processes_die_say_it_again() {
+    for side in ["before", "after"] {
+        let world = World::new().await;
+        let mut life = Life::start(&world, world.begin("Describe"), "owner");
+        let question = world.first_question().await;
+        let agent = format!("{}/{}", question.run, question.node);
+        let publish = [
+            "reroute",
+            &agent,
+            "--to",
+            "PLANNING_ORCHESTRATOR",
+            "--event-id",
+            "event-1",
+        ];
+        let code = twice(&world, &publish, &format!("admit:{side}:1")).await;
+        assert_eq!(code, Some(0));
+        let key = IdempotencyKey::new("event-1").unwrap();
+        let event = world.store.interrupt_of(&key).await.unwrap().unwrap();
+        let id = question.id.to_string();
+        let decide = [
+            "review",
+            &id,
+            "--decision",
+            "respond",
+            "--message",
+            "all of it",
+        ];
+        let code = twice(&world, &decide, &format!("decide:{side}:1")).await;
+        // What was decided before the death stands, and whoever comes again is told so.
+        assert_eq!(code, Some(if side == "before" { 0 } else { 4 }));
+        let people = decide_all(&world);
+        let ended = tokio::task::spawn_blocking(move || life.end())
+            .await
+            .unwrap();
+        people.abort();
+        assert_eq!(ended, Some(0));
+        let attempt = Attempt {
+            key: "event-1".to_owned(),
+            outcome: Outcome::Acknowledged {
+                interrupt: event.id,
+            },
+        };
+        assert_eq!(world.audit(&[attempt]).await.findings, []);
+    }
 }

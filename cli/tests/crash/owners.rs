@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::life::State;
-use interrupts::store::Filter;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::life::Life;
@@ -21,19 +19,7 @@ fn send(life: &Life, signal: Signal) {
 /// A run whose process waits for an answer.
 async fn waiting(world: &Arc<World>) -> Life {
     let life = Life::start(world, world.begin(GOAL), "first");
-    let filter = Filter {
-        states: vec![State::AwaitingReview],
-        ..Filter::default()
-    };
-    while world
-        .store
-        .interrupts(&filter, ALL)
-        .await
-        .unwrap()
-        .is_empty()
-    {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    world.first_question().await;
     life
 }
 

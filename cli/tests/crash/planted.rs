@@ -4,13 +4,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::life::State;
-use interrupts::store::Filter;
 use tests::auditor::{Attempt, Finding, Outcome};
 
 use crate::life::Life;
 use crate::people::decide_all;
-use crate::world::{ALL, World};
+use crate::world::World;
 
 const GOAL: &str = "Describe the bakery";
 
@@ -18,19 +16,7 @@ const GOAL: &str = "Describe the bakery";
 async fn waiting(plant: &str) -> (Arc<World>, Life) {
     let world = World::new().await;
     let life = Life::start(&world, planted(world.begin(GOAL), plant), "first");
-    let filter = Filter {
-        states: vec![State::AwaitingReview],
-        ..Filter::default()
-    };
-    while world
-        .store
-        .interrupts(&filter, ALL)
-        .await
-        .unwrap()
-        .is_empty()
-    {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    world.first_question().await;
     (world, life)
 }
 
@@ -80,7 +66,7 @@ async fn a_model_that_is_asked_again_is_found() {
 async fn an_event_that_was_acknowledged_and_forgotten_is_found() {
     let (world, _first) = waiting("").await;
     let run = world.run_of(GOAL).await.unwrap();
-    let agent = format!("{}/orchestrator", run.id);
+    let agent = format!("{}/orchestrator/discovery", run.id);
     let arguments = [
         "reroute",
         &agent,

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use interrupts::life::{Interrupt, RunState};
+use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, Page, Run, Store};
 use interrupts::{Bell, OwnerName};
 use serde_json::Value;
@@ -83,6 +84,21 @@ impl World {
     /// The command that goes on with a run.
     pub(crate) fn resume(&self, run: &Run) -> Command {
         self.irq(&["resume", &run.id.to_string(), "--json"])
+    }
+
+    /// The first question that waits for a person, once there is one.
+    pub(crate) async fn first_question(&self) -> Interrupt {
+        let filter = Filter {
+            states: vec![State::AwaitingReview],
+            ..Filter::default()
+        };
+        loop {
+            let open = self.store.interrupts(&filter, ALL).await.unwrap();
+            if let Some((_position, first)) = open.into_iter().next() {
+                return first;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     /// All runs.
