@@ -74,7 +74,7 @@ impl Plants {
     ) -> Result<JournalEntry, JournalError> {
         let count = self.results.fetch_add(1, Ordering::SeqCst) + 1;
         if self.plant == Plant::ForgetResults
-            && count % FORGOTTEN == 0
+            && count.is_multiple_of(FORGOTTEN)
             && let Some(mut entry) = self.store.effect(effect).await?
         {
             let at = Timestamp::now();

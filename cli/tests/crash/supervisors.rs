@@ -94,7 +94,7 @@ async fn consider(
         .entry(key.clone())
         .or_insert_with(|| admission(run, row, *kind, *to, &key));
     // Published again it is the same event: whoever was not told tries again.
-    if !is_known || row.turn % 3 == 0 {
+    if !is_known || row.turn.is_multiple_of(3) {
         publish(world, log, admission.clone()).await;
         world.ring(run).await;
     }
