@@ -7,6 +7,8 @@ mod asked;
 mod audited;
 mod commands;
 mod exit;
+#[cfg(feature = "failpoints")]
+mod failpoints;
 mod keep;
 mod layout;
 mod listing;

@@ -78,6 +78,8 @@ impl Storage {
             StoreLocation::Memory.open(StoreSettings::default()).await
         };
         let store = opened.map_err(|error| unopened(&location, &error))?;
+        #[cfg(feature = "failpoints")]
+        let store = crate::failpoints::over(store)?;
         Ok(Self { store, location })
     }
 
@@ -94,6 +96,8 @@ impl Storage {
         let Place { location, .. } = Place::of(arguments)?;
         let opened = location.open(StoreSettings::default()).await;
         let store = opened.map_err(|error| unopened(&location, &error))?;
+        #[cfg(feature = "failpoints")]
+        let store = crate::failpoints::over(store)?;
         Ok(Self { store, location })
     }
 

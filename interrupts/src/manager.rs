@@ -11,6 +11,7 @@
 
 mod acknowledge;
 mod asking;
+mod carried_out;
 mod clash;
 mod deliveries;
 mod inbox;

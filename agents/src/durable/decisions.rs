@@ -83,19 +83,24 @@ impl StoreDecisions {
     async fn open_review(&self, interrupt: InterruptId, shown: Digest) -> Result<(), KeepError> {
         // It may have been held when it was raised.
         self.desk.decide_by_policy(interrupt).await?;
-        let Some(row) = self.row(interrupt).await? else {
+        let Some(mut row) = self.row(interrupt).await? else {
             return Err(missing(interrupt));
         };
-        if row.state != State::Acknowledged {
-            return Ok(());
-        }
         let store = self.desk.record.store();
-        match store.require_review(interrupt, row.epoch, shown).await {
-            Ok(_) => Ok(()),
-            // It was decided or withdrawn meanwhile, which is seen next.
-            Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => Ok(()),
-            Err(error) => Err(error.into()),
+        while row.state == State::Acknowledged {
+            match store.require_review(interrupt, row.epoch, shown).await {
+                Ok(_) => return Ok(()),
+                // It was decided or withdrawn meanwhile, which is seen next.
+                Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => {
+                    return Ok(());
+                }
+                Err(ChangeError::Refused(refusal)) => {
+                    row = self.desk.taken_by_us(interrupt, refusal).await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
+        Ok(())
     }
 
     /// A request that no model could fill in: a question of the system to a person.
@@ -195,6 +200,9 @@ impl StoreDecisions {
                 }
                 Err(ChangeError::Refused(Refusal::DeadlinePassed { .. })) => {
                     store.sweep(MOST_AT_ONCE).await.map_err(KeepError::from)?;
+                }
+                Err(ChangeError::Refused(refusal @ Refusal::Fenced { .. })) => {
+                    self.desk.taken_by_us(id, refusal).await?;
                 }
                 Err(error) => return Err(KeepError::from(error).into()),
             }

@@ -316,8 +316,22 @@ impl Desk {
         })
     }
 
-    /// The agent has said what it asks.
+    /// The agent has said what it asks. Where the part of this process that looks after its owner's deliveries
+    /// takes the interrupt at the same moment, it is read again: it is ours all the same.
     async fn acknowledge(&self, interrupt: Interrupt, content: String) -> Result<(), KeepError> {
+        let id = interrupt.id;
+        let mut interrupt = interrupt;
+        loop {
+            match self.try_acknowledge(interrupt, &content).await {
+                Err(KeepError::Change(ChangeError::Refused(refusal))) => {
+                    interrupt = self.taken_by_us(id, refusal).await?;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    async fn try_acknowledge(&self, interrupt: Interrupt, content: &str) -> Result<(), KeepError> {
         let delivered = match interrupt.state {
             State::Requested => self.take(&interrupt).await?,
             State::Delivered if self.is_mine(&interrupt) => interrupt,
@@ -336,13 +350,33 @@ impl Desk {
             | State::Cancelled
             | State::DeadLettered => return Ok(()),
         };
-        let evidence = Evidence::Request { content };
+        let evidence = Evidence::Request {
+            content: content.to_owned(),
+        };
         let acknowledged = self
             .record
             .store()
             .acknowledge(delivered.id, delivered.epoch, evidence)
             .await?;
         self.supersede(&acknowledged).await
+    }
+
+    /// The interrupt as another part of this process has taken it, where that is why a change was refused.
+    ///
+    /// # Errors
+    ///
+    /// The refusal, where it has another reason.
+    pub(crate) async fn taken_by_us(
+        &self,
+        interrupt: InterruptId,
+        refusal: Refusal,
+    ) -> Result<Interrupt, KeepError> {
+        let is_race = matches!(refusal, Refusal::Leased { .. } | Refusal::Fenced { .. });
+        let row = self.record.store().interrupt(interrupt).await?;
+        match row.filter(|row| is_race && self.is_mine(row)) {
+            Some(row) => Ok(row),
+            None => Err(ChangeError::Refused(refusal).into()),
+        }
     }
 
     /// An event whose reroute has gone to another interrupt asks for nothing any more.

@@ -11,47 +11,56 @@ use interrupts::store::StoredMessage;
 /// Hands what comes for a run's nodes to the run, while it is executed.
 #[derive(Default)]
 pub(crate) struct LateInbox {
-    inbox: Mutex<Option<Arc<RunInbox>>>,
+    door: Mutex<Door>,
+}
+
+#[derive(Default, Clone)]
+enum Door {
+    /// The run does not work yet. When it begins to, it reads from the store what has been delivered by then.
+    #[default]
+    NotYet,
+    Open(Arc<RunInbox>),
+    Closed,
 }
 
 impl LateInbox {
     /// From now on the run takes what comes.
     pub(crate) fn open(&self, inbox: RunInbox) {
-        *self.lock() = Some(Arc::new(inbox));
+        *self.lock() = Door::Open(Arc::new(inbox));
     }
 
     /// The run takes nothing any more.
     pub(crate) fn close(&self) {
-        *self.lock() = None;
+        *self.lock() = Door::Closed;
     }
 
-    fn get(&self) -> Option<Arc<RunInbox>> {
+    fn door(&self) -> Door {
         self.lock().clone()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Arc<RunInbox>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Door> {
         // A whole value is put in its place, so a panic elsewhere leaves it whole.
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+        self.door.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
 impl Deliveries for LateInbox {
     async fn question(&self, interrupt: &Interrupt) -> Result<(), Undeliverable> {
-        let Some(inbox) = self.get() else {
-            return Err(Undeliverable::NotNow {
-                reason: "the run does not work yet".to_owned(),
-            });
-        };
-        inbox
-            .question(interrupt)
-            .await
-            .map_err(|_ended| Undeliverable::NodeEnded)
+        match self.door() {
+            Door::NotYet => Ok(()),
+            Door::Open(inbox) => inbox
+                .question(interrupt)
+                .await
+                .map_err(|_ended| Undeliverable::NodeEnded),
+            Door::Closed => Err(Undeliverable::NotNow {
+                reason: "the run does not work any more".to_owned(),
+            }),
+        }
     }
 
     async fn message(&self, message: &StoredMessage) {
-        // A run that does not work yet reads its messages from the store when it does.
-        if let Some(inbox) = self.get()
+        if let Door::Open(inbox) = self.door()
             && inbox.message(message).await.is_err()
         {
             tracing::info!(

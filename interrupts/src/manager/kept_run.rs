@@ -262,6 +262,7 @@ impl KeptRun {
         let keeper = &self.keeper;
         keeper.check_owned()?;
         keeper.look().await?;
+        keeper.carry_out_stops().await?;
         match end {
             RunEnd::Stopped => Ok(()),
             RunEnd::Waiting { reason } => keeper.change_run(RunState::Waiting, Some(reason)).await,

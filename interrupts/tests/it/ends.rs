@@ -3,7 +3,7 @@
 use interrupts::life::{
     Decider, Effect, Event, Notice, Refusal, ReviewChange, Role, State, Verdict,
 };
-use interrupts::{Digest, EffectId, IdempotencyKey};
+use interrupts::{Digest, EffectId, IdempotencyKey, OwnerName};
 
 use crate::guards::notices;
 use crate::scene::{
@@ -275,6 +275,20 @@ fn a_spent_interrupt_is_not_delivered_once_more() {
         Err(Refusal::AttemptsSpent { attempts: 3 })
     );
     assert_eq!(after(&spent, &failed(None), 10).state, State::DeadLettered);
+}
+
+#[test]
+fn the_loss_of_an_owner_is_no_failed_delivery() {
+    let mut taken = after(&question(State::Requested), &take("owner-0", 20), 1);
+    for life in 1..=10 {
+        let take_over = Event::Take {
+            owner: OwnerName::new(format!("owner-{life}")).unwrap(),
+            until: at(20),
+            lost: taken.lease.as_ref().map(|lease| lease.owner.clone()),
+        };
+        taken = after(&taken, &take_over, 2);
+    }
+    assert_eq!((taken.state, taken.attempts), (State::Delivered, 1));
 }
 
 #[test]

@@ -30,7 +30,12 @@ impl Interrupt {
                 until: lease.until,
             });
         }
-        if self.attempts >= self.most_attempts {
+        // Its delivery has not failed, its owner has ended: however often that happens, nothing is given up.
+        let is_taken_over = self
+            .lease
+            .as_ref()
+            .is_some_and(|lease| lost == Some(&lease.owner));
+        if !is_taken_over && self.attempts >= self.most_attempts {
             return Err(Refusal::AttemptsSpent {
                 attempts: self.attempts,
             });
@@ -42,7 +47,7 @@ impl Interrupt {
         };
         let mut draft = Draft::of(self, to);
         draft.next.epoch += 1;
-        draft.next.attempts += 1;
+        draft.next.attempts += u32::from(!is_taken_over);
         draft.next.lease = Some(Lease {
             owner: owner.clone(),
             until,

@@ -1,0 +1,131 @@
+//! A store through which the process dies at a given moment.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use interrupts::life::{
+    Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, RunState, WithdrawCause,
+};
+use interrupts::store::{
+    AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
+    CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Delivery, Filter,
+    Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages, NewMessage,
+    NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, Purge, Purged, RaisedQuestion,
+    RerouteRow, Reroutes, Run, RunError, Runs, Store, StoreError, StoredMessage, Swept, TokenRow,
+    Tokens, VerifyError,
+};
+use interrupts::{Digest, EffectId, IdempotencyKey};
+use jiff::SignedDuration;
+use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
+
+use super::plant::Plants;
+use super::point::{Point, Side};
+
+/// A store through which the process dies at a given moment.
+pub(super) struct MortalStore {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) plants: Plants,
+    pub(super) point: Option<Point>,
+}
+
+impl MortalStore {
+    fn reached(&self, operation: &str, side: Side) {
+        if let Some(point) = &self.point {
+            point.reached(operation, side);
+        }
+    }
+}
+
+/// Each port, operation by operation, through the store itself or through what may be faulty.
+macro_rules! ports {
+    ($($port:ident { $(fn $through:ident.$name:ident($($argument:ident: $type:ty),*) -> $output:ty;)* })*) => {$(
+        #[async_trait]
+        impl $port for MortalStore {
+            $(async fn $name(&self, $($argument: $type),*) -> $output {
+                self.reached(stringify!($name), Side::Before);
+                let output = self.$through.$name($($argument),*).await;
+                self.reached(stringify!($name), Side::After);
+                output
+            })*
+        }
+    )*};
+}
+
+ports! {
+    Interrupts {
+        fn plants.admit(admission: Admission) -> Result<Admitted, AdmitError>;
+        fn store.raise(raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
+        fn store.deliver(id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError>;
+        fn store.renew(id: InterruptId, epoch: u64, lease: SignedDuration) -> Result<Interrupt, ChangeError>;
+        fn store.acknowledge(id: InterruptId, epoch: u64, evidence: Evidence) -> Result<Interrupt, ChangeError>;
+        fn store.require_review(id: InterruptId, epoch: u64, shown: Digest) -> Result<Interrupt, ChangeError>;
+        fn store.review(id: InterruptId, actor: Actor, version: u64, change: ReviewChange) -> Result<Interrupt, ChangeError>;
+        fn store.decide(id: InterruptId, judge: Judge, choosing: Choosing) -> Result<Interrupt, ChangeError>;
+        fn store.withdraw(id: InterruptId, actor: Actor, cause: WithdrawCause) -> Result<Interrupt, ChangeError>;
+        fn store.fail_delivery(id: InterruptId, epoch: Option<u64>, error: String) -> Result<Interrupt, ChangeError>;
+        fn store.redrive(id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError>;
+        fn store.raise_mode(id: InterruptId, actor: Actor, mode: StopMode) -> Result<Interrupt, ChangeError>;
+        fn store.sweep(limit: u32) -> Result<Swept, StoreError>;
+        fn store.interrupt(id: InterruptId) -> Result<Option<Interrupt>, StoreError>;
+        fn store.interrupt_of(key: &IdempotencyKey) -> Result<Option<Interrupt>, StoreError>;
+        fn store.interrupts(filter: &Filter, page: Page) -> Result<Vec<(u64, Interrupt)>, StoreError>;
+    }
+    Reroutes {
+        fn store.reroute(event: &EventId) -> Result<Option<RerouteRow>, StoreError>;
+        fn store.turn_ignored(run: RunId, node: &NodeId) -> Result<Option<RerouteRow>, StoreError>;
+        fn store.node_ended(run: RunId, node: &NodeId) -> Result<Option<RerouteRow>, StoreError>;
+        fn store.expire_reroutes(limit: u32) -> Result<Vec<RerouteRow>, StoreError>;
+    }
+    Runs {
+        fn store.create_run(new: NewRun) -> Result<Run, RunError>;
+        fn store.fork_run(from: CheckpointId, new: NewRun) -> Result<Run, RunError>;
+        fn store.own_run(id: RunId, owner: Delivery) -> Result<Run, RunError>;
+        fn store.renew_run(id: RunId, epoch: u64, lease: SignedDuration) -> Result<Run, RunError>;
+        fn store.release_run(id: RunId, epoch: u64) -> Result<Run, RunError>;
+        fn store.change_run(id: RunId, epoch: u64, state: RunState, reason: Option<String>) -> Result<Run, RunError>;
+        fn store.run(id: RunId) -> Result<Option<Run>, StoreError>;
+        fn store.run_of(alias: &str) -> Result<Option<Run>, StoreError>;
+        fn store.runs(states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, StoreError>;
+    }
+    Journal {
+        fn store.begin(epoch: u64, intent: Intent) -> Result<Begun, JournalError>;
+        fn plants.finish(epoch: u64, effect: EffectId, content: String) -> Result<JournalEntry, JournalError>;
+        fn store.effect(effect: EffectId) -> Result<Option<JournalEntry>, StoreError>;
+        fn plants.journal(run: RunId, page: Page) -> Result<Vec<JournalEntry>, StoreError>;
+        fn store.unknown_effects(run: RunId, page: Page) -> Result<Vec<JournalEntry>, StoreError>;
+    }
+    Checkpoints {
+        fn store.save(draft: CheckpointDraft) -> Result<Checkpoint, CheckpointError>;
+        fn store.checkpoint(id: CheckpointId) -> Result<Option<Checkpoint>, StoreError>;
+        fn store.last_checkpoint(run: RunId) -> Result<Option<Checkpoint>, StoreError>;
+        fn store.checkpoints(run: RunId, page: Page) -> Result<Vec<Checkpoint>, StoreError>;
+    }
+    Outbox {
+        fn store.outbox(page: Page) -> Result<Vec<OutboxRow>, StoreError>;
+        fn store.consumed(consumer: &Consumer, through: u64) -> Result<u64, StoreError>;
+        fn store.cursor(consumer: &Consumer) -> Result<u64, StoreError>;
+    }
+    Audit {
+        fn store.audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;
+        fn store.verify_audit() -> Result<AuditHead, VerifyError>;
+    }
+    Nodes {
+        fn store.put_nodes(run: RunId, epoch: u64, nodes: Vec<NodeRow>) -> Result<(), RunError>;
+        fn store.node(run: RunId, node: &NodeId) -> Result<Option<NodeRow>, StoreError>;
+        fn store.nodes(run: Option<RunId>, page: Page) -> Result<Vec<(u64, NodeRow)>, StoreError>;
+    }
+    Messages {
+        fn store.send_message(message: NewMessage) -> Result<StoredMessage, MessageError>;
+        fn store.messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
+    }
+    Tokens {
+        fn store.put_token(token: NewToken) -> Result<TokenRow, StoreError>;
+        fn store.use_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
+        fn store.revoke_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
+        fn store.tokens() -> Result<Vec<TokenRow>, StoreError>;
+    }
+    Purge {
+        fn store.purgeable(age: SignedDuration) -> Result<Purged, StoreError>;
+        fn store.purge(age: SignedDuration) -> Result<Purged, StoreError>;
+    }
+}

@@ -1,0 +1,78 @@
+//! The decisions of stops, carried out: what follows from them has happened once the run goes on or ends.
+
+use routing_core::InterruptId;
+use serde::Deserialize;
+
+use super::keeper::{KeepError, Keeper};
+use crate::life::{Family, Interrupt};
+use crate::store::{JournalError, Page};
+
+const PAGE: u32 = 200;
+
+/// The kind of effect with which a decision is carried out.
+const DISPATCH: &str = "dispatch";
+
+/// What the journal says of a dispatch, as far as it is needed here.
+#[derive(Deserialize)]
+struct Dispatch {
+    interrupt: InterruptId,
+}
+
+impl Keeper {
+    /// Records that the decisions of all stops that came from outside have been carried out. What an agent has
+    /// raised by itself is carried out by its workflow, which says so.
+    pub(crate) async fn carry_out_stops(&self) -> Result<(), KeepError> {
+        let settings = &self.shared.settings;
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let open = settings
+                .backoff
+                .recover(|| settings.store.unknown_effects(self.run, page))
+                .await?;
+            let Some(last) = open.last() else {
+                return Ok(());
+            };
+            after = last.position;
+            for entry in open {
+                if entry.intent.kind.as_str() != DISPATCH {
+                    continue;
+                }
+                let Ok(dispatch) = serde_json::from_str::<Dispatch>(&entry.intent.content) else {
+                    continue;
+                };
+                let interrupt = settings
+                    .backoff
+                    .recover(|| settings.store.interrupt(dispatch.interrupt))
+                    .await?;
+                if interrupt.is_some_and(|interrupt| self.is_from_outside(&interrupt)) {
+                    self.carried_out(entry.intent.effect).await?;
+                }
+            }
+        }
+    }
+
+    /// What agents raise has the run in its key.
+    fn is_from_outside(&self, interrupt: &Interrupt) -> bool {
+        let own = format!("{}/", self.run);
+        interrupt.family() == Family::Stop && !interrupt.key.as_str().starts_with(&own)
+    }
+
+    async fn carried_out(&self, effect: crate::EffectId) -> Result<(), KeepError> {
+        let settings = &self.shared.settings;
+        let finished = settings
+            .backoff
+            .recover(|| settings.store.finish(self.epoch, effect, "{}".to_owned()))
+            .await;
+        match finished {
+            Ok(_) => Ok(()),
+            Err(JournalError::Store(error)) => Err(error.into()),
+            Err(JournalError::Fenced { .. }) => Err(KeepError::Lost { run: self.run }),
+            // Another part of the program has recorded it in its own words.
+            Err(error) => {
+                tracing::debug!(%effect, %error, "the dispatch of a stop was recorded before");
+                Ok(())
+            }
+        }
+    }
+}
