@@ -36,7 +36,10 @@ pub(crate) fn doctor(
                 .map(|finding| json_line(&finding.as_json()))
                 .collect()
         } else {
-            told(&findings, Palette::for_stream(&io::stdout(), global.no_color))
+            told(
+                &findings,
+                Palette::for_stream(&io::stdout(), global.no_color),
+            )
         };
         print(&text)?;
         let is_ill = findings

@@ -49,7 +49,8 @@ impl Installation {
             folder,
             port: free.local_addr().unwrap().port(),
             token: made.output.trim().to_owned(),
-            client: Client::new(),
+            // A connection to a server that was killed must not be used for the next one.
+            client: Client::builder().pool_max_idle_per_host(0).build().unwrap(),
         }
     }
 
@@ -253,7 +254,14 @@ async fn what_was_answered_while_no_server_ran_is_carried_on_by_the_next_one() {
     server.kill();
     let payload = r#"{"selectedChoices":["left"]}"#;
     end(irq()
-        .args(["review", &question, "--decision", "respond", "--payload", payload])
+        .args([
+            "review",
+            &question,
+            "--decision",
+            "respond",
+            "--payload",
+            payload,
+        ])
         .env("IRQ_STORE", installation.store()))
     .exits_with(0);
     let server = installation.serve();
@@ -280,11 +288,19 @@ async fn killed_during_decisions_it_loses_none_and_applies_none_twice() {
     // The rest is under way when the process dies; of each, the answer came or it did not.
     let under_way = futures_util::future::join_all(later.iter().map(async |question| {
         let answer = installation.decide(question).await;
-        (question.clone(), answer.is_ok_and(|status| status.is_success()))
+        (
+            question.clone(),
+            answer.is_ok_and(|status| status.is_success()),
+        )
     }));
     let killed = async { server.kill() };
     let (answers, ()) = tokio::join!(under_way, killed);
-    acknowledged.extend(answers.iter().filter(|(_, is)| *is).map(|(id, _)| id.clone()));
+    acknowledged.extend(
+        answers
+            .iter()
+            .filter(|(_, is)| *is)
+            .map(|(id, _)| id.clone()),
+    );
 
     let decided_by_then = {
         let store = open(&installation.store()).await;
@@ -332,7 +348,11 @@ async fn an_order_is_refused_with_the_field_that_is_wrong() {
     ] {
         let order = json!({"goal": "x", "options": options});
         let refused = installation.post("/v1/runs", &order).send().await.unwrap();
-        assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY, "{field}");
+        assert_eq!(
+            refused.status(),
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{field}"
+        );
         assert!(refused.text().await.unwrap().contains(field), "{field}");
     }
     server.kill();
@@ -347,8 +367,12 @@ fn other_machines_are_let_in_only_where_that_was_said_and_a_token_exists() {
             .args(arguments)
             .env("IRQ_STORE", folder.path().join("irq.db")))
     };
-    serve(&[]).exits_with(2).says("can be reached from other machines");
-    serve(&["--allow-remote"]).exits_with(2).says("no token exists");
+    serve(&[])
+        .exits_with(2)
+        .says("can be reached from other machines");
+    serve(&["--allow-remote"])
+        .exits_with(2)
+        .says("no token exists");
 }
 
 #[test]
@@ -360,7 +384,16 @@ fn tokens_are_made_listed_and_taken_back() {
             .args(arguments)
             .env("IRQ_STORE", folder.path().join("irq.db")))
     };
-    let made = token(&["create", "--name", "ada", "--role", "viewer", "--lifetime", "2h", "--json"]);
+    let made = token(&[
+        "create",
+        "--name",
+        "ada",
+        "--role",
+        "viewer",
+        "--lifetime",
+        "2h",
+        "--json",
+    ]);
     let made = lines(&made.exits_with(0).output).remove(0);
     let secret = made["secret"].as_str().unwrap();
     assert_eq!(made["role"], "viewer");
@@ -372,7 +405,9 @@ fn tokens_are_made_listed_and_taken_back() {
     assert!(token(&["list", "--json"]).exits_with(0).output.is_empty());
     let all = token(&["list", "--all"]).exits_with(0);
     assert!(all.output.contains("revoked"), "{all:#?}");
-    token(&["revoke", "0000"]).exits_with(3).says("there is no token");
+    token(&["revoke", "0000"])
+        .exits_with(3)
+        .says("there is no token");
     token(&["create", "--name", "x", "--role", "system"]).exits_with(2);
 }
 
@@ -387,7 +422,9 @@ fn the_doctor_names_what_is_wrong_and_how_to_mend_it() {
     };
     let well = doctor(&folder.path().join("irq.db")).exits_with(0);
     assert!(!well.output.contains("a-secret-key"), "{well:#?}");
-    let keys = lines(&well.output).into_iter().find(|it| it["check"] == "keys");
+    let keys = lines(&well.output)
+        .into_iter()
+        .find(|it| it["check"] == "keys");
     assert!(keys.unwrap()["found"].as_str().unwrap().contains("openai"));
     let broken = folder.path().join("broken.db");
     std::fs::write(&broken, "this is no database, whatever its name says").unwrap();

@@ -54,7 +54,8 @@ fn keys() -> Finding {
         .map(|provider| provider.to_string())
         .collect();
     if set.is_empty() {
-        let remedy = "set the provider's variable, such as OPENAI_API_KEY; the rehearsal needs none";
+        let remedy =
+            "set the provider's variable, such as OPENAI_API_KEY; the rehearsal needs none";
         return Finding::note("keys", "no provider has a key", remedy);
     }
     Finding::well("keys", format!("set for {}", set.join(", ")))
@@ -86,8 +87,5 @@ fn own_group() -> Option<PathBuf> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let folder = PathBuf::from("/sys/fs/cgroup").join(path);
-    folder
-        .join("cgroup.controllers")
-        .exists()
-        .then_some(folder)
+    folder.join("cgroup.controllers").exists().then_some(folder)
 }

@@ -41,7 +41,10 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
     if !path.exists() {
         findings.push(Finding::well(
             "store",
-            format!("{} is not there yet; the first run makes it", path.display()),
+            format!(
+                "{} is not there yet; the first run makes it",
+                path.display()
+            ),
         ));
         return findings;
     }

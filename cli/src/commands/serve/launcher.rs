@@ -176,8 +176,10 @@ impl Launcher {
             match executed {
                 Ok(report) => {
                     tracing::info!(%run, reason = report.reason(), "the run has stopped");
-                    if matches!(report.status, RunStatus::Paused { .. } | RunStatus::Waiting { .. })
-                    {
+                    if matches!(
+                        report.status,
+                        RunStatus::Paused { .. } | RunStatus::Waiting { .. }
+                    ) {
                         launcher.look_again(run).await;
                     }
                 }
@@ -274,9 +276,10 @@ impl RunLauncher for Launcher {
             let reason = format!("there is no {}", checkpoint.run);
             return Err(LaunchError::Refused { reason });
         };
-        let order = RunOrder::from_content(&from.content).map_err(|error| LaunchError::Refused {
-            reason: crate::exit::causes(&error),
-        })?;
+        let order =
+            RunOrder::from_content(&from.content).map_err(|error| LaunchError::Refused {
+                reason: crate::exit::causes(&error),
+            })?;
         let work = Work::prepare(order, self.0.defaults.pace).map_err(|it| refused(&it))?;
         let new = NewRun {
             id: RunId::generate(),

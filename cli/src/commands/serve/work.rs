@@ -46,9 +46,8 @@ impl Work {
             .map(|text| Script::parse(text, &catalogue::script_vocabulary()))
             .transpose()
             .map_err(|error| usage(format!("the script: {error}")))?;
-        let workspace = Workspace::open(Path::new(&order.workspace)).map_err(|error| {
-            Failure::new(Exit::NotFound, causes(&error)).hint(error.hint())
-        })?;
+        let workspace = Workspace::open(Path::new(&order.workspace))
+            .map_err(|error| Failure::new(Exit::NotFound, causes(&error)).hint(error.hint()))?;
         let model = choice.open(Rehearsal {
             seed: order.seed,
             pace: Pace::from_tokens_per_second(pace),
@@ -81,7 +80,10 @@ impl Work {
     /// Dropped, the run stands in the store as if this process had died.
     pub(super) async fn execute(self, keeping: &Keeping, kept: Kept) -> anyhow::Result<RunReport> {
         kept.run.begin().await?;
-        let steps = self.script.as_ref().map(|it| it.supervisor_steps().to_vec());
+        let steps = self
+            .script
+            .as_ref()
+            .map(|it| it.supervisor_steps().to_vec());
         let run = Run::new(RunConfig {
             run: kept.run.run(),
             goal: self.goal,
