@@ -2,6 +2,7 @@
 
 mod acting;
 mod kept;
+mod serving;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -25,6 +26,11 @@ pub(crate) use kept::{
     CheckpointsArguments, CompletionsArguments, ConfigArguments, ConfigCommand,
     ConfigShowArguments, HistoryArguments, HistoryFormat, ManArguments, PsArguments,
     PurgeArguments, ReplayArguments, StatsArguments, StoreArguments, WatchArguments,
+};
+
+pub(crate) use serving::{
+    DoctorArguments, ServeArguments, TokenArguments, TokenCommand, TokenCreateArguments,
+    TokenListArguments, TokenRevokeArguments,
 };
 
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.
@@ -73,6 +79,10 @@ pub(crate) enum Command {
     Fork(ForkArguments),
     /// Talk with a model; Ctrl+C or Esc interrupts its answer
     Chat(ChatArguments),
+    /// Serve the page and the interface, and execute runs, until it is told to stop
+    Serve(ServeArguments),
+    /// Make, list and revoke the tokens that let people and programs into a server
+    Token(TokenArguments),
     /// List runs and their agents, of all processes
     Ps(PsArguments),
     /// Watch all runs, answer questions and interrupt agents, on a whole terminal
@@ -105,6 +115,8 @@ pub(crate) enum Command {
     Schema(SchemaArguments),
     /// Print where each agent's interrupt may go
     Routes(RoutesArguments),
+    /// Say what is wrong with this installation, and how to mend it
+    Doctor(DoctorArguments),
     /// Show the settings that hold
     Config(ConfigArguments),
     /// Print a script that completes commands in a shell

@@ -3,6 +3,7 @@
 mod chat;
 mod checkpoints;
 mod config;
+mod doctor;
 mod history;
 mod interrupt;
 mod manual;
@@ -17,7 +18,9 @@ mod routes;
 mod run;
 mod schema;
 mod send;
+mod serve;
 mod stats;
+mod token;
 mod withdraw;
 
 use std::io::{self, Write};
@@ -25,6 +28,7 @@ use std::io::{self, Write};
 pub(crate) use chat::chat;
 pub(crate) use checkpoints::checkpoints;
 pub(crate) use config::config;
+pub(crate) use doctor::doctor;
 pub(crate) use history::history;
 pub(crate) use interrupt::interrupt;
 pub(crate) use manual::{completions, man};
@@ -39,7 +43,9 @@ pub(crate) use routes::routes;
 pub(crate) use run::run;
 pub(crate) use schema::schema;
 pub(crate) use send::send;
+pub(crate) use serve::serve;
 pub(crate) use stats::stats;
+pub(crate) use token::token;
 pub(crate) use withdraw::{redrive, withdraw};
 
 /// Writes a result to standard output.

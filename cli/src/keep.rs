@@ -8,21 +8,22 @@ mod pulse;
 mod spoken;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use interrupts::manager::{InterruptManager, KeptRun, ManagerSettings, Taking};
+use interrupts::manager::{InterruptManager, KeptRun, ManagerSettings, Taking, Times};
 use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
-use interrupts::store::{NewRun, Run, RunError};
+use interrupts::store::{NewRun, Run, RunError, Store};
 use interrupts::{NameError, OwnerName};
 use routing_core::{NodeId, RunId};
 use store::bell_at;
 use tokio::runtime::Handle;
 
-use agents::run::{Hold, RunStore, Workflow};
+use agents::run::{Hold, RunOrder, RunStore, Workflow};
 
 use crate::exit::{Exit, Failure};
 use crate::refused::{by_run, by_store};
-use crate::storage::Storage;
+use crate::storage::{Storage, is_owned};
 use crate::time::instant;
 
 pub(crate) use control::Control;
@@ -30,7 +31,8 @@ pub(crate) use inbox::LateInbox;
 pub(crate) use spoken::{SeenSignal, Spoken};
 
 use facings::AgentFacings;
-use owner::{is_gone, own_name};
+use owner::is_gone;
+pub(crate) use owner::own_name;
 use pulse::PulseBell;
 
 /// The node that stands for a whole run of the reference workflow.
@@ -67,15 +69,63 @@ impl Keeping {
     ///
     /// [`NameError`] where this process can be given no name.
     pub(crate) fn over(storage: Storage) -> Result<Self, NameError> {
+        Self::with_times(storage, Times::default())
+    }
+
+    /// As [`Keeping::over`], with this much time for its runs to stop when the process shuts down, and as much
+    /// again once they are told to stop at once.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`] where this process can be given no name.
+    pub(crate) fn with_grace(storage: Storage, grace: Duration) -> Result<Self, NameError> {
+        let times = Times {
+            grace,
+            ..Times::default()
+        };
+        Self::with_times(storage, times)
+    }
+
+    fn with_times(storage: Storage, times: Times) -> Result<Self, NameError> {
         let owner = own_name()?;
         let facings = Arc::new(AgentFacings::new()?);
         let mut settings = ManagerSettings::new(Arc::clone(&storage.store), owner.clone(), facings);
         settings.bell = bell_at(storage.location(), &owner);
+        settings.times = times;
         Ok(Self {
             manager: InterruptManager::new(settings, Handle::current()),
             storage,
             owner,
         })
+    }
+
+    /// Where everything is kept.
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.storage.store
+    }
+
+    /// Whether another process that is not known to be gone has a run.
+    pub(crate) fn is_held_elsewhere(&self, run: &Run) -> bool {
+        let lease = run.lease.as_ref().filter(|_| is_owned(run));
+        lease.is_some_and(|lease| lease.owner != self.owner && !is_gone(&lease.owner))
+    }
+
+    /// Lets the stops of a run that nobody executes take hold.
+    ///
+    /// # Errors
+    ///
+    /// As [`Keeping::take`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the run may be owned for some seconds more.
+    pub(crate) async fn carry_out(&self, run: &Run) -> Result<(), Failure> {
+        // An order that cannot be read is of the workflow that orders had before they named one.
+        let order = RunOrder::from_content(&run.content);
+        let workflow = order.map_or_else(|_unreadable| Workflow::default(), |order| order.workflow);
+        let carried = self.manager.carry_out(run.id, first_node(workflow)?).await;
+        carried.map_err(|error| not_taken(run.id, &error))?;
+        Ok(())
     }
 
     /// Hears signals while what it returns is held.

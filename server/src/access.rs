@@ -8,7 +8,8 @@ mod right;
 mod session;
 mod token;
 
-pub(crate) use caller::{Caller, Credential, role_name};
+pub use caller::role_name;
+pub(crate) use caller::{Caller, Credential};
 pub(crate) use gate::{Ticket, admit_only_the_known, refuse_foreign_sites};
 pub(crate) use host::HostNames;
 pub(crate) use pace::{Pace, Peer, keep_the_pace};

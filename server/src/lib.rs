@@ -26,7 +26,7 @@ mod serve;
 mod visible;
 mod wire;
 
-pub use access::{IssueError, Issued, TokenOrder, issue_token};
+pub use access::{IssueError, Issued, TokenOrder, issue_token, role_name};
 pub use config::{Remote, ServerConfig, ServerLimits};
 pub use launcher::{LaunchError, LaunchOrder, NoLauncher, RunLauncher};
 pub use routes::openapi;

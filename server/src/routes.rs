@@ -235,7 +235,8 @@ pub(crate) fn router(app: App) -> Router {
             CONTENT_POLICY,
         ))
         .layer(fixed_header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(fixed_header(header::REFERRER_POLICY, "no-referrer"))
+        // Not `no-referrer`: with that browsers send forms of our own page with the origin `null`.
+        .layer(fixed_header(header::REFERRER_POLICY, "same-origin"))
         .layer(fixed_header(
             HeaderName::from_static("cross-origin-resource-policy"),
             "same-origin",

@@ -21,7 +21,7 @@ use goal::GoalSource;
 
 pub(super) use limits::OuterLimits;
 pub(super) use talk::Talk;
-pub(super) use work::{Begin, Work, perform};
+pub(super) use work::{Begin, Work, perform, settle};
 
 /// Runs the workflow.
 ///

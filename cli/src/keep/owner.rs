@@ -13,7 +13,7 @@ use uuid::Uuid;
 /// # Errors
 ///
 /// [`NameError`] where it cannot be a name.
-pub(super) fn own_name() -> Result<OwnerName, NameError> {
+pub(crate) fn own_name() -> Result<OwnerName, NameError> {
     let process = std::process::id();
     match (boot(), began(process)) {
         (Some(boot), Some(began)) => OwnerName::new(format!("irq-{boot}-{process}-{began}")),

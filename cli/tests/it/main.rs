@@ -22,6 +22,7 @@ mod reviewing_at_a_terminal;
 mod schema;
 mod seed;
 mod server;
+mod serving;
 mod signals;
 mod terminal;
 mod tour;

@@ -66,7 +66,7 @@ impl Caller {
 }
 
 /// The name of a role in what people write.
-pub(crate) const fn role_name(role: Role) -> &'static str {
+pub const fn role_name(role: Role) -> &'static str {
     match role {
         Role::Observer => "viewer",
         Role::Requester => "agent",

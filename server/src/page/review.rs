@@ -322,7 +322,7 @@ fn buttons(interrupt: &Interrupt) -> Markup {
         p.buttons role="group" aria-label="Decide" {
             @for (verdict, name) in named {
                 @if allows(interrupt, *verdict) {
-                    button type="submit" name="decision" value=(verdict_name(*verdict)) data-testid=(verdict_name(*verdict)) { (name) }
+                    button.danger[matches!(verdict, Verdict::Reject | Verdict::Cancel)] type="submit" name="decision" value=(verdict_name(*verdict)) data-testid=(verdict_name(*verdict)) { (name) }
                 }
             }
         }

@@ -50,7 +50,7 @@ pub(super) async fn show(State(app): State<App>, Visitor(caller): Visitor) -> Re
         @if let Some(tokens) = tokens {
             section aria-labelledby="tokens" { h2 id="tokens" { "Tokens" }
                 p { "Make one with " code { "irq token create" } ", make one void with " code { "irq token revoke" } ". Secrets are kept nowhere." }
-                div.wide role="region" aria-label="Tokens" tabindex="0" { table {
+                div.wide role="region" aria-label="List of tokens" tabindex="0" { table {
                     thead { tr { th scope="col" { "Name" } th scope="col" { "Role" } th scope="col" { "Made" } th scope="col" { "Ends" } th scope="col" { "Holds" } } }
                     tbody { @for token in &tokens { tr {
                         td { (visible(token.name.as_str())) } td { (role_name(token.role)) } td { (time(token.created_at, now)) }

@@ -224,7 +224,7 @@ async fn no_answer_names_a_secret_and_none_may_be_framed_sniffed_or_kept() {
     let headers = response.headers().clone();
     assert_eq!(headers["cache-control"], "no-store");
     assert_eq!(headers["x-content-type-options"], "nosniff");
-    assert_eq!(headers["referrer-policy"], "no-referrer");
+    assert_eq!(headers["referrer-policy"], "same-origin");
     let policy = headers["content-security-policy"].to_str().unwrap();
     assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"));
     let text = response.text().await.unwrap();

@@ -253,7 +253,7 @@ async fn execute(
 }
 
 /// Gives the run back: what was asked of it by now is recorded first.
-async fn settle(kept: Kept, report: &RunReport) -> anyhow::Result<()> {
+pub(in crate::commands) async fn settle(kept: Kept, report: &RunReport) -> anyhow::Result<()> {
     let Kept { run, .. } = kept;
     let end = match &report.status {
         RunStatus::Completed { .. } => RunEnd::Completed,

@@ -1,0 +1,161 @@
+//! The arguments of commands that run an installation: the server, its tokens, its health.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use interrupts::life::Role;
+use jiff::SignedDuration;
+
+use crate::time::parse_duration;
+
+/// The arguments of `irq serve`.
+///
+/// The address of the page goes to standard output, everything else to standard error.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Where it listens; port 0 takes a free one
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        default_value = "127.0.0.1:7070",
+        help_heading = "The network"
+    )]
+    pub(crate) listen: SocketAddr,
+    /// Let other machines reach it; one token at least must exist
+    #[arg(long, help_heading = "The network")]
+    pub(crate) allow_remote: bool,
+    /// A name under which browsers may reach it, beside localhost and addresses
+    #[arg(long, value_name = "NAME", help_heading = "The network")]
+    pub(crate) host: Vec<String>,
+    /// Open the page in the browser
+    #[arg(long, help_heading = "The network")]
+    pub(crate) open: bool,
+    /// How long requests and runs may take to end when it is told to stop
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration, help_heading = "Runs")]
+    pub(crate) drain_timeout: SignedDuration,
+    /// Leave the runs of an earlier server where they stand
+    #[arg(long, help_heading = "Runs")]
+    pub(crate) no_resume: bool,
+    /// The folder that runs speak about; one that is started over the network may name a folder below it
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".",
+        help_heading = "New runs"
+    )]
+    pub(crate) workspace: PathBuf,
+    /// The model of runs that name none: `rehearsal`, or PROVIDER:NAME
+    #[arg(
+        long,
+        value_name = "MODEL",
+        default_value = "rehearsal",
+        help_heading = "New runs"
+    )]
+    pub(crate) model: String,
+    /// Where that model's API is, for servers of your own
+    #[arg(long, value_name = "URL", help_heading = "New runs")]
+    pub(crate) base_url: Option<String>,
+    /// How fast the rehearsal speaks; 0 is as fast as it goes
+    #[arg(
+        long,
+        value_name = "TOKENS_PER_SECOND",
+        default_value_t = 0,
+        help_heading = "New runs"
+    )]
+    pub(crate) pace: u32,
+}
+
+/// The arguments of `irq token`.
+#[derive(Debug, Args)]
+pub(crate) struct TokenArguments {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: TokenCommand,
+}
+
+/// What `irq token` does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token; its secret is shown once
+    Create(TokenCreateArguments),
+    /// List the tokens, without their secrets
+    List(TokenListArguments),
+    /// Make a token void
+    Revoke(TokenRevokeArguments),
+}
+
+/// The arguments of `irq token create`.
+#[derive(Debug, Args)]
+pub(crate) struct TokenCreateArguments {
+    /// Who it speaks for: this name stands in the audit
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: String,
+    /// What it lets its holder do
+    #[arg(long, value_enum, value_name = "ROLE", default_value_t = RoleChoice::Reviewer)]
+    pub(crate) role: RoleChoice,
+    /// How long it holds: 12h, 30d [default: for ever]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) lifetime: Option<SignedDuration>,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq token list`.
+#[derive(Debug, Args)]
+pub(crate) struct TokenListArguments {
+    /// Those that let nobody in any more too
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    /// One token a line, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq token revoke`.
+#[derive(Debug, Args)]
+pub(crate) struct TokenRevokeArguments {
+    /// The token's id, or its beginning; `irq token list` shows it
+    #[arg(value_name = "TOKEN")]
+    pub(crate) token: String,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A role, as the command line names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RoleChoice {
+    /// Looks.
+    Viewer,
+    /// Answers interrupts.
+    Reviewer,
+    /// Directs agents too.
+    Supervisor,
+    /// Runs the installation.
+    Admin,
+    /// Is an agent: asks for interrupts, never decides.
+    Agent,
+}
+
+impl RoleChoice {
+    /// The role.
+    pub(crate) const fn role(self) -> Role {
+        match self {
+            Self::Viewer => Role::Observer,
+            Self::Reviewer => Role::Reviewer,
+            Self::Supervisor => Role::Supervisor,
+            Self::Admin => Role::Operator,
+            Self::Agent => Role::Requester,
+        }
+    }
+}
+
+/// The arguments of `irq doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// One finding a line, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

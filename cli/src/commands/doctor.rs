@@ -1,0 +1,74 @@
+//! `irq doctor`: what is wrong with this installation, and how to mend it.
+
+mod finding;
+mod machine;
+mod store;
+
+use std::io;
+
+use super::print;
+use crate::arguments::{DoctorArguments, Global, StoreArguments};
+use crate::exit::Exit;
+use crate::palette::{Palette, Tone};
+use crate::storage::complete;
+use crate::table::Table;
+use crate::view::json_line;
+use crate::visible::visible_line;
+
+use finding::{Finding, Health};
+
+/// Looks at everything that the program needs.
+///
+/// # Errors
+///
+/// Where what was found cannot be written. A problem that was found is an exit code, not an error.
+pub(crate) fn doctor(
+    arguments: &DoctorArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    complete(async {
+        let mut findings = store::findings(store).await;
+        findings.extend(machine::findings());
+        let text = if arguments.json {
+            findings
+                .iter()
+                .map(|finding| json_line(&finding.as_json()))
+                .collect()
+        } else {
+            told(
+                &findings,
+                Palette::for_stream(&io::stdout(), global.no_color),
+            )
+        };
+        print(&text)?;
+        let is_ill = findings
+            .iter()
+            .any(|finding| finding.health == Health::Problem);
+        Ok(if is_ill { Exit::Failure } else { Exit::Success })
+    })
+}
+
+fn told(findings: &[Finding], palette: Palette) -> String {
+    let mut table = Table::new(&["", "WHAT", "FOUND"]);
+    for finding in findings {
+        let (tone, word) = match finding.health {
+            Health::Well => (Tone::Good, "ok"),
+            Health::Note => (Tone::Faint, "note"),
+            Health::Problem => (Tone::Bad, "problem"),
+        };
+        table.row(vec![
+            (tone, word.to_owned()),
+            (Tone::Strong, finding.what.to_owned()),
+            (Tone::Plain, visible_line(&finding.found)),
+        ]);
+        if let Some(remedy) = &finding.remedy {
+            table.row(vec![
+                (Tone::Plain, String::new()),
+                (Tone::Plain, String::new()),
+                (Tone::Plain, format!("→ {}", visible_line(remedy))),
+            ]);
+        }
+    }
+    table.text(palette)
+}

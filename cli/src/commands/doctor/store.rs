@@ -1,0 +1,151 @@
+//! The store: whether it can be opened and trusted, and whether there is room for more.
+
+use std::path::Path;
+
+use interrupts::OwnerName;
+use interrupts::store::{Store, VerifyError};
+use rustix::fs::statvfs;
+use store::{LocalBell, StoreLocation, StoreSettings};
+
+use super::finding::Finding;
+use crate::arguments::StoreArguments;
+use crate::exit::causes;
+use crate::keep::own_name;
+use crate::listing;
+use crate::storage::{Place, is_owned};
+
+/// Below this much free space something should be done.
+const LITTLE: u64 = 200 << 20;
+
+/// What is known of the store.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads, and brings the file's schema up to date as every command does.
+pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
+    let place = match Place::of(arguments) {
+        Ok(place) => place,
+        Err(failure) => {
+            let remedy = "name a path with --store, or set HOME";
+            return vec![Finding::problem("store", failure.to_string(), remedy)];
+        }
+    };
+    let Some(path) = place.location.path() else {
+        return vec![Finding::note(
+            "store",
+            "in memory: nothing outlives its process",
+            "leave out --store and IRQ_STORE to keep runs",
+        )];
+    };
+    let mut findings = vec![space(path)];
+    if !path.exists() {
+        findings.push(Finding::well(
+            "store",
+            format!(
+                "{} is not there yet; the first run makes it",
+                path.display()
+            ),
+        ));
+        return findings;
+    }
+    match place.location.open(StoreSettings::default()).await {
+        Ok(store) => {
+            findings.push(Finding::well("store", path.display().to_string()));
+            findings.push(audit(&*store).await);
+            findings.push(unowned(&*store).await);
+        }
+        Err(error) => findings.push(Finding::problem(
+            "store",
+            format!("{} cannot be opened: {}", path.display(), causes(&error)),
+            "check who may read and write it; a file of a newer version needs that version of irq",
+        )),
+    }
+    findings.push(bell(&place.location));
+    findings
+}
+
+async fn audit(store: &dyn Store) -> Finding {
+    match store.verify_audit().await {
+        Ok(head) => Finding::well(
+            "audit",
+            format!("whole: {} rows, head {}", head.position, head.digest),
+        ),
+        Err(VerifyError::Store(error)) => Finding::problem(
+            "audit",
+            causes(&error),
+            "the file may be damaged: keep a copy, then restore a backup",
+        ),
+        Err(error) => Finding::problem(
+            "audit",
+            format!("it cannot be trusted: {error}"),
+            "keep the file as it is; compare with a head that was kept elsewhere",
+        ),
+    }
+}
+
+/// Runs that nobody executes although nothing but that holds them.
+async fn unowned(store: &dyn Store) -> Finding {
+    let live = match listing::live_runs(store).await {
+        Ok(live) => live,
+        Err(error) => {
+            let remedy = "the file may be damaged: keep a copy, then restore a backup";
+            return Finding::problem("runs", causes(&error), remedy);
+        }
+    };
+    let left: Vec<String> = live
+        .iter()
+        .filter(|run| !is_owned(run))
+        .map(|run| run.id.to_string())
+        .collect();
+    match left.first() {
+        None => Finding::well("runs", format!("{} are executed", live.len())),
+        Some(first) => Finding::note(
+            "runs",
+            format!("{} of {} are executed by nobody", left.len(), live.len()),
+            format!("irq review answers what they ask; irq resume {first} goes on"),
+        ),
+    }
+}
+
+fn space(path: &Path) -> Finding {
+    let folder = path.ancestors().skip(1).find(|folder| folder.is_dir());
+    let folder = folder.unwrap_or(Path::new("."));
+    match statvfs(folder) {
+        Ok(system) => {
+            let free = system.f_bavail.saturating_mul(system.f_frsize);
+            let found = format!("{} MiB free in {}", free >> 20, folder.display());
+            if free < LITTLE {
+                Finding::problem(
+                    "space",
+                    found,
+                    "make room, or forget old runs: irq purge --older-than 30d",
+                )
+            } else {
+                Finding::well("space", found)
+            }
+        }
+        Err(error) => Finding::problem(
+            "space",
+            format!("{}: {error}", folder.display()),
+            "check who may read the folder",
+        ),
+    }
+}
+
+fn bell(location: &StoreLocation) -> Finding {
+    let Some(path) = location.path() else {
+        return Finding::well("bell", "none is needed");
+    };
+    let hung = own_name()
+        .and_then(|name| OwnerName::new(format!("{name}-doctor")))
+        .map_err(|error| causes(&error))
+        .and_then(|name| LocalBell::hang(path, &name).map_err(|error| causes(&error)));
+    match hung {
+        Ok(_bell) => Finding::well("bell", "other processes are heard at once"),
+        Err(error) => Finding::problem(
+            "bell",
+            format!("{error}; other processes are heard twice a second"),
+            "put the store on a local file system, in a folder with a shorter path that you may write",
+        ),
+    }
+}

@@ -1,0 +1,160 @@
+//! `irq serve`: the page, the interface and the runs of one process, until it is told to stop.
+
+mod awaiting;
+mod launcher;
+mod order;
+mod predecessor;
+mod stopping;
+mod welcome;
+mod work;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use interrupts::signals::OsSignals;
+use server::{Drained, Remote, ServeError, ServerConfig, serve as serve_http};
+use store::bell_at;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+use super::run::complete;
+use crate::arguments::{Global, ServeArguments, StoreArguments};
+use crate::exit::{Exit, Failure, causes};
+use crate::keep::{Keeping, own_name};
+use crate::storage::Storage;
+
+use launcher::Launcher;
+use order::Defaults;
+use stopping::Stopping;
+use welcome::Welcome;
+
+/// What is logged where `IRQ_LOG` says nothing else.
+const USUAL_LOG: &str = "warn,irq=info,server=info";
+
+/// Serves until it is told to stop.
+///
+/// # Errors
+///
+/// Where it cannot listen or the store cannot be used; nothing was served then. Where it could not be drained
+/// to its end.
+pub(crate) fn serve(
+    arguments: &ServeArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    let defaults = Defaults::of(arguments)?;
+    log(global);
+    complete(async { until_stopped(arguments, store, defaults).await })
+}
+
+/// Logs to standard error. A second subscriber is no failure: an embedding test may have set one.
+fn log(global: Global) {
+    let filter = match (std::env::var("IRQ_LOG"), global.quiet, global.verbose) {
+        (Ok(filter), _, _) if !filter.is_empty() => filter,
+        (_, true, _) => "error".to_owned(),
+        (_, false, 0) => USUAL_LOG.to_owned(),
+        (_, false, _) => "info,irq=debug,server=debug,interrupts=debug".to_owned(),
+    };
+    let _set = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .try_init();
+}
+
+async fn until_stopped(
+    arguments: &ServeArguments,
+    store: &StoreArguments,
+    defaults: Defaults,
+) -> anyhow::Result<Exit> {
+    // From here on no signal ends the process by itself.
+    let signals = OsSignals::listen()?;
+    let listener = listen(arguments.listen).await?;
+    let address = listener.local_addr()?;
+    let storage = Storage::create(store).await?;
+    let config = config(arguments, &storage)?;
+    let drain = config.drain_time;
+    let kept = Arc::clone(&storage.store);
+    let keeping = Arc::new(Keeping::with_grace(storage, drain / 2)?);
+    let launcher = Arc::new(Launcher::new(Arc::clone(&keeping), defaults));
+    let config = ServerConfig {
+        launcher: Arc::clone(&launcher) as Arc<_>,
+        ..config
+    };
+    let stop = CancellationToken::new();
+    let stopping = Stopping::begin(signals, keeping, (*launcher).clone(), stop.clone());
+    let hurry = stopping.hurry();
+    if !arguments.no_resume {
+        launcher.go_on_with_what_was_left().await;
+    }
+    let welcome = Welcome::issue(&*kept, address, &arguments.host).await?;
+    welcome.say()?;
+    let opened = arguments.open.then(|| welcome.open());
+    let served = tokio::select! {
+        served = serve_http(listener, config, stop.clone()) => served,
+        // What is still open is cut with the runtime.
+        () = hurry.cancelled() => Ok(Drained { cut: 0 }),
+    };
+    drop(opened);
+    // A server that never began has runs to stop all the same.
+    stop.cancel();
+    let rest = stopping.ended(drain).await;
+    ended(served.map_err(|error| not_served(&error))?, rest)
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let failure = Failure::new(
+            Exit::Failure,
+            format!("cannot listen on {address}: {error}"),
+        );
+        if error.kind() == std::io::ErrorKind::AddrInUse {
+            failure.hint("another program listens there; --listen 127.0.0.1:0 takes a free port")
+        } else {
+            failure
+        }
+    })
+}
+
+fn config(arguments: &ServeArguments, storage: &Storage) -> anyhow::Result<ServerConfig> {
+    // The manager hears under the owner's name; this one only rings, and hears what is rung for the feed.
+    let name = interrupts::OwnerName::new(format!("{}-http", own_name()?))?;
+    let bell = bell_at(storage.location(), &name);
+    let mut config = ServerConfig::new(Arc::clone(&storage.store), bell);
+    config.hosts.clone_from(&arguments.host);
+    config.drain_time = arguments.drain_timeout.unsigned_abs();
+    config.remote = if arguments.allow_remote {
+        Remote::Allowed
+    } else {
+        Remote::Refused
+    };
+    Ok(config)
+}
+
+fn not_served(error: &ServeError) -> Failure {
+    let failure = Failure::new(Exit::Usage, causes(error));
+    match error {
+        ServeError::Remote { .. } => {
+            failure.hint("--allow-remote allows it; put TLS in front, and make tokens first")
+        }
+        ServeError::NoTokens => failure.hint("irq token create --name NAME --role admin"),
+        _ => Failure::new(Exit::Failure, causes(error)),
+    }
+}
+
+/// What the end means to whoever started the server.
+fn ended(drained: Drained, rest: Result<(), Failure>) -> anyhow::Result<Exit> {
+    rest?;
+    if drained.cut == 0 {
+        return Ok(Exit::Success);
+    }
+    let text = format!("{} connections were cut", drained.cut);
+    Err(Failure::new(Exit::Failure, text)
+        .hint("give them longer with --drain-timeout")
+        .into())
+}
+
+/// How long a moment of clearing up may take.
+const MOMENT: Duration = Duration::from_secs(2);

@@ -1,0 +1,295 @@
+//! Runs that this process executes beside the server.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agents::run::{RunOrder, RunStatus};
+use async_trait::async_trait;
+use interrupts::life::Actor;
+use interrupts::store::{CheckpointId, NewRun, Run, RunError, Store};
+use routing_core::RunId;
+use server::{LaunchError, LaunchOrder, RunLauncher};
+use tokio_util::task::TaskTracker;
+
+use super::order::{Defaults, is_launched};
+use super::predecessor::{Hindrance, hindrance, is_live};
+use super::work::Work;
+use crate::actor::actor;
+use crate::exit::{Exit, Failure};
+use crate::keep::{Keeping, Kept};
+use crate::listing;
+use crate::refused::{by_run, by_store};
+use crate::storage::is_owned;
+
+/// Executes runs. Clones share them.
+#[derive(Clone)]
+pub(super) struct Launcher(Arc<Shared>);
+
+struct Shared {
+    keeping: Arc<Keeping>,
+    defaults: Defaults,
+    tasks: TaskTracker,
+    /// The runs that are taken or executed here.
+    here: Mutex<HashSet<RunId>>,
+}
+
+/// Says that a run is executed here, while it is held.
+struct Here {
+    shared: Arc<Shared>,
+    run: RunId,
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        self.shared.here().remove(&self.run);
+    }
+}
+
+impl Shared {
+    fn here(&self) -> std::sync::MutexGuard<'_, HashSet<RunId>> {
+        // A whole value is put in or out, so a panic elsewhere leaves it whole.
+        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn store(&self) -> &dyn Store {
+        self.keeping.store()
+    }
+}
+
+/// Whose pauses are lifted with the resuming.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lifting {
+    /// Nobody's: whoever paused it decides.
+    Nothing,
+    /// Those of a server that was stopped.
+    Shutdown,
+}
+
+impl Launcher {
+    pub(super) fn new(keeping: Arc<Keeping>, defaults: Defaults) -> Self {
+        Self(Arc::new(Shared {
+            keeping,
+            defaults,
+            tasks: TaskTracker::new(),
+            here: Mutex::default(),
+        }))
+    }
+
+    /// The tasks that execute runs. Once closed, no run begins here any more.
+    pub(super) fn tasks(&self) -> &TaskTracker {
+        &self.0.tasks
+    }
+
+    /// Goes on with the runs that servers launched and left: killed, or stopped. Others are only told.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(super) async fn go_on_with_what_was_left(&self) {
+        let live = match listing::live_runs(self.0.store()).await {
+            Ok(live) => live,
+            Err(error) => {
+                tracing::warn!(%error, "the runs of an earlier server could not be looked for");
+                return;
+            }
+        };
+        for run in live {
+            if !is_launched(&run.content) {
+                if !is_owned(&run) {
+                    tracing::info!(run = %run.id, state = %run.state, "nobody executes the run; irq resume goes on with it");
+                }
+                continue;
+            }
+            match self.go_on(&run, Lifting::Shutdown).await {
+                Ok(()) => tracing::info!(run = %run.id, "the run goes on here"),
+                Err(error) => tracing::warn!(run = %run.id, %error, "the run does not go on here"),
+            }
+        }
+    }
+
+    /// Goes on with a run, once however often it is asked for.
+    async fn go_on(&self, run: &Run, lifting: Lifting) -> Result<(), Failure> {
+        if !is_live(run) {
+            let text = format!("{} is {}; it has ended", run.id, run.state);
+            return Err(Failure::new(Exit::Conflict, text));
+        }
+        if self.0.keeping.is_held_elsewhere(run) {
+            return Ok(());
+        }
+        let Some(here) = self.claim(run.id)? else {
+            return Ok(());
+        };
+        let found = hindrance(self.0.store(), run).await;
+        let found = found.map_err(|error| by_store(&error))?;
+        let is_held = match (found, lifting) {
+            (Hindrance::None, _) | (Hindrance::Shutdown, Lifting::Shutdown) => false,
+            (Hindrance::Shutdown | Hindrance::Paused, _) => true,
+        };
+        if is_held {
+            return self.only_stop(run).await;
+        }
+        let order = RunOrder::from_content(&run.content).map_err(|error| {
+            Failure::new(Exit::Failure, crate::exit::causes(&error))
+                .hint("it is of another workflow than this program's")
+        })?;
+        let work = Work::prepare(order, self.0.defaults.pace)?;
+        let kept = self.0.keeping.take(run.id, work.workflow()).await?;
+        if found == Hindrance::Shutdown {
+            let by = actor().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
+            let lifted = kept.run.resume(&by, None).await;
+            lifted.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
+        }
+        self.execute(here, work, kept);
+        Ok(())
+    }
+
+    /// A run that is paused goes on only where somebody resumes it; a stop of it is carried out all the same.
+    async fn only_stop(&self, run: &Run) -> Result<(), Failure> {
+        self.0.keeping.carry_out(run).await?;
+        let left = self.0.store().run(run.id).await;
+        let left = left.map_err(|error| by_store(&error))?;
+        if left.is_some_and(|run| !is_live(&run)) {
+            return Ok(());
+        }
+        let text = format!("{} is paused", run.id);
+        Err(Failure::new(Exit::Conflict, text).hint(format!("irq resume {} goes on", run.id)))
+    }
+
+    /// `None` where it is executed here already.
+    fn claim(&self, run: RunId) -> Result<Option<Here>, Failure> {
+        if self.0.tasks.is_closed() {
+            return Err(Failure::new(Exit::Failure, "the server is being stopped"));
+        }
+        let is_new = self.0.here().insert(run);
+        Ok(is_new.then(|| Here {
+            shared: Arc::clone(&self.0),
+            run,
+        }))
+    }
+
+    fn execute(&self, here: Here, work: Work, kept: Kept) {
+        let launcher = self.clone();
+        let run = here.run;
+        self.0.tasks.spawn(async move {
+            let executed = work.execute(&launcher.0.keeping, kept).await;
+            drop(here);
+            match executed {
+                Ok(report) => {
+                    tracing::info!(%run, reason = report.reason(), "the run has stopped");
+                    if matches!(
+                        report.status,
+                        RunStatus::Paused { .. } | RunStatus::Waiting { .. }
+                    ) {
+                        launcher.look_again(run).await;
+                    }
+                }
+                Err(error) => tracing::error!(%run, %error, "the run's end is not recorded"),
+            }
+        });
+    }
+
+    /// A decision may have come after the run had stopped and before it was let go: nobody was told of it.
+    fn look_again(&self, run: RunId) -> futures_util::future::BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if self.0.tasks.is_closed() {
+                return;
+            }
+            if let Err(error) = self.resume(run).await {
+                tracing::debug!(%run, %error, "the run stands");
+            }
+        })
+    }
+
+    async fn begin(&self, run: RunId, work: Work) -> Result<(), Failure> {
+        let Some(here) = self.claim(run)? else {
+            return Ok(());
+        };
+        let kept = self.0.keeping.take(run, work.workflow()).await?;
+        self.execute(here, work, kept);
+        Ok(())
+    }
+}
+
+/// What the server says of a failure.
+fn refused(failure: &Failure) -> LaunchError {
+    let text = match failure.advice() {
+        Some(hint) => format!("{failure} ({hint})"),
+        None => failure.to_string(),
+    };
+    match failure.exit {
+        Exit::Failure => LaunchError::Unavailable { detail: text },
+        _ => LaunchError::Refused { reason: text },
+    }
+}
+
+fn not_created(error: &RunError) -> LaunchError {
+    match error {
+        RunError::Taken { run } => LaunchError::Taken { run: *run },
+        error => refused(&by_run(error)),
+    }
+}
+
+#[async_trait]
+impl RunLauncher for Launcher {
+    async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
+        let (run_order, content) = self.0.defaults.order(&order)?;
+        let pace = self.0.defaults.pace;
+        let work = Work::prepare(run_order, pace).map_err(|failure| LaunchError::Order {
+            field: "options".to_owned(),
+            reason: failure.to_string(),
+        })?;
+        let new = NewRun {
+            id: RunId::generate(),
+            alias: order.alias,
+            content,
+        };
+        let run = self.0.store().create_run(new).await;
+        let run = run.map_err(|error| not_created(&error))?;
+        let begun = self.begin(run.id, work).await;
+        begun.map_err(|failure| refused(&failure))?;
+        Ok(run.id)
+    }
+
+    async fn resume(&self, run: RunId) -> Result<(), LaunchError> {
+        let unavailable = |detail: String| LaunchError::Unavailable { detail };
+        let found = self.0.store().run(run).await;
+        let found = found.map_err(|error| unavailable(error.to_string()))?;
+        let Some(row) = found else {
+            return Err(unavailable(format!("there is no {run}")));
+        };
+        let resumed = self.go_on(&row, Lifting::Nothing).await;
+        resumed.map_err(|failure| refused(&failure))
+    }
+
+    async fn fork(
+        &self,
+        checkpoint: CheckpointId,
+        input: Option<String>,
+        by: Actor,
+    ) -> Result<RunId, LaunchError> {
+        let store = self.0.store();
+        let from = store.run(checkpoint.run).await;
+        let from = from.map_err(|error| LaunchError::Unavailable {
+            detail: error.to_string(),
+        })?;
+        let Some(from) = from else {
+            let reason = format!("there is no {}", checkpoint.run);
+            return Err(LaunchError::Refused { reason });
+        };
+        let order =
+            RunOrder::from_content(&from.content).map_err(|error| LaunchError::Refused {
+                reason: crate::exit::causes(&error),
+            })?;
+        let work = Work::prepare(order, self.0.defaults.pace).map_err(|it| refused(&it))?;
+        let new = NewRun {
+            id: RunId::generate(),
+            alias: None,
+            content: super::order::launched(&from.content, &by),
+        };
+        let forked = store.fork_run(checkpoint, new).await;
+        let forked = forked.map_err(|error| not_created(&error))?;
+        let begun = self.begin(forked.id, work.with_input(input)).await;
+        begun.map_err(|failure| refused(&failure))?;
+        Ok(forked.id)
+    }
+}

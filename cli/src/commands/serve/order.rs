@@ -1,0 +1,226 @@
+//! What somebody on the network orders, as the order of a run. Whoever is on the network may choose among
+//! what the server was started with; no folder above its own, no address to which a key would be sent.
+
+use std::path::{Component, Path, PathBuf};
+
+use agents::catalogue;
+use agents::run::{Goal, RunLimits, RunOrder, Workflow};
+use interrupts::life::Actor;
+use llm::Script;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use server::{LaunchError, LaunchOrder};
+
+use crate::arguments::ServeArguments;
+use crate::exit::{Exit, Failure};
+use crate::model::ModelChoice;
+
+/// The field of a stored order that names who launched the run. Readers of older programs pass over it.
+const LAUNCHED_BY: &str = "launched_by";
+
+/// What a new run has where its order says nothing else.
+#[derive(Debug, Clone)]
+pub(super) struct Defaults {
+    workspace: PathBuf,
+    model: String,
+    base_url: Option<String>,
+    pub(super) pace: u32,
+}
+
+/// What an order may say beside its goal.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Options {
+    workspace: Option<PathBuf>,
+    model: Option<String>,
+    seed: Option<u64>,
+    script: Option<Value>,
+    max_steps: Option<std::num::NonZeroU32>,
+    corrections: Option<u32>,
+}
+
+impl Defaults {
+    /// What the command line says.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such model or folder.
+    pub(super) fn of(arguments: &ServeArguments) -> Result<Self, Failure> {
+        ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
+        let workspace = arguments.workspace.canonicalize().map_err(|error| {
+            let text = format!(
+                "the workspace {} cannot be used: {error}",
+                arguments.workspace.display()
+            );
+            Failure::new(Exit::NotFound, text)
+        })?;
+        Ok(Self {
+            workspace,
+            model: arguments.model.clone(),
+            base_url: arguments.base_url.clone(),
+            pace: arguments.pace,
+        })
+    }
+
+    /// The order of a run, and its stored form.
+    ///
+    /// # Errors
+    ///
+    /// [`LaunchError::Order`] with the field that is wrong.
+    pub(super) fn order(&self, launch: &LaunchOrder) -> Result<(RunOrder, String), LaunchError> {
+        let goal = Goal::new(launch.goal.clone()).map_err(|error| wrong("goal", error))?;
+        let options: Options = serde_json::from_value(Value::Object(launch.options.clone()))
+            .map_err(|error| wrong("options", error))?;
+        let workspace = self.workspace_of(options.workspace.as_deref())?;
+        let (model, base_url) = self.model_of(options.model)?;
+        let script = options.script.as_ref().map(script_of).transpose()?;
+        let defaults = RunLimits::default();
+        let order = RunOrder {
+            version: RunOrder::VERSION,
+            workflow: Workflow::default(),
+            goal: goal.as_str().to_owned(),
+            workspace: workspace.to_string_lossy().into_owned(),
+            model,
+            base_url,
+            seed: options.seed.unwrap_or(1),
+            script,
+            limits: RunLimits {
+                max_steps: options
+                    .max_steps
+                    .map_or(defaults.max_steps, std::num::NonZeroU32::get),
+                corrections: options.corrections.unwrap_or(defaults.corrections),
+                ..defaults
+            },
+        };
+        let content = stored(&order, launch).map_err(|error| wrong("options", error))?;
+        Ok((order, content))
+    }
+
+    fn workspace_of(&self, named: Option<&Path>) -> Result<PathBuf, LaunchError> {
+        let Some(named) = named else {
+            return Ok(self.workspace.clone());
+        };
+        let is_below = named
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let outside = || wrong("options.workspace", "name a folder below the server's own");
+        if !is_below {
+            return Err(outside());
+        }
+        let folder = self.workspace.join(named).canonicalize();
+        let folder = folder.map_err(|_error| wrong("options.workspace", "there is none"))?;
+        // A link may lead out again.
+        if folder.starts_with(&self.workspace) {
+            Ok(folder)
+        } else {
+            Err(outside())
+        }
+    }
+
+    fn model_of(&self, named: Option<String>) -> Result<(String, Option<String>), LaunchError> {
+        match named {
+            Some(named) if named != self.model => {
+                ModelChoice::parse(&named, None).map_err(|error| wrong("options.model", error))?;
+                Ok((named, None))
+            }
+            Some(_) | None => Ok((self.model.clone(), self.base_url.clone())),
+        }
+    }
+}
+
+fn wrong(field: &str, reason: impl ToString) -> LaunchError {
+    LaunchError::Order {
+        field: field.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+fn script_of(script: &Value) -> Result<String, LaunchError> {
+    let text = script.to_string();
+    Script::parse(&text, &catalogue::script_vocabulary())
+        .map_err(|error| wrong("options.script", error))?;
+    Ok(text)
+}
+
+fn stored(order: &RunOrder, launch: &LaunchOrder) -> Result<String, serde_json::Error> {
+    order
+        .to_content()
+        .map(|content| launched(&content, &launch.by))
+}
+
+/// The content of a run, with who launched it.
+pub(super) fn launched(content: &str, by: &Actor) -> String {
+    match serde_json::from_str::<Map<String, Value>>(content) {
+        Ok(mut fields) => {
+            let by = by.name.as_str().to_owned();
+            fields.insert(LAUNCHED_BY.to_owned(), Value::String(by));
+            Value::Object(fields).to_string()
+        }
+        // What is no order stays what it is: whoever reads it says so.
+        Err(_no_object) => content.to_owned(),
+    }
+}
+
+/// Whether a server launched the run that has this content.
+pub(super) fn is_launched(content: &str) -> bool {
+    serde_json::from_str::<Value>(content)
+        .is_ok_and(|fields| fields.get(LAUNCHED_BY).is_some_and(Value::is_string))
+}
+
+#[cfg(test)]
+mod tests {
+    use interrupts::ActorName;
+    use interrupts::life::{Actor, Role};
+    use serde_json::{Value, json};
+    use server::{LaunchError, LaunchOrder};
+
+    use super::{Defaults, is_launched};
+
+    fn defaults(folder: &std::path::Path) -> Defaults {
+        Defaults {
+            workspace: folder.canonicalize().unwrap(),
+            model: "rehearsal".to_owned(),
+            base_url: None,
+            pace: 0,
+        }
+    }
+
+    fn launch(options: &Value) -> LaunchOrder {
+        LaunchOrder {
+            goal: "Describe the bakery".to_owned(),
+            alias: None,
+            options: options.as_object().unwrap().clone(),
+            by: Actor {
+                name: ActorName::new("ada").unwrap(),
+                role: Role::Supervisor,
+            },
+        }
+    }
+
+    #[test]
+    fn a_run_names_a_folder_below_the_servers_own_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("inner")).unwrap();
+        std::os::unix::fs::symlink("/", folder.path().join("out")).unwrap();
+        let defaults = defaults(folder.path());
+        let order = |workspace: &str| defaults.order(&launch(&json!({"workspace": workspace})));
+        let (found, content) = order("inner").unwrap();
+        assert!(found.workspace.ends_with("/inner"));
+        assert!(is_launched(&content));
+        for workspace in ["..", "/", "inner/../..", "out", "out/tmp", "none"] {
+            let refused = order(workspace).unwrap_err();
+            assert!(
+                matches!(&refused, LaunchError::Order { field, .. } if field == "options.workspace"),
+                "{workspace}: {refused:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn nobody_on_the_network_says_where_a_key_is_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = json!({"model": "openai:any", "base_url": "http://127.0.0.1:1"});
+        let refused = defaults(folder.path()).order(&launch(&options));
+        assert!(refused.unwrap_err().to_string().contains("base_url"));
+    }
+}

@@ -1,0 +1,84 @@
+//! Whether a run can go on, and whether what holds it is only that a server was stopped.
+
+use interrupts::life::{Interrupt, Role, RunState, State};
+use interrupts::manager::{StopCause, StopNote};
+use interrupts::store::{Filter, Page, Run, Store, StoreError};
+use routing_core::InterruptType;
+
+/// How many interrupts one look reads.
+const PAGE: u32 = 200;
+
+/// What keeps a run from going on, the stronger the later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Hindrance {
+    /// Nothing does.
+    None,
+    /// A server was stopped: whoever comes after it goes on.
+    Shutdown,
+    /// Somebody has paused it, and only he or another person resumes it.
+    Paused,
+}
+
+/// What keeps a run from going on.
+///
+/// # Errors
+///
+/// Where the store cannot be read.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(super) async fn hindrance(store: &dyn Store, run: &Run) -> Result<Hindrance, StoreError> {
+    let filter = Filter {
+        run: Some(run.id),
+        node: None,
+        states: vec![State::AwaitingReview],
+    };
+    let mut page = Page {
+        after: 0,
+        limit: PAGE,
+    };
+    let mut found = Hindrance::None;
+    loop {
+        let waiting = store.interrupts(&filter, page).await?;
+        for (position, interrupt) in &waiting {
+            page.after = *position;
+            found = found.max(hindrance_by(interrupt));
+        }
+        if waiting.len() < PAGE as usize {
+            return Ok(found);
+        }
+    }
+}
+
+fn hindrance_by(interrupt: &Interrupt) -> Hindrance {
+    match note(interrupt) {
+        None => Hindrance::None,
+        Some(note) if is_of_a_server(interrupt, &note) => Hindrance::Shutdown,
+        Some(_) => Hindrance::Paused,
+    }
+}
+
+/// What a pause from outside says of itself; an agent's own is a question, on which its run waits.
+fn note(interrupt: &Interrupt) -> Option<StopNote> {
+    if interrupt.interrupt_type != InterruptType::Pause {
+        return None;
+    }
+    serde_json::from_str(&interrupt.content).ok()
+}
+
+fn is_of_a_server(pause: &Interrupt, note: &StopNote) -> bool {
+    note.cause == StopCause::Shutdown && pause.requested_by.role == Role::System
+}
+
+/// Whether it was begun and has not ended.
+pub(super) fn is_live(run: &Run) -> bool {
+    match run.state {
+        RunState::Created
+        | RunState::Running
+        | RunState::Stopping
+        | RunState::Paused
+        | RunState::Waiting => true,
+        RunState::Completed | RunState::Failed | RunState::Cancelled => false,
+    }
+}

@@ -1,0 +1,113 @@
+//! The way in: an address that lets one person in, once.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::process::{Command, Stdio};
+
+use interrupts::store::Store;
+use jiff::SignedDuration;
+use server::{TokenOrder, issue_token};
+use tempfile::NamedTempFile;
+
+use crate::actor::actor;
+use crate::exit::{Exit, Failure, causes};
+
+/// How long the address lets somebody in.
+const LAUNCH: SignedDuration = SignedDuration::from_mins(15);
+
+/// An address that lets one person in, once.
+pub(super) struct Welcome {
+    address: SocketAddr,
+    page: String,
+}
+
+impl Welcome {
+    /// Makes the token of the address.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be written, or the machine gives no randomness.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, a token may be kept whose secret nobody knows.
+    pub(super) async fn issue(
+        store: &dyn Store,
+        address: SocketAddr,
+        hosts: &[String],
+    ) -> anyhow::Result<Self> {
+        let by = actor()?;
+        let order = TokenOrder {
+            name: by.name,
+            role: by.role,
+            lifetime: Some(LAUNCH),
+            once: true,
+        };
+        let issued = issue_token(store, order).await;
+        let issued = issued.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+        let place = place(address, hosts);
+        Ok(Self {
+            address,
+            page: format!("http://{place}/?launch={}", issued.secret),
+        })
+    }
+
+    /// Says where the page is. Only the address with the secret goes to standard output.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written.
+    pub(super) fn say(&self) -> std::io::Result<()> {
+        eprintln!(
+            "Serving on http://{}. The address below lets one person in, once, within 15 minutes.",
+            self.address
+        );
+        super::super::print(&format!("{}\n", self.page))
+    }
+
+    /// Opens the page in the browser. The secret stands in a file that only this user reads, for everybody sees
+    /// the arguments of a program; the file goes when what is returned is dropped.
+    pub(super) fn open(&self) -> Option<NamedTempFile> {
+        let opened = self.opened();
+        if let Err(error) = &opened {
+            eprintln!("The browser cannot be opened ({error}); open the address yourself.");
+        }
+        opened.ok()
+    }
+
+    fn opened(&self) -> std::io::Result<NamedTempFile> {
+        let mut file = tempfile::Builder::new()
+            .prefix("irq-")
+            .suffix(".html")
+            .tempfile()?;
+        writeln!(
+            file,
+            "<!doctype html><meta name=\"referrer\" content=\"no-referrer\">\
+             <meta http-equiv=\"refresh\" content=\"0;url={0}\"><a href=\"{0}\">Interrupt Router</a>",
+            self.page
+        )?;
+        let program = if cfg!(target_os = "macos") {
+            "open"
+        } else {
+            "xdg-open"
+        };
+        let mut child = Command::new(program)
+            .arg(file.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        // It ends by itself; somebody has to bury it.
+        std::thread::spawn(move || child.wait());
+        Ok(file)
+    }
+}
+
+/// What stands in the address: a name that was given, else this machine's own.
+fn place(address: SocketAddr, hosts: &[String]) -> String {
+    match hosts.first() {
+        Some(host) => format!("{host}:{}", address.port()),
+        None if address.ip().is_unspecified() => format!("localhost:{}", address.port()),
+        None => address.to_string(),
+    }
+}

@@ -1,0 +1,231 @@
+"""The page in a real browser: `proof.py IRQ [AXE]`, with the program and, if it is there, axe.min.js.
+
+Needs Playwright for Python and a Chromium at CHROMIUM or /usr/bin/chromium. Says which claims held; exits
+with 1 where one did not, and with 0 and a message where there is no browser.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+try:
+    from playwright.sync_api import sync_playwright
+except ImportError:
+    print("skipped: there is no Playwright for Python")
+    sys.exit(0)
+
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+IRQ = sys.argv[1]
+AXE = pathlib.Path(sys.argv[2]).read_text() if len(sys.argv) > 2 else None
+QUESTION = "which way?"
+SCRIPT = {
+    "version": 1,
+    "steps": [
+        {
+            "agent": "ORCHESTRATOR",
+            "turn": 1,
+            "interrupt": {
+                "type": "HUMAN_REVIEW",
+                "reason": QUESTION,
+                "choices": [
+                    {"label": "Left", "value": "left", "description": "the short way"},
+                    {"label": "Right", "value": "right", "description": "the long way"},
+                ],
+                "confirmationItems": [{"id": "sure", "prompt": "Sure?", "defaultValue": False}],
+                "contextForDecision": "both lead there",
+            },
+        }
+    ],
+}
+failed = []
+
+
+def claim(text, holds, detail=""):
+    print(("holds:  " if holds else "FAILED: ") + text + (f" ({detail})" if detail and not holds else ""))
+    if not holds:
+        failed.append(text)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Installation:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        (self.folder / "work").mkdir()
+        (self.folder / "work/README.md").write_text("# Bakery\n\nBread.\n")
+        self.environment = {**os.environ, "IRQ_STORE": str(self.folder / "irq.db"), "IRQ_USER": "ada"}
+        self.base = f"http://127.0.0.1:{free_port()}"
+        create = [IRQ, "token", "create", "--name", "script", "--role", "admin"]
+        made = subprocess.run(create, env=self.environment, capture_output=True, text=True, check=True)
+        self.token = made.stdout.strip()
+        self.server = None
+
+    def serve(self):
+        command = [IRQ, "serve", "--listen", self.base[7:], "--workspace", str(self.folder / "work")]
+        log = (self.folder / "log").open("a")
+        self.server = subprocess.Popen(
+            command, env=self.environment, stdout=subprocess.PIPE, stderr=log, text=True
+        )
+        return self.server.stdout.readline().strip()
+
+    def stop(self, how=signal.SIGTERM):
+        self.server.send_signal(how)
+        return self.server.wait(timeout=30)
+
+    def call(self, path, body=None):
+        headers = {"Authorization": f"Bearer {self.token}", "content-type": "application/json"}
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.base + path, data, headers)
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def ask(self):
+        order = {"goal": "Describe the bakery", "options": {"script": SCRIPT}}
+        return self.call("/v1/runs", order)["run_id"]
+
+
+def settled(page, look, milliseconds=15_000):
+    for _ in range(milliseconds // 50):
+        found = look()
+        if found:
+            return found
+        page.wait_for_timeout(50)
+    return None
+
+
+def press_to(page, script, key="Tab", most=80):
+    """Presses a key until the element with the focus fits."""
+    for _ in range(most):
+        page.keyboard.press(key)
+        if page.evaluate(f"(() => {{ const it = document.activeElement; return Boolean({script}); }})()"):
+            return True
+    return False
+
+
+def by_keyboard(installation, page):
+    run = installation.ask()
+    page.goto(installation.base)
+    link = page.locator("#list a", has_text=QUESTION)
+    link.first.wait_for(timeout=15_000)
+    reached = press_to(page, f"it.textContent.includes({json.dumps(QUESTION)})")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/review/**")
+    reached &= press_to(page, "it.type === 'checkbox'")
+    page.keyboard.press("Space")
+    reached &= press_to(page, "it.textContent.trim() === 'Answer'")
+    page.keyboard.press("Enter")
+    page.wait_for_load_state()
+    ended = settled(page, lambda: installation.call(f"/v1/runs/{run}")["status"] == "completed")
+    claim("a question is found, opened and answered by the keyboard alone", reached)
+    claim("the agent goes on after the answer", bool(ended))
+
+
+def race(installation, first, second):
+    installation.ask()
+    for page in (first, second):
+        page.goto(installation.base)
+        page.locator("#list a", has_text=QUESTION).first.click(timeout=15_000)
+        page.wait_for_url("**/review/**")
+        page.get_by_label("Left").check()
+    second.locator("textarea").first.fill("my draft")
+    first.get_by_role("button", name="Answer", exact=True).click()
+    first.wait_for_load_state()
+    second.get_by_role("button", name="Answer", exact=True).click()
+    second.wait_for_load_state()
+    told = second.locator("body").inner_text()
+    claim("who was late is told that it is decided, and by whom", "ada" in told and "already" in told.lower(), told[:300])
+
+
+def restart(installation, page):
+    run = installation.ask()
+    page.goto(installation.base)
+    page.locator("#list a", has_text=QUESTION).first.click(timeout=15_000)
+    page.wait_for_url("**/review/**")
+    page.reload()
+    claim("the stopped server ends cleanly with a page open", installation.stop() == 0)
+    installation.serve()
+    page.reload()
+    claim("the session outlives the server", page.locator("h1").inner_text() == QUESTION)
+    page.get_by_label("Right").check()
+    page.get_by_role("button", name="Answer", exact=True).click()
+    page.wait_for_load_state()
+    ended = settled(page, lambda: installation.call(f"/v1/runs/{run}")["status"] == "completed")
+    claim("what the next server shows can be answered, and the run goes on", bool(ended))
+
+
+def live(installation, page):
+    page.goto(installation.base)
+    page.wait_for_timeout(300)
+    installation.ask()
+    seen = page.locator("#list a", has_text=QUESTION)
+    claim("a new question appears without a reload", bool(settled(page, seen.count)))
+
+
+def looks(installation, browser, state):
+    run = installation.ask()
+    opened = settled_question(installation, run)
+    for scheme in ("light", "dark"):
+        for width in (320, 1280):
+            context = browser.new_context(
+                viewport={"width": width, "height": 800}, color_scheme=scheme, storage_state=state, bypass_csp=True
+            )
+            page = context.new_page()
+            for path in ("/", f"/review/{opened}", f"/runs/{run}", "/runs", "/history", "/settings"):
+                page.goto(installation.base + path)
+                name = f"{path.split('_')[0]} {scheme} {width}"
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                claim(f"{name} does not scroll sideways", wide <= width, str(wide))
+                if AXE:
+                    page.evaluate(AXE)
+                    found = page.evaluate("axe.run().then(it => it.violations.map(v => v.id + ': ' + v.nodes[0].html))")
+                    claim(f"{name} has nothing that axe finds", not found, "; ".join(found))
+            context.close()
+
+
+def settled_question(installation, run):
+    for _ in range(300):
+        page = installation.call(f"/v1/interrupts?run_id={run}&status=open")
+        waiting = [it["id"] for it in page["interrupts"] if it["state"] == "awaiting_review"]
+        if waiting:
+            return waiting[0]
+    raise SystemExit("the run does not ask")
+
+
+def main():
+    if not pathlib.Path(CHROMIUM).exists():
+        print(f"skipped: there is no browser {CHROMIUM}")
+        return
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        installation = Installation(folder)
+        address = installation.serve()
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            context = browser.new_context()
+            page = context.new_page()
+            page.goto(address)
+            claim("the printed address opens the inbox", "launch" not in page.url, page.url)
+            state = context.storage_state()
+            other = browser.new_context(storage_state=state).new_page()
+            by_keyboard(installation, page)
+            race(installation, page, other)
+            restart(installation, page)
+            live(installation, page)
+            looks(installation, browser, state)
+        finally:
+            browser.close()
+            installation.stop()
+    print(f"{len(failed)} failed")
+    sys.exit(bool(failed))
+
+
+main()

@@ -1,0 +1,436 @@
+//! `irq serve`, `irq token`, `irq doctor`: the installation, from outside.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr};
+use std::time::{Duration, Instant};
+
+use interrupts::store::Store;
+use reqwest::{Client, RequestBuilder, StatusCode};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use store::{StoreLocation, StoreSettings};
+use tempfile::TempDir;
+use tests::auditor::{Evidence, audit};
+
+use crate::program::{end, interrupt, irq, lines, spawn, workspace};
+
+/// How long anything may take before a test gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A store, a folder to speak about, a port, and a token for it.
+struct Installation {
+    workspace: TempDir,
+    folder: TempDir,
+    port: u16,
+    token: String,
+    client: Client,
+}
+
+/// A server that runs.
+struct Server {
+    child: Child,
+    errors: BufReader<ChildStderr>,
+    page: String,
+}
+
+impl Installation {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("irq.db");
+        let made = end(irq()
+            .args(["token", "create", "--name", "script", "--role", "admin"])
+            .env("IRQ_STORE", &store))
+        .exits_with(0);
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self {
+            workspace: workspace(),
+            folder,
+            port: free.local_addr().unwrap().port(),
+            token: made.output.trim().to_owned(),
+            // A connection to a server that was killed must not be used for the next one.
+            client: Client::builder().pool_max_idle_per_host(0).build().unwrap(),
+        }
+    }
+
+    fn store(&self) -> PathBuf {
+        self.folder.path().join("irq.db")
+    }
+
+    /// Starts a server, and waits until it has said where it is.
+    fn serve(&self) -> Server {
+        let mut command = irq();
+        command
+            .args(["serve", "--listen", &format!("127.0.0.1:{}", self.port)])
+            .arg("--workspace")
+            .arg(self.workspace.path())
+            .env("IRQ_STORE", self.store());
+        let mut child = spawn(&mut command);
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut page = String::new();
+        output.read_line(&mut page).unwrap();
+        if page.is_empty() {
+            let mut told = String::new();
+            errors.read_to_string(&mut told).unwrap();
+            panic!("it did not start: {told}");
+        }
+        Server {
+            child,
+            errors,
+            page: page.trim().to_owned(),
+        }
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        let request = self.client.get(self.address(path));
+        request.bearer_auth(&self.token)
+    }
+
+    fn post(&self, path: &str, body: &Value) -> RequestBuilder {
+        let request = self.client.post(self.address(path));
+        request.bearer_auth(&self.token).json(body)
+    }
+
+    fn address(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Starts a run whose orchestrator asks one question.
+    async fn start_asking(&self) -> String {
+        let script = json!({"version": 1, "steps": [interrupt("HUMAN_REVIEW")]});
+        let order = json!({"goal": "Describe the bakery", "options": {"script": script}});
+        let started = self.post("/v1/runs", &order).send().await.unwrap();
+        assert_eq!(started.status(), StatusCode::CREATED);
+        let run: Value = started.json().await.unwrap();
+        run["run_id"].as_str().unwrap().to_owned()
+    }
+
+    async fn json(&self, path: &str) -> Value {
+        let response = self.get(path).send().await.unwrap();
+        assert!(response.status().is_success(), "{path}: {response:?}");
+        response.json().await.unwrap()
+    }
+
+    /// Looks until something is there.
+    async fn until<T>(&self, path: &str, find: impl Fn(&Value) -> Option<T>) -> T {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let value = self.json(path).await;
+            if let Some(found) = find(&value) {
+                return found;
+            }
+            assert!(Instant::now() < end, "{path} stays {value:#}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// The ids of the questions that wait, once there are so many.
+    async fn questions(&self, count: usize) -> Vec<String> {
+        self.until("/v1/interrupts?status=open", |page| {
+            let open = page["interrupts"].as_array().unwrap();
+            let ids: Vec<String> = open
+                .iter()
+                .filter(|it| it["state"] == "awaiting_review" && it["type"] == "HUMAN_REVIEW")
+                .map(|it| it["id"].as_str().unwrap().to_owned())
+                .collect();
+            (ids.len() == count).then_some(ids)
+        })
+        .await
+    }
+
+    async fn decide(&self, interrupt: &str) -> reqwest::Result<StatusCode> {
+        let path = format!("/v1/interrupts/{interrupt}");
+        let shown = self.get(&path).send().await?;
+        let version = shown.headers()["etag"].clone();
+        let decision = json!({"decision": "respond", "payload": {"selectedChoices": ["left"]}});
+        let decided = self
+            .post(&format!("{path}/decisions"), &decision)
+            .header("if-match", version)
+            .header("idempotency-key", format!("key-{interrupt}"))
+            .send()
+            .await?;
+        Ok(decided.status())
+    }
+
+    async fn ends(&self, run: &str) -> String {
+        self.until(&format!("/v1/runs/{run}"), |run| {
+            let status = run["status"].as_str().unwrap();
+            matches!(status, "completed" | "failed" | "cancelled").then(|| status.to_owned())
+        })
+        .await
+    }
+}
+
+impl Server {
+    fn send(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits for its end: the exit code, and what it has told.
+    fn ended(mut self) -> (Option<i32>, String) {
+        let mut told = String::new();
+        self.errors.read_to_string(&mut told).unwrap();
+        (self.child.wait().unwrap().code(), told)
+    }
+
+    fn terminate(self) -> (Option<i32>, String) {
+        self.send(Signal::TERM);
+        self.ended()
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+async fn open(path: &Path) -> std::sync::Arc<dyn Store> {
+    let location = StoreLocation::File(path.to_owned());
+    location.open(StoreSettings::default()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_question_is_answered_over_the_network_and_the_agent_goes_on() {
+    let installation = Installation::new();
+    let server = installation.serve();
+    let run = installation.start_asking().await;
+    let questions = installation.questions(1).await;
+    let first = installation.decide(&questions[0]).await.unwrap();
+    assert_eq!(first, StatusCode::CREATED);
+    assert_eq!(installation.ends(&run).await, "completed");
+    let (code, told) = server.terminate();
+    assert_eq!(code, Some(0), "{told}");
+}
+
+#[tokio::test]
+async fn the_printed_address_lets_one_person_in_once_and_is_not_logged() {
+    let installation = Installation::new();
+    let server = installation.serve();
+    let client = Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .unwrap();
+    let first = client.get(&server.page).send().await.unwrap();
+    assert_eq!(first.status(), StatusCode::SEE_OTHER);
+    assert_eq!(first.headers()["location"], "/");
+    let second = client.get(&server.page).send().await.unwrap();
+    assert_eq!(second.status(), StatusCode::UNAUTHORIZED);
+    let secret = server.page.split("launch=").nth(1).unwrap().to_owned();
+    let (_code, told) = server.terminate();
+    assert!(!told.contains(&secret), "{told}");
+    assert!(!told.contains(&installation.token), "{told}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_pauses_its_runs_and_the_next_one_goes_on() {
+    let installation = Installation::new();
+    let server = installation.serve();
+    let run = installation.start_asking().await;
+    let question = installation.questions(1).await.remove(0);
+    let (code, told) = server.terminate();
+    assert_eq!(code, Some(0), "{told}");
+    let ps = end(irq()
+        .args(["ps", "--json"])
+        .env("IRQ_STORE", installation.store()))
+    .exits_with(0);
+    assert_eq!(lines(&ps.output)[0]["state"], "paused", "{ps:#?}");
+
+    let server = installation.serve();
+    let decided = installation.decide(&question).await.unwrap();
+    assert_eq!(decided, StatusCode::CREATED);
+    assert_eq!(installation.ends(&run).await, "completed");
+    server.kill();
+}
+
+#[tokio::test]
+async fn what_was_answered_while_no_server_ran_is_carried_on_by_the_next_one() {
+    let installation = Installation::new();
+    let server = installation.serve();
+    let run = installation.start_asking().await;
+    let question = installation.questions(1).await.remove(0);
+    server.kill();
+    let payload = r#"{"selectedChoices":["left"]}"#;
+    end(irq()
+        .args([
+            "review",
+            &question,
+            "--decision",
+            "respond",
+            "--payload",
+            payload,
+        ])
+        .env("IRQ_STORE", installation.store()))
+    .exits_with(0);
+    let server = installation.serve();
+    assert_eq!(installation.ends(&run).await, "completed");
+    server.kill();
+}
+
+#[tokio::test]
+async fn killed_during_decisions_it_loses_none_and_applies_none_twice() {
+    const RUNS: usize = 6;
+    let installation = Installation::new();
+    let server = installation.serve();
+    let mut runs = Vec::new();
+    for _run in 0..RUNS {
+        runs.push(installation.start_asking().await);
+    }
+    let questions = installation.questions(RUNS).await;
+    let (first, later) = questions.split_at(2);
+    let mut acknowledged = Vec::new();
+    for question in first {
+        assert!(installation.decide(question).await.unwrap().is_success());
+        acknowledged.push(question.clone());
+    }
+    // The rest is under way when the process dies; of each, the answer came or it did not.
+    let under_way = futures_util::future::join_all(later.iter().map(async |question| {
+        let answer = installation.decide(question).await;
+        (
+            question.clone(),
+            answer.is_ok_and(|status| status.is_success()),
+        )
+    }));
+    let killed = async { server.kill() };
+    let (answers, ()) = tokio::join!(under_way, killed);
+    acknowledged.extend(
+        answers
+            .iter()
+            .filter(|(_, is)| *is)
+            .map(|(id, _)| id.clone()),
+    );
+
+    let decided_by_then = {
+        let store = open(&installation.store()).await;
+        let mut decided = Vec::new();
+        for question in &acknowledged {
+            let row = store.interrupt(question.parse().unwrap()).await.unwrap();
+            decided.push(row.unwrap().decision.unwrap().id);
+        }
+        decided
+    };
+    let server = installation.serve();
+    for question in &questions {
+        let again = installation.decide(question).await.unwrap();
+        // The same request again is answered as it was the first time.
+        assert!(again.is_success(), "{question}: {again}");
+    }
+    for run in &runs {
+        assert_eq!(installation.ends(run).await, "completed", "{run}");
+    }
+    server.kill();
+    let store = open(&installation.store()).await;
+    for (question, decision) in acknowledged.iter().zip(decided_by_then) {
+        let row = store.interrupt(question.parse().unwrap()).await.unwrap();
+        assert_eq!(row.unwrap().decision.unwrap().id, decision, "{question}");
+    }
+    let evidence = Evidence {
+        store: &*store,
+        attempts: &[],
+        calls: &[],
+    };
+    let report = audit(&evidence).await.unwrap();
+    assert!(report.findings.is_empty(), "{:#?}", report.findings);
+    assert_eq!(report.decisions, RUNS);
+}
+
+#[tokio::test]
+async fn an_order_is_refused_with_the_field_that_is_wrong() {
+    let installation = Installation::new();
+    let server = installation.serve();
+    for (options, field) in [
+        (json!({"workspace": "/etc"}), "workspace"),
+        (json!({"model": "opnai:x"}), "model"),
+        (json!({"base_url": "http://127.0.0.1:1"}), "base_url"),
+        (json!({"script": {"version": 7}}), "script"),
+    ] {
+        let order = json!({"goal": "x", "options": options});
+        let refused = installation.post("/v1/runs", &order).send().await.unwrap();
+        assert_eq!(
+            refused.status(),
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{field}"
+        );
+        assert!(refused.text().await.unwrap().contains(field), "{field}");
+    }
+    server.kill();
+}
+
+#[test]
+fn other_machines_are_let_in_only_where_that_was_said_and_a_token_exists() {
+    let folder = tempfile::tempdir().unwrap();
+    let serve = |arguments: &[&str]| {
+        end(irq()
+            .args(["serve", "--listen", "0.0.0.0:0"])
+            .args(arguments)
+            .env("IRQ_STORE", folder.path().join("irq.db")))
+    };
+    serve(&[])
+        .exits_with(2)
+        .says("can be reached from other machines");
+    serve(&["--allow-remote"])
+        .exits_with(2)
+        .says("no token exists");
+}
+
+#[test]
+fn tokens_are_made_listed_and_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = |arguments: &[&str]| {
+        end(irq()
+            .arg("token")
+            .args(arguments)
+            .env("IRQ_STORE", folder.path().join("irq.db")))
+    };
+    let made = token(&[
+        "create",
+        "--name",
+        "ada",
+        "--role",
+        "viewer",
+        "--lifetime",
+        "2h",
+        "--json",
+    ]);
+    let made = lines(&made.exits_with(0).output).remove(0);
+    let secret = made["secret"].as_str().unwrap();
+    assert_eq!(made["role"], "viewer");
+    let listed = token(&["list", "--json"]).exits_with(0);
+    assert!(!listed.output.contains(secret), "{listed:#?}");
+    assert_eq!(lines(&listed.output)[0]["id"], made["id"]);
+    let id = made["id"].as_str().unwrap();
+    token(&["revoke", id]).exits_with(0);
+    assert!(token(&["list", "--json"]).exits_with(0).output.is_empty());
+    let all = token(&["list", "--all"]).exits_with(0);
+    assert!(all.output.contains("revoked"), "{all:#?}");
+    token(&["revoke", "0000"])
+        .exits_with(3)
+        .says("there is no token");
+    token(&["create", "--name", "x", "--role", "system"]).exits_with(2);
+}
+
+#[test]
+fn the_doctor_names_what_is_wrong_and_how_to_mend_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let doctor = |store: &Path| {
+        end(irq()
+            .args(["doctor", "--json"])
+            .env("IRQ_STORE", store)
+            .env("OPENAI_API_KEY", "a-secret-key"))
+    };
+    let well = doctor(&folder.path().join("irq.db")).exits_with(0);
+    assert!(!well.output.contains("a-secret-key"), "{well:#?}");
+    let keys = lines(&well.output)
+        .into_iter()
+        .find(|it| it["check"] == "keys");
+    assert!(keys.unwrap()["found"].as_str().unwrap().contains("openai"));
+    let broken = folder.path().join("broken.db");
+    std::fs::write(&broken, "this is no database, whatever its name says").unwrap();
+    let ill = doctor(&broken).exits_with(1);
+    let found = lines(&ill.output);
+    let store = found.iter().find(|it| it["check"] == "store").unwrap();
+    assert_eq!(store["status"], "problem");
+    assert!(store["remedy"].is_string(), "{store}");
+}
