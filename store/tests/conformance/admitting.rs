@@ -2,7 +2,7 @@
 
 use interrupts::life::{AdmissionError, Evidence, RunState, State};
 use interrupts::store::{AdmitError, Admitted, AuditSubject, Notification, RaisedQuestion, Store};
-use routing_core::{InterruptId, InterruptType, RunId};
+use routing_core::{InterruptId, InterruptType, RunId, StopMode};
 
 use crate::scene::{ALL, Scene, asked, delivery, event, key, question, rerouting, route};
 
@@ -99,9 +99,10 @@ pub(crate) async fn an_admission_is_told_and_audited_in_one_transaction<S: Store
 
 pub(crate) async fn a_refusal_leaves_nothing_behind<S: Store>(scene: Scene<S>) {
     let run = scene.run().await;
-    // A pause is no question, so raising it comes to its acknowledgement and is refused there.
+    // Raised at its boundary, an immediate pause comes to its acknowledgement and is refused there.
     let mut pause = question(&run, "k");
     pause.interrupt_type = InterruptType::Pause;
+    pause.mode = StopMode::Immediate;
     let (rows, told) = (
         scene.store.audit(ALL).await.unwrap(),
         scene.store.outbox(ALL).await.unwrap(),
@@ -124,7 +125,7 @@ pub(crate) async fn a_refusal_leaves_nothing_behind<S: Store>(scene: Scene<S>) {
     let epoch = delivered.await.unwrap().epoch;
     scene
         .store
-        .acknowledge(paused.id, epoch, Evidence::Boundary)
+        .acknowledge(paused.id, epoch, Evidence::Cancelled)
         .await
         .unwrap();
 }
