@@ -135,12 +135,12 @@ fn config(arguments: &ServeArguments, storage: &Storage) -> anyhow::Result<Serve
 
 fn not_served(error: &ServeError) -> Failure {
     let failure = Failure::new(Exit::Usage, causes(error));
-    match error {
-        ServeError::Remote { .. } => {
-            failure.hint("--allow-remote allows it; put TLS in front, and make tokens first")
-        }
-        ServeError::NoTokens => failure.hint("irq token create --name NAME --role admin"),
-        _ => Failure::new(Exit::Failure, causes(error)),
+    if let ServeError::Remote { .. } = error {
+        failure.hint("--allow-remote allows it; put TLS in front, and make tokens first")
+    } else if let ServeError::NoTokens = error {
+        failure.hint("irq token create --name NAME --role admin")
+    } else {
+        Failure::new(Exit::Failure, causes(error))
     }
 }
 

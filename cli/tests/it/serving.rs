@@ -187,6 +187,14 @@ impl Server {
     }
 }
 
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A test that fails leaves no server behind; one that has ended already is only buried.
+        let _killed = self.child.kill();
+        let _buried = self.child.wait();
+    }
+}
+
 async fn open(path: &Path) -> std::sync::Arc<dyn Store> {
     let location = StoreLocation::File(path.to_owned());
     location.open(StoreSettings::default()).await.unwrap()

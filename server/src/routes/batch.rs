@@ -54,6 +54,7 @@ pub(crate) struct BatchItem {
     reroute_to: Option<String>,
     /// The digest of what was shown.
     #[serde(default)]
+    #[schema(pattern = "^[0-9a-f]{64}$")]
     shown_digest: Option<String>,
 }
 

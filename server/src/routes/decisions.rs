@@ -38,6 +38,7 @@ pub(crate) struct DecisionBody {
     /// The digest of what was shown, `shown_digest` of the interrupt; the decision is refused where it asks
     /// something else.
     #[serde(default)]
+    #[schema(pattern = "^[0-9a-f]{64}$")]
     shown_digest: Option<String>,
 }
 

@@ -216,16 +216,18 @@ fn refused(failure: &Failure) -> LaunchError {
         Some(hint) => format!("{failure} ({hint})"),
         None => failure.to_string(),
     };
-    match failure.exit {
-        Exit::Failure => LaunchError::Unavailable { detail: text },
-        _ => LaunchError::Refused { reason: text },
+    if failure.exit == Exit::Failure {
+        LaunchError::Unavailable { detail: text }
+    } else {
+        LaunchError::Refused { reason: text }
     }
 }
 
 fn not_created(error: &RunError) -> LaunchError {
-    match error {
-        RunError::Taken { run } => LaunchError::Taken { run: *run },
-        error => refused(&by_run(error)),
+    if let RunError::Taken { run } = error {
+        LaunchError::Taken { run: *run }
+    } else {
+        refused(&by_run(error))
     }
 }
 
