@@ -46,6 +46,9 @@ fn prices(arguments: &BudgetArguments) -> Result<PriceTable, Failure> {
             })?
         }
     };
-    // The rehearsal costs nobody anything.
-    Ok(table.with("rehearsal", ModelPrice::FREE))
+    // The rehearsal costs nobody anything, unless somebody rehearses a budget.
+    Ok(match table.price("rehearsal") {
+        Ok(_priced) => table,
+        Err(_free) => table.with("rehearsal", ModelPrice::FREE),
+    })
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 const MOST_CRATES_OF_THE_CORE: usize = 60;
 
 /// Our crates, each with those of ours that it may import.
-const LAYERS: [(&str, &[&str]); 8] = [
+const LAYERS: [(&str, &[&str]); 9] = [
     ("routing-derive", &[]),
     ("routing-core", &["routing-derive"]),
     ("interrupts", &["routing-core"]),
@@ -15,7 +15,22 @@ const LAYERS: [(&str, &[&str]); 8] = [
     ("llm", &["routing-core"]),
     ("tools", &["routing-core", "interrupts"]),
     ("agents", &["routing-core", "interrupts", "llm", "tools"]),
-    ("irq", &["routing-core", "interrupts", "store", "llm", "agents"]),
+    (
+        "server",
+        &["routing-core", "interrupts", "llm", "store", "agents"],
+    ),
+    (
+        "irq",
+        &[
+            "routing-core",
+            "interrupts",
+            "store",
+            "llm",
+            "tools",
+            "agents",
+            "server",
+        ],
+    ),
 ];
 
 /// Licences that ask for nothing but their notice.

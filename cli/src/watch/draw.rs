@@ -121,12 +121,12 @@ fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
         }
         Some(Overlay::Confirm { .. }) => "y yes · n no".to_owned(),
         Some(Overlay::Routes { .. } | Overlay::Prompt { .. }) => "esc close".to_owned(),
-        None => match state.focused() {
-            Some((run, node)) if state.focus_is_live() => {
+        None => match state.to_interrupt() {
+            Some((run, node)) => {
                 let what = node.map_or_else(|| short(&run.to_string()), |node| node.to_string());
                 format!("esc interrupt {what}")
             }
-            Some(_) | None => "? help".to_owned(),
+            None => "? help".to_owned(),
         },
     };
     let mut text = format!(" {esc} · {waiting} waiting");

@@ -118,13 +118,12 @@ fn control_c(state: &mut State) -> Vec<Action> {
 
 /// Esc with nothing open: the focused agent is interrupted, and its window opens at once.
 fn escape(state: &mut State) -> Vec<Action> {
-    if state.screen == Screen::Help || !state.focus_is_live() {
-        if !state.go_back() {
-            state.tell("Nothing runs here. Ctrl+D leaves.");
-        }
+    if state.screen == Screen::Help {
+        let _there_was = state.go_back();
         return Vec::new();
     }
-    let Some((run, node)) = state.focused() else {
+    let Some((run, node)) = state.to_interrupt() else {
+        state.tell("Nothing runs here. q goes back, Ctrl+D leaves.");
         return Vec::new();
     };
     let modal = Modal::new(run, node.clone(), Input::default(), state.now);

@@ -313,21 +313,22 @@ impl State {
         }
     }
 
-    /// Whether there is something at the focus that could be stopped.
-    pub(super) fn focus_is_live(&self) -> bool {
-        let Some((run, node)) = self.focused() else {
-            return false;
-        };
-        let Some(view) = self.snapshot.run(run) else {
-            return false;
-        };
-        match node {
-            None => view.nodes.iter().any(|row| !row.activity.is_final()),
-            Some(node) => view
-                .nodes
+    /// What Esc interrupts: the agent that is marked, the whole run where that agent has ended, nothing where
+    /// nothing of the run works.
+    pub(super) fn to_interrupt(&self) -> Option<(RunId, Option<NodeId>)> {
+        let (run, node) = self.focused()?;
+        let view = self.snapshot.run(run)?;
+        let is_live = |row: &&NodeRow| !row.activity.is_final();
+        let node = node.filter(|node| {
+            view.nodes
                 .iter()
-                .any(|row| row.node == node && !row.activity.is_final()),
-        }
+                .filter(is_live)
+                .any(|row| row.node == *node)
+        });
+        view.nodes
+            .iter()
+            .any(|row| is_live(&row))
+            .then_some((run, node))
     }
 
     /// Puts the draft aside; whether there was one.

@@ -7,8 +7,8 @@ use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Role, RunState, Scope, Verdict,
 };
 use interrupts::store::{
-    CheckpointDraft, Checkpoints, Delivery, Intent, Interrupts, Journal, NewRun, NodeActivity,
-    NodeRow, Nodes, RaisedQuestion, Repeating, Run, Runs,
+    CheckpointDraft, Checkpoints, Delivery, Filter, Intent, Interrupts, Journal, NewRun,
+    NodeActivity, NodeRow, Nodes, Page, RaisedQuestion, Repeating, Run, Runs,
 };
 use interrupts::{ActorName, Digest, EffectId, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
@@ -179,6 +179,20 @@ impl Seed {
         };
         self.wait(self.store.decide(interrupt.id, judge, choosing))
             .unwrap()
+    }
+
+    /// All interrupts of a run.
+    pub(crate) fn interrupts(&self, run: &Run) -> Vec<Interrupt> {
+        let filter = Filter {
+            run: Some(run.id),
+            ..Filter::default()
+        };
+        let page = Page {
+            after: 0,
+            limit: 100,
+        };
+        let rows = self.wait(self.store.interrupts(&filter, page)).unwrap();
+        rows.into_iter().map(|(_position, it)| it).collect()
     }
 
     pub(crate) fn interrupt(&self, id: InterruptId) -> Interrupt {

@@ -78,6 +78,21 @@ impl OuterLimits {
         })
     }
 
+    /// Whether the model has a price, where there is a budget.
+    ///
+    /// # Errors
+    ///
+    /// A usage failure where it has none.
+    pub(super) fn check(&self, model: &str) -> Result<(), Failure> {
+        match &self.budget {
+            Some((_limit, prices)) => prices
+                .price(model)
+                .map(drop)
+                .map_err(|error| no_price(&error)),
+            None => Ok(()),
+        }
+    }
+
     /// The model, its calls paid from the budget where there is one.
     ///
     /// # Errors

@@ -89,6 +89,7 @@ impl Work {
             material: workspace.material(),
             script: script.clone(),
         })?;
+        limits.check(model.name())?;
         let notes = notes::notes(&workspace, is_deaf);
         Ok(Self {
             order,
@@ -136,8 +137,9 @@ pub(in crate::commands) async fn perform(
             let content = input
                 .as_ref()
                 .map(|input| serde_json::json!({ "input": input }).to_string());
-            kept.run.resume(&actor()?, content).await?;
-            input
+            let lifted = kept.run.resume(&actor()?, content).await?;
+            // Where a pause was lifted, its decision carries the input.
+            input.filter(|_input| lifted.is_empty())
         }
     };
     kept.run.begin().await?;

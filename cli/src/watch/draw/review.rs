@@ -101,9 +101,14 @@ fn asked_lines(question: &Question, state: &State, look: Look) -> Vec<Line<'stat
         ]));
     }
     for item in &details.confirmation_items {
+        let otherwise = item
+            .impact_if_no
+            .as_ref()
+            .map(|impact| format!("  if not: {}", visible_line(impact)));
         lines.push(Line::from(vec![
-            Span::styled("  • confirms ", look.faint()),
-            Span::raw(visible_line(&format!("{item:?}"))),
+            Span::styled("  • confirms: ", look.faint()),
+            Span::raw(visible_line(&item.prompt)),
+            Span::styled(otherwise.unwrap_or_default(), look.faint()),
         ]));
     }
     lines.push(Line::default());

@@ -1,0 +1,56 @@
+// Convenience alone: keys, the count in the title, notices. Everything works without it.
+(() => {
+  "use strict";
+  const typing = (element) => element.closest("input, textarea, select, [contenteditable]");
+  const links = () => [...document.querySelectorAll(".card h2 a")];
+  const go = (address) => { window.location.assign(address); };
+  const move = (by) => {
+    const all = links();
+    if (all.length === 0) return;
+    const at = all.indexOf(document.activeElement);
+    all[at < 0 ? 0 : Math.min(all.length - 1, Math.max(0, at + by))].focus();
+  };
+  const keys = {
+    j: () => move(1),
+    k: () => move(-1),
+    n: () => document.getElementById("next")?.click(),
+    a: () => document.querySelector("#decision input:not([type=hidden]), #decision textarea")?.focus(),
+    i: () => go("/"),
+    r: () => go("/runs"),
+    "?": () => go("/settings#keys"),
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+    const does = keys[event.key];
+    if (does) { event.preventDefault(); does(); }
+  });
+
+  const title = document.title.replace(/^\(\d+\) /, "");
+  const open = () => window.location.pathname === "/" && !/tab=(resolved|expired)/.test(window.location.search);
+  let known = null;
+  const count = () => {
+    const shown = document.querySelector("[data-testid=count]");
+    if (!shown || !open()) return;
+    const waiting = Number(shown.dataset.count);
+    document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
+    const more = known !== null && waiting > known;
+    known = waiting;
+    if (more && "Notification" in window && Notification.permission === "granted" && document.hidden) {
+      new Notification("A question waits for you", { tag: "irq", body: `${waiting} open` });
+    }
+  };
+  document.addEventListener("htmx:afterSwap", count);
+  count();
+
+  const ask = document.getElementById("notify");
+  if (ask && "Notification" in window) {
+    const state = document.getElementById("notify-state");
+    const show = () => {
+      ask.hidden = Notification.permission !== "default";
+      if (Notification.permission === "granted") state.textContent = "This browser tells you of new questions.";
+      if (Notification.permission === "denied") state.textContent = "This browser was told not to. Change it in its settings.";
+    };
+    ask.addEventListener("click", () => { Notification.requestPermission().then(show); });
+    show();
+  }
+})();

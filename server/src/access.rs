@@ -1,0 +1,20 @@
+//! Who may come in, and what he may do.
+
+mod caller;
+mod gate;
+mod host;
+mod pace;
+mod right;
+mod session;
+mod token;
+
+pub(crate) use caller::{Caller, Credential, role_name};
+pub(crate) use gate::{Ticket, admit_only_the_known, refuse_foreign_sites};
+pub(crate) use host::HostNames;
+pub(crate) use pace::{Pace, Peer, keep_the_pace};
+pub(crate) use right::{Decides, Directs, Operates, Reads, Requests, Right};
+pub(crate) use session::{
+    SESSION_COOKIE, begin_session, end_session, session_cookie, void_session_cookie,
+};
+pub use token::{IssueError, Issued, TokenOrder, issue_token};
+pub(crate) use token::{digest_of_presented, issue_ticket};

@@ -1,0 +1,85 @@
+//! Who sends a request.
+
+use interrupts::Digest;
+use interrupts::life::{Actor, Role};
+use interrupts::store::{TokenRow, Tokens};
+
+use crate::app::App;
+use crate::problem::{Kind, Problem};
+
+/// How a caller showed who he is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Credential {
+    /// By a token in a header, which no browser adds by itself.
+    Bearer,
+    /// By the cookie of a session, which a browser adds to whatever is sent here.
+    Session,
+    /// By a ticket that was good for this one request.
+    Ticket,
+}
+
+/// Who sends a request. Taken from the credential alone, never from what the request says.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    /// His name and role.
+    pub(crate) actor: Actor,
+    /// How he showed it.
+    pub(crate) credential: Credential,
+    /// The digest of what he showed.
+    token: Digest,
+}
+
+impl Caller {
+    /// Whoever holds a token.
+    pub(crate) fn of(token: TokenRow, credential: Credential) -> Option<Self> {
+        // Nobody outside is the machinery itself.
+        let TokenRow {
+            name, role, digest, ..
+        } = token;
+        (role != Role::System).then_some(Self {
+            actor: Actor { name, role },
+            credential,
+            token: digest,
+        })
+    }
+
+    /// Whether what he showed still lets him in; for those who stay. A ticket was good once, and is not asked
+    /// for again. Where the store cannot say, he stays.
+    pub(crate) async fn may_stay(&self, app: &App) -> bool {
+        match self.credential {
+            Credential::Ticket => true,
+            Credential::Bearer | Credential::Session => {
+                let row = Tokens::use_token(app.store(), self.token).await;
+                row.map_or(true, |row| row.is_some())
+            }
+        }
+    }
+
+    /// The problem that a request without a credential is.
+    pub(crate) fn nobody() -> Problem {
+        Problem::new(
+            Kind::Unauthenticated,
+            "the request carries no token that holds",
+            "send `Authorization: Bearer TOKEN`; `irq token create` makes one",
+        )
+    }
+}
+
+/// The name of a role in what people write.
+pub(crate) const fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Observer => "viewer",
+        Role::Requester => "agent",
+        Role::Reviewer => "reviewer",
+        Role::Supervisor => "supervisor",
+        Role::Operator => "admin",
+        Role::System => "system",
+    }
+}
+
+impl Caller {
+    /// The name of his role.
+    pub(crate) const fn role_name(&self) -> &'static str {
+        role_name(self.actor.role)
+    }
+}

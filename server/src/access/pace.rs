@@ -1,0 +1,98 @@
+//! How fast a caller may ask.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+
+use super::caller::Caller;
+use crate::app::App;
+use crate::config::ServerLimits;
+use crate::problem::{Kind, Problem};
+
+/// The other end of the connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// Counts what callers do.
+pub(crate) struct Pace {
+    requests: DefaultKeyedRateLimiter<String>,
+    failures: DefaultKeyedRateLimiter<IpAddr>,
+    clock: DefaultClock,
+}
+
+impl Pace {
+    pub(crate) fn new(limits: &ServerLimits) -> Self {
+        let requests =
+            Quota::per_second(limits.requests_per_second).allow_burst(limits.request_burst);
+        Self {
+            requests: RateLimiter::keyed(requests),
+            failures: RateLimiter::keyed(Quota::per_minute(limits.failures_per_minute)),
+            clock: DefaultClock::default(),
+        }
+    }
+
+    /// One more request of a caller.
+    pub(crate) fn request(&self, caller: &Caller) -> Result<(), Problem> {
+        let name = caller.actor.name.as_str().to_owned();
+        self.requests
+            .check_key(&name)
+            .map_err(|until| too_fast(until.wait_time_from(self.clock.now())))
+    }
+
+    /// One more attempt from an address to come in with something that lets nobody in.
+    pub(crate) fn failure(&self, peer: SocketAddr) -> Result<(), Problem> {
+        self.failures
+            .check_key(&network_of(peer.ip()))
+            .map_err(|until| too_fast(until.wait_time_from(self.clock.now())))
+    }
+
+    /// Forgets those who were quiet.
+    pub(crate) fn forget_the_quiet(&self) {
+        self.requests.retain_recent();
+        self.failures.retain_recent();
+    }
+}
+
+/// Somebody with one IPv6 network has all its addresses.
+fn network_of(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
+    }
+}
+
+fn too_fast(wait: Duration) -> Problem {
+    let seconds = wait.as_secs() + 1;
+    let problem = Problem::new(
+        Kind::RateLimited,
+        "you ask faster than is allowed",
+        format!("wait {seconds} s; subscribe to `/v1/events` instead of asking again and again"),
+    );
+    match HeaderValue::try_from(seconds.to_string()) {
+        Ok(seconds) => problem.header(header::RETRY_AFTER, seconds),
+        Err(_) => problem,
+    }
+}
+
+/// Refuses a caller who asks too fast.
+pub(crate) async fn keep_the_pace(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if let Some(caller) = request.extensions().get::<Caller>()
+        && let Err(problem) = app.pace.request(caller)
+    {
+        return problem.into_response();
+    }
+    next.run(request).await
+}

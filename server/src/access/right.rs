@@ -1,0 +1,100 @@
+//! Rights: what a role lets its holder do, and the proofs that handlers ask for.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use interrupts::life::Role;
+
+use super::caller::Caller;
+use crate::app::App;
+use crate::problem::{Kind, Problem};
+
+/// What a request needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Right {
+    /// To look.
+    Read,
+    /// To answer interrupts.
+    Decide,
+    /// To ask for interrupts, and to withdraw one's own.
+    Request,
+    /// To direct agents: start, steer, resume and cancel runs, withdraw what others asked for.
+    Direct,
+    /// To run the installation.
+    Operate,
+}
+
+impl Right {
+    /// Whether a role has it.
+    pub(crate) const fn is_of(self, role: Role) -> bool {
+        match self {
+            Self::Read => matches!(
+                role,
+                Role::Observer
+                    | Role::Requester
+                    | Role::Reviewer
+                    | Role::Supervisor
+                    | Role::Operator
+            ),
+            Self::Decide => matches!(role, Role::Reviewer | Role::Supervisor | Role::Operator),
+            Self::Request => matches!(role, Role::Requester | Role::Supervisor | Role::Operator),
+            Self::Direct => matches!(role, Role::Supervisor | Role::Operator),
+            Self::Operate => matches!(role, Role::Operator),
+        }
+    }
+
+    /// The name in problems and in the description of the interface.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Decide => "decide",
+            Self::Request => "request",
+            Self::Direct => "direct",
+            Self::Operate => "operate",
+        }
+    }
+
+    /// Refuses a caller who does not have it.
+    pub(crate) fn demand(self, caller: &Caller) -> Result<(), Problem> {
+        if self.is_of(caller.actor.role) {
+            return Ok(());
+        }
+        Err(Problem::new(
+            Kind::Forbidden,
+            format!("this needs the right to {}", self.name()),
+            "use a token of another role: `irq token create --role ROLE`",
+        )
+        .with("right", self.name()))
+    }
+}
+
+macro_rules! proofs {
+    ($($(#[$doc:meta])* $name:ident => $right:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone)]
+        pub(crate) struct $name(pub(crate) Caller);
+
+        impl FromRequestParts<App> for $name {
+            type Rejection = Problem;
+
+            async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Problem> {
+                let caller = parts.extensions.get::<Caller>().cloned();
+                let caller = caller.ok_or_else(Caller::nobody)?;
+                Right::$right.demand(&caller)?;
+                Ok(Self(caller))
+            }
+        }
+    )*};
+}
+
+proofs! {
+    /// A caller who may look.
+    Reads => Read;
+    /// A caller who may answer interrupts.
+    Decides => Decide;
+    /// A caller who may ask for interrupts.
+    Requests => Request;
+    /// A caller who may direct agents.
+    Directs => Direct;
+    /// A caller who runs the installation.
+    Operates => Operate;
+}

@@ -1,0 +1,51 @@
+//! Sessions of the page: a token in a cookie that scripts cannot read and other sites cannot use.
+
+use axum_extra::extract::cookie::{Cookie, SameSite};
+use interrupts::life::Actor;
+use interrupts::store::Tokens;
+
+use super::token::{IssueError, TokenOrder, digest_of_presented, issue_token};
+use crate::app::App;
+use crate::problem::{Problem, of_store};
+
+/// The name of the cookie.
+pub(crate) const SESSION_COOKIE: &str = "irq_session";
+
+/// Begins a session of somebody. It outlives the server.
+pub(crate) async fn begin_session(app: &App, actor: Actor) -> Result<String, IssueError> {
+    let order = TokenOrder {
+        name: actor.name,
+        role: actor.role,
+        lifetime: Some(app.config.limits.session),
+        once: false,
+    };
+    let tokens: &dyn interrupts::store::Store = app.store();
+    let issued = issue_token(tokens, order).await?;
+    Ok(issued.secret)
+}
+
+/// Ends a session.
+pub(crate) async fn end_session(app: &App, secret: &str) -> Result<(), Problem> {
+    if let Some(digest) = digest_of_presented(secret) {
+        Tokens::revoke_token(app.store(), digest)
+            .await
+            .map_err(|error| of_store(&error))?;
+    }
+    Ok(())
+}
+
+/// The cookie of a session.
+pub(crate) fn session_cookie(secret: String) -> Cookie<'static> {
+    Cookie::build((SESSION_COOKIE, secret))
+        .path("/")
+        .http_only(true)
+        .same_site(SameSite::Strict)
+        .build()
+}
+
+/// The cookie that takes the session's place when it ends.
+pub(crate) fn void_session_cookie() -> Cookie<'static> {
+    let mut cookie = session_cookie(String::new());
+    cookie.make_removal();
+    cookie
+}

@@ -1,0 +1,156 @@
+//! Tokens: made here, kept as digests alone.
+
+use interrupts::life::Role;
+use interrupts::store::{NewToken, StoreError, TokenRow, Tokens};
+use interrupts::{ActorName, Digest};
+use jiff::SignedDuration;
+
+/// What precedes the secret of every token, so that one that leaked is recognised.
+const TOKEN: &str = "irq_";
+/// What precedes the secret of a ticket, so that it is good for nothing else.
+const TICKET: &str = "irqticket_";
+
+/// A token that somebody wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenOrder {
+    /// Who it speaks for: this name stands in the audit.
+    pub name: ActorName,
+    /// What it lets its holder do.
+    pub role: Role,
+    /// How long it holds; for ever where it is absent.
+    pub lifetime: Option<SignedDuration>,
+    /// Whether it is void after its first use.
+    pub once: bool,
+}
+
+/// A token that was made.
+#[derive(Clone)]
+pub struct Issued {
+    /// The secret. It is nowhere else, and cannot be shown again.
+    pub secret: String,
+    /// What is kept.
+    pub row: TokenRow,
+}
+
+impl std::fmt::Debug for Issued {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Issued")
+            .field("row", &self.row)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why no token was made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IssueError {
+    /// The machine gives no randomness.
+    #[error("the machine gives no random bytes: {0}")]
+    NoRandomness(getrandom::Error),
+    /// The role is the machinery's own.
+    #[error("nobody may have the role `system`")]
+    SystemRole,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Makes a token and keeps its digest.
+///
+/// # Errors
+///
+/// [`IssueError`]. No token was made then.
+///
+/// # Cancel safety
+///
+/// Dropped, a token may be kept whose secret nobody knows: it lets nobody in.
+pub async fn issue_token(
+    tokens: &(impl Tokens + ?Sized),
+    order: TokenOrder,
+) -> Result<Issued, IssueError> {
+    issue(tokens, order, TOKEN).await
+}
+
+/// Makes a ticket: a secret that lets its holder open one stream or socket.
+pub(crate) async fn issue_ticket(
+    tokens: &(impl Tokens + ?Sized),
+    order: TokenOrder,
+) -> Result<Issued, IssueError> {
+    issue(tokens, order, TICKET).await
+}
+
+async fn issue(
+    tokens: &(impl Tokens + ?Sized),
+    order: TokenOrder,
+    prefix: &str,
+) -> Result<Issued, IssueError> {
+    if order.role == Role::System {
+        return Err(IssueError::SystemRole);
+    }
+    let secret = new_secret(prefix)?;
+    let row = tokens
+        .put_token(NewToken {
+            digest: digest_of(&secret),
+            name: order.name,
+            role: order.role,
+            lifetime: order.lifetime,
+            once: order.once,
+        })
+        .await?;
+    Ok(Issued { secret, row })
+}
+
+/// 256 random bits, as text.
+fn new_secret(prefix: &str) -> Result<String, IssueError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(IssueError::NoRandomness)?;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{prefix}{digits}"))
+}
+
+/// The digest by which a token is found; `None` for what cannot be one.
+pub(crate) fn digest_of_presented(secret: &str) -> Option<Digest> {
+    digest_with(TOKEN, secret)
+}
+
+/// The digest by which a ticket is found; `None` for what cannot be one.
+pub(super) fn digest_of_ticket(secret: &str) -> Option<Digest> {
+    digest_with(TICKET, secret)
+}
+
+fn digest_with(prefix: &str, secret: &str) -> Option<Digest> {
+    let digits = secret.strip_prefix(prefix)?;
+    let fits = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    fits.then(|| digest_of(secret))
+}
+
+fn digest_of(secret: &str) -> Digest {
+    Digest::of(secret.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TICKET, TOKEN, digest_of_presented, digest_of_ticket, new_secret};
+
+    #[test]
+    fn two_secrets_differ_and_each_is_recognised() {
+        let (one, other) = (new_secret(TOKEN).unwrap(), new_secret(TOKEN).unwrap());
+        assert_ne!(one, other);
+        assert!(digest_of_presented(&one).is_some());
+    }
+
+    #[test]
+    fn a_ticket_is_no_token_and_a_token_no_ticket() {
+        let (token, ticket) = (new_secret(TOKEN).unwrap(), new_secret(TICKET).unwrap());
+        assert!(digest_of_ticket(&ticket).is_some());
+        assert!(digest_of_presented(&ticket).is_none() && digest_of_ticket(&token).is_none());
+    }
+
+    #[test]
+    fn what_has_no_form_of_a_secret_is_not_looked_up() {
+        for text in ["", "irq_", "irq_xyz", &"a".repeat(68)] {
+            assert!(digest_of_presented(text).is_none(), "{text}");
+        }
+    }
+}

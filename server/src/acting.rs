@@ -1,0 +1,84 @@
+//! What callers do, whether by REST, over a socket or on the page: the same for all three.
+
+mod answer;
+mod decide;
+mod publish;
+mod resume;
+mod stop;
+
+pub(crate) use decide::{Decided, DecisionOrder, check_decision, decide};
+pub(crate) use publish::publish;
+pub(crate) use resume::{ResumeOrder, resume};
+pub(crate) use stop::{StopOrder, Stopped, affected, stop};
+
+use interrupts::{Digest, IdempotencyKey};
+use routing_core::InterruptId;
+use uuid::Uuid;
+
+use crate::access::Caller;
+use crate::app::App;
+use crate::problem::{Problem, no_interrupt, of_store};
+use interrupts::life::Interrupt;
+
+/// The longest key that a caller may give to a request.
+const LONGEST_KEY: usize = 200;
+
+/// Reads an interrupt by the text of its id.
+pub(crate) async fn interrupt_named(app: &App, text: &str) -> Result<Interrupt, Problem> {
+    let id: InterruptId = text.parse().map_err(|_error| no_interrupt(text))?;
+    let interrupt = app
+        .store()
+        .interrupt(id)
+        .await
+        .map_err(|error| of_store(&error))?;
+    interrupt.ok_or_else(|| no_interrupt(text))
+}
+
+/// The key that a caller gave to a request, checked.
+pub(crate) fn checked_key(key: Option<&str>) -> Result<Option<String>, Problem> {
+    match key {
+        None => Ok(None),
+        Some(key)
+            if !key.is_empty()
+                && key.len() <= LONGEST_KEY
+                && key.bytes().all(|byte| byte.is_ascii_graphic()) =>
+        {
+            Ok(Some(key.to_owned()))
+        }
+        Some(_) => Err(crate::parameters::wrong(
+            "Idempotency-Key",
+            format!("1 to {LONGEST_KEY} visible ASCII characters"),
+        )),
+    }
+}
+
+/// The 128 bits that a caller's key stands for: the same for the same caller, purpose and key, and for no other.
+fn keyed(caller: &Caller, purpose: &str, key: &str) -> Uuid {
+    let digest = Digest::of_parts([
+        purpose.as_bytes(),
+        caller.actor.name.as_str().as_bytes(),
+        key.as_bytes(),
+    ]);
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest.bytes()[..16]);
+    uuid::Builder::from_custom_bytes(bytes).into_uuid()
+}
+
+/// The store's key of a caller's request: derived from the caller's own, or new.
+fn request_key(
+    caller: &Caller,
+    purpose: &str,
+    key: Option<&str>,
+) -> Result<IdempotencyKey, Problem> {
+    let id = match key {
+        Some(key) => keyed(caller, purpose, key),
+        None => Uuid::now_v7(),
+    };
+    IdempotencyKey::new(format!("{purpose}:{}", id.simple()))
+        .map_err(|error| crate::parameters::wrong("Idempotency-Key", error.to_string()))
+}
+
+/// The store's key of a message.
+pub(crate) fn message_key(caller: &Caller, key: Option<&str>) -> Result<IdempotencyKey, Problem> {
+    request_key(caller, "message", key)
+}

@@ -1,0 +1,202 @@
+//! The answer in a decision: checked against what was asked before it reaches the store.
+
+use interrupts::RouteName;
+use interrupts::life::{Family, Interrupt, Verdict};
+use routing_core::review::{Answer, Resume};
+use serde_json::{Value, json};
+
+use super::decide::DecisionOrder;
+use crate::problem::{Kind, Problem};
+use crate::wire::{Question, request_schema};
+
+/// What a decision carries.
+pub(super) struct Answered {
+    /// The answer, as JSON.
+    pub(super) content: Option<String>,
+    /// Where to go instead.
+    pub(super) target: Option<RouteName>,
+}
+
+/// The answer of an order, where it fits the interrupt.
+pub(super) fn answer_of(interrupt: &Interrupt, order: &DecisionOrder) -> Result<Answered, Problem> {
+    let target = target_of(interrupt, order)?;
+    let content = match interrupt.family() {
+        Family::Question => question(interrupt, order, target.as_ref())?,
+        Family::Stop => pause(order)?,
+    };
+    Ok(Answered {
+        content: Some(content),
+        target,
+    })
+}
+
+fn target_of(interrupt: &Interrupt, order: &DecisionOrder) -> Result<Option<RouteName>, Problem> {
+    let in_payload = order
+        .payload
+        .as_ref()
+        .and_then(|payload| payload.get("rerouteTo")?.as_str());
+    let given = order.reroute_to.as_deref().or(in_payload);
+    let reroutes = order.verdict == Verdict::Reroute;
+    let known = given.and_then(|given| {
+        interrupt
+            .routes
+            .iter()
+            .find(|route| route.as_str() == given)
+    });
+    match (given, known) {
+        (None, _) if !reroutes => Ok(None),
+        (Some(_), Some(route)) if reroutes && in_payload.is_none_or(|of| of == route.as_str()) => {
+            Ok(Some(route.clone()))
+        }
+        (given, _) => {
+            let routes: Vec<Value> = interrupt
+                .routes
+                .iter()
+                .map(|route| Value::from(route.as_str()))
+                .collect();
+            let detail = match given {
+                Some(given) if reroutes => format!("`{given}` is not where it can go"),
+                Some(_) => "a target is given, and the decision is not `reroute`".to_owned(),
+                None => "the decision is `reroute`, and `reroute_to` names no target".to_owned(),
+            };
+            Err(Problem::new(
+                Kind::RouteNotAllowed,
+                detail,
+                "name one of the routes in `reroute_to`, with the decision `reroute`",
+            )
+            .with("routes", routes))
+        }
+    }
+}
+
+fn question(
+    interrupt: &Interrupt,
+    order: &DecisionOrder,
+    target: Option<&RouteName>,
+) -> Result<String, Problem> {
+    let mut answer: Answer = read_payload(order)?;
+    if let Some(message) = &order.message {
+        if answer.text.is_some() {
+            return Err(misfit("/message", "the payload has a `text` already"));
+        }
+        answer.text = Some(message.clone());
+    }
+    answer.reroute_to = target.map(|target| target.as_str().to_owned());
+    check_choices(interrupt, &answer)?;
+    match (&answer.edited_request, order.verdict) {
+        (Some(request), Verdict::Edit | Verdict::Reroute) => {
+            check_request(interrupt, request, target)?;
+        }
+        (Some(_), _) => {
+            return Err(misfit(
+                "/payload/editedRequest",
+                "an edited request comes with the decision `edit` or `reroute`",
+            ));
+        }
+        (None, Verdict::Edit) => {
+            return Err(misfit(
+                "/payload/editedRequest",
+                "the decision `edit` needs it",
+            ));
+        }
+        (None, _) => {}
+    }
+    to_text(&answer)
+}
+
+fn pause(order: &DecisionOrder) -> Result<String, Problem> {
+    let mut resume: Resume = read_payload(order)?;
+    if let Some(message) = &order.message {
+        if resume.input.is_some() {
+            return Err(misfit("/message", "the payload has an `input` already"));
+        }
+        resume.input = Some(message.clone());
+    }
+    to_text(&resume)
+}
+
+fn read_payload<T: serde::de::DeserializeOwned + Default>(
+    order: &DecisionOrder,
+) -> Result<T, Problem> {
+    match &order.payload {
+        None => Ok(T::default()),
+        Some(payload @ Value::Object(_)) => serde_json::from_value(payload.clone())
+            .map_err(|error| misfit("/payload", &error.to_string())),
+        Some(_) => Err(misfit("/payload", "this is no object")),
+    }
+}
+
+fn to_text(answer: &impl serde::Serialize) -> Result<String, Problem> {
+    serde_json::to_string(answer).map_err(|error| misfit("/payload", &error.to_string()))
+}
+
+fn check_choices(interrupt: &Interrupt, answer: &Answer) -> Result<(), Problem> {
+    let question = Question::of(interrupt);
+    for given in &answer.selected_choices {
+        if !question.choices.iter().any(|choice| choice.value == *given) {
+            return Err(misfit(
+                "/payload/selectedChoices",
+                &format!("`{given}` was not offered"),
+            ));
+        }
+    }
+    for given in answer.confirmations.keys() {
+        if !question
+            .confirmation_items
+            .iter()
+            .any(|item| item.id == *given)
+        {
+            return Err(misfit(
+                "/payload/confirmations",
+                &format!("there is no item `{given}`"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A request that a person filled in fits the schema of its target, or is refused with all that is wrong with it.
+fn check_request(
+    interrupt: &Interrupt,
+    request: &Value,
+    target: Option<&RouteName>,
+) -> Result<(), Problem> {
+    let Some(schema) = request_schema(interrupt, target) else {
+        return Ok(());
+    };
+    let validator = match jsonschema::validator_for(&schema) {
+        Ok(validator) => validator,
+        Err(error) => {
+            tracing::error!(%error, "the schema of a request is none");
+            return Ok(());
+        }
+    };
+    let errors: Vec<Value> = validator
+        .iter_errors(request)
+        .take(20)
+        .map(|error| {
+            json!({
+                "pointer": format!("/payload/editedRequest{}", error.instance_path()),
+                "message": error.to_string(),
+            })
+        })
+        .collect();
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(Problem::new(
+        Kind::ResponseSchema,
+        "the edited request does not fit the schema of its target",
+        "`response_schema` of the interrupt says what fits",
+    )
+    .with("errors", errors))
+}
+
+fn misfit(pointer: &str, message: &str) -> Problem {
+    Problem::new(
+        Kind::ResponseSchema,
+        format!("{pointer}: {message}"),
+        "`response_schema` of the interrupt says what fits",
+    )
+    .with("errors", json!([{"pointer": pointer, "message": message}]))
+}

@@ -1,0 +1,280 @@
+//! Interrupting an agent or a run.
+
+use interrupts::life::{Admission, ExpiryOutcome, Family, Interrupt, Scope, State, USUAL_ATTEMPTS};
+use interrupts::manager::{StopCause, StopNote};
+use interrupts::store::{AdmitError, Admitted, Filter, Page};
+use interrupts::{IdempotencyKey, RouteName};
+use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
+use serde_json::{Value, json};
+
+use super::request_key;
+use crate::access::{Caller, Right};
+use crate::address::{AgentAddress, Found, agents_of};
+use crate::app::App;
+use crate::problem::{Kind, Problem, of_change, of_store};
+
+/// A stop that somebody wants.
+#[derive(Debug, Clone)]
+pub(crate) struct StopOrder {
+    /// What it does.
+    pub(crate) interrupt_type: InterruptType,
+    /// How.
+    pub(crate) mode: StopMode,
+    /// How far it reaches.
+    pub(crate) scope: Scope,
+    /// Why.
+    pub(crate) reason: String,
+    /// Words beside the reason.
+    pub(crate) message: Option<String>,
+    /// After how many milliseconds a graceful stop becomes immediate.
+    pub(crate) limit_ms: Option<u64>,
+    /// Whatever the caller wants to keep with it.
+    pub(crate) metadata: Option<Value>,
+    /// What makes it the same request when it is sent again.
+    pub(crate) key: Option<String>,
+}
+
+/// What asking for a stop did.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// It is new.
+    New(Interrupt),
+    /// One is under way already; where this one is harder, it is harder now.
+    UnderWay(Interrupt),
+}
+
+impl Stopped {
+    /// The interrupt.
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        match self {
+            Self::New(interrupt) | Self::UnderWay(interrupt) => interrupt,
+        }
+    }
+}
+
+/// Asks for a stop of an agent. It is recorded when this returns, and has not taken hold yet.
+pub(crate) async fn stop(
+    app: &App,
+    caller: &Caller,
+    agent: &Found,
+    order: StopOrder,
+) -> Result<Stopped, Problem> {
+    Right::Request.demand(caller)?;
+    if Family::of(order.interrupt_type) == Family::Question {
+        return Err(Problem::new(
+            Kind::Shape,
+            format!("{} asks a question", order.interrupt_type),
+            "publish it as an event: `POST /v1/interrupt-requests`",
+        ));
+    }
+    refuse_ended(agent)?;
+    if let Some(under_way) = under_way(app, agent, &order).await? {
+        let raised = app
+            .store()
+            .raise_mode(under_way.id, caller.actor.clone(), order.mode)
+            .await;
+        match raised {
+            Ok(raised) => {
+                app.wake(&agent.run).await;
+                return Ok(Stopped::UnderWay(raised));
+            }
+            Err(error) => {
+                // It ended in between: this one is new, then.
+                tracing::debug!(
+                    problem = of_change(&error, app.now()).detail(),
+                    "not raised"
+                );
+            }
+        }
+    }
+    let key = request_key(caller, "stop", order.key.as_deref())?;
+    let admission = admission(caller, agent, order, key)?;
+    let admitted = app
+        .store()
+        .admit(admission)
+        .await
+        .map_err(|e| refused(&e))?;
+    app.wake(&agent.run).await;
+    Ok(match admitted {
+        Admitted::New(interrupt) => Stopped::New(interrupt),
+        Admitted::Known(interrupt) => Stopped::UnderWay(interrupt),
+    })
+}
+
+/// Refuses what is asked of a run that has ended.
+pub(super) fn refuse_ended(agent: &Found) -> Result<(), Problem> {
+    if !agent.run.state.is_final() {
+        return Ok(());
+    }
+    Err(finished(&format!(
+        "{} is {}",
+        agent.run.id, agent.run.state
+    )))
+}
+
+pub(super) fn finished(detail: &str) -> Problem {
+    Problem::new(
+        Kind::RunFinished,
+        detail,
+        "start a new run, or fork this one from a checkpoint: `irq fork`",
+    )
+}
+
+/// The problem that a refused admission is.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
+pub(super) fn refused(error: &AdmitError) -> Problem {
+    use interrupts::life::AdmissionError;
+    match error {
+        AdmitError::Store(error) => of_store(error),
+        AdmitError::OtherContent { interrupt, .. } => Problem::new(
+            Kind::IdempotencyConflict,
+            error.to_string(),
+            "use another key for another request",
+        )
+        .with("interrupt_id", interrupt.to_string()),
+        AdmitError::UnknownRun { .. } => Problem::new(
+            Kind::RunNotFound,
+            error.to_string(),
+            "`irq ps --all` lists the runs",
+        ),
+        AdmitError::Refused(refusal @ AdmissionError::RunEnded { .. }) => {
+            finished(&refusal.to_string())
+        }
+        AdmitError::Refused(AdmissionError::RouteUnknown { route }) => Problem::new(
+            Kind::RouteNotAllowed,
+            format!("`{route}` is not where it can go"),
+            "`can_route_to` of the agent lists the routes",
+        ),
+        _ => Problem::new(
+            Kind::Shape,
+            error.to_string(),
+            "`/openapi.json` describes what is taken",
+        ),
+    }
+}
+
+/// A stop of the same kind and reach that has not taken hold yet.
+async fn under_way(
+    app: &App,
+    agent: &Found,
+    order: &StopOrder,
+) -> Result<Option<Interrupt>, Problem> {
+    let filter = Filter {
+        run: Some(agent.run.id),
+        node: Some(agent.node.node.clone()),
+        states: vec![State::Requested, State::Delivered],
+    };
+    let page = Page {
+        after: 0,
+        limit: 200,
+    };
+    let pending = app
+        .store()
+        .interrupts(&filter, page)
+        .await
+        .map_err(|error| of_store(&error))?;
+    Ok(pending
+        .into_iter()
+        .map(|(_position, interrupt)| interrupt)
+        .find(|one| one.interrupt_type == order.interrupt_type && one.scope == order.scope))
+}
+
+fn admission(
+    caller: &Caller,
+    agent: &Found,
+    order: StopOrder,
+    key: IdempotencyKey,
+) -> Result<Admission, Problem> {
+    let (origin, routes) = routes_of(agent)?;
+    let note = note(caller, &order)?;
+    Ok(Admission {
+        id: InterruptId::generate(),
+        run: agent.run.id,
+        node: agent.node.node.clone(),
+        kind: agent.node.kind.clone(),
+        origin,
+        routes,
+        interrupt_type: order.interrupt_type,
+        source: source_of(caller),
+        requested_by: caller.actor.clone(),
+        mode: order.mode,
+        scope: order.scope,
+        reason: order.reason,
+        content: note,
+        key,
+        allowed: Vec::new(),
+        patience: None,
+        on_expiry: ExpiryOutcome::Cancel,
+        most_attempts: USUAL_ATTEMPTS,
+        reroute: None,
+    })
+}
+
+/// What is kept beside the reason.
+fn note(caller: &Caller, order: &StopOrder) -> Result<String, Problem> {
+    let mut metadata = order.metadata.clone();
+    if let Some(message) = &order.message {
+        metadata = Some(json!({"message": message, "metadata": metadata}));
+    }
+    let note = StopNote {
+        cause: match source_of(caller) {
+            StopSource::User => StopCause::UserEscape,
+            StopSource::Programmatic | StopSource::System => StopCause::Code,
+        },
+        limit_ms: order.limit_ms,
+        metadata,
+    };
+    serde_json::to_string(&note)
+        .map_err(|error| Problem::new(Kind::Internal, error.to_string(), "report this"))
+}
+
+/// An agent's token speaks for a program, all others for people.
+pub(super) fn source_of(caller: &Caller) -> StopSource {
+    if caller.actor.role == interrupts::life::Role::Requester {
+        StopSource::Programmatic
+    } else {
+        StopSource::User
+    }
+}
+
+/// Where the answer to an agent's interrupt goes, and where it may go. An agent of a kind that this program does
+/// not know can only get it back.
+pub(super) fn routes_of(agent: &Found) -> Result<(RouteName, Vec<RouteName>), Problem> {
+    let named = |name: &str| {
+        RouteName::new(name).map_err(|error| Problem::new(Kind::Internal, error.to_string(), ""))
+    };
+    let kind = agent.node.kind.as_str();
+    match kind.parse::<agents::AgentKind>() {
+        Ok(known) => {
+            let routes: Result<Vec<_>, _> = agents::RouteType::NAMES
+                .iter()
+                .map(|&name| named(name))
+                .collect();
+            Ok((named(known.origin_route().name())?, routes?))
+        }
+        Err(_unknown) => {
+            let origin = named(kind)?;
+            Ok((origin.clone(), vec![origin]))
+        }
+    }
+}
+
+/// The agents that an interrupt concerns: those in its scope that have not ended.
+pub(crate) async fn affected(app: &App, interrupt: &Interrupt) -> Result<Vec<String>, Problem> {
+    let rows = agents_of(app, interrupt.run).await?;
+    Ok(rows
+        .into_iter()
+        .filter(|row| !row.activity.is_final())
+        .filter(|row| interrupt.scope == Scope::Run || row.node.is_within(&interrupt.node))
+        .map(|row| {
+            let address = AgentAddress {
+                run: row.run,
+                node: row.node,
+            };
+            address.to_string()
+        })
+        .collect())
+}

@@ -1,0 +1,173 @@
+//! Addresses of agents: `RUN/NODE`, or the node's id alone where one live run has it.
+
+use std::fmt::{self, Display};
+
+use interrupts::life::RunState;
+use interrupts::store::{NodeRow, Page, Run};
+use routing_core::{NodeId, RunId};
+
+use crate::app::App;
+use crate::problem::{Kind, Problem, of_store};
+
+/// The states of runs that are under way.
+pub(crate) const LIVE: [RunState; 5] = [
+    RunState::Created,
+    RunState::Running,
+    RunState::Stopping,
+    RunState::Paused,
+    RunState::Waiting,
+];
+
+/// How many runs or nodes are read at once.
+const CHUNK: u32 = 500;
+
+/// The full address of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AgentAddress {
+    pub(crate) run: RunId,
+    pub(crate) node: NodeId,
+}
+
+impl Display for AgentAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.run, self.node)
+    }
+}
+
+/// An agent that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) run: Run,
+    pub(crate) node: NodeRow,
+}
+
+impl Found {
+    /// Its full address.
+    pub(crate) fn address(&self) -> AgentAddress {
+        AgentAddress {
+            run: self.run.id,
+            node: self.node.node.clone(),
+        }
+    }
+}
+
+/// Finds the agent at an address.
+pub(crate) async fn find_agent(app: &App, text: &str) -> Result<Found, Problem> {
+    if let Some((run, node)) = text.split_once('/')
+        && let (Ok(run), Ok(node)) = (run.parse(), NodeId::new(node))
+    {
+        return in_run(app, app.run(run).await?, &node, text).await;
+    }
+    if let Ok(run) = text.parse() {
+        return first_of(app, app.run(run).await?).await;
+    }
+    let node = NodeId::new(text).map_err(|_error| nobody(text))?;
+    let mut found = everywhere(app, &node).await?;
+    match (found.pop(), found.is_empty()) {
+        (None, _) => Err(nobody(text)),
+        (Some(one), true) => Ok(one),
+        (Some(last), false) => {
+            found.push(last);
+            let addresses: Vec<String> = found
+                .iter()
+                .map(|agent| agent.address().to_string())
+                .collect();
+            Err(Problem::new(
+                Kind::AmbiguousAgent,
+                format!("{} runs have an agent `{text}`", addresses.len()),
+                format!("use the full address, as `{}`", addresses[0]),
+            )
+            .with("agents", addresses))
+        }
+    }
+}
+
+/// An agent of a run.
+pub(crate) async fn in_run(
+    app: &App,
+    run: Run,
+    node: &NodeId,
+    text: &str,
+) -> Result<Found, Problem> {
+    let row = app
+        .store()
+        .node(run.id, node)
+        .await
+        .map_err(|error| of_store(&error))?;
+    row.map(|node| Found { run, node })
+        .ok_or_else(|| nobody(text))
+}
+
+/// The first agent of a run, which all others come from.
+pub(crate) async fn first_of(app: &App, run: Run) -> Result<Found, Problem> {
+    let page = Page { after: 0, limit: 1 };
+    let nodes = app
+        .store()
+        .nodes(Some(run.id), page)
+        .await
+        .map_err(|error| of_store(&error))?;
+    match nodes.into_iter().next() {
+        Some((_position, node)) => Ok(Found { run, node }),
+        None => Err(nobody(&run.id.to_string())),
+    }
+}
+
+/// All agents of a run, in the order in which they came to be.
+pub(crate) async fn agents_of(app: &App, run: RunId) -> Result<Vec<NodeRow>, Problem> {
+    let (mut rows, mut after) = (Vec::new(), 0);
+    loop {
+        let page = Page {
+            after,
+            limit: CHUNK,
+        };
+        let part = app
+            .store()
+            .nodes(Some(run), page)
+            .await
+            .map_err(|error| of_store(&error))?;
+        let Some((last, _)) = part.last() else {
+            return Ok(rows);
+        };
+        after = *last;
+        let whole = part.len() < CHUNK as usize;
+        rows.extend(part.into_iter().map(|(_position, row)| row));
+        if whole {
+            return Ok(rows);
+        }
+    }
+}
+
+async fn everywhere(app: &App, node: &NodeId) -> Result<Vec<Found>, Problem> {
+    let (mut found, mut after) = (Vec::new(), 0);
+    loop {
+        let page = Page {
+            after,
+            limit: CHUNK,
+        };
+        let runs = app
+            .store()
+            .runs(&LIVE, page)
+            .await
+            .map_err(|error| of_store(&error))?;
+        let Some((last, _)) = runs.last() else {
+            return Ok(found);
+        };
+        after = *last;
+        for (_position, run) in runs {
+            let row = app
+                .store()
+                .node(run.id, node)
+                .await
+                .map_err(|error| of_store(&error))?;
+            found.extend(row.map(|node| Found { run, node }));
+        }
+    }
+}
+
+fn nobody(text: &str) -> Problem {
+    Problem::new(
+        Kind::AgentNotFound,
+        format!("there is no agent `{text}`"),
+        "`irq ps` lists the agents with their addresses",
+    )
+}

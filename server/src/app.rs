@@ -1,0 +1,112 @@
+//! What all handlers share.
+
+use std::sync::Arc;
+
+use interrupts::store::{Run, Store};
+use jiff::Timestamp;
+use routing_core::RunId;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::access::{HostNames, Pace};
+use crate::config::ServerConfig;
+use crate::feed::Feed;
+use crate::metrics::Metrics;
+use crate::problem::{Kind, Problem, of_store};
+
+/// What all handlers share. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+/// The parts of it.
+pub(crate) struct Shared {
+    pub(crate) config: ServerConfig,
+    pub(crate) feed: Arc<Feed>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) pace: Pace,
+    pub(crate) hosts: HostNames,
+    /// Cancelled when the server is told to stop.
+    pub(crate) draining: CancellationToken,
+    /// The sockets that outlive their request.
+    pub(crate) sockets: TaskTracker,
+}
+
+impl std::ops::Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl App {
+    pub(crate) fn new(shared: Shared) -> Self {
+        Self(Arc::new(shared))
+    }
+
+    /// The store.
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.config.store
+    }
+
+    /// The time now.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.config.clock.now()
+    }
+
+    /// A run.
+    pub(crate) async fn run(&self, id: RunId) -> Result<Run, Problem> {
+        let run = self
+            .store()
+            .run(id)
+            .await
+            .map_err(|error| of_store(&error))?;
+        run.ok_or_else(|| no_run(&id.to_string()))
+    }
+
+    /// A run by its id, or by the name that its client gave it.
+    pub(crate) async fn run_named(&self, text: &str) -> Result<Run, Problem> {
+        if let Ok(id) = text.parse() {
+            return self.run(id).await;
+        }
+        let run = self
+            .store()
+            .run_of(text)
+            .await
+            .map_err(|error| of_store(&error))?;
+        run.ok_or_else(|| no_run(text))
+    }
+
+    /// Tells whoever executes a run that there is something for it, and readers of the feed that there is news.
+    /// Where nobody executes a run that could go on, this process begins to.
+    pub(crate) async fn wake(&self, run: &Run) {
+        self.feed.nudge();
+        let lease = run.lease.as_ref().filter(|lease| lease.until > self.now());
+        match lease {
+            Some(lease) => self.config.bell.ring(&lease.owner).await,
+            None => {
+                // A run that cannot go on here goes on where somebody resumes it: what is to be done is stored.
+                if let Err(error) = self.config.launcher.resume(run.id).await {
+                    tracing::info!(run = %run.id, %error, "nobody executes the run");
+                }
+            }
+        }
+    }
+
+    /// As [`App::wake`], of a run that only has a name so far.
+    pub(crate) async fn wake_run(&self, id: RunId) {
+        match self.store().run(id).await {
+            Ok(Some(run)) => self.wake(&run).await,
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "a run could not be woken"),
+        }
+    }
+}
+
+fn no_run(given: &str) -> Problem {
+    Problem::new(
+        Kind::RunNotFound,
+        format!("there is no run `{given}`"),
+        "`irq ps --all` lists the runs",
+    )
+}

@@ -1,0 +1,46 @@
+//! What must be done now and then: what is past its deadline expires, what nobody uses is forgotten.
+
+use std::time::Duration;
+
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+
+/// How often it is looked for.
+const EVERY: Duration = Duration::from_secs(1);
+/// The most interrupts that one look ends.
+const AT_ONCE: u32 = 200;
+/// After how many looks idle callers are forgotten.
+const LOOKS: u32 = 60;
+
+/// Clears up until it is told to stop.
+pub(crate) async fn clear_up(app: App, stop: CancellationToken) {
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut looks = 0_u32;
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = ticks.tick() => {}
+        }
+        sweep(&app).await;
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(LOOKS) {
+            app.pace.forget_the_quiet();
+        }
+    }
+}
+
+async fn sweep(app: &App) {
+    match app.store().sweep(AT_ONCE).await {
+        Ok(swept) => {
+            for id in swept.expired {
+                if let Ok(Some(interrupt)) = app.store().interrupt(id).await {
+                    app.wake_run(interrupt.run).await;
+                }
+            }
+        }
+        Err(error) => tracing::warn!(%error, "what is past its deadline could not be looked for"),
+    }
+}

@@ -1,0 +1,121 @@
+//! What a server is given.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use interrupts::Bell;
+use interrupts::store::Store;
+use jiff::SignedDuration;
+use routing_core::{Clock, SystemClock};
+
+use crate::launcher::{NoLauncher, RunLauncher};
+
+/// Whether the server may be reached from other machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remote {
+    /// Only from this machine.
+    Refused,
+    /// From others too. At least one token must exist.
+    Allowed,
+}
+
+/// What a server takes of one caller, and how long it waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// The most bytes of a request's body.
+    pub body_bytes: usize,
+    /// The deepest nesting of a request's JSON.
+    pub json_depth: usize,
+    /// How long the head of a request may take.
+    pub head_time: Duration,
+    /// How long the body of a request may take.
+    pub body_time: Duration,
+    /// How long an answer may take to begin.
+    pub answer_time: Duration,
+    /// The most open connections.
+    pub connections: usize,
+    /// The most requests in a second, for each caller.
+    pub requests_per_second: NonZeroU32,
+    /// The most requests at once, for each caller.
+    pub request_burst: NonZeroU32,
+    /// The most attempts in a minute to come in with something that is no token, for each address.
+    pub failures_per_minute: NonZeroU32,
+    /// The most bytes of a message over a WebSocket.
+    pub message_bytes: usize,
+    /// The most subscriptions of a WebSocket.
+    pub subscriptions: usize,
+    /// How far a reader of the feed may fall behind before it is told of a gap, in events.
+    pub feed_lag: u64,
+    /// How often a quiet feed shows that it lives.
+    pub heartbeat: Duration,
+    /// How often the feed looks into the store when nobody rings.
+    pub feed_poll: Duration,
+    /// How long a claim holds where the caller does not say.
+    pub claim: SignedDuration,
+    /// How long a session of the page holds.
+    pub session: SignedDuration,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            body_bytes: 1 << 20,
+            json_depth: 64,
+            head_time: Duration::from_secs(10),
+            body_time: Duration::from_secs(15),
+            answer_time: Duration::from_secs(30),
+            connections: 16_384,
+            requests_per_second: NonZeroU32::new(200).unwrap_or(NonZeroU32::MIN),
+            request_burst: NonZeroU32::new(400).unwrap_or(NonZeroU32::MIN),
+            failures_per_minute: NonZeroU32::new(30).unwrap_or(NonZeroU32::MIN),
+            message_bytes: 64 << 10,
+            subscriptions: 32,
+            feed_lag: 20_000,
+            heartbeat: Duration::from_secs(15),
+            feed_poll: Duration::from_millis(25),
+            claim: SignedDuration::from_mins(5),
+            session: SignedDuration::from_hours(12),
+        }
+    }
+}
+
+/// What a server is given.
+#[derive(Clone)]
+pub struct ServerConfig {
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
+    /// Rings for the processes that execute runs.
+    pub bell: Arc<dyn Bell>,
+    /// Executes runs in this process.
+    pub launcher: Arc<dyn RunLauncher>,
+    /// Where the time comes from. What has a deadline is judged by the store's own clock.
+    pub clock: Arc<dyn Clock>,
+    /// The name of this installation in the events that it tells.
+    pub instance: String,
+    /// Names under which browsers may reach it, beside `localhost` and addresses.
+    pub hosts: Vec<String>,
+    /// Whether other machines may reach it.
+    pub remote: Remote,
+    /// How long requests and streams may take to end when it is told to stop.
+    pub drain_time: Duration,
+    /// What it takes of one caller.
+    pub limits: ServerLimits,
+}
+
+impl ServerConfig {
+    /// A server over a store, for this machine alone, that executes no runs.
+    pub fn new(store: Arc<dyn Store>, bell: Arc<dyn Bell>) -> Self {
+        Self {
+            store,
+            bell,
+            launcher: Arc::new(NoLauncher),
+            clock: Arc::new(SystemClock),
+            instance: "local".to_owned(),
+            hosts: Vec::new(),
+            remote: Remote::Refused,
+            drain_time: Duration::from_secs(10),
+            limits: ServerLimits::default(),
+        }
+    }
+}

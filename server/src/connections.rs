@@ -1,0 +1,114 @@
+//! Connections: how many at once, how long a head may take, and how they end.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+use tower::service_fn;
+
+use crate::access::Peer;
+use crate::config::ServerLimits;
+
+/// Accepts connections until it is told to stop.
+pub(crate) struct Connections {
+    router: Router,
+    limits: ServerLimits,
+    slots: Arc<Semaphore>,
+    open: TaskTracker,
+    draining: CancellationToken,
+}
+
+impl Connections {
+    pub(crate) fn new(router: Router, limits: ServerLimits, draining: CancellationToken) -> Self {
+        Self {
+            router,
+            slots: Arc::new(Semaphore::new(limits.connections)),
+            limits,
+            open: TaskTracker::new(),
+            draining,
+        }
+    }
+
+    /// The connections that are open.
+    pub(crate) fn open(&self) -> TaskTracker {
+        self.open.clone()
+    }
+
+    /// Accepts until the drain begins.
+    pub(crate) async fn accept(&self, listener: TcpListener) {
+        loop {
+            // A connection that finds no slot waits in the listener's queue, not in memory.
+            let slot = tokio::select! {
+                () = self.draining.cancelled() => break,
+                slot = Arc::clone(&self.slots).acquire_owned() => slot,
+            };
+            let accepted = tokio::select! {
+                () = self.draining.cancelled() => break,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    let connection = self.connection(stream, Peer(peer));
+                    self.open.spawn(async move {
+                        connection.await;
+                        drop(slot);
+                    });
+                }
+                Err(error) => {
+                    // Mostly too many open files: it passes when connections end.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                }
+            }
+        }
+        self.open.close();
+    }
+
+    fn connection(&self, stream: TcpStream, peer: Peer) -> impl Future<Output = ()> + Send + use<> {
+        let router = self.router.clone();
+        let service = service_fn(move |request: hyper::Request<Incoming>| {
+            let mut request: Request = request.map(Body::new);
+            request.extensions_mut().insert(peer);
+            let router = router.clone();
+            async move {
+                let Ok(response) = router.oneshot(request).await;
+                Ok::<_, Infallible>(response)
+            }
+        });
+        let head_time = self.limits.head_time;
+        let draining = self.draining.clone();
+        async move {
+            // Small answers must not wait for each other's acknowledgement.
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "a connection ended before it began");
+                return;
+            }
+            let connection = hyper::server::conn::http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(head_time)
+                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service))
+                .with_upgrades();
+            tokio::pin!(connection);
+            let ended = tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = draining.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(error) = ended {
+                tracing::debug!(%error, "a connection ended early");
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The live feed: what the store tells, in its order, for as many readers as there are.
+//!
+//! A reader has a position and nothing else, so none is lost between two processes or two connections. One task
+//! follows the store; readers that keep up share what it has rendered, those that are behind read the store.
+
+mod cloud_event;
+mod reader;
+mod socket;
+mod sse;
+mod topics;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use interrupts::life::{Interrupt, Notice};
+use interrupts::store::{Notification, OutboxRow, Page, Store, StoreError};
+use routing_core::InterruptId;
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::ServerLimits;
+use crate::metrics::Metrics;
+
+pub(crate) use cloud_event::{FeedEvent, position_text, reset_event};
+pub(crate) use reader::{Next, Reader};
+pub(crate) use socket::open_socket;
+pub(crate) use sse::{FeedOrder, open_stream};
+pub(crate) use topics::Filter;
+
+/// How many rows are read from the store at once.
+const CHUNK: u32 = 256;
+/// How many rendered events are kept for readers that keep up.
+const KEPT: usize = 8_192;
+/// How many interrupts are remembered so that their node need not be read again.
+const REMEMBERED: usize = 4_096;
+/// How often an idle feed looks, where nobody reads it.
+const IDLE_POLL: Duration = Duration::from_millis(500);
+
+/// The live feed.
+pub(crate) struct Feed {
+    store: Arc<dyn Store>,
+    instance: String,
+    poll: Duration,
+    lag: u64,
+    heartbeat: Duration,
+    metrics: Arc<Metrics>,
+    rung: Notify,
+    latest: watch::Sender<u64>,
+    kept: Mutex<VecDeque<Arc<FeedEvent>>>,
+    remembered: Mutex<VecDeque<(InterruptId, Arc<Interrupt>)>>,
+}
+
+impl Feed {
+    /// The feed of a store, from now on.
+    pub(crate) async fn open(
+        store: Arc<dyn Store>,
+        instance: String,
+        limits: &ServerLimits,
+        metrics: Arc<Metrics>,
+    ) -> Result<Self, StoreError> {
+        let (latest, _receiver) = watch::channel(last_position(&*store).await?);
+        Ok(Self {
+            store,
+            instance,
+            poll: limits.feed_poll,
+            lag: limits.feed_lag,
+            heartbeat: limits.heartbeat,
+            metrics,
+            rung: Notify::new(),
+            latest,
+            kept: Mutex::default(),
+            remembered: Mutex::default(),
+        })
+    }
+
+    /// The position of the last event that is known.
+    pub(crate) fn latest(&self) -> u64 {
+        *self.latest.borrow()
+    }
+
+    /// Says that there may be news.
+    pub(crate) fn nudge(&self) {
+        self.rung.notify_one();
+    }
+
+    /// How often a quiet feed shows that it lives.
+    pub(crate) fn heartbeat(&self) -> Duration {
+        self.heartbeat
+    }
+
+    /// Follows the store until it is told to stop.
+    pub(crate) async fn follow(self: Arc<Self>, stop: CancellationToken) {
+        loop {
+            if let Err(error) = self.catch_up().await {
+                tracing::warn!(%error, "the feed cannot read the store");
+            }
+            let poll = if self.latest.receiver_count() > 0 {
+                self.poll
+            } else {
+                IDLE_POLL
+            };
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.rung.notified() => {}
+                () = tokio::time::sleep(poll) => {}
+            }
+        }
+    }
+
+    async fn catch_up(&self) -> Result<(), StoreError> {
+        loop {
+            let rows = self.rows(self.latest()).await?;
+            let Some(last) = rows.last().map(|row| row.position) else {
+                return Ok(());
+            };
+            for row in rows {
+                self.count(&row).await;
+                let event = Arc::new(self.render(row).await);
+                let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.push_back(event);
+                if kept.len() > KEPT {
+                    kept.pop_front();
+                }
+            }
+            // Whoever wakes finds the events.
+            self.latest.send_replace(last);
+        }
+    }
+
+    async fn rows(&self, after: u64) -> Result<Vec<OutboxRow>, StoreError> {
+        let page = Page {
+            after,
+            limit: CHUNK,
+        };
+        self.store.outbox(page).await
+    }
+
+    /// Events after a position, in their order: some, or none where there are none yet.
+    pub(crate) async fn after(&self, position: u64) -> Result<Vec<Arc<FeedEvent>>, StoreError> {
+        if let Some(events) = self.kept_after(position) {
+            return Ok(events);
+        }
+        let mut events = Vec::new();
+        for row in self.rows(position).await? {
+            events.push(Arc::new(self.render(row).await));
+        }
+        Ok(events)
+    }
+
+    /// Whether the store has told an event with this position.
+    pub(crate) async fn exists(&self, position: u64) -> Result<bool, StoreError> {
+        let found = next_after(&*self.store, position.saturating_sub(1)).await?;
+        Ok(found.is_some())
+    }
+
+    /// Rendered events after a position, where all of them are kept.
+    fn kept_after(&self, position: u64) -> Option<Vec<Arc<FeedEvent>>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let (first, last) = (kept.front()?.position, kept.back()?.position);
+        if position > last {
+            return None;
+        }
+        let skipped = (position + 1).checked_sub(first)?;
+        let skipped = usize::try_from(skipped).ok()?;
+        let events = kept.iter().skip(skipped).take(CHUNK as usize);
+        Some(events.cloned().collect())
+    }
+
+    async fn render(&self, row: OutboxRow) -> FeedEvent {
+        let mut interrupt = None;
+        if let Notification::Interrupt { interrupt: id, .. } = &row.notification {
+            interrupt = self.fixed_parts(*id).await;
+        }
+        FeedEvent::of(&self.instance, &row, interrupt.as_deref())
+    }
+
+    /// An interrupt, for those of its parts that never change.
+    async fn fixed_parts(&self, id: InterruptId) -> Option<Arc<Interrupt>> {
+        let found = {
+            let remembered = self
+                .remembered
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            remembered
+                .iter()
+                .rev()
+                .find(|(known, _)| *known == id)
+                .map(|(_, interrupt)| Arc::clone(interrupt))
+        };
+        if found.is_some() {
+            return found;
+        }
+        let interrupt = Arc::new(self.store.interrupt(id).await.ok()??);
+        let mut remembered = self
+            .remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        remembered.push_back((id, Arc::clone(&interrupt)));
+        if remembered.len() > REMEMBERED {
+            remembered.pop_front();
+        }
+        Some(interrupt)
+    }
+
+    async fn count(&self, row: &OutboxRow) {
+        let Notification::Interrupt {
+            interrupt, notice, ..
+        } = &row.notification
+        else {
+            return;
+        };
+        match notice {
+            Notice::Admitted => {
+                if let Some(interrupt) = self.fixed_parts(*interrupt).await {
+                    self.metrics.asked(&interrupt);
+                }
+            }
+            Notice::Acknowledged => {
+                if let Ok(Some(interrupt)) = self.store.interrupt(*interrupt).await {
+                    self.metrics.acknowledged(&interrupt);
+                }
+            }
+            Notice::Delivered
+            | Notice::ReviewOpened
+            | Notice::ReviewChanged
+            | Notice::ModeRaised
+            | Notice::Dispatch { .. }
+            | Notice::Ended
+            | Notice::DeadLettered
+            | Notice::Redriven => {}
+        }
+    }
+}
+
+/// The position of the last row: rows have no gaps but before the first one, so halving finds it.
+async fn last_position(store: &dyn Store) -> Result<u64, StoreError> {
+    let (mut low, mut step) = (0_u64, 1_u64);
+    while let Some(found) = next_after(store, low.saturating_add(step)).await? {
+        low = found;
+        step = step.saturating_mul(2);
+    }
+    // A row after `low` may exist, none after `low + step` does.
+    let mut high = low.saturating_add(step);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match next_after(store, middle).await? {
+            Some(found) => low = found,
+            None => high = middle,
+        }
+    }
+    Ok(low)
+}
+
+async fn next_after(store: &dyn Store, after: u64) -> Result<Option<u64>, StoreError> {
+    if after > i64::MAX as u64 {
+        return Ok(None);
+    }
+    let rows = store.outbox(Page { after, limit: 1 }).await?;
+    Ok(rows.first().map(|row| row.position))
+}

@@ -1,0 +1,320 @@
+//! An event of the feed as a CloudEvent: the same bytes whenever it is told.
+
+use interrupts::life::{Interrupt, Notice, RunState, State};
+use interrupts::store::{NodeActivity, Notification, OutboxRow};
+use jiff::Timestamp;
+use routing_core::reroute::RerouteState;
+use routing_core::{InterruptId, NodeId, RunId};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::address::AgentAddress;
+use crate::wire::{activity_name, mode_name, scope_name, source_name};
+
+/// What precedes the name of every event.
+const PREFIX: &str = "dev.irq.";
+/// What follows it.
+const SUFFIX: &str = ".v1";
+/// The type of the event that says that a position is gone.
+const RESET_TYPE: &str = "dev.irq.stream.reset.v1";
+
+/// An event of the feed.
+#[derive(Debug, Clone)]
+pub(crate) struct FeedEvent {
+    /// Its place in the feed.
+    pub(crate) position: u64,
+    /// When it was written.
+    pub(crate) at: Timestamp,
+    /// Its run.
+    pub(crate) run: RunId,
+    /// The agent that it is about.
+    pub(crate) node: Option<NodeId>,
+    /// The interrupt that it is about, with its state after.
+    pub(crate) interrupt: Option<(InterruptId, State)>,
+    /// The state after, where it is about the run itself.
+    pub(crate) run_state: Option<RunState>,
+    /// Its name, as `interrupt.opened`.
+    pub(crate) topic: String,
+    /// The CloudEvent, as JSON on one line.
+    pub(crate) json: String,
+}
+
+/// The envelope. The order of its fields is the order on the wire.
+#[derive(Serialize)]
+struct Envelope<'event> {
+    specversion: &'static str,
+    id: String,
+    source: String,
+    r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
+    time: String,
+    datacontenttype: &'static str,
+    sequence: String,
+    data: &'event Value,
+}
+
+impl FeedEvent {
+    /// The event of a row. Of the interrupt only what never changes is told.
+    pub(super) fn of(instance: &str, row: &OutboxRow, interrupt: Option<&Interrupt>) -> Self {
+        let told = Told::of(&row.notification, interrupt);
+        let sequence = position_text(row.position);
+        let envelope = Envelope {
+            specversion: "1.0",
+            id: sequence.clone(),
+            source: format!("/irq/{instance}/runs/{}", told.run),
+            r#type: format!("{PREFIX}{}{SUFFIX}", told.topic),
+            subject: told.subject(),
+            time: row.at.to_string(),
+            datacontenttype: "application/json",
+            sequence,
+            data: &told.data,
+        };
+        Self {
+            position: row.position,
+            at: row.at,
+            // An envelope of texts always serializes.
+            json: serde_json::to_string(&envelope).unwrap_or_default(),
+            run: told.run,
+            node: told.node,
+            interrupt: told.interrupt,
+            run_state: told.run_state,
+            topic: told.topic,
+        }
+    }
+}
+
+/// A position as it is written: of one length, so that texts sort as numbers do.
+pub(crate) fn position_text(position: u64) -> String {
+    format!("{position:016}")
+}
+
+/// The event that says that a position is gone, and where to read what is now.
+pub(crate) fn reset_event(instance: &str, missed: (u64, u64), now: Timestamp, why: &str) -> String {
+    let (from, to) = missed;
+    let data = json!({
+        "from_seq": position_text(from),
+        "to_seq": position_text(to),
+        "reason": why,
+        "snapshot": ["/v1/runs", "/v1/agents", "/v1/interrupts?status=open"],
+    });
+    let envelope = Envelope {
+        specversion: "1.0",
+        id: format!("reset-{}", position_text(to)),
+        source: format!("/irq/{instance}"),
+        r#type: RESET_TYPE.to_owned(),
+        subject: None,
+        time: now.to_string(),
+        datacontenttype: "application/json",
+        sequence: position_text(to),
+        data: &data,
+    };
+    serde_json::to_string(&envelope).unwrap_or_default()
+}
+
+/// What a notification says.
+struct Told {
+    topic: String,
+    run: RunId,
+    node: Option<NodeId>,
+    interrupt: Option<(InterruptId, State)>,
+    run_state: Option<RunState>,
+    data: Value,
+}
+
+impl Told {
+    fn new(topic: impl Into<String>, run: RunId, data: Value) -> Self {
+        Self {
+            topic: topic.into(),
+            run,
+            node: None,
+            interrupt: None,
+            run_state: None,
+            data,
+        }
+    }
+
+    fn by(mut self, node: &NodeId) -> Self {
+        self.node = Some(node.clone());
+        self
+    }
+
+    fn subject(&self) -> Option<String> {
+        let agent = self
+            .node
+            .as_ref()
+            .map(|node| format!("agents/{}/{node}", self.run));
+        match (agent, self.interrupt) {
+            (Some(agent), Some((interrupt, _))) => Some(format!("{agent}/interrupts/{interrupt}")),
+            (None, Some((interrupt, _))) => Some(format!("interrupts/{interrupt}")),
+            (agent, None) => agent,
+        }
+    }
+
+    fn of(notification: &Notification, interrupt: Option<&Interrupt>) -> Self {
+        match notification {
+            Notification::Interrupt {
+                interrupt: id,
+                run,
+                state,
+                version,
+                notice,
+            } => Self::interrupt(*id, *run, (*state, *version), notice, interrupt),
+            Notification::Reroute {
+                event,
+                run,
+                reroute,
+            } => Self::new(
+                format!("reroute.{}", reroute_name(reroute)),
+                *run,
+                json!({"event_id": event.as_str(), "reroute": reroute}),
+            ),
+            Notification::Node {
+                run,
+                node,
+                kind,
+                activity,
+                step,
+            } => Self::node(*run, node, kind.as_str(), *activity, *step),
+            Notification::Effect {
+                run,
+                node,
+                effect,
+                kind,
+                done,
+            } => {
+                let data =
+                    json!({"agent_id": address(*run, node), "effect_id": effect, "kind": kind});
+                Self::new(effect_topic(kind.as_str(), *done), *run, data).by(node)
+            }
+            Notification::Message { run, node, message } => {
+                let data = json!({"agent_id": address(*run, node), "message": message});
+                Self::new("agent.message_added", *run, data).by(node)
+            }
+            Notification::Checkpoint { checkpoint } => Self::new(
+                "checkpoint.saved",
+                checkpoint.run,
+                json!({"checkpoint_id": checkpoint.to_string(), "number": checkpoint.number}),
+            ),
+            Notification::Run {
+                run,
+                state,
+                version,
+            } => Self {
+                run_state: Some(*state),
+                ..Self::new(
+                    format!("run.{state}"),
+                    *run,
+                    json!({"run_id": run, "state": state, "version": version}),
+                )
+            },
+        }
+    }
+
+    fn interrupt(
+        id: InterruptId,
+        run: RunId,
+        (state, version): (State, u64),
+        notice: &Notice,
+        interrupt: Option<&Interrupt>,
+    ) -> Self {
+        let mut data = json!({
+            "interrupt_id": id,
+            "run_id": run,
+            "state": state,
+            "version": version,
+        });
+        if let Value::Object(data) = &mut data {
+            if let Some(interrupt) = interrupt {
+                data.insert("agent_id".to_owned(), address(run, &interrupt.node).into());
+                data.insert("agent_type".to_owned(), interrupt.kind.as_str().into());
+                data.insert("type".to_owned(), interrupt.interrupt_type.name().into());
+                data.insert("source".to_owned(), source_name(interrupt.source).into());
+                data.insert("scope".to_owned(), scope_name(interrupt.scope).into());
+            }
+            if let Notice::Dispatch {
+                target, decision, ..
+            } = notice
+            {
+                data.insert("target".to_owned(), target.as_str().into());
+                data.insert("decision_id".to_owned(), decision.to_string().into());
+            }
+            // A mode only goes up, so the one at the beginning is told with the beginning alone.
+            if let (Notice::Admitted, Some(interrupt)) = (notice, interrupt) {
+                data.insert("mode".to_owned(), mode_name(interrupt.mode).into());
+            }
+        }
+        Self {
+            node: interrupt.map(|interrupt| interrupt.node.clone()),
+            interrupt: Some((id, state)),
+            ..Self::new(interrupt_topic(notice, state), run, data)
+        }
+    }
+
+    fn node(run: RunId, node: &NodeId, kind: &str, activity: NodeActivity, step: u32) -> Self {
+        let topic = if activity.is_final() {
+            "agent.finished"
+        } else {
+            "agent.status_changed"
+        };
+        let data = json!({
+            "agent_id": address(run, node),
+            "agent_type": kind,
+            "status": activity_name(activity),
+            "step": step,
+        });
+        Self::new(topic, run, data).by(node)
+    }
+}
+
+fn address(run: RunId, node: &NodeId) -> String {
+    let node = node.clone();
+    AgentAddress { run, node }.to_string()
+}
+
+fn interrupt_topic(notice: &Notice, state: State) -> &'static str {
+    match notice {
+        Notice::Admitted => "interrupt.requested",
+        Notice::Delivered => "interrupt.delivered",
+        Notice::Acknowledged => "interrupt.acknowledged",
+        Notice::ReviewOpened => "interrupt.opened",
+        Notice::ReviewChanged => "interrupt.updated",
+        Notice::ModeRaised => "interrupt.mode_raised",
+        Notice::Dispatch { .. } => match state {
+            State::Expired => "interrupt.expired",
+            State::Rerouted => "interrupt.rerouted",
+            State::Requested
+            | State::Delivered
+            | State::Acknowledged
+            | State::AwaitingReview
+            | State::Resolved
+            | State::Cancelled
+            | State::DeadLettered => "interrupt.resolved",
+        },
+        Notice::Ended => "interrupt.cancelled",
+        Notice::DeadLettered => "interrupt.dead_lettered",
+        Notice::Redriven => "interrupt.redriven",
+    }
+}
+
+fn effect_topic(kind: &str, done: bool) -> &'static str {
+    match (kind, done) {
+        ("model_call", false) => "llm.call_started",
+        ("model_call", true) => "llm.call_finished",
+        ("tool_call", false) => "tool.started",
+        ("tool_call", true) => "tool.finished",
+        (_, false) => "effect.started",
+        (_, true) => "effect.finished",
+    }
+}
+
+const fn reroute_name(state: &RerouteState) -> &'static str {
+    match state {
+        RerouteState::Pending => "pending",
+        RerouteState::Bound { .. } => "bound",
+        RerouteState::Consumed { .. } => "consumed",
+        RerouteState::Expired => "expired",
+        RerouteState::Superseded { .. } => "superseded",
+        RerouteState::Cancelled { .. } => "cancelled",
+    }
+}

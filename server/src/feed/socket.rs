@@ -1,0 +1,227 @@
+//! The feed and the commands over a WebSocket: one loop for each socket takes one thing at a time.
+
+mod command;
+mod frame;
+mod subscriptions;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
+use axum::response::Response;
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use interrupts::store::StoreError;
+use serde_json::json;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use crate::access::Caller;
+use crate::app::App;
+use crate::metrics::Transport;
+use crate::problem::{Kind, Problem};
+use command::carry_out;
+use frame::{Outgoing, read_frame};
+use subscriptions::{Subscriptions, Told};
+
+/// The subprotocol that this is; a client that names none gets it too.
+const SUBPROTOCOL: &str = "irq.v1.json";
+/// Told to stop: come back.
+const DRAINING: u16 = 1001;
+/// The credential does not hold any more.
+const POLICY: u16 = 1008;
+/// How long one message may take to be written to a client that does not read.
+const WRITE_TIME: Duration = Duration::from_secs(20);
+/// After how many heartbeats without a word from the client it counts as gone.
+const SILENT_BEATS: u32 = 3;
+
+/// Answers the upgrade, and serves the socket from then on.
+pub(crate) fn open_socket(app: App, caller: Caller, upgrade: WebSocketUpgrade) -> Response {
+    let most = app.config.limits.message_bytes;
+    let sockets = app.sockets.clone();
+    upgrade
+        .protocols([SUBPROTOCOL])
+        .max_message_size(most)
+        .max_frame_size(most)
+        .on_upgrade(move |socket| {
+            let session = Session::new(app, caller, socket);
+            sockets.track_future(session.serve())
+        })
+}
+
+/// One socket.
+struct Session {
+    app: App,
+    caller: Caller,
+    socket: WebSocket,
+    subscriptions: Subscriptions,
+    pace: DefaultDirectRateLimiter,
+    silent_beats: u32,
+}
+
+/// What happens to a socket.
+enum Happening {
+    /// The client sent something, or is gone.
+    Received(Option<Result<Message, axum::Error>>),
+    /// The feed has something for it.
+    Told(Result<Told, StoreError>),
+    /// A heartbeat is due.
+    Beat,
+    /// The server is told to stop.
+    Draining,
+}
+
+/// Whether a socket goes on.
+enum Then {
+    GoOn,
+    End,
+}
+
+impl Session {
+    fn new(app: App, caller: Caller, socket: WebSocket) -> Self {
+        let limits = &app.config.limits;
+        let quota = Quota::per_second(limits.requests_per_second).allow_burst(limits.request_burst);
+        Self {
+            subscriptions: Subscriptions::new(Arc::clone(&app.feed), limits.subscriptions),
+            pace: RateLimiter::direct(quota),
+            app,
+            caller,
+            socket,
+            silent_beats: 0,
+        }
+    }
+
+    async fn serve(mut self) {
+        let _counted = self.app.metrics.reader(Transport::Socket);
+        let heartbeat = self.app.feed.heartbeat();
+        let mut beats = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let draining = self.app.draining.clone();
+        let welcome =
+            Outgoing::welcome(&self.app.config.instance, self.app.feed.latest(), heartbeat);
+        if self.send(welcome).await.is_err() {
+            return;
+        }
+        loop {
+            let happening = tokio::select! {
+                biased; // A stop of the server must not queue behind a busy feed, nor a client's word.
+                () = draining.cancelled() => Happening::Draining,
+                received = self.socket.recv() => Happening::Received(received),
+                _ = beats.tick() => Happening::Beat,
+                told = self.subscriptions.next() => Happening::Told(told),
+            };
+            match self.handle(happening).await {
+                Ok(Then::GoOn) => {}
+                Ok(Then::End) | Err(Gone) => return,
+            }
+        }
+    }
+
+    async fn handle(&mut self, happening: Happening) -> Result<Then, Gone> {
+        match happening {
+            Happening::Draining => {
+                let reason = json!({"retry_after_ms": 2_000}).to_string();
+                self.close(DRAINING, reason).await;
+                Ok(Then::End)
+            }
+            Happening::Beat => {
+                self.silent_beats += 1;
+                if self.silent_beats > SILENT_BEATS {
+                    return Ok(Then::End);
+                }
+                if !self.caller.may_stay(&self.app).await {
+                    self.close(POLICY, "the token does not hold any more".to_owned())
+                        .await;
+                    return Ok(Then::End);
+                }
+                self.write(Message::Ping(Vec::new().into())).await?;
+                Ok(Then::GoOn)
+            }
+            Happening::Told(Ok(told)) => {
+                for frame in told.frames() {
+                    self.send(frame).await?;
+                }
+                Ok(Then::GoOn)
+            }
+            Happening::Told(Err(error)) => {
+                let problem = crate::problem::of_store(&error);
+                self.send(Outgoing::error(None, &problem)).await?;
+                // The positions are kept; the next look may succeed.
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                Ok(Then::GoOn)
+            }
+            Happening::Received(None | Some(Err(_))) => Ok(Then::End),
+            Happening::Received(Some(Ok(message))) => self.received(message).await,
+        }
+    }
+
+    async fn received(&mut self, message: Message) -> Result<Then, Gone> {
+        self.silent_beats = 0;
+        let text = match message {
+            Message::Text(text) => text,
+            Message::Binary(_) => {
+                let problem = Problem::new(
+                    Kind::MediaType,
+                    "the frame is binary",
+                    "send text frames with JSON",
+                );
+                self.send(Outgoing::error(None, &problem)).await?;
+                return Ok(Then::GoOn);
+            }
+            Message::Ping(_) | Message::Pong(_) => return Ok(Then::GoOn),
+            Message::Close(_) => return Ok(Then::End),
+        };
+        if self.pace.check().is_err() {
+            let problem = Problem::new(
+                Kind::RateLimited,
+                "you send faster than is allowed",
+                "wait a second",
+            );
+            self.send(Outgoing::error(None, &problem)).await?;
+            return Ok(Then::GoOn);
+        }
+        let replies = match read_frame(text.as_bytes(), self.app.config.limits.json_depth) {
+            Ok(frame) => {
+                let caller = &self.caller;
+                carry_out(&self.app, caller, &mut self.subscriptions, frame).await
+            }
+            Err((id, problem)) => vec![Outgoing::error(id, &problem)],
+        };
+        for reply in replies {
+            self.send(reply).await?;
+        }
+        Ok(Then::GoOn)
+    }
+
+    async fn send(&mut self, frame: Outgoing) -> Result<(), Gone> {
+        self.write(Message::Text(frame.into_text().into())).await
+    }
+
+    /// A client that does not read must not keep what is written for it for ever.
+    async fn write(&mut self, message: Message) -> Result<(), Gone> {
+        match tokio::time::timeout(WRITE_TIME, self.socket.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Gone),
+        }
+    }
+
+    async fn close(&mut self, code: u16, reason: String) {
+        let frame = CloseFrame {
+            code,
+            reason: reason.into(),
+        };
+        // A client that is gone already needs no farewell.
+        if self.write(Message::Close(Some(frame))).await.is_ok() {
+            let farewell = async {
+                while let Some(Ok(message)) = self.socket.recv().await {
+                    if matches!(message, Message::Close(_)) {
+                        return;
+                    }
+                }
+            };
+            let _answered = tokio::time::timeout(Duration::from_secs(1), farewell).await;
+        }
+    }
+}
+
+/// The client is gone.
+#[derive(Debug)]
+struct Gone;

@@ -1,0 +1,362 @@
+//! Commands over a socket: the same as the requests of REST, by the same functions.
+
+use interrupts::life::Scope;
+use routing_core::{InterruptType, NodeId, StopMode};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::frame::{Frame, Outgoing};
+use super::subscriptions::Subscriptions;
+use crate::access::{Caller, Right};
+use crate::acting::{
+    DecisionOrder, ResumeOrder, StopOrder, Stopped, affected, checked_key, decide, interrupt_named,
+    resume, stop,
+};
+use crate::address::{Found, find_agent, first_of, in_run};
+use crate::app::App;
+use crate::feed::{Filter, position_text};
+use crate::metrics::Way;
+use crate::problem::{Kind, Problem};
+use crate::wire::{DecisionName, ModeName, ScopeName, scope_name};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Subscribe {
+    #[serde(default)]
+    topics: Vec<String>,
+    run_id: Option<String>,
+    thread_id: Option<String>,
+    agent_id: Option<String>,
+    after_seq: Option<SeqGiven>,
+}
+
+/// A position, as text or as a number.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SeqGiven {
+    Text(String),
+    Number(u64),
+}
+
+impl SeqGiven {
+    fn position(&self) -> Result<u64, Problem> {
+        let position = match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(text) => text.parse().ok(),
+        };
+        position
+            .filter(|&position| position <= i64::MAX as u64)
+            .ok_or_else(|| shape("after_seq: this is no position"))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unsubscribe {
+    subscription_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InterruptAsked {
+    thread_id: String,
+    #[serde(default)]
+    reason: String,
+    agent_id: Option<String>,
+    run_id: Option<String>,
+    mode: Option<ModeName>,
+    scope: Option<ScopeName>,
+    message: Option<String>,
+    idempotency_key: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DecisionAsked {
+    interrupt_id: String,
+    version: u64,
+    decision: Option<DecisionName>,
+    payload: Option<Value>,
+    message: Option<String>,
+    reroute_to: Option<String>,
+    idempotency_key: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResumeAsked {
+    run_id: String,
+    checkpoint: Option<u64>,
+    input: Option<String>,
+    idempotency_key: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CancelAsked {
+    run_id: String,
+    mode: Option<ModeName>,
+    #[serde(default)]
+    reason: String,
+    idempotency_key: Option<String>,
+}
+
+/// Carries out a frame. Returns the replies, in their order.
+pub(super) async fn carry_out(
+    app: &App,
+    caller: &Caller,
+    subscriptions: &mut Subscriptions,
+    frame: Frame,
+) -> Vec<Outgoing> {
+    let Frame { kind, id, payload } = frame;
+    let reply = match kind.as_str() {
+        "ping" => Ok(Outgoing::new("pong", id.clone(), payload)),
+        "pong" => return Vec::new(),
+        "subscribe" => subscribe(app, caller, subscriptions, id.clone(), payload).await,
+        "unsubscribe" => unsubscribe(subscriptions, id.clone(), payload),
+        "interrupt" => return interrupt(app, caller, subscriptions, id, payload).await,
+        "decision" => acknowledged(
+            "decision_ack",
+            id.clone(),
+            decision(app, caller, payload, None).await,
+        ),
+        "reroute" => {
+            let reroute = Some(DecisionName::Reroute);
+            acknowledged(
+                "reroute_ack",
+                id.clone(),
+                decision(app, caller, payload, reroute).await,
+            )
+        }
+        "resume" => acknowledged(
+            "resume_ack",
+            id.clone(),
+            resumed(app, caller, payload).await,
+        ),
+        "cancel" => acknowledged(
+            "cancel_ack",
+            id.clone(),
+            cancelled(app, caller, subscriptions, payload).await,
+        ),
+        unknown => Err(shape(&format!("`{unknown}` is no type of a frame"))),
+    };
+    vec![reply.unwrap_or_else(|problem| Outgoing::error(id, &problem))]
+}
+
+fn shape(detail: &str) -> Problem {
+    Problem::new(Kind::Shape, detail, "the frame was not carried out")
+}
+
+fn payload_of<T: DeserializeOwned>(payload: Value) -> Result<T, Problem> {
+    if !payload.is_object() {
+        return Err(shape("payload: this is no object"));
+    }
+    serde_json::from_value(payload).map_err(|error| shape(&format!("payload: {error}")))
+}
+
+/// A reply that says whether it worked.
+fn acknowledged(
+    kind: &'static str,
+    id: Option<String>,
+    outcome: Result<Value, Problem>,
+) -> Result<Outgoing, Problem> {
+    let payload = match outcome {
+        Ok(mut payload) => {
+            if let Value::Object(payload) = &mut payload {
+                payload.shift_insert(0, "success".to_owned(), true.into());
+            }
+            payload
+        }
+        Err(problem) => json!({"success": false, "problem": problem.to_json()}),
+    };
+    Ok(Outgoing::new(kind, id, payload))
+}
+
+async fn subscribe(
+    app: &App,
+    caller: &Caller,
+    subscriptions: &mut Subscriptions,
+    id: Option<String>,
+    payload: Value,
+) -> Result<Outgoing, Problem> {
+    Right::Read.demand(caller)?;
+    let wanted: Subscribe = payload_of(payload)?;
+    let mut filter = Filter::default()
+        .with_topics(wanted.topics.iter().map(String::as_str))
+        .map_err(|error| shape(&format!("topics: {error}")))?;
+    if let Some(run) = wanted.run_id.or(wanted.thread_id) {
+        filter.run = Some(app.run_named(&run).await?.id);
+    }
+    if let Some(agent) = wanted.agent_id {
+        let found = find_agent(app, &agent).await?;
+        filter.run = Some(found.run.id);
+        filter.node = Some(found.node.node);
+    }
+    let after = wanted.after_seq.map(|seq| seq.position()).transpose()?;
+    let (name, begins) = subscriptions
+        .add(filter, after)
+        .ok_or_else(|| shape("too many subscriptions; end one first"))?;
+    let payload = json!({"subscription_id": name, "replay_from": position_text(begins)});
+    Ok(Outgoing::new("subscribed", id, payload))
+}
+
+fn unsubscribe(
+    subscriptions: &mut Subscriptions,
+    id: Option<String>,
+    payload: Value,
+) -> Result<Outgoing, Problem> {
+    let wanted: Unsubscribe = payload_of(payload)?;
+    if !subscriptions.remove(&wanted.subscription_id) {
+        return Err(shape("subscription_id: there is no such subscription"));
+    }
+    let payload = json!({"subscription_id": wanted.subscription_id});
+    Ok(Outgoing::new("unsubscribed", id, payload))
+}
+
+async fn interrupt(
+    app: &App,
+    caller: &Caller,
+    subscriptions: &mut Subscriptions,
+    id: Option<String>,
+    payload: Value,
+) -> Vec<Outgoing> {
+    let thread = payload
+        .get("thread_id")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    subscriptions.listen();
+    let seq = app.feed.latest();
+    match asked(app, caller, payload).await {
+        Ok((stopped, affected)) => {
+            let interrupt = stopped.interrupt();
+            let payload = json!({
+                "success": true,
+                "thread_id": thread,
+                "interrupt_id": interrupt.id.to_string(),
+                "state": interrupt.state,
+                "scope": scope_name(interrupt.scope),
+                "affected": affected,
+                "seq": position_text(seq),
+            });
+            subscriptions.follow(interrupt.clone());
+            vec![Outgoing::new("interrupt_ack", id, payload)]
+        }
+        Err(problem) => {
+            let payload =
+                json!({"success": false, "thread_id": thread, "problem": problem.to_json()});
+            vec![Outgoing::new("interrupt_ack", id, payload)]
+        }
+    }
+}
+
+async fn asked(
+    app: &App,
+    caller: &Caller,
+    payload: Value,
+) -> Result<(Stopped, Vec<String>), Problem> {
+    let wanted: InterruptAsked = payload_of(payload)?;
+    let run = app
+        .run_named(wanted.run_id.as_deref().unwrap_or(&wanted.thread_id))
+        .await?;
+    let (agent, usual_scope): (Found, Scope) = match &wanted.agent_id {
+        None => (first_of(app, run).await?, Scope::Run),
+        Some(text) => match NodeId::new(&**text) {
+            // A bare node id means the node of the run that is named.
+            Ok(node) if !text.starts_with("run_") => {
+                (in_run(app, run, &node, text).await?, Scope::Agent)
+            }
+            Ok(_) | Err(_) => (find_agent(app, text).await?, Scope::Agent),
+        },
+    };
+    let order = StopOrder {
+        interrupt_type: InterruptType::Pause,
+        mode: wanted.mode.map_or(StopMode::Graceful, StopMode::from),
+        scope: wanted.scope.map_or(usual_scope, Scope::from),
+        reason: wanted.reason,
+        message: wanted.message,
+        limit_ms: None,
+        metadata: None,
+        key: checked_key(wanted.idempotency_key.as_deref())?,
+    };
+    let stopped = stop(app, caller, &agent, order).await?;
+    let affected = affected(app, stopped.interrupt()).await?;
+    Ok((stopped, affected))
+}
+
+async fn decision(
+    app: &App,
+    caller: &Caller,
+    payload: Value,
+    fixed: Option<DecisionName>,
+) -> Result<Value, Problem> {
+    let wanted: DecisionAsked = payload_of(payload)?;
+    let named = match (fixed, wanted.decision) {
+        (Some(fixed), None) => fixed,
+        (Some(fixed), Some(named)) if fixed == named => fixed,
+        (None, Some(named)) => named,
+        (None, None) => return Err(shape("payload: missing field `decision`")),
+        (Some(_), Some(_)) => return Err(shape("decision: the frame is a reroute")),
+    };
+    let interrupt = interrupt_named(app, &wanted.interrupt_id).await?;
+    let order = DecisionOrder {
+        version: Some(wanted.version),
+        shown: None,
+        key: checked_key(wanted.idempotency_key.as_deref())?,
+        verdict: named.into(),
+        payload: wanted.payload,
+        message: wanted.message,
+        reroute_to: wanted.reroute_to,
+        way: Way::Socket,
+    };
+    let decided = decide(app, caller, &interrupt, order).await?;
+    let decision = decided.interrupt().decision.as_ref();
+    Ok(json!({
+        "interrupt_id": wanted.interrupt_id,
+        "decision_id": decision.map(|decision| decision.id.to_string()),
+        "state": decided.interrupt().state,
+    }))
+}
+
+async fn resumed(app: &App, caller: &Caller, payload: Value) -> Result<Value, Problem> {
+    let wanted: ResumeAsked = payload_of(payload)?;
+    let run = app.run_named(&wanted.run_id).await?;
+    let order = ResumeOrder {
+        checkpoint: wanted.checkpoint,
+        input: wanted.input,
+        key: checked_key(wanted.idempotency_key.as_deref())?,
+    };
+    let resumed = resume(app, caller, &run, order).await?;
+    Ok(json!({"run_id": resumed.to_string()}))
+}
+
+async fn cancelled(
+    app: &App,
+    caller: &Caller,
+    subscriptions: &mut Subscriptions,
+    payload: Value,
+) -> Result<Value, Problem> {
+    Right::Direct.demand(caller)?;
+    let wanted: CancelAsked = payload_of(payload)?;
+    let run = app.run_named(&wanted.run_id).await?;
+    let agent = first_of(app, run).await?;
+    let order = StopOrder {
+        interrupt_type: InterruptType::Stop,
+        mode: wanted.mode.map_or(StopMode::Graceful, StopMode::from),
+        scope: Scope::Run,
+        reason: wanted.reason,
+        message: None,
+        limit_ms: None,
+        metadata: None,
+        key: checked_key(wanted.idempotency_key.as_deref())?,
+    };
+    subscriptions.listen();
+    let stopped = stop(app, caller, &agent, order).await?;
+    subscriptions.follow(stopped.interrupt().clone());
+    Ok(json!({
+        "run_id": wanted.run_id,
+        "interrupt_id": stopped.interrupt().id.to_string(),
+        "state": stopped.interrupt().state,
+    }))
+}

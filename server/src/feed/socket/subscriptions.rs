@@ -1,0 +1,170 @@
+//! What a socket listens to: its subscriptions, and what becomes of the interrupts that it asked for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::future::select_all;
+use interrupts::life::{Family, Interrupt, State};
+use interrupts::store::StoreError;
+use routing_core::InterruptId;
+
+use super::frame::Outgoing;
+use crate::feed::{Feed, FeedEvent, Filter, Next, Reader};
+
+/// The most interrupts whose progress one socket is told of.
+const MOST_FOLLOWED: usize = 256;
+
+/// What a socket listens to.
+pub(super) struct Subscriptions {
+    feed: Arc<Feed>,
+    most: usize,
+    made: u64,
+    readers: BTreeMap<u64, Reader>,
+    own: Option<Reader>,
+    followed: BTreeMap<InterruptId, Interrupt>,
+}
+
+/// What a socket is told.
+pub(super) enum Told {
+    /// By a subscription.
+    Subscribed(String, Next),
+    /// Of the interrupts that it asked for.
+    Own(Vec<Outgoing>),
+}
+
+impl Told {
+    /// The frames to send.
+    pub(super) fn frames(self) -> Vec<Outgoing> {
+        match self {
+            Self::Own(frames) => frames,
+            Self::Subscribed(id, Next::Event(event)) => {
+                vec![Outgoing::event(&id, event.position, &event.json)]
+            }
+            Self::Subscribed(id, Next::Gap { from, to, reason }) => {
+                vec![Outgoing::gap(&id, from, to, reason.name())]
+            }
+        }
+    }
+}
+
+impl Subscriptions {
+    pub(super) fn new(feed: Arc<Feed>, most: usize) -> Self {
+        Self {
+            feed,
+            most,
+            made: 0,
+            readers: BTreeMap::new(),
+            own: None,
+            followed: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a subscription. Returns its id and where it begins; `None` where there are too many.
+    pub(super) fn add(&mut self, filter: Filter, after: Option<u64>) -> Option<(String, u64)> {
+        if self.readers.len() >= self.most {
+            return None;
+        }
+        self.made += 1;
+        let reader = Reader::new(&self.feed, filter, after);
+        let begins = reader.position();
+        self.readers.insert(self.made, reader);
+        Some((name_of(self.made), begins))
+    }
+
+    /// Ends a subscription, where there is one.
+    pub(super) fn remove(&mut self, id: &str) -> bool {
+        let number = id.strip_prefix("sub_").and_then(|id| id.parse().ok());
+        number.is_some_and(|number: u64| self.readers.remove(&number).is_some())
+    }
+
+    /// From now on nothing of what follows is missed; call it before something is asked for that is then
+    /// followed.
+    pub(super) fn listen(&mut self) {
+        if self.own.is_none() {
+            self.own = Some(Reader::new(&self.feed, Filter::default(), None));
+        }
+    }
+
+    /// Tells from now on what becomes of an interrupt.
+    pub(super) fn follow(&mut self, interrupt: Interrupt) {
+        if self.followed.len() >= MOST_FOLLOWED {
+            self.followed.pop_first();
+        }
+        self.followed.insert(interrupt.id, interrupt);
+    }
+
+    /// What comes next, whenever it comes.
+    ///
+    /// Cancel safe: what was not returned is returned by the next call.
+    pub(super) async fn next(&mut self) -> Result<Told, StoreError> {
+        loop {
+            let (source, next) = self.next_of_any().await?;
+            let Some(number) = source else {
+                let frames = self.updates(&next);
+                if frames.is_empty() {
+                    continue;
+                }
+                return Ok(Told::Own(frames));
+            };
+            return Ok(Told::Subscribed(name_of(number), next));
+        }
+    }
+
+    async fn next_of_any(&mut self) -> Result<(Option<u64>, Next), StoreError> {
+        let subscribed = self.readers.iter_mut().map(|(&number, reader)| {
+            Box::pin(async move { (Some(number), reader.next().await) }) as Waiting<'_>
+        });
+        let own = self
+            .own
+            .iter_mut()
+            .map(|reader| Box::pin(async move { (None, reader.next().await) }) as Waiting<'_>);
+        let waiting: Vec<Waiting<'_>> = subscribed.chain(own).collect();
+        if waiting.is_empty() {
+            return std::future::pending().await;
+        }
+        let ((source, next), _place, _others) = select_all(waiting).await;
+        Ok((source, next?))
+    }
+
+    fn updates(&mut self, next: &Next) -> Vec<Outgoing> {
+        let Next::Event(event) = next else {
+            return Vec::new();
+        };
+        let mut frames = Vec::new();
+        if event.topic == "checkpoint.saved" {
+            for interrupt in self.followed.values() {
+                if interrupt.run == event.run {
+                    frames.push(Outgoing::update(interrupt, "checkpointed", event.at));
+                }
+            }
+        }
+        if let Some((id, state)) = event.interrupt
+            && let Some(interrupt) = self.followed.get(&id)
+            && let Some(named) = named(interrupt, event, state)
+        {
+            frames.push(Outgoing::update(interrupt, named, event.at));
+            if state.is_final() {
+                self.followed.remove(&id);
+            }
+        }
+        frames
+    }
+}
+
+type Waiting<'reader> = std::pin::Pin<
+    Box<dyn Future<Output = (Option<u64>, Result<Next, StoreError>)> + Send + 'reader>,
+>;
+
+fn name_of(number: u64) -> String {
+    format!("sub_{number}")
+}
+
+/// What a client is told of a step of its interrupt. That a stop is acknowledged means that it took hold: the
+/// nodes have reached their boundary, or have confirmed that they are cancelled.
+fn named(interrupt: &Interrupt, event: &FeedEvent, state: State) -> Option<&'static str> {
+    match event.topic.as_str() {
+        "interrupt.acknowledged" if interrupt.family() == Family::Stop => Some("applied"),
+        "interrupt.requested" | "interrupt.mode_raised" | "interrupt.updated" => None,
+        _ => Some(state.name()),
+    }
+}

@@ -1,0 +1,166 @@
+//! The feed as server-sent events.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, StreamExt as _};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+
+use super::{Filter, Next, Reader, position_text, reset_event};
+use crate::access::Caller;
+use crate::app::App;
+use crate::metrics::{CountedReader, Transport};
+use crate::problem::{Problem, of_store};
+
+/// How long a reader waits before it comes back.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// What a reader wants.
+#[derive(Debug)]
+pub(crate) struct FeedOrder {
+    /// Which events.
+    pub(crate) filter: Filter,
+    /// After which position; from now on where it is absent.
+    pub(crate) after: Option<u64>,
+    /// Whether each event's type is its name in the stream too.
+    pub(crate) named: bool,
+}
+
+/// A stream in the making.
+struct Stream {
+    app: App,
+    caller: Caller,
+    beats: Interval,
+    reader: Reader,
+    named: bool,
+    /// The run that the reader wants alone has ended: the stream ends when it has caught up.
+    run_ended: bool,
+    done: bool,
+    _counted: CountedReader,
+}
+
+/// Opens a stream. Of a run that has ended and has nothing more to tell there is none.
+pub(crate) async fn open_stream(
+    app: App,
+    caller: Caller,
+    order: FeedOrder,
+) -> Result<Response, Problem> {
+    let mut run_ended = false;
+    if let Some(run) = order.filter.run {
+        run_ended = app.run(run).await?.state.is_final();
+    }
+    let resumes = order.after.is_some();
+    let mut reader = Reader::new(&app.feed, order.filter, order.after);
+    let mut first = None;
+    if run_ended {
+        first = reader.at_hand().await.map_err(|error| of_store(&error))?;
+        if first.is_none() && resumes {
+            return Ok(StatusCode::NO_CONTENT.into_response());
+        }
+    }
+    let counted = app.metrics.reader(Transport::Sse);
+    let heartbeat = app.feed.heartbeat();
+    let mut beats = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let stream = Stream {
+        app,
+        caller,
+        beats,
+        reader,
+        named: order.named,
+        run_ended,
+        done: false,
+        _counted: counted,
+    };
+    let first: Vec<Event> = match first {
+        Some(next) => vec![stream.event_of(next)],
+        None => Vec::new(),
+    };
+    let events = stream::unfold(stream, Stream::step)
+        .map(Ok::<_, Infallible>)
+        .boxed();
+    // The greeting goes before what was looked up already.
+    let greeting = stream::once(async { Ok(Event::default().retry(RETRY)) });
+    let first = stream::iter(first.into_iter().map(Ok));
+    let all = greeting.chain(first).chain(events);
+    let keep_alive = KeepAlive::new().interval(heartbeat).text("alive");
+    Ok(Sse::new(all).keep_alive(keep_alive).into_response())
+}
+
+impl Stream {
+    async fn step(mut self) -> Option<(Event, Self)> {
+        if self.done {
+            return None;
+        }
+        let draining = self.app.draining.clone();
+        let next = loop {
+            let beat = tokio::select! {
+                biased; // Whoever is behind at the drain comes back with his position.
+                () = draining.cancelled() => {
+                    self.done = true;
+                    return Some((Event::default().comment("draining; come back"), self));
+                }
+                _ = self.beats.tick() => None,
+                next = next_of(&mut self.reader, &mut self.run_ended) => Some(next),
+            };
+            match beat {
+                Some(next) => break next,
+                None if self.caller.may_stay(&self.app).await => {}
+                None => return None,
+            }
+        };
+        match next {
+            Ok(Some(next)) => Some((self.event_of(next), self)),
+            Ok(None) => None,
+            Err(problem) => {
+                tracing::warn!(detail = problem.detail(), "a stream ended early");
+                None
+            }
+        }
+    }
+
+    fn event_of(&self, next: Next) -> Event {
+        match next {
+            Next::Event(event) => {
+                let told = Event::default()
+                    .id(position_text(event.position))
+                    .data(&event.json);
+                if self.named {
+                    told.event(&event.topic)
+                } else {
+                    told
+                }
+            }
+            Next::Gap { from, to, reason } => {
+                let resume_at = self.reader.position();
+                let instance = &self.app.config.instance;
+                let json = reset_event(instance, (from, to), self.app.now(), reason.name());
+                let told = Event::default().id(position_text(resume_at)).data(json);
+                if self.named {
+                    told.event("stream.reset")
+                } else {
+                    told
+                }
+            }
+        }
+    }
+}
+
+/// What comes next; nothing where the run has ended and all was told.
+async fn next_of(reader: &mut Reader, run_ended: &mut bool) -> Result<Option<Next>, Problem> {
+    let next = if *run_ended {
+        reader.at_hand().await
+    } else {
+        reader.next().await.map(Some)
+    };
+    next.map_err(|error| of_store(&error)).inspect(|next| {
+        if let Some(Next::Event(event)) = next {
+            // What follows the end of a run is told, then there is nothing more to wait for.
+            *run_ended |=
+                event.run_state.is_some_and(|state| state.is_final()) && reader.is_of_one_run();
+        }
+    })
+}

@@ -1,0 +1,122 @@
+//! The port behind which runs are executed.
+
+use async_trait::async_trait;
+use interrupts::life::Actor;
+use interrupts::store::CheckpointId;
+use routing_core::RunId;
+use serde_json::{Map, Value};
+
+/// A run that is to be started.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaunchOrder {
+    /// What it shall reach, in words.
+    pub goal: String,
+    /// The client's own name for the run.
+    pub alias: Option<String>,
+    /// Whatever else the launcher understands: a workflow, a model, limits.
+    pub options: Map<String, Value>,
+    /// Who asks for it.
+    pub by: Actor,
+}
+
+/// Why a run was not started or continued.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// This process executes no runs.
+    #[error("this server executes no runs")]
+    Unsupported,
+    /// The order cannot be carried out as it stands.
+    #[error("{field}: {reason}")]
+    Order {
+        /// Which part of the order.
+        field: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The alias belongs to another run.
+    #[error("the name belongs to {run}")]
+    Taken {
+        /// That run.
+        run: RunId,
+    },
+    /// The run cannot go on.
+    #[error("{reason}")]
+    Refused {
+        /// Why.
+        reason: String,
+    },
+    /// Something below failed; it may work later.
+    #[error("{detail}")]
+    Unavailable {
+        /// What.
+        detail: String,
+    },
+}
+
+/// Executes runs in this process. The server asks it; whoever embeds the server provides it.
+#[async_trait]
+pub trait RunLauncher: Send + Sync {
+    /// Creates a run, begins to execute it, and returns before it ends.
+    ///
+    /// # Errors
+    ///
+    /// [`LaunchError`]. No run was created then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the run was started or not: list the runs to see.
+    async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError>;
+
+    /// Goes on with a run that nobody executes, and returns before it ends. Where somebody executes it already,
+    /// that is no error.
+    ///
+    /// # Errors
+    ///
+    /// [`LaunchError`]. The run stands where it stood.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn resume(&self, run: RunId) -> Result<(), LaunchError>;
+
+    /// Creates a run that goes on from a checkpoint of another one, and begins to execute it.
+    ///
+    /// # Errors
+    ///
+    /// [`LaunchError`]. No run was created then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the run was started or not: list the runs to see.
+    async fn fork(
+        &self,
+        checkpoint: CheckpointId,
+        input: Option<String>,
+        by: Actor,
+    ) -> Result<RunId, LaunchError>;
+}
+
+/// Executes nothing: for a server that only shows and decides.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoLauncher;
+
+#[async_trait]
+impl RunLauncher for NoLauncher {
+    async fn start(&self, _order: LaunchOrder) -> Result<RunId, LaunchError> {
+        Err(LaunchError::Unsupported)
+    }
+
+    async fn resume(&self, _run: RunId) -> Result<(), LaunchError> {
+        Err(LaunchError::Unsupported)
+    }
+
+    async fn fork(
+        &self,
+        _checkpoint: CheckpointId,
+        _input: Option<String>,
+        _by: Actor,
+    ) -> Result<RunId, LaunchError> {
+        Err(LaunchError::Unsupported)
+    }
+}

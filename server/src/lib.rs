@@ -1,0 +1,33 @@
+//! Interrupts over the network: REST, a live feed, and a page for people.
+//!
+//! [`serve`] takes a listening socket and a store. What it answers is what the store says; what it accepts is in
+//! the store before it is answered. Other processes share the same store, so the server holds no state of its own
+//! but caches, and may be killed at any moment.
+//!
+//! Owns everything that speaks HTTP: who may come in, how large and how often, the wire forms, problem
+//! documents. Knows nothing of how a run is executed: see [`RunLauncher`].
+
+mod access;
+mod acting;
+mod address;
+mod app;
+mod body;
+mod clearing;
+mod config;
+mod connections;
+mod feed;
+mod launcher;
+mod metrics;
+mod page;
+mod parameters;
+mod problem;
+mod routes;
+mod serve;
+mod visible;
+mod wire;
+
+pub use access::{IssueError, Issued, TokenOrder, issue_token};
+pub use config::{Remote, ServerConfig, ServerLimits};
+pub use launcher::{LaunchError, LaunchOrder, NoLauncher, RunLauncher};
+pub use routes::openapi;
+pub use serve::{Drained, ServeError, serve};

@@ -1,0 +1,41 @@
+//! The page for people: made here, so that it works reloaded at any moment and without scripts.
+//!
+//! What a script adds is convenience: lists that follow the feed, keys, notices. Text of models and of other
+//! people goes through [`crate::visible`] and is escaped; there is no markup but our own.
+
+mod assets;
+mod form;
+mod history;
+mod inbox;
+mod layout;
+mod review;
+mod run;
+mod settings;
+mod visitor;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use crate::app::App;
+
+/// The addresses of the page. They are for people, and stand in no description.
+pub(crate) fn router() -> Router<App> {
+    Router::new()
+        .route("/", get(inbox::show))
+        .route("/inbox", get(inbox::list))
+        .route(
+            "/review/{interrupt_id}",
+            get(review::show).post(review::decide),
+        )
+        .route("/runs", get(run::list))
+        .route("/runs/{run_id}", get(run::show))
+        .route("/runs/{run_id}/live", get(run::live))
+        .route("/runs/{run_id}/stop", post(run::stop))
+        .route("/runs/{run_id}/resume", post(run::resume))
+        .route("/runs/{run_id}/message", post(run::message))
+        .route("/history", get(history::show))
+        .route("/settings", get(settings::show))
+        .route("/session", post(visitor::begin))
+        .route("/session/end", post(visitor::end))
+        .route("/assets/{name}", get(assets::send))
+}

@@ -1,0 +1,213 @@
+//! A form made of a schema, and what was filled in, as the schema wants it.
+
+use maud::{Markup, html};
+use serde_json::{Map, Value};
+
+use crate::body::FormFields;
+use crate::visible::visible;
+
+/// What precedes the names of the form's fields.
+const PREFIX: &str = "edit.";
+
+/// How a property is filled in.
+enum Input {
+    Line,
+    Lines,
+    Number,
+    Truth,
+    Choice(Vec<String>),
+    Json,
+}
+
+/// The properties of an object schema, each with how it is filled in.
+fn properties(schema: &Value) -> Vec<(String, Value, Input, bool)> {
+    let object = resolved(schema, schema);
+    let required: Vec<&str> = object
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let properties = object.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, property)| {
+            let target = resolved(schema, property);
+            let input = input_of(schema, target);
+            let mut described = target.clone();
+            if let (Some(text), Value::Object(described)) =
+                (property.get("description"), &mut described)
+            {
+                described.insert("description".to_owned(), text.clone());
+            }
+            (name.clone(), described, input, required.contains(&&**name))
+        })
+        .collect()
+}
+
+/// The schema that a reference leads to; of one that may be null, what it is otherwise.
+fn resolved<'schema>(root: &'schema Value, schema: &'schema Value) -> &'schema Value {
+    if let Some(target) = schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|reference| root.pointer(reference.strip_prefix('#')?))
+    {
+        return resolved(root, target);
+    }
+    let alternatives = schema.get("anyOf").and_then(Value::as_array);
+    let other = alternatives
+        .into_iter()
+        .flatten()
+        .find(|one| one.get("type") != Some(&Value::from("null")));
+    match other {
+        Some(other) => resolved(root, other),
+        None => schema,
+    }
+}
+
+fn input_of(root: &Value, schema: &Value) -> Input {
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        let values = values.iter().filter_map(Value::as_str).map(str::to_owned);
+        return Input::Choice(values.collect());
+    }
+    match type_of(schema) {
+        Some("string") => Input::Line,
+        Some("integer" | "number") => Input::Number,
+        Some("boolean") => Input::Truth,
+        Some("array") => {
+            let items = schema.get("items").map(|items| resolved(root, items));
+            match items.and_then(type_of) {
+                Some("string") => Input::Lines,
+                _ => Input::Json,
+            }
+        }
+        _ => Input::Json,
+    }
+}
+
+/// The type of a schema, null aside.
+fn type_of(schema: &Value) -> Option<&str> {
+    match schema.get("type")? {
+        Value::String(name) => Some(name),
+        Value::Array(names) => names
+            .iter()
+            .filter_map(Value::as_str)
+            .find(|name| *name != "null"),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
+}
+
+/// The fields of a schema, with what was filled in before.
+pub(super) fn fields(schema: &Value, filled: Option<&FormFields>) -> Markup {
+    html! {
+        @for (name, property, input, required) in properties(schema) {
+            @let id = format!("{PREFIX}{name}");
+            @let value = filled.and_then(|filled| filled.first(&id)).unwrap_or_default();
+            div.field {
+                label for=(id) { (name) @if required { " (needed)" } }
+                @if let Some(text) = property.get("description").and_then(Value::as_str) {
+                    p.hint id=(format!("{id}.hint")) { (visible(text)) }
+                }
+                @match input {
+                    Input::Line => textarea id=(id) name=(id) rows="2" { (value) },
+                    Input::Lines => {
+                        textarea id=(id) name=(id) rows="3" { (value) }
+                        p.hint { "One on each line." }
+                    },
+                    Input::Number => input id=(id) name=(id) type="number" step="any" value=(value);,
+                    Input::Truth => select id=(id) name=(id) {
+                        option value="" { "not said" }
+                        option value="true" selected[value == "true"] { "yes" }
+                        option value="false" selected[value == "false"] { "no" }
+                    },
+                    Input::Choice(values) => select id=(id) name=(id) {
+                        option value="" { "not said" }
+                        @for one in values { option value=(one) selected[one == value] { (one) } }
+                    },
+                    Input::Json => {
+                        textarea id=(id) name=(id) rows="4" spellcheck="false" { (value) }
+                        p.hint { "As JSON." }
+                    },
+                }
+            }
+        }
+    }
+}
+
+/// What was filled in, as the schema wants it; `None` where nothing was.
+pub(super) fn filled_in(schema: &Value, form: &FormFields) -> Option<Value> {
+    let mut object = Map::new();
+    for (name, _, input, _) in properties(schema) {
+        let Some(text) = form.first(&format!("{PREFIX}{name}")) else {
+            continue;
+        };
+        object.insert(name, value_of(&input, text));
+    }
+    (!object.is_empty()).then_some(Value::Object(object))
+}
+
+/// What cannot be read is kept as text: the check against the schema says what is wrong with it.
+fn value_of(input: &Input, text: &str) -> Value {
+    match input {
+        Input::Line | Input::Choice(_) => text.into(),
+        Input::Lines => text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .map(Value::from)
+            .collect(),
+        Input::Number | Input::Truth | Input::Json => {
+            serde_json::from_str(text).unwrap_or_else(|_| text.into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fields, filled_in};
+    use crate::body::FormFields;
+    use serde_json::json;
+
+    #[test]
+    fn each_property_gets_the_value_of_its_type() {
+        let schema = json!({
+            "$ref": "#/$defs/Request",
+            "$defs": {
+                "Request": {"type": "object", "required": ["goal"], "properties": {
+                    "goal": {"type": "string"},
+                    "parts": {"type": "array", "items": {"type": "string"}},
+                    "most": {"type": ["integer", "null"]},
+                    "sure": {"type": "boolean"},
+                    "phase": {"anyOf": [{"$ref": "#/$defs/Phase"}, {"type": "null"}]},
+                    "more": {"type": "array", "items": {"type": "object"}},
+                    "unsaid": {"type": "string"},
+                }},
+                "Phase": {"enum": ["DISCOVERY", "PLANNING"]},
+            },
+        });
+        let form = [
+            ("edit.goal", " ship <it> "),
+            ("edit.parts", "one\r\n\r\n two \r\n"),
+            ("edit.most", "3"),
+            ("edit.sure", "false"),
+            ("edit.phase", "PLANNING"),
+            ("edit.more", r#"[{"a": 1}]"#),
+            ("edit.unsaid", "  "),
+        ];
+        let form = form.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let form = FormFields(form.to_vec());
+        let expected = json!({
+            "goal": "ship <it>", "parts": ["one", "two"], "most": 3, "sure": false,
+            "phase": "PLANNING", "more": [{"a": 1}],
+        });
+        assert_eq!(filled_in(&schema, &form), Some(expected));
+        let shown = fields(&schema, Some(&form)).into_string();
+        assert!(
+            shown.contains("ship &lt;it&gt;") && !shown.contains("<it>"),
+            "{shown}"
+        );
+        assert_eq!(filled_in(&schema, &FormFields(Vec::new())), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! What all pages have in common.
+
+use axum::http::StatusCode;
+use axum::response::{Html, IntoResponse, Response};
+use jiff::{SignedDuration, Timestamp};
+use maud::{DOCTYPE, Markup, html};
+
+use crate::access::Caller;
+use crate::problem::Problem;
+use crate::visible::visible;
+
+/// A place in the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Inbox,
+    Runs,
+    History,
+    Settings,
+    /// Nowhere in it.
+    Elsewhere,
+}
+
+const PLACES: [(Place, &str, &str); 4] = [
+    (Place::Inbox, "/", "Inbox"),
+    (Place::Runs, "/runs", "Runs"),
+    (Place::History, "/history", "History"),
+    (Place::Settings, "/settings", "Settings"),
+];
+
+/// A whole page.
+pub(super) fn page(
+    title: &str,
+    place: Place,
+    caller: Option<&Caller>,
+    body: &Markup,
+) -> Html<String> {
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                // The policy of the page allows neither inline styles nor evaluated scripts.
+                meta name="htmx-config" content=r#"{"includeIndicatorStyles":false,"allowEval":false,"selfRequestsOnly":true}"#;
+                title { (visible(title)) " · Interrupt Router" }
+                link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
+                link rel="stylesheet" href="/assets/page.css";
+                script src="/assets/htmx.min.js" defer {}
+                script src="/assets/htmx-sse.js" defer {}
+                script src="/assets/page.js" defer {}
+            }
+            body {
+                a.skip href="#main" { "Skip to content" }
+                header.top {
+                    p.brand { a href="/" { "Interrupt Router" } }
+                    @if let Some(caller) = caller {
+                        nav aria-label="Main" { ul {
+                            @for (other, path, name) in PLACES {
+                                li { a href=(path) aria-current=[(other == place).then_some("page")] { (name) } }
+                            }
+                        } }
+                        p.who { (visible(caller.actor.name.as_str())) " (" (caller.role_name()) ")" }
+                    }
+                }
+                main id="main" tabindex="-1" { (body) }
+                footer { p { a href="/openapi.json" { "API description" } " · " a href="/assets/LICENSES.txt" { "Licences" } } }
+            }
+        }
+    };
+    Html(markup.into_string())
+}
+
+/// A page that says what went wrong, and what to do next.
+pub(super) fn refused(problem: &Problem, caller: Option<&Caller>) -> Response {
+    let body = html! {
+        h1 { (problem.kind().title()) }
+        (banner(problem))
+        p { a href="/" { "Back to the inbox" } }
+    };
+    let page = page(problem.kind().title(), Place::Elsewhere, caller, &body);
+    (problem.kind().status(), page).into_response()
+}
+
+/// What went wrong, above whatever it went wrong with.
+pub(super) fn banner(problem: &Problem) -> Markup {
+    html! {
+        div.banner role="alert" data-testid="problem" data-state=(problem.kind().code()) {
+            p { strong { (problem.kind().title()) } }
+            p { (visible(problem.detail())) }
+            @for (pointer, message) in errors(problem) {
+                p { code { (visible(&pointer)) } ": " (visible(&message)) }
+            }
+            p.hint { (visible(problem.hint())) }
+        }
+    }
+}
+
+fn errors(problem: &Problem) -> Vec<(String, String)> {
+    let errors = problem
+        .member("errors")
+        .and_then(|errors| errors.as_array());
+    errors
+        .into_iter()
+        .flatten()
+        .filter_map(|error| {
+            let pointer = error.get("pointer")?.as_str()?.to_owned();
+            Some((pointer, error.get("message")?.as_str()?.to_owned()))
+        })
+        .collect()
+}
+
+/// The status and page of a form that was refused and is shown again.
+pub(super) fn again(problem: &Problem, page: Html<String>) -> Response {
+    let status: StatusCode = problem.kind().status();
+    (status, page).into_response()
+}
+
+/// A time, with how long ago it was.
+pub(super) fn time(at: Timestamp, now: Timestamp) -> Markup {
+    let ago = now.duration_since(at);
+    html! { time datetime=(at.to_string()) title=(at.to_string()) { (span(ago)) } }
+}
+
+/// A time that is written as text.
+pub(super) fn time_text(at: &str, now: Timestamp) -> Markup {
+    match at.parse() {
+        Ok(at) => time(at, now),
+        Err(_) => html! { (visible(at)) },
+    }
+}
+
+fn span(ago: SignedDuration) -> String {
+    let (seconds, past) = (ago.as_secs().abs(), !ago.is_negative());
+    let text = match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    };
+    if past {
+        format!("{text} ago")
+    } else {
+        format!("in {text}")
+    }
+}

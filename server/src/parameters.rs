@@ -1,0 +1,71 @@
+//! Parameters of addresses and queries, refused by problems that name them.
+
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::request::Parts;
+use interrupts::store::Page;
+use serde::de::DeserializeOwned;
+
+use crate::app::App;
+use crate::problem::{Kind, Problem};
+
+/// The parameters after the question mark.
+#[derive(Debug)]
+pub(crate) struct Parameters<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Parameters<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        match Query::<T>::from_request_parts(parts, app).await {
+            Ok(Query(parameters)) => Ok(Self(parameters)),
+            Err(rejection) => Err(wrong("query", rejection.body_text())),
+        }
+    }
+}
+
+/// The one variable segment of the address.
+#[derive(Debug)]
+pub(crate) struct Segment(pub(crate) String);
+
+impl FromRequestParts<App> for Segment {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        match Path::<String>::from_request_parts(parts, app).await {
+            Ok(Path(segment)) => Ok(Self(segment)),
+            Err(rejection) => Err(wrong("path", rejection.body_text())),
+        }
+    }
+}
+
+/// The problem that a wrong parameter is.
+pub(crate) fn wrong(name: &str, reason: impl Into<String>) -> Problem {
+    Problem::new(
+        Kind::Parameter,
+        format!("{name}: {}", reason.into()),
+        "`/openapi.json` lists the parameters",
+    )
+    .with("parameter", name)
+}
+
+/// The most entries of a page.
+pub(crate) const LONGEST_PAGE: u32 = 500;
+/// The entries of a page where the caller does not say.
+const USUAL_PAGE: u32 = 100;
+
+/// The page that a caller asks for: after a cursor, so many entries.
+pub(crate) fn page(cursor: Option<&str>, limit: Option<u32>) -> Result<Page, Problem> {
+    let after = match cursor {
+        None => 0,
+        Some(cursor) => cursor
+            .parse()
+            .ok()
+            .filter(|&after| after <= i64::MAX as u64)
+            .ok_or_else(|| wrong("cursor", "this is no cursor that was given out"))?,
+    };
+    let limit = limit.unwrap_or(USUAL_PAGE);
+    if !(1..=LONGEST_PAGE).contains(&limit) {
+        return Err(wrong("limit", format!("1 to {LONGEST_PAGE} are possible")));
+    }
+    Ok(Page { after, limit })
+}

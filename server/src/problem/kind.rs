@@ -1,0 +1,122 @@
+//! The kinds of problems: one row for each.
+
+use axum::http::StatusCode;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident => $status:ident, $code:literal, $title:literal;)*) => {
+        /// What kind of problem it is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Kind {
+            /// All of them.
+            pub(crate) const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The status of the response.
+            pub(crate) const fn status(self) -> StatusCode {
+                match self {
+                    $(Self::$name => StatusCode::$status,)*
+                }
+            }
+
+            /// The code by which programs tell it.
+            pub(crate) const fn code(self) -> &'static str {
+                match self {
+                    $(Self::$name => $code,)*
+                }
+            }
+
+            /// The title.
+            pub(crate) const fn title(self) -> &'static str {
+                match self {
+                    $(Self::$name => $title,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// The request cannot be read.
+    Malformed => BAD_REQUEST, "malformed", "The request cannot be read";
+    /// A parameter of the address or the query is wrong.
+    Parameter => BAD_REQUEST, "invalid-parameter", "A parameter is wrong";
+    /// Nobody is logged in.
+    Unauthenticated => UNAUTHORIZED, "unauthenticated", "Who are you?";
+    /// The caller may not do this.
+    Forbidden => FORBIDDEN, "forbidden", "Not allowed";
+    /// The page of another site sent the request.
+    Origin => FORBIDDEN, "foreign-origin", "The request comes from another site";
+    /// The host of the request is not this server.
+    Host => MISDIRECTED_REQUEST, "foreign-host", "This server does not go by that name";
+    /// There is no such resource.
+    NotFound => NOT_FOUND, "not-found", "Not found";
+    /// There is no such agent.
+    AgentNotFound => NOT_FOUND, "agent-not-found", "There is no such agent";
+    /// There is no such interrupt.
+    InterruptNotFound => NOT_FOUND, "interrupt-not-found", "There is no such interrupt";
+    /// There is no such run.
+    RunNotFound => NOT_FOUND, "run-not-found", "There is no such run";
+    /// No interrupt came of an event.
+    EventNotFound => NOT_FOUND, "event-not-found", "There is no such event";
+    /// The resource has no such method.
+    Method => METHOD_NOT_ALLOWED, "method-not-allowed", "The resource has no such method";
+    /// The body took too long.
+    Slow => REQUEST_TIMEOUT, "too-slow", "The request took too long";
+    /// More than one agent has the name.
+    AmbiguousAgent => CONFLICT, "ambiguous-agent", "More than one agent has that name";
+    /// The run has ended.
+    RunFinished => CONFLICT, "run-finished", "The run has ended";
+    /// Questions of the run are open.
+    OpenInterrupts => CONFLICT, "open-interrupts", "Questions of the run are open";
+    /// Somebody was first.
+    AlreadyResolved => CONFLICT, "already-resolved", "Interrupt already resolved";
+    /// The interrupt is in another state.
+    NotInState => CONFLICT, "not-in-state", "The interrupt is in another state";
+    /// Somebody has claimed it.
+    Claimed => CONFLICT, "claimed", "Somebody else looks at it";
+    /// A user's interrupt goes first.
+    Held => CONFLICT, "held", "Another interrupt goes first";
+    /// It cannot be cancelled any more.
+    NotCancelable => CONFLICT, "not-cancelable", "It cannot be cancelled any more";
+    /// The name belongs to another run.
+    NameTaken => CONFLICT, "name-taken", "The name belongs to another run";
+    /// A batch that was all or nothing was not carried out.
+    BatchRefused => CONFLICT, "batch-refused", "Nothing of the batch was carried out";
+    /// The deadline has passed.
+    Expired => GONE, "expired", "Its time is over";
+    /// The interrupt has changed since.
+    StaleVersion => PRECONDITION_FAILED, "stale-version", "The interrupt has changed";
+    /// What was shown is not what is asked.
+    ShownDiffers => PRECONDITION_FAILED, "shown-differs", "Something else was shown";
+    /// The request is too large.
+    TooLarge => PAYLOAD_TOO_LARGE, "too-large", "The request is too large";
+    /// The body is not of a type that is understood.
+    MediaType => UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body has another type";
+    /// The body has a form that is not understood.
+    Shape => UNPROCESSABLE_ENTITY, "invalid-body", "The body has another form";
+    /// The verdict is not allowed.
+    DecisionNotAllowed => UNPROCESSABLE_ENTITY, "decision-not-allowed", "That cannot be decided";
+    /// The answer does not fit its schema.
+    ResponseSchema => UNPROCESSABLE_ENTITY, "response-schema", "The answer does not fit";
+    /// The target is none of the routes.
+    RouteNotAllowed => UNPROCESSABLE_ENTITY, "route-not-allowed", "It cannot go there";
+    /// The key belongs to another request.
+    IdempotencyConflict => UNPROCESSABLE_ENTITY, "idempotency-conflict", "The key belongs to another request";
+    /// The version that was shown is not named.
+    PreconditionRequired => PRECONDITION_REQUIRED, "precondition-required", "Say which version you saw";
+    /// Too many requests.
+    RateLimited => TOO_MANY_REQUESTS, "rate-limited", "Too many requests";
+    /// Something failed that should not.
+    Internal => INTERNAL_SERVER_ERROR, "internal", "Something failed here";
+    /// This server executes no runs.
+    NoLauncher => NOT_IMPLEMENTED, "executes-no-runs", "This server executes no runs";
+    /// The store cannot be used.
+    Unavailable => SERVICE_UNAVAILABLE, "unavailable", "The store cannot be used";
+    /// The server is being stopped.
+    Draining => SERVICE_UNAVAILABLE, "draining", "The server is being stopped";
+    /// The answer took too long.
+    AnswerSlow => GATEWAY_TIMEOUT, "answer-too-slow", "The answer took too long";
+}

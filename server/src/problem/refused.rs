@@ -1,0 +1,237 @@
+//! From what the store and the machine refuse to the problem that callers read.
+
+use axum::http::{HeaderValue, header};
+use interrupts::life::{Decider, Decision, Interrupt, Refusal, State};
+use interrupts::store::{ChangeError, StoreError, VerifyError};
+use jiff::Timestamp;
+use routing_core::InterruptId;
+use serde_json::{Value, json};
+
+use super::{Kind, Problem};
+use crate::launcher::LaunchError;
+use crate::wire::verdict_name;
+
+/// The problem that a failing store is. What is wrong with it stands in the log, not in the answer.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
+pub(crate) fn of_store(error: &StoreError) -> Problem {
+    tracing::error!(%error, "the store failed");
+    let detail = match error {
+        StoreError::Full => "the disk of the store is full",
+        StoreError::ReadOnly => "the store is read-only",
+        StoreError::Locked => "another process holds the store",
+        StoreError::Closed => "the store is closed",
+        StoreError::Corrupt { .. } => "the store is damaged",
+        _ => "the store cannot be used now",
+    };
+    let hint = "nothing was accepted; `irq doctor` says what is wrong";
+    Problem::new(Kind::Unavailable, detail, hint)
+        .header(header::RETRY_AFTER, HeaderValue::from_static("2"))
+}
+
+/// The problem that a broken audit is.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
+pub(crate) fn of_verify(error: &VerifyError) -> Problem {
+    match error {
+        VerifyError::Store(error) => of_store(error),
+        broken => Problem::new(
+            Kind::NotInState,
+            broken.to_string(),
+            "compare with a copy of the store; `irq history --verify` reads it again",
+        ),
+    }
+}
+
+/// The problem that a run which cannot be executed is.
+pub(crate) fn of_launch(error: &LaunchError) -> Problem {
+    match error {
+        LaunchError::Unsupported => Problem::new(
+            Kind::NoLauncher,
+            error.to_string(),
+            "start it with `irq run`, go on with it with `irq resume`",
+        ),
+        LaunchError::Order { field, reason } => {
+            Problem::new(Kind::Shape, error.to_string(), "correct the field").with(
+                "errors",
+                json!([{"pointer": format!("/{field}"), "message": reason}]),
+            )
+        }
+        LaunchError::Taken { run } => Problem::new(
+            Kind::NameTaken,
+            error.to_string(),
+            format!("read /v1/runs/{run}, or choose another name"),
+        ),
+        LaunchError::Refused { reason } => Problem::new(
+            Kind::NotInState,
+            reason.clone(),
+            "read the run to see where it stands",
+        ),
+        LaunchError::Unavailable { detail } => {
+            tracing::error!(%detail, "a run could not be executed");
+            Problem::new(
+                Kind::Unavailable,
+                "the run cannot be executed now",
+                "try again; `irq doctor` says what is wrong",
+            )
+        }
+    }
+}
+
+/// The problem that a refused change of an interrupt is.
+pub(crate) fn of_change(error: &ChangeError, now: Timestamp) -> Problem {
+    match error {
+        ChangeError::Unknown { interrupt } => no_interrupt(&interrupt.to_string()),
+        ChangeError::Store(error) => of_store(error),
+        ChangeError::Refused(refusal) => of_refusal(refusal, now),
+        _ => Problem::new(Kind::NotInState, error.to_string(), "read it again"),
+    }
+}
+
+/// The problem that an unknown interrupt is.
+pub(crate) fn no_interrupt(given: &str) -> Problem {
+    Problem::new(
+        Kind::InterruptNotFound,
+        format!("there is no interrupt `{given}`"),
+        "`irq review` lists those that are open",
+    )
+}
+
+/// The problem that a decision on an interrupt meets which has ended, or has not got so far; `None` while it
+/// waits for a person.
+pub(crate) fn not_decided(interrupt: &Interrupt, now: Timestamp) -> Option<Problem> {
+    match interrupt.state {
+        State::AwaitingReview => None,
+        State::Resolved | State::Rerouted | State::Expired | State::Cancelled => Some(ended(
+            interrupt.state,
+            interrupt.decision.as_ref(),
+            Some(interrupt.id),
+            now,
+        )),
+        State::Requested | State::Delivered | State::Acknowledged | State::DeadLettered => {
+            Some(Problem::new(
+                Kind::NotInState,
+                format!(
+                    "{} is {}, and asks nobody yet",
+                    interrupt.id, interrupt.state
+                ),
+                "wait until it is `awaiting_review`; `GET /v1/events` tells when",
+            ))
+        }
+    }
+}
+
+fn ended(
+    state: State,
+    decision: Option<&Decision>,
+    id: Option<InterruptId>,
+    now: Timestamp,
+) -> Problem {
+    if state == State::Expired {
+        return Problem::new(
+            Kind::Expired,
+            "its deadline passed before anybody decided",
+            "its stated outcome stands; nothing was changed",
+        );
+    }
+    let Some(decision) = decision else {
+        return Problem::new(
+            Kind::AlreadyResolved,
+            "it was withdrawn, or its run ended",
+            "there is nothing left to decide",
+        );
+    };
+    let (who, verdict) = (decider(&decision.by), verdict_name(decision.verdict));
+    let ago = now.duration_since(decision.at).as_secs().max(0);
+    let hint = match id {
+        Some(id) => format!("irq review {id} shows the decision; nothing was changed."),
+        None => "read it to see the decision; nothing was changed.".to_owned(),
+    };
+    let detail = format!("{who} decided `{verdict}` {ago} s ago.");
+    let problem = Problem::new(Kind::AlreadyResolved, detail, hint)
+        .with("resolved_by", who)
+        .with("resolved_at", decision.at.to_string())
+        .with("decision", verdict)
+        .with("decision_id", decision.id.to_string())
+        .with("target", decision.target.as_str());
+    match HeaderValue::try_from(format!("\"{}\"", decision.version)) {
+        Ok(version) => problem.header(header::ETAG, version),
+        Err(_) => problem,
+    }
+}
+
+/// Who decided, in a word.
+pub(crate) fn decider(by: &Decider) -> &str {
+    match by {
+        Decider::Person { name } => name.as_str(),
+        Decider::Policy => "a policy",
+        Decider::Deadline => "the deadline",
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
+fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
+    let said = refusal.to_string();
+    match refusal {
+        Refusal::Ended {
+            state, decision, ..
+        } => ended(*state, decision.as_deref(), None, now),
+        Refusal::StaleVersion { current, .. } => Problem::new(
+            Kind::StaleVersion,
+            said,
+            "read it again, look at what changed, and decide anew",
+        )
+        .with("current_version", *current),
+        Refusal::ShownDiffers => Problem::new(
+            Kind::ShownDiffers,
+            said,
+            "read it again, and decide about what it asks now",
+        ),
+        Refusal::DeadlinePassed { .. } => Problem::new(
+            Kind::Expired,
+            said,
+            "its stated outcome stands; nothing was changed",
+        ),
+        Refusal::VerdictNotAllowed { allowed, .. } => {
+            let allowed: Vec<Value> = allowed
+                .iter()
+                .map(|&verdict| Value::from(verdict_name(verdict)))
+                .collect();
+            Problem::new(Kind::DecisionNotAllowed, said, "choose one that is allowed")
+                .with("allowed_decisions", allowed)
+        }
+        Refusal::TargetNotAllowed { .. } | Refusal::TargetMismatch => Problem::new(
+            Kind::RouteNotAllowed,
+            said,
+            "name one of its `routes`, with the decision `reroute` and no other",
+        ),
+        Refusal::Claimed { by, until } => {
+            Problem::new(Kind::Claimed, said, "wait, or ask whoever has it")
+                .with("claimed_by", by.as_str())
+                .with("until", until.to_string())
+        }
+        Refusal::Held { by } => Problem::new(
+            Kind::Held,
+            said,
+            format!("decide {by} first; then it is shown again"),
+        )
+        .with("held_by", by.to_string()),
+        Refusal::Role { .. } => Problem::new(
+            Kind::Forbidden,
+            "your role may not do that",
+            "ask somebody with another role",
+        ),
+        _ => Problem::new(
+            Kind::NotInState,
+            said,
+            "read it again to see where it stands",
+        ),
+    }
+}

@@ -1,0 +1,299 @@
+//! The resources of the interface, and its description, which is made of them.
+
+mod agents;
+mod batch;
+mod claims;
+mod decisions;
+mod events;
+mod health;
+mod history;
+mod interrupt_requests;
+mod interrupts;
+mod list;
+mod runs;
+mod tokens;
+
+pub(crate) use history::{HistoryQuery, find as find_history, verified};
+pub(crate) use interrupts::{InboxQuery, find as find_interrupts, waiting};
+pub(crate) use runs::{agents_in, told_of};
+pub(crate) use tokens::not_issued;
+
+use ::agents::{AgentKind, RouteType};
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
+use routing_core::AgentType as _;
+use serde_json::{Value, json};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::access::{SESSION_COOKIE, admit_only_the_known, keep_the_pace, refuse_foreign_sites};
+use crate::app::App;
+use crate::page;
+use crate::problem::{Kind, Problem};
+
+/// The frame of the description.
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "Interrupt Router",
+    description = "Stops, pauses, questions and reroutes agents, and says where each of them goes on.",
+    license(name = "MIT", identifier = "MIT")
+))]
+struct Frame;
+
+/// Scripts and styles from here alone, no frames, and forms that go nowhere else.
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The resources for programs, with their description.
+fn resources() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Frame::openapi())
+        .routes(routes!(runs::list, runs::start))
+        .routes(routes!(runs::read))
+        .routes(routes!(runs::cancel))
+        .routes(routes!(runs::resume))
+        .routes(routes!(runs::checkpoints))
+        .routes(routes!(runs::tree))
+        .routes(routes!(runs::events))
+        .routes(routes!(agents::list))
+        .routes(routes!(agents::read))
+        .routes(routes!(agents::interrupt))
+        .routes(routes!(agents::send))
+        .routes(routes!(interrupts::list))
+        .routes(routes!(interrupts::read, interrupts::withdraw))
+        .routes(routes!(interrupts::routing_schema_of))
+        .routes(routes!(interrupts::redrive))
+        .routes(routes!(decisions::decide))
+        .routes(routes!(decisions::reroute))
+        .routes(routes!(batch::decide_many))
+        .routes(routes!(claims::claim, claims::release))
+        .routes(routes!(interrupt_requests::publish))
+        .routes(routes!(interrupt_requests::fate))
+        .routes(routes!(history::list))
+        .routes(routes!(history::verify))
+        .routes(routes!(events::stream))
+        .routes(routes!(events::socket))
+        .routes(routes!(events::ticket))
+        .routes(routes!(tokens::list, tokens::create))
+        .routes(routes!(tokens::revoke))
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::metrics))
+}
+
+/// The description of the interface, as it is served at `/openapi.json`.
+pub fn openapi() -> Value {
+    described(resources().into_openapi())
+}
+
+fn described(mut api: utoipa::openapi::OpenApi) -> Value {
+    let components = api.components.get_or_insert_default();
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("A token of `irq token create`."))
+        .build();
+    components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
+    let cookie = ApiKey::Cookie(ApiKeyValue::new(SESSION_COOKIE));
+    components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
+    let mut api = serde_json::to_value(api).unwrap_or_default();
+    complete(&mut api);
+    api
+}
+
+/// Adds what holds for every operation: who may ask, and which problems it may answer with.
+fn complete(api: &mut Value) {
+    let codes: Vec<&str> = Kind::ALL.iter().map(|kind| kind.code()).collect();
+    api["components"]["schemas"]["Problem"] = json!({
+        "type": "object",
+        "description": "A problem document of RFC 9457.",
+        "required": ["type", "title", "status", "detail", "code", "hint"],
+        "properties": {
+            "type": {"type": "string"},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "detail": {"type": "string"},
+            "instance": {"type": "string"},
+            "code": {"enum": codes},
+            "hint": {"type": "string", "description": "What to do next."},
+        },
+    });
+    let problem = json!({
+        "description": "A problem; `code` says which, `hint` what to do next.",
+        "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    });
+    name_agents(api);
+    let schemas = api["components"]["schemas"].clone();
+    let Some(paths) = api.get_mut("paths").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let operations = paths.iter_mut().flat_map(|(path, item)| {
+        let item = item.as_object_mut().into_iter().flatten();
+        item.map(move |(method, operation)| (path, method, operation))
+    });
+    for (path, method, operation) in
+        operations.filter(|(_, _, operation)| operation.get("responses").is_some())
+    {
+        operation["operationId"] = operation_id(method, path).into();
+        let body = operation.pointer("/requestBody/content/application~1json/schema/$ref");
+        let body = body
+            .and_then(Value::as_str)
+            .and_then(|of| of.rsplit('/').next());
+        if let Some(body) = body {
+            let needed = schemas.get(body).and_then(|body| body.get("required"));
+            // An empty body counts as an object without fields.
+            operation["requestBody"]["required"] = needed.is_some().into();
+        }
+        operation["responses"]["default"] = problem.clone();
+        describe(operation);
+        if operation.get("x-right").is_some() {
+            operation["security"] = json!([{"bearer": []}, {"session": []}]);
+        }
+    }
+}
+
+/// The name of an operation: its method and its path in words.
+fn operation_id(method: &str, path: &str) -> String {
+    let words = path
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    std::iter::once(method)
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join("_")
+}
+
+/// The enumerations of agents, which are those of the workflow that this program knows.
+fn name_agents(api: &mut Value) {
+    let event = &mut api["components"]["schemas"]["InterruptRequestEvent"]["properties"];
+    event["sourceAgentType"]["enum"] = json!(AgentKind::NAMES);
+    let mut routes = json!(RouteType::NAMES);
+    if let Some(routes) = routes.as_array_mut() {
+        routes.push(Value::Null);
+    }
+    event["rerouteToAgentType"]["enum"] = routes;
+}
+
+/// Says of each response what it is, and of each parameter with a form which one.
+fn describe(operation: &mut Value) {
+    let summary = operation.get("summary").cloned().unwrap_or_default();
+    let responses = operation.get_mut("responses");
+    let responses = responses.and_then(Value::as_object_mut);
+    for response in responses.into_iter().flat_map(|all| all.values_mut()) {
+        let said = response.get("description").and_then(Value::as_str);
+        if said.is_none_or(str::is_empty) {
+            response["description"] = summary.clone();
+        }
+    }
+    let parameters = operation.get_mut("parameters");
+    let parameters = parameters.and_then(Value::as_array_mut);
+    for parameter in parameters.into_iter().flatten() {
+        // A parameter that is not given is absent; there is no way to write null.
+        let types = parameter.pointer("/schema/type").and_then(Value::as_array);
+        if let Some(plain) = types.and_then(|types| types.first()).cloned() {
+            parameter["schema"]["type"] = plain;
+        }
+        let (form, value) = match parameter["name"].as_str().unwrap_or_default() {
+            "cursor" | "after_seq" | "Last-Event-ID" => ("pattern", "^[0-9]{1,18}$"),
+            "If-Match" => ("pattern", "^\"[0-9]{1,19}\"$"),
+            "Idempotency-Key" => ("pattern", "^[!-~]{1,200}$"),
+            "from" | "to" => ("format", "date-time"),
+            _ => continue,
+        };
+        parameter["schema"][form] = value.into();
+    }
+}
+
+/// Everything that is served.
+pub(crate) fn router(app: App) -> Router {
+    let (resources, api) = resources().split_for_parts();
+    let api = described(api);
+    let described = axum::routing::get(move || std::future::ready(Json(api.clone())));
+    let router = resources
+        .route("/openapi.json", described)
+        .merge(page::router())
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(middleware::from_fn_with_state(app.clone(), keep_the_pace))
+        .layer(middleware::from_fn_with_state(
+            app.clone(),
+            admit_only_the_known,
+        ))
+        .layer(middleware::from_fn_with_state(
+            app.clone(),
+            refuse_foreign_sites,
+        ))
+        .layer(middleware::from_fn_with_state(app.clone(), answer_in_time))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(fixed_header(
+            header::CONTENT_SECURITY_POLICY,
+            CONTENT_POLICY,
+        ))
+        .layer(fixed_header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(fixed_header(header::REFERRER_POLICY, "no-referrer"))
+        .layer(fixed_header(
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ))
+        .layer(SetResponseHeaderLayer::if_not_present(
+            header::CACHE_CONTROL,
+            HeaderValue::from_static("no-store"),
+        ));
+    router.with_state(app)
+}
+
+fn fixed_header(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
+}
+
+/// An answer begins in time, or the caller is told that it did not. Every answer is counted.
+async fn answer_in_time(State(app): State<App>, request: Request, next: Next) -> Response {
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
+    let time = app.config.limits.answer_time;
+    let response = match tokio::time::timeout(time, next.run(request)).await {
+        Ok(response) => response,
+        Err(_elapsed) => Problem::new(
+            Kind::AnswerSlow,
+            "the answer took too long; what was asked may have happened",
+            "read it again to see; changes with an `Idempotency-Key` can be repeated",
+        )
+        .into_response(),
+    };
+    app.metrics.answered(&route, response.status().as_u16());
+    response
+}
+
+async fn nothing_here() -> Problem {
+    Problem::new(
+        Kind::NotFound,
+        "there is nothing at this address",
+        "`/openapi.json` lists what there is",
+    )
+}
+
+async fn no_such_method() -> Problem {
+    Problem::new(
+        Kind::Method,
+        "the resource has no such method",
+        "`/openapi.json` lists what there is",
+    )
+}
+
+/// What was being handled is lost; the others go on. What the panic says stands in the log alone.
+fn panicked(_panic: Box<dyn std::any::Any + Send + 'static>) -> Response {
+    tracing::error!("a handler panicked");
+    Problem::new(
+        Kind::Internal,
+        "something failed here that should not",
+        "read it again to see what happened; report this",
+    )
+    .into_response()
+}

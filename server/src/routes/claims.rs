@@ -1,0 +1,95 @@
+//! Claims: soft locks, so that two people do not look at the same question.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use interrupts::life::{Interrupt, ReviewChange, State as InterruptState};
+use jiff::SignedDuration;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::list::{SeenVersion, etag};
+use crate::access::{Caller, Decides};
+use crate::acting::interrupt_named;
+use crate::app::App;
+use crate::body::StrictJson;
+use crate::parameters::Segment;
+use crate::problem::{Problem, not_decided, of_change};
+use crate::wire::InterruptView;
+
+/// The longest claim, in seconds.
+const LONGEST: u32 = 3_600;
+
+/// How long a claim shall hold.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ClaimBody {
+    /// For so many seconds, at most an hour.
+    #[schema(minimum = 1, maximum = 3600)]
+    ttl_s: Option<u32>,
+}
+
+/// Claims an interrupt: others cannot decide it while the claim holds.
+#[utoipa::path(put, path = "/v1/interrupts/{interrupt_id}/claim", request_body = ClaimBody,
+    params(("interrupt_id" = String, Path), ("If-Match" = Option<String>, Header)),
+    extensions(("x-right" = json!("decide"))), responses((status = 200, body = InterruptView)))]
+pub(crate) async fn claim(
+    State(app): State<App>,
+    Decides(caller): Decides,
+    SeenVersion(version): SeenVersion,
+    Segment(id): Segment,
+    StrictJson(body): StrictJson<ClaimBody>,
+) -> Result<Response, Problem> {
+    let interrupt = interrupt_named(&app, &id).await?;
+    let ttl = match body.ttl_s {
+        Some(seconds) => SignedDuration::from_secs(seconds.clamp(1, LONGEST).into()),
+        None => app.config.limits.claim,
+    };
+    let until = app.now() + ttl;
+    change(
+        &app,
+        caller,
+        interrupt,
+        version,
+        ReviewChange::Claim { until },
+    )
+    .await
+}
+
+/// Gives a claim back.
+#[utoipa::path(delete, path = "/v1/interrupts/{interrupt_id}/claim",
+    params(("interrupt_id" = String, Path), ("If-Match" = Option<String>, Header)),
+    extensions(("x-right" = json!("decide"))), responses((status = 200, body = InterruptView)))]
+pub(crate) async fn release(
+    State(app): State<App>,
+    Decides(caller): Decides,
+    SeenVersion(version): SeenVersion,
+    Segment(id): Segment,
+) -> Result<Response, Problem> {
+    let interrupt = interrupt_named(&app, &id).await?;
+    change(&app, caller, interrupt, version, ReviewChange::Release).await
+}
+
+async fn change(
+    app: &App,
+    caller: Caller,
+    interrupt: Interrupt,
+    version: Option<u64>,
+    change: ReviewChange,
+) -> Result<Response, Problem> {
+    if interrupt.state != InterruptState::AwaitingReview
+        && let Some(problem) = not_decided(&interrupt, app.now())
+    {
+        return Err(problem);
+    }
+    let version = version.unwrap_or(interrupt.version);
+    let changed = app
+        .store()
+        .review(interrupt.id, caller.actor, version, change)
+        .await
+        .map_err(|error| of_change(&error, app.now()))?;
+    app.feed.nudge();
+    let tag = [(header::ETAG, etag(changed.version))];
+    Ok((tag, Json(InterruptView::of(&changed, app.now()))).into_response())
+}

@@ -1,0 +1,137 @@
+//! Decisions.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use interrupts::Digest;
+use interrupts::life::Verdict;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::list::{RequestKey, SeenVersion, etag};
+use crate::access::Decides;
+use crate::acting::{self, Decided, DecisionOrder, interrupt_named};
+use crate::app::App;
+use crate::body::StrictJson;
+use crate::metrics::Way;
+use crate::parameters::{Segment, wrong};
+use crate::problem::{Kind, Problem};
+use crate::wire::{DecisionName, DecisionView};
+
+/// A decision that shall be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DecisionBody {
+    /// What is decided: one of `allowed_decisions`.
+    decision: DecisionName,
+    /// The answer, as `response_schema` says.
+    #[serde(default)]
+    payload: Option<Map<String, Value>>,
+    /// Words for the agent.
+    #[serde(default)]
+    message: Option<String>,
+    /// Where to go instead, with the decision `reroute`: one of `routes`.
+    #[serde(default)]
+    reroute_to: Option<String>,
+    /// The digest of what was shown, `shown_digest` of the interrupt; the decision is refused where it asks
+    /// something else.
+    #[serde(default)]
+    shown_digest: Option<String>,
+}
+
+/// Reads a digest that a caller names.
+pub(super) fn digest(text: Option<&str>) -> Result<Option<Digest>, Problem> {
+    text.map(|text| {
+        text.parse()
+            .map_err(|error| wrong("shown_digest", format!("{error}")))
+    })
+    .transpose()
+}
+
+/// Decides. Of several who try, one wins; the others are told who and what.
+#[utoipa::path(post, path = "/v1/interrupts/{interrupt_id}/decisions", request_body = DecisionBody,
+    params(("interrupt_id" = String, Path), ("If-Match" = Option<String>, Header),
+        ("Idempotency-Key" = Option<String>, Header)),
+    extensions(("x-right" = json!("decide"))),
+    responses((status = 201, body = DecisionView), (status = 200, body = DecisionView)))]
+pub(crate) async fn decide(
+    State(app): State<App>,
+    Decides(caller): Decides,
+    SeenVersion(version): SeenVersion,
+    RequestKey(key): RequestKey,
+    Segment(id): Segment,
+    StrictJson(body): StrictJson<DecisionBody>,
+) -> Result<Response, Problem> {
+    let interrupt = interrupt_named(&app, &id).await?;
+    let order = DecisionOrder {
+        version,
+        shown: digest(body.shown_digest.as_deref())?,
+        key,
+        verdict: body.decision.into(),
+        payload: body.payload.map(Value::Object),
+        message: body.message,
+        reroute_to: body.reroute_to,
+        way: Way::Rest,
+    };
+    let decided = acting::decide(&app, &caller, &interrupt, order).await?;
+    decided_response(&decided)
+}
+
+/// A decision to go elsewhere.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RerouteBody {
+    /// Where to: one of `routes`.
+    reroute_to: String,
+    /// Words for the agent.
+    #[serde(default)]
+    message: Option<String>,
+}
+
+/// Decides that the answer goes to another agent.
+#[utoipa::path(post, path = "/v1/interrupts/{interrupt_id}/reroute", request_body = RerouteBody,
+    params(("interrupt_id" = String, Path), ("If-Match" = Option<String>, Header),
+        ("Idempotency-Key" = Option<String>, Header)),
+    extensions(("x-right" = json!("decide"))),
+    responses((status = 201, body = DecisionView), (status = 200, body = DecisionView)))]
+pub(crate) async fn reroute(
+    State(app): State<App>,
+    Decides(caller): Decides,
+    SeenVersion(version): SeenVersion,
+    RequestKey(key): RequestKey,
+    Segment(id): Segment,
+    StrictJson(body): StrictJson<RerouteBody>,
+) -> Result<Response, Problem> {
+    let interrupt = interrupt_named(&app, &id).await?;
+    let order = DecisionOrder {
+        version,
+        shown: None,
+        key,
+        verdict: Verdict::Reroute,
+        payload: None,
+        message: body.message,
+        reroute_to: Some(body.reroute_to),
+        way: Way::Rest,
+    };
+    let decided = acting::decide(&app, &caller, &interrupt, order).await?;
+    decided_response(&decided)
+}
+
+fn decided_response(decided: &Decided) -> Result<Response, Problem> {
+    let status = match decided {
+        Decided::Now(_) => StatusCode::CREATED,
+        Decided::Before(_) => StatusCode::OK,
+    };
+    let interrupt = decided.interrupt();
+    let view = DecisionView::of(interrupt).ok_or_else(|| {
+        Problem::new(
+            Kind::Internal,
+            "the decision was made and cannot be shown",
+            "read the interrupt",
+        )
+    })?;
+    let tag = [(header::ETAG, etag(interrupt.version))];
+    Ok((status, tag, Json(view)).into_response())
+}

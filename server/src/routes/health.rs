@@ -1,0 +1,55 @@
+//! Whether the server lives, is ready, and what it counted.
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use interrupts::store::Page;
+
+use crate::access::Reads;
+use crate::app::App;
+use crate::problem::{Kind, Problem, of_store};
+
+/// The type of the text that monitoring reads.
+const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The process lives.
+#[utoipa::path(get, path = "/livez", responses((status = 200, body = String, content_type = "text/plain")))]
+pub(crate) async fn live() -> &'static str {
+    "alive\n"
+}
+
+/// The store can be read, and the server is not being stopped.
+#[utoipa::path(get, path = "/readyz", responses((status = 200, body = String, content_type = "text/plain")))]
+pub(crate) async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
+    if app.draining.is_cancelled() {
+        return Err(Problem::new(
+            Kind::Draining,
+            "the server is being stopped",
+            "use another one",
+        ));
+    }
+    let page = Page { after: 0, limit: 1 };
+    let read = app.store().runs(&[], page).await;
+    read.map_err(|error| of_store(&error))?;
+    Ok("ready\n")
+}
+
+/// What was counted since the process began.
+#[utoipa::path(get, path = "/metrics", extensions(("x-right" = json!("read"))),
+    responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
+pub(crate) async fn metrics(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+) -> Result<Response, Problem> {
+    let waiting = super::interrupts::waiting(&app).await?;
+    let text = app.metrics.text(&waiting).map_err(|error| {
+        tracing::error!(%error, "the metrics cannot be written");
+        Problem::new(
+            Kind::Internal,
+            "the metrics cannot be written",
+            "report this",
+        )
+    })?;
+    let kind = [(header::CONTENT_TYPE, METRICS_TYPE)];
+    Ok((kind, text).into_response())
+}

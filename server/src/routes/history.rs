@@ -1,0 +1,216 @@
+//! The audit: what happened, in one chain.
+
+use std::convert::Infallible;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{OriginalUri, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use interrupts::store::{AuditRow, Page};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::list::listed;
+use crate::access::Reads;
+use crate::app::App;
+use crate::parameters::{Parameters, page, wrong};
+use crate::problem::{Problem, of_store, of_verify};
+use crate::wire::{HistoryPage, HistoryRow};
+
+/// The type of JSON in lines.
+pub(super) const LINES: &str = "application/x-ndjson";
+/// How many rows one request looks at when it filters.
+const MOST_ROWS: usize = 20_000;
+
+/// Which rows.
+#[derive(Debug, Default, Clone, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HistoryQuery {
+    /// Not before this time.
+    pub(crate) from: Option<String>,
+    /// Before this time.
+    pub(crate) to: Option<String>,
+    /// Only what this person or program did.
+    pub(crate) actor: Option<String>,
+    /// Only of this run.
+    pub(crate) run_id: Option<String>,
+    /// Only about this: `interrupt`, `reroute`, `run`, and so on.
+    pub(crate) kind: Option<String>,
+    /// Where a part before ended.
+    pub(crate) cursor: Option<String>,
+    /// The most entries, 1 to 500.
+    #[param(minimum = 1, maximum = 500)]
+    pub(crate) limit: Option<u32>,
+}
+
+/// A query whose parts were read.
+#[derive(Debug, Clone)]
+struct Wanted {
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+    actor: Option<String>,
+    run: Option<String>,
+    kind: Option<String>,
+}
+
+impl Wanted {
+    fn of(query: &HistoryQuery) -> Result<Self, Problem> {
+        let time = |name: &str, text: &Option<String>| match text {
+            None => Ok(None),
+            Some(text) => text
+                .parse()
+                .map(Some)
+                .map_err(|_error| wrong(name, "this is no time such as 2026-11-21T12:00:00Z")),
+        };
+        Ok(Self {
+            from: time("from", &query.from)?,
+            to: time("to", &query.to)?,
+            actor: query.actor.clone(),
+            run: query.run_id.clone(),
+            kind: query.kind.clone(),
+        })
+    }
+
+    fn fits(&self, entry: &Value) -> bool {
+        let text = |pointer: &str| entry.pointer(pointer).and_then(Value::as_str);
+        let is = |wanted: &Option<String>, pointer: &str| {
+            wanted
+                .as_deref()
+                .is_none_or(|wanted| text(pointer) == Some(wanted))
+        };
+        let at: Option<Timestamp> = text("/at").and_then(|at| at.parse().ok());
+        let since = self.from.is_none_or(|from| at.is_some_and(|at| at >= from));
+        let until = self.to.is_none_or(|to| at.is_some_and(|at| at < to));
+        since
+            && until
+            && is(&self.actor, "/actor/name")
+            && is(&self.run, "/run")
+            && is(&self.kind, "/about")
+    }
+}
+
+/// What happened, in its order: as JSON, or as lines where the caller accepts `application/x-ndjson`, which gives
+/// all of it at once.
+#[utoipa::path(get, path = "/v1/history", params(HistoryQuery), extensions(("x-right" = json!("read"))),
+    responses((status = 200, body = HistoryPage)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+    Parameters(query): Parameters<HistoryQuery>,
+) -> Result<Response, Problem> {
+    if wants_lines(&headers) {
+        return lines(app, &query);
+    }
+    let (rows, next_cursor) = find(&app, &query).await?;
+    let cursor = next_cursor.clone();
+    let body = HistoryPage { rows, next_cursor };
+    Ok(listed(&uri, cursor.as_deref(), body))
+}
+
+/// The rows that a query asks for, and where the next part begins.
+pub(crate) async fn find(
+    app: &App,
+    query: &HistoryQuery,
+) -> Result<(Vec<HistoryRow>, Option<String>), Problem> {
+    let wanted = Wanted::of(query)?;
+    let mut page = page(query.cursor.as_deref(), query.limit)?;
+    let (mut found, mut looked) = (Vec::new(), 0);
+    loop {
+        let rows = app.store().audit(page).await;
+        let rows = rows.map_err(|error| of_store(&error))?;
+        let full = rows.len() == page.limit as usize;
+        for row in rows {
+            page.after = row.position;
+            looked += 1;
+            let view = HistoryRow::of(&row);
+            if wanted.fits(&view.entry) {
+                found.push(view);
+            }
+            if found.len() == page.limit as usize || looked >= MOST_ROWS {
+                return Ok((found, Some(row.position.to_string())));
+            }
+        }
+        if !full {
+            return Ok((found, None));
+        }
+    }
+}
+
+/// Whether a caller would rather have lines.
+pub(super) fn wants_lines(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|accept| accept.to_str().ok())
+        .any(|accept| accept.contains(LINES))
+}
+
+/// All rows, read as the caller takes them.
+fn lines(app: App, query: &HistoryQuery) -> Result<Response, Problem> {
+    let wanted = Wanted::of(query)?;
+    let first = Page {
+        after: page(query.cursor.as_deref(), None)?.after,
+        limit: 1_000,
+    };
+    let chunks = stream::unfold(Some(first), move |page| {
+        let (app, wanted) = (app.clone(), wanted.clone());
+        async move {
+            let mut page = page?;
+            let rows = app.store().audit(page).await.ok()?;
+            let full = rows.len() == page.limit as usize;
+            page.after = rows.last()?.position;
+            let chunk: String = rows.iter().filter_map(|row| line(row, &wanted)).collect();
+            Some((
+                Ok::<_, Infallible>(Bytes::from(chunk)),
+                full.then_some(page),
+            ))
+        }
+    });
+    let kind = [(header::CONTENT_TYPE, LINES)];
+    Ok((kind, Body::from_stream(chunks)).into_response())
+}
+
+fn line(row: &AuditRow, wanted: &Wanted) -> Option<String> {
+    let view = HistoryRow::of(row);
+    if !wanted.fits(&view.entry) {
+        return None;
+    }
+    let json = serde_json::to_string(&view).ok()?;
+    Some(format!("{json}\n"))
+}
+
+/// The end of the audit, after all of it was read and every digest compared.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct VerifiedView {
+    /// The last row.
+    pub(crate) position: u64,
+    /// Its digest. Who keeps it elsewhere can tell later that nothing was changed or cut off.
+    pub(crate) digest: String,
+}
+
+/// Reads the whole audit and compares every digest.
+#[utoipa::path(get, path = "/v1/history/verify", extensions(("x-right" = json!("read"))),
+    responses((status = 200, body = VerifiedView)))]
+pub(crate) async fn verify(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+) -> Result<Json<VerifiedView>, Problem> {
+    verified(&app).await.map(Json)
+}
+
+/// The end of the audit, verified.
+pub(crate) async fn verified(app: &App) -> Result<VerifiedView, Problem> {
+    let head = app.store().verify_audit().await;
+    let head = head.map_err(|error| of_verify(&error))?;
+    Ok(VerifiedView {
+        position: head.position,
+        digest: head.digest.to_string(),
+    })
+}

@@ -1,0 +1,262 @@
+//! Interrupts: listed, read, withdrawn, tried again.
+
+use axum::Json;
+use axum::extract::{OriginalUri, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use interrupts::life::{Interrupt, Lane, State as InterruptState, WithdrawCause};
+use interrupts::store::{Filter, Page};
+use jiff::Timestamp;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::list::{listed, versioned};
+use crate::access::{Operates, Reads, Requests};
+use crate::acting::interrupt_named;
+use crate::address::find_agent;
+use crate::app::App;
+use crate::parameters::{Parameters, Segment, page, wrong};
+use crate::problem::{Kind, Problem, of_change, of_store};
+use crate::wire::{InterruptPage, InterruptView, kind_of, routing_schema, source_name};
+
+/// How many rows one request looks at when it filters.
+const MOST_ROWS: usize = 10_000;
+
+/// Which interrupts.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InboxQuery {
+    /// `open` (all that wait for a person), `live`, `claimed`, `resolved`, `expired`, `cancelled`, or one state.
+    #[param(
+        pattern = "^(open|live|claimed|requested|delivered|acknowledged|awaiting_review|resolved|rerouted|expired|cancelled|dead_lettered)$"
+    )]
+    pub(crate) status: Option<String>,
+    /// Only of this kind.
+    pub(crate) kind: Option<String>,
+    /// Only of this source.
+    pub(crate) source: Option<String>,
+    /// Only of this agent.
+    pub(crate) agent_id: Option<String>,
+    /// Only of this run.
+    pub(crate) run_id: Option<String>,
+    /// Only those that this person shall look at.
+    pub(crate) assignee: Option<String>,
+    /// Only of this priority.
+    pub(crate) priority: Option<u8>,
+    /// Where a part before ended.
+    pub(crate) cursor: Option<String>,
+    /// The most entries, 1 to 500.
+    #[param(minimum = 1, maximum = 500)]
+    pub(crate) limit: Option<u32>,
+}
+
+/// Interrupts in the order of their admission.
+#[utoipa::path(get, path = "/v1/interrupts", params(InboxQuery), extensions(("x-right" = json!("read"))),
+    responses((status = 200, body = InterruptPage)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    OriginalUri(uri): OriginalUri,
+    Parameters(query): Parameters<InboxQuery>,
+) -> Result<Response, Problem> {
+    let (found, next_cursor) = find(&app, &query).await?;
+    let now = app.now();
+    let interrupts = found
+        .iter()
+        .map(|interrupt| InterruptView::of(interrupt, now))
+        .collect();
+    let cursor = next_cursor.clone();
+    let body = InterruptPage {
+        interrupts,
+        next_cursor,
+    };
+    Ok(listed(&uri, cursor.as_deref(), body))
+}
+
+/// The interrupts that a query asks for, and where the next part begins.
+pub(crate) async fn find(
+    app: &App,
+    query: &InboxQuery,
+) -> Result<(Vec<Interrupt>, Option<String>), Problem> {
+    let mut page = page(query.cursor.as_deref(), query.limit)?;
+    let filter = filter_of(app, query).await?;
+    let now = app.now();
+    let (mut found, mut looked) = (Vec::new(), 0);
+    loop {
+        let rows = app.store().interrupts(&filter, page).await;
+        let rows = rows.map_err(|error| of_store(&error))?;
+        let full = rows.len() == page.limit as usize;
+        for (position, interrupt) in rows {
+            page.after = position;
+            looked += 1;
+            if fits(query, &interrupt, now) {
+                found.push(interrupt);
+            }
+            if found.len() == page.limit as usize || looked >= MOST_ROWS {
+                return Ok((found, Some(position.to_string())));
+            }
+        }
+        if !full {
+            return Ok((found, None));
+        }
+    }
+}
+
+async fn filter_of(app: &App, query: &InboxQuery) -> Result<Filter, Problem> {
+    let mut filter = Filter {
+        states: states_of(query.status.as_deref())?,
+        ..Filter::default()
+    };
+    if let Some(run) = &query.run_id {
+        filter.run = Some(app.run_named(run).await?.id);
+    }
+    if let Some(agent) = &query.agent_id {
+        let found = find_agent(app, agent).await?;
+        filter.run = Some(found.run.id);
+        filter.node = Some(found.node.node);
+    }
+    Ok(filter)
+}
+
+fn states_of(status: Option<&str>) -> Result<Vec<InterruptState>, Problem> {
+    use InterruptState as State;
+    Ok(match status {
+        None => Vec::new(),
+        Some("open" | "claimed") => vec![State::AwaitingReview],
+        Some("live") => State::ALL
+            .into_iter()
+            .filter(|state| state.is_live())
+            .collect(),
+        Some("resolved") => vec![State::Resolved, State::Rerouted],
+        Some(state) => vec![state.parse().map_err(|_error| {
+            let known: Vec<&str> = State::ALL.iter().map(|state| state.name()).collect();
+            wrong(
+                "status",
+                format!("known are: open, live, claimed, {}", known.join(", ")),
+            )
+        })?],
+    })
+}
+
+fn fits(query: &InboxQuery, interrupt: &Interrupt, now: Timestamp) -> bool {
+    let is = |wanted: &Option<String>, found: &str| {
+        wanted.as_deref().is_none_or(|wanted| wanted == found)
+    };
+    let review = interrupt.review.as_ref();
+    let assignee = review.and_then(|review| review.assignee.as_ref());
+    let claimed = review.and_then(|review| review.claim_at(now)).is_some();
+    is(&query.kind, kind_of(interrupt))
+        && is(&query.source, source_name(interrupt.source))
+        && query
+            .assignee
+            .as_deref()
+            .is_none_or(|wanted| assignee.is_some_and(|name| name.as_str() == wanted))
+        && query
+            .priority
+            .is_none_or(|priority| priority == Lane::of(interrupt.source).priority())
+        && (query.status.as_deref() != Some("claimed") || claimed)
+}
+
+/// An interrupt.
+#[utoipa::path(get, path = "/v1/interrupts/{interrupt_id}",
+    params(("interrupt_id" = String, Path), ("If-None-Match" = Option<String>, Header)),
+    extensions(("x-right" = json!("read"))),
+    responses((status = 200, body = InterruptView, headers(("ETag" = String))), (status = 304)))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(id): Segment,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let interrupt = interrupt_named(&app, &id).await?;
+    let view = InterruptView::of(&interrupt, app.now());
+    Ok(versioned(interrupt.version, &headers, view))
+}
+
+/// Withdraws an interrupt that is not wanted any more.
+#[utoipa::path(delete, path = "/v1/interrupts/{interrupt_id}", params(("interrupt_id" = String, Path)),
+    extensions(("x-right" = json!("request"))), responses((status = 200, body = InterruptView)))]
+pub(crate) async fn withdraw(
+    State(app): State<App>,
+    Requests(caller): Requests,
+    Segment(id): Segment,
+) -> Result<Json<InterruptView>, Problem> {
+    let interrupt = interrupt_named(&app, &id).await?;
+    let withdrawn = app
+        .store()
+        .withdraw(interrupt.id, caller.actor, WithdrawCause::Withdrawn)
+        .await
+        .map_err(|error| of_change(&error, app.now()))?;
+    app.wake_run(withdrawn.run).await;
+    Ok(Json(InterruptView::of(&withdrawn, app.now())))
+}
+
+/// Tries a dead-lettered interrupt again.
+#[utoipa::path(post, path = "/v1/interrupts/{interrupt_id}/redrive", params(("interrupt_id" = String, Path)),
+    extensions(("x-right" = json!("operate"))), responses((status = 200, body = InterruptView)))]
+pub(crate) async fn redrive(
+    State(app): State<App>,
+    Operates(caller): Operates,
+    Segment(id): Segment,
+) -> Result<Json<InterruptView>, Problem> {
+    let interrupt = interrupt_named(&app, &id).await?;
+    let redriven = app
+        .store()
+        .redrive(interrupt.id, caller.actor)
+        .await
+        .map_err(|error| of_change(&error, app.now()))?;
+    app.wake_run(redriven.run).await;
+    Ok(Json(InterruptView::of(&redriven, app.now())))
+}
+
+/// The schema of the routing record that a model fills in for this interrupt: one property is left.
+#[utoipa::path(get, path = "/v1/interrupts/{interrupt_id}/routing-schema",
+    params(("interrupt_id" = String, Path)), extensions(("x-right" = json!("read"))),
+    responses((status = 200, body = Object, content_type = "application/schema+json")))]
+pub(crate) async fn routing_schema_of(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(id): Segment,
+) -> Result<Response, Problem> {
+    let interrupt = interrupt_named(&app, &id).await?;
+    let Some(schema) = routing_schema(&interrupt, None) else {
+        return Err(Problem::new(
+            Kind::NotFound,
+            format!(
+                "this program has no schema for agents of kind `{}`",
+                interrupt.kind
+            ),
+            "ask the program that executes the run",
+        ));
+    };
+    let kind = [(axum::http::header::CONTENT_TYPE, "application/schema+json")];
+    Ok((StatusCode::OK, kind, schema.text().to_owned()).into_response())
+}
+
+/// The interrupts that wait for a person, for counting.
+pub(crate) async fn waiting(app: &App) -> Result<Vec<Interrupt>, Problem> {
+    let filter = Filter {
+        states: vec![InterruptState::AwaitingReview],
+        ..Filter::default()
+    };
+    let (mut waiting, mut page) = (
+        Vec::new(),
+        Page {
+            after: 0,
+            limit: 1_000,
+        },
+    );
+    loop {
+        let rows = app.store().interrupts(&filter, page).await;
+        let rows = rows.map_err(|error| of_store(&error))?;
+        let full = rows.len() == page.limit as usize;
+        for (position, interrupt) in rows {
+            page.after = position;
+            waiting.push(interrupt);
+        }
+        if !full || waiting.len() >= MOST_ROWS {
+            return Ok(waiting);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What lists have in common: links to the next part, versions, keys.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Json, http::Uri};
+use serde::Serialize;
+
+use crate::acting::checked_key;
+use crate::app::App;
+use crate::parameters::wrong;
+use crate::problem::Problem;
+
+/// The header that makes a request the same one when it is sent again.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// The address of a request with another cursor.
+pub(super) fn next_link(uri: &Uri, cursor: &str) -> Option<HeaderValue> {
+    let query = uri.query().unwrap_or_default();
+    let mut pairs = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        if name != "cursor" {
+            pairs.append_pair(&name, &value);
+        }
+    }
+    pairs.append_pair("cursor", cursor);
+    let link = format!("<{}?{}>; rel=\"next\"", uri.path(), pairs.finish());
+    HeaderValue::try_from(link).ok()
+}
+
+/// A part of a list, with a link to the next one.
+pub(super) fn listed<T: Serialize>(uri: &Uri, cursor: Option<&str>, body: T) -> Response {
+    let mut response = Json(body).into_response();
+    if let Some(link) = cursor.and_then(|cursor| next_link(uri, cursor)) {
+        response.headers_mut().insert(header::LINK, link);
+    }
+    response
+}
+
+/// Something with a version: not sent again to a caller who has it.
+pub(super) fn versioned<T: Serialize>(version: u64, headers: &HeaderMap, body: T) -> Response {
+    let tag = etag(version);
+    let known = headers
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|known| known.trim() == tag || known.trim() == "*");
+    let mut response = if known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        Json(body).into_response()
+    };
+    if let Ok(tag) = HeaderValue::try_from(tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// The tag of a version.
+pub(super) fn etag(version: u64) -> String {
+    format!("\"{version}\"")
+}
+
+/// The version that a caller says he saw.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SeenVersion(pub(super) Option<u64>);
+
+impl FromRequestParts<App> for SeenVersion {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Problem> {
+        let Some(value) = parts.headers.get(header::IF_MATCH) else {
+            return Ok(Self(None));
+        };
+        let version = value
+            .to_str()
+            .ok()
+            .and_then(|tag| tag.trim().strip_prefix('"')?.strip_suffix('"'))
+            .and_then(|version| version.parse().ok());
+        match version {
+            Some(version) => Ok(Self(Some(version))),
+            None => Err(wrong(
+                "If-Match",
+                "this is no tag that was given out, such as `\"7\"`",
+            )),
+        }
+    }
+}
+
+/// The key that a caller gave to the request.
+#[derive(Debug, Clone)]
+pub(super) struct RequestKey(pub(super) Option<String>);
+
+impl FromRequestParts<App> for RequestKey {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Problem> {
+        let key = match parts.headers.get(IDEMPOTENCY_KEY) {
+            None => None,
+            Some(value) => Some(value.to_str().map_err(|_error| {
+                wrong(
+                    "Idempotency-Key",
+                    "only visible ASCII characters are possible",
+                )
+            })?),
+        };
+        checked_key(key).map(Self)
+    }
+}

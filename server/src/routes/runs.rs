@@ -1,0 +1,379 @@
+//! Runs: started, read, stopped, continued.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{OriginalUri, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use interrupts::life::{RunState, Scope, State as InterruptState};
+use interrupts::store::{Filter, Page};
+use routing_core::{InterruptType, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, value::RawValue};
+use utoipa::{IntoParams, ToSchema};
+
+use super::list::{RequestKey, listed};
+use crate::access::{Directs, Reads};
+use crate::acting::{self, ResumeOrder, StopOrder};
+use crate::address::{agents_of, first_of};
+use crate::app::App;
+use crate::body::StrictJson;
+use crate::feed::position_text;
+use crate::launcher::LaunchOrder;
+use crate::parameters::{Parameters, Segment, page, wrong};
+use crate::problem::{Problem, of_launch, of_store};
+use crate::wire::{
+    AgentView, CheckpointPage, CheckpointView, InterruptView, ModeName, RunPage, RunView, TreeNode,
+    tree_of,
+};
+
+/// How many rows of the feed one request looks at when it wants those of one run.
+const MOST_ROWS: u32 = 5_000;
+
+/// Which runs.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunQuery {
+    /// Only runs in this state.
+    #[param(pattern = "^(created|running|stopping|paused|waiting|completed|failed|cancelled)$")]
+    status: Option<String>,
+    /// Where a part before ended.
+    cursor: Option<String>,
+    /// The most entries, 1 to 500.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+}
+
+/// Runs in the order of their creation.
+#[utoipa::path(get, path = "/v1/runs", params(RunQuery), extensions(("x-right" = json!("read"))),
+    responses((status = 200, body = RunPage)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    OriginalUri(uri): OriginalUri,
+    Parameters(query): Parameters<RunQuery>,
+) -> Result<Response, Problem> {
+    let states: Vec<RunState> = match &query.status {
+        None => Vec::new(),
+        Some(state) => vec![
+            state
+                .parse()
+                .map_err(|error| wrong("status", format!("{error}")))?,
+        ],
+    };
+    let page = page(query.cursor.as_deref(), query.limit)?;
+    let rows = app
+        .store()
+        .runs(&states, page)
+        .await
+        .map_err(|e| of_store(&e))?;
+    let next_cursor = (rows.len() == page.limit as usize)
+        .then(|| rows.last().map(|(position, _)| position.to_string()))
+        .flatten();
+    let now = app.now();
+    let runs = rows.iter().map(|(_, run)| RunView::of(run, now)).collect();
+    let cursor = next_cursor.clone();
+    Ok(listed(
+        &uri,
+        cursor.as_deref(),
+        RunPage { runs, next_cursor },
+    ))
+}
+
+/// A run that shall be started.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRunBody {
+    /// What it shall reach, in words.
+    goal: String,
+    /// The client's own name for it.
+    #[serde(default)]
+    thread_id: Option<String>,
+    /// Whatever else the workflow understands: a model, a workspace, limits.
+    #[serde(default)]
+    options: Map<String, Value>,
+}
+
+/// Starts a run.
+#[utoipa::path(post, path = "/v1/runs", request_body = NewRunBody, extensions(("x-right" = json!("direct"))),
+    responses((status = 201, body = RunView)))]
+pub(crate) async fn start(
+    State(app): State<App>,
+    Directs(caller): Directs,
+    StrictJson(body): StrictJson<NewRunBody>,
+) -> Result<Response, Problem> {
+    let order = LaunchOrder {
+        goal: body.goal,
+        alias: body.thread_id,
+        options: body.options,
+        by: caller.actor,
+    };
+    let started = app.config.launcher.start(order).await;
+    let id = started.map_err(|error| of_launch(&error))?;
+    app.feed.nudge();
+    let run = app.run(id).await?;
+    let location = [(header::LOCATION, format!("/v1/runs/{id}"))];
+    Ok((
+        StatusCode::CREATED,
+        location,
+        Json(RunView::of(&run, app.now())),
+    )
+        .into_response())
+}
+
+/// A run, by its id or its client's name for it, with its open interrupts.
+#[utoipa::path(get, path = "/v1/runs/{run_id}", params(("run_id" = String, Path)),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = RunView)))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(run): Segment,
+) -> Result<Json<RunView>, Problem> {
+    let run = app.run_named(&run).await?;
+    let mut view = RunView::of(&run, app.now());
+    view.open_interrupts = Some(open_of(&app, run.id).await?);
+    Ok(Json(view))
+}
+
+/// The interrupts of a run that have not ended.
+pub(super) async fn open_of(app: &App, run: RunId) -> Result<Vec<String>, Problem> {
+    let filter = Filter {
+        run: Some(run),
+        node: None,
+        states: InterruptState::ALL
+            .into_iter()
+            .filter(|state| state.is_live())
+            .collect(),
+    };
+    let page = Page {
+        after: 0,
+        limit: 500,
+    };
+    let open = app.store().interrupts(&filter, page).await;
+    let open = open.map_err(|error| of_store(&error))?;
+    Ok(open.iter().map(|(_, one)| one.id.to_string()).collect())
+}
+
+/// How a run shall be ended.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct CancelBody {
+    /// How to stop.
+    mode: ModeName,
+    /// Why.
+    reason: String,
+}
+
+/// Ends a run. It is told so when this returns, and has not stopped yet.
+#[utoipa::path(post, path = "/v1/runs/{run_id}/cancel", request_body = CancelBody,
+    params(("run_id" = String, Path), ("Idempotency-Key" = Option<String>, Header)),
+    extensions(("x-right" = json!("direct"))),
+    responses((status = 202, body = InterruptView), (status = 200, body = InterruptView)))]
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Directs(caller): Directs,
+    RequestKey(key): RequestKey,
+    Segment(run): Segment,
+    StrictJson(body): StrictJson<CancelBody>,
+) -> Result<Response, Problem> {
+    let run = app.run_named(&run).await?;
+    let agent = first_of(&app, run).await?;
+    let order = StopOrder {
+        interrupt_type: InterruptType::Stop,
+        mode: body.mode.into(),
+        scope: Scope::Run,
+        reason: body.reason,
+        message: None,
+        limit_ms: None,
+        metadata: None,
+        key,
+    };
+    let stopped = acting::stop(&app, &caller, &agent, order).await?;
+    Ok(super::agents::stopped_response(&app, &stopped))
+}
+
+/// How a run shall go on.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ResumeBody {
+    /// From the checkpoint with this number, as a run of its own; where it stands otherwise.
+    checkpoint: Option<u64>,
+    /// New input.
+    input: Option<String>,
+}
+
+/// The run that goes on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ResumedView {
+    /// Its id: another one where a checkpoint was named.
+    run_id: String,
+}
+
+/// Goes on with a run that was paused, or from one of its checkpoints.
+#[utoipa::path(post, path = "/v1/runs/{run_id}/resume", request_body = ResumeBody,
+    params(("run_id" = String, Path), ("Idempotency-Key" = Option<String>, Header)),
+    extensions(("x-right" = json!("direct"))), responses((status = 202, body = ResumedView)))]
+pub(crate) async fn resume(
+    State(app): State<App>,
+    Directs(caller): Directs,
+    RequestKey(key): RequestKey,
+    Segment(run): Segment,
+    StrictJson(body): StrictJson<ResumeBody>,
+) -> Result<Response, Problem> {
+    let run = app.run_named(&run).await?;
+    let order = ResumeOrder {
+        checkpoint: body.checkpoint,
+        input: body.input,
+        key,
+    };
+    let resumed = acting::resume(&app, &caller, &run, order).await?;
+    let location = [(header::LOCATION, format!("/v1/runs/{resumed}"))];
+    let view = ResumedView {
+        run_id: resumed.to_string(),
+    };
+    Ok((StatusCode::ACCEPTED, location, Json(view)).into_response())
+}
+
+/// A part of a list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PartQuery {
+    /// Where a part before ended.
+    cursor: Option<String>,
+    /// The most entries, 1 to 500.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+}
+
+/// The checkpoints of a run.
+#[utoipa::path(get, path = "/v1/runs/{run_id}/checkpoints", params(("run_id" = String, Path), PartQuery),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = CheckpointPage)))]
+pub(crate) async fn checkpoints(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(run): Segment,
+    OriginalUri(uri): OriginalUri,
+    Parameters(query): Parameters<PartQuery>,
+) -> Result<Response, Problem> {
+    let run = app.run_named(&run).await?;
+    let page = page(query.cursor.as_deref(), query.limit)?;
+    let rows = app.store().checkpoints(run.id, page).await;
+    let rows = rows.map_err(|error| of_store(&error))?;
+    let next_cursor = (rows.len() == page.limit as usize)
+        .then(|| rows.last().map(|row| row.id.number.to_string()))
+        .flatten();
+    let checkpoints = rows.iter().map(CheckpointView::of).collect();
+    let cursor = next_cursor.clone();
+    let body = CheckpointPage {
+        checkpoints,
+        next_cursor,
+    };
+    Ok(listed(&uri, cursor.as_deref(), body))
+}
+
+/// The agents of a run, each below the one that started it.
+#[utoipa::path(get, path = "/v1/runs/{run_id}/tree", params(("run_id" = String, Path)),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = [TreeNode])))]
+pub(crate) async fn tree(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(run): Segment,
+) -> Result<Json<Vec<TreeNode>>, Problem> {
+    let run = app.run_named(&run).await?;
+    Ok(Json(tree_of(run.id, agents_in(&app, run.id).await?)))
+}
+
+/// The agents of a run with their open interrupts.
+pub(crate) async fn agents_in(app: &App, run: RunId) -> Result<Vec<AgentView>, Problem> {
+    let rows = agents_of(app, run).await?;
+    let open = super::agents::open_by_agent(app, Some(run)).await?;
+    Ok(rows
+        .iter()
+        .map(|row| {
+            let key = (row.run, row.node.clone());
+            AgentView::of(row, open.get(&key).cloned().unwrap_or_default())
+        })
+        .collect())
+}
+
+/// Which events of a run.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LogQuery {
+    /// Only events after this position.
+    after_seq: Option<String>,
+    /// The most entries, 1 to 500.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+}
+
+/// A part of the events of a run.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LogPage {
+    /// The events, as CloudEvents.
+    #[schema(value_type = Vec<Object>)]
+    events: Vec<Box<RawValue>>,
+    /// The position to go on after.
+    after_seq: String,
+}
+
+/// The events of a run so far: as JSON, or as lines where the caller accepts `application/x-ndjson`.
+#[utoipa::path(get, path = "/v1/runs/{run_id}/events", params(("run_id" = String, Path), LogQuery),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = LogPage)))]
+pub(crate) async fn events(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(run): Segment,
+    headers: HeaderMap,
+    Parameters(query): Parameters<LogQuery>,
+) -> Result<Response, Problem> {
+    let run = app.run_named(&run).await?;
+    let Page { after, limit } = page(query.after_seq.as_deref(), query.limit)?;
+    let (told, position) = told_of(&app, run.id, after, limit as usize).await?;
+    if super::history::wants_lines(&headers) {
+        let mut lines = String::new();
+        for json in &told {
+            lines.push_str(json);
+            lines.push('\n');
+        }
+        let kind = [(header::CONTENT_TYPE, super::history::LINES)];
+        return Ok((kind, Body::from(lines)).into_response());
+    }
+    let events = told
+        .into_iter()
+        .filter_map(|json| RawValue::from_string(json).ok())
+        .collect();
+    let after_seq = position_text(position);
+    Ok(Json(LogPage { events, after_seq }).into_response())
+}
+
+/// Events of a run after a position, and the position that was looked at last.
+pub(crate) async fn told_of(
+    app: &App,
+    run: RunId,
+    after: u64,
+    limit: usize,
+) -> Result<(Vec<String>, u64), Problem> {
+    let (mut told, mut position, mut looked) = (Vec::new(), after, 0);
+    while told.len() < limit && looked < MOST_ROWS {
+        let events = app.feed.after(position).await;
+        let events = events.map_err(|error| of_store(&error))?;
+        if events.is_empty() {
+            break;
+        }
+        for event in events {
+            position = event.position;
+            looked += 1;
+            if event.run == run {
+                told.push(event.json.clone());
+            }
+            if told.len() == limit {
+                break;
+            }
+        }
+    }
+    Ok((told, position))
+}

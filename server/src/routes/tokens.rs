@@ -1,0 +1,196 @@
+//! Tokens: made, listed and made void by those who run the installation.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use interrupts::life::Role;
+use interrupts::store::TokenRow;
+use interrupts::{ActorName, Digest};
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::access::{IssueError, Operates, TokenOrder, issue_token, role_name};
+use crate::app::App;
+use crate::body::StrictJson;
+use crate::parameters::Segment;
+use crate::problem::{Kind, Problem, of_store};
+
+/// The longest life of a token that ends, in seconds.
+const LONGEST_LIFE: u32 = 2_147_483_647;
+
+/// A role.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RoleName {
+    /// Looks.
+    Viewer,
+    /// Answers interrupts.
+    Reviewer,
+    /// Directs agents too.
+    Supervisor,
+    /// Runs the installation.
+    Admin,
+    /// Is an agent: looks, asks for interrupts, withdraws its own, and never decides.
+    Agent,
+}
+
+impl From<RoleName> for Role {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::Viewer => Self::Observer,
+            RoleName::Reviewer => Self::Reviewer,
+            RoleName::Supervisor => Self::Supervisor,
+            RoleName::Admin => Self::Operator,
+            RoleName::Agent => Self::Requester,
+        }
+    }
+}
+
+/// A token as it stands.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TokenView {
+    /// Names it: the beginning of its secret's digest.
+    id: String,
+    /// Who it speaks for.
+    name: String,
+    /// What it lets its holder do.
+    role: String,
+    /// When it was made.
+    created_at: String,
+    /// When it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    /// Whether it is void after its first use.
+    once: bool,
+    /// Whether it lets anybody in now.
+    holds: bool,
+}
+
+impl TokenView {
+    fn of(row: &TokenRow, holds: bool) -> Self {
+        Self {
+            id: short(row.digest),
+            name: row.name.as_str().to_owned(),
+            role: role_name(row.role).to_owned(),
+            created_at: row.created_at.to_string(),
+            expires_at: row.expires_at.map(|end| end.to_string()),
+            once: row.once,
+            holds,
+        }
+    }
+}
+
+fn short(digest: Digest) -> String {
+    digest.to_string().chars().take(16).collect()
+}
+
+/// The tokens, in the order in which they were made.
+#[utoipa::path(get, path = "/v1/tokens", extensions(("x-right" = json!("operate"))),
+    responses((status = 200, body = [TokenView])))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Operates(_caller): Operates,
+) -> Result<Json<Vec<TokenView>>, Problem> {
+    let now = app.now();
+    let rows = app.store().tokens().await;
+    let rows = rows.map_err(|error| of_store(&error))?;
+    Ok(Json(
+        rows.iter()
+            .map(|row| TokenView::of(row, row.holds_at(now)))
+            .collect(),
+    ))
+}
+
+/// A token that shall be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TokenBody {
+    /// Who it speaks for: this name stands in the audit.
+    #[schema(min_length = 1, max_length = 200)]
+    name: String,
+    /// What it lets its holder do.
+    role: RoleName,
+    /// How long it holds, in seconds; for ever where it is absent.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 2147483647)]
+    lifetime_s: Option<u32>,
+}
+
+/// A token that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct NewTokenView {
+    /// The secret. It is kept nowhere and cannot be shown again.
+    secret: String,
+    /// The token.
+    token: TokenView,
+}
+
+/// Makes a token.
+#[utoipa::path(post, path = "/v1/tokens", request_body = TokenBody, extensions(("x-right" = json!("operate"))),
+    responses((status = 201, body = NewTokenView)))]
+pub(crate) async fn create(
+    State(app): State<App>,
+    Operates(_caller): Operates,
+    StrictJson(body): StrictJson<TokenBody>,
+) -> Result<Response, Problem> {
+    let shape = |detail: String| Problem::new(Kind::Shape, detail, "correct the field");
+    if !(1..=LONGEST_LIFE).contains(&body.lifetime_s.unwrap_or(1)) {
+        let reason = format!("$.lifetime_s: 1 to {LONGEST_LIFE} are possible");
+        return Err(shape(reason));
+    }
+    let order = TokenOrder {
+        name: ActorName::new(body.name).map_err(|error| shape(format!("$.name: {error}")))?,
+        role: body.role.into(),
+        lifetime: body
+            .lifetime_s
+            .map(|seconds| SignedDuration::from_secs(seconds.into())),
+        once: false,
+    };
+    let issued = issue_token(app.store(), order).await;
+    let issued = issued.map_err(|error| not_issued(&error))?;
+    let view = NewTokenView {
+        token: TokenView::of(&issued.row, true),
+        secret: issued.secret,
+    };
+    Ok((StatusCode::CREATED, Json(view)).into_response())
+}
+
+/// Makes a token void.
+#[utoipa::path(delete, path = "/v1/tokens/{token_id}", params(("token_id" = String, Path)),
+    extensions(("x-right" = json!("operate"))), responses((status = 200, body = TokenView)))]
+pub(crate) async fn revoke(
+    State(app): State<App>,
+    Operates(_caller): Operates,
+    Segment(id): Segment,
+) -> Result<Json<TokenView>, Problem> {
+    let rows = app.store().tokens().await;
+    let rows = rows.map_err(|error| of_store(&error))?;
+    let mut named = rows.iter().filter(|row| short(row.digest) == id);
+    let (Some(row), None) = (named.next(), named.next()) else {
+        return Err(Problem::new(
+            Kind::NotFound,
+            "there is no such token",
+            "`GET /v1/tokens` lists the tokens with their ids",
+        ));
+    };
+    let revoked = app.store().revoke_token(row.digest).await;
+    let revoked = revoked.map_err(|error| of_store(&error))?;
+    Ok(Json(TokenView::of(revoked.as_ref().unwrap_or(row), false)))
+}
+
+/// The problem that a token which could not be made is.
+pub(crate) fn not_issued(error: &IssueError) -> Problem {
+    match error {
+        IssueError::Store(error) => of_store(error),
+        IssueError::NoRandomness(_) | IssueError::SystemRole => {
+            tracing::error!(%error, "no token was made");
+            Problem::new(
+                Kind::Internal,
+                "no token could be made",
+                "`irq doctor` says what is wrong",
+            )
+        }
+    }
+}

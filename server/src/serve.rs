@@ -1,0 +1,131 @@
+//! The life of a server: from a listening socket to its drain.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use interrupts::store::StoreError;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::access::{HostNames, Pace};
+use crate::app::{App, Shared};
+use crate::clearing::clear_up;
+use crate::config::{Remote, ServerConfig};
+use crate::connections::Connections;
+use crate::feed::Feed;
+use crate::metrics::Metrics;
+use crate::routes;
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The socket cannot be used.
+    #[error("the socket cannot be used")]
+    Socket(#[source] std::io::Error),
+    /// The socket can be reached from other machines, and that was not allowed.
+    #[error("{address} can be reached from other machines; that must be allowed")]
+    Remote {
+        /// Its address.
+        address: SocketAddr,
+    },
+    /// The server would be open to other machines, and nobody has a token yet.
+    #[error("no token exists; make one before other machines may reach the server")]
+    NoTokens,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drained {
+    /// Connections that were still open when the time was over, and were cut.
+    pub cut: usize,
+}
+
+/// Serves until `stop` is cancelled, then drains: no new connections, requests that were begun are finished,
+/// streams and sockets are told.
+///
+/// # Errors
+///
+/// [`ServeError`]. Nothing was served then.
+///
+/// # Cancel safety
+///
+/// Dropped, it stops accepting at once; connections that are open end with the runtime. Cancel `stop` instead.
+pub async fn serve(
+    listener: TcpListener,
+    config: ServerConfig,
+    stop: CancellationToken,
+) -> Result<Drained, ServeError> {
+    check_remote(&listener, &config).await?;
+    let drain_time = config.drain_time;
+    let app = app_of(config, &stop).await?;
+    let connections = Connections::new(
+        routes::router(app.clone()),
+        app.config.limits.clone(),
+        stop.clone(),
+    );
+    let chores = TaskTracker::new();
+    chores.spawn(Arc::clone(&app.feed).follow(stop.clone()));
+    chores.spawn(clear_up(app.clone(), stop.clone()));
+    chores.close();
+    connections.accept(listener).await;
+    let (open, sockets) = (connections.open(), app.sockets.clone());
+    sockets.close();
+    let ended = async {
+        open.wait().await;
+        sockets.wait().await;
+        chores.wait().await;
+    };
+    let cut = match tokio::time::timeout(drain_time, ended).await {
+        Ok(()) => 0,
+        Err(_elapsed) => open.len() + sockets.len(),
+    };
+    Ok(Drained { cut })
+}
+
+async fn app_of(config: ServerConfig, stop: &CancellationToken) -> Result<App, StoreError> {
+    let metrics = Arc::new(Metrics::new());
+    let feed = Feed::open(
+        Arc::clone(&config.store),
+        config.instance.clone(),
+        &config.limits,
+        Arc::clone(&metrics),
+    )
+    .await?;
+    Ok(App::new(Shared {
+        pace: Pace::new(&config.limits),
+        hosts: HostNames::new(&config.hosts),
+        feed: Arc::new(feed),
+        metrics,
+        draining: stop.clone(),
+        sockets: TaskTracker::new(),
+        config,
+    }))
+}
+
+async fn check_remote(listener: &TcpListener, config: &ServerConfig) -> Result<(), ServeError> {
+    let address = listener.local_addr().map_err(ServeError::Socket)?;
+    if address.ip().is_loopback() {
+        return Ok(());
+    }
+    match config.remote {
+        Remote::Refused => Err(ServeError::Remote { address }),
+        Remote::Allowed => {
+            let now = config.clock.now();
+            let tokens = config.store.tokens().await?;
+            // What lets nobody in but once is no protection, only a way to begin.
+            let any = tokens
+                .iter()
+                .any(|token| token.holds_at(now) && !token.once);
+            if any {
+                Ok(())
+            } else {
+                Err(ServeError::NoTokens)
+            }
+        }
+    }
+}

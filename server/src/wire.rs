@@ -1,0 +1,19 @@
+//! The wire forms: twins of what the store keeps, converted by hand.
+
+mod agent;
+mod checkpoint;
+mod history;
+mod interrupt;
+mod named;
+mod question;
+mod run;
+
+pub(crate) use agent::{AgentPage, AgentView, TreeNode, activity_name, tree_of};
+pub(crate) use checkpoint::{CheckpointPage, CheckpointView};
+pub(crate) use history::{HistoryPage, HistoryRow};
+pub(crate) use interrupt::{DecisionView, InterruptPage, InterruptView, kind_of};
+pub(crate) use named::{
+    DecisionName, ModeName, ScopeName, TypeName, mode_name, scope_name, source_name, verdict_name,
+};
+pub(crate) use question::{Question, label, request_schema, routing_schema, target_of};
+pub(crate) use run::{RunPage, RunView};

@@ -1,0 +1,138 @@
+//! An agent as callers see it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use agents::AgentKind;
+use interrupts::store::{NodeActivity, NodeRow};
+use routing_core::{AgentType, NodeId, RunId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::address::AgentAddress;
+
+/// An agent as callers see it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct AgentView {
+    /// Its full address.
+    pub(crate) agent_id: String,
+    /// Its id in its run.
+    pub(crate) node_id: String,
+    /// Its kind.
+    pub(crate) agent_type: String,
+    /// The agent that started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent_id: Option<String>,
+    /// Its run.
+    pub(crate) run_id: String,
+    /// What it does.
+    pub(crate) status: String,
+    /// Since when.
+    pub(crate) since: String,
+    /// The step of its run that it took last.
+    pub(crate) current_step: u32,
+    /// How many answers it was asked for.
+    pub(crate) turn: u32,
+    /// Whether a message or an event can reach it.
+    pub(crate) takes_messages: bool,
+    /// Its open interrupts.
+    pub(crate) open_interrupts: Vec<String>,
+    /// Where an answer to its interrupt may be sent.
+    pub(crate) can_route_to: Vec<String>,
+}
+
+/// A part of the list of agents.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct AgentPage {
+    /// The agents.
+    pub(crate) agents: Vec<AgentView>,
+    /// Where the next part begins; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_cursor: Option<String>,
+}
+
+/// An agent with those that it started.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct TreeNode {
+    /// The agent.
+    #[serde(flatten)]
+    pub(crate) agent: AgentView,
+    /// Those that it started.
+    #[schema(no_recursion)]
+    pub(crate) children: Vec<TreeNode>,
+}
+
+impl AgentView {
+    /// An agent and its open interrupts.
+    pub(crate) fn of(row: &NodeRow, open_interrupts: Vec<String>) -> Self {
+        let at = |node: &NodeId| AgentAddress {
+            run: row.run,
+            node: node.clone(),
+        };
+        Self {
+            agent_id: at(&row.node).to_string(),
+            node_id: row.node.to_string(),
+            agent_type: row.kind.as_str().to_owned(),
+            parent_id: row.node.parent().map(|parent| at(&parent).to_string()),
+            run_id: row.run.to_string(),
+            status: activity_name(row.activity).to_owned(),
+            since: row.since.to_string(),
+            current_step: row.step,
+            turn: row.turn,
+            takes_messages: row.takes_messages,
+            open_interrupts,
+            can_route_to: routes_of_program(),
+        }
+    }
+}
+
+fn routes_of_program() -> Vec<String> {
+    <AgentKind as AgentType>::Route::NAMES
+        .iter()
+        .map(|&name| name.to_owned())
+        .collect()
+}
+
+/// The agents of a run as a tree. One whose parent is not in the run stands at the top.
+pub(crate) fn tree_of(run: RunId, agents: Vec<AgentView>) -> Vec<TreeNode> {
+    let known: BTreeSet<String> = agents.iter().map(|agent| agent.agent_id.clone()).collect();
+    let mut below: BTreeMap<Option<String>, Vec<AgentView>> = BTreeMap::new();
+    for agent in agents {
+        let parent = agent
+            .parent_id
+            .clone()
+            .filter(|parent| known.contains(parent));
+        below.entry(parent).or_default().push(agent);
+    }
+    tracing::trace!(%run, "made a tree");
+    children(&mut below, &None)
+}
+
+fn children(
+    below: &mut BTreeMap<Option<String>, Vec<AgentView>>,
+    parent: &Option<String>,
+) -> Vec<TreeNode> {
+    let agents = below.remove(parent).unwrap_or_default();
+    agents
+        .into_iter()
+        .map(|agent| {
+            let id = Some(agent.agent_id.clone());
+            let children = children(below, &id);
+            TreeNode { agent, children }
+        })
+        .collect()
+}
+
+/// The name of what an agent does.
+pub(crate) const fn activity_name(activity: NodeActivity) -> &'static str {
+    match activity {
+        NodeActivity::Pending => "pending",
+        NodeActivity::Ready => "ready",
+        NodeActivity::Running => "running",
+        NodeActivity::WaitingReview => "waiting_review",
+        NodeActivity::Paused => "paused",
+        NodeActivity::Completed => "completed",
+        NodeActivity::Failed => "failed",
+        NodeActivity::Cancelled => "cancelled",
+        NodeActivity::Pruned => "pruned",
+    }
+}

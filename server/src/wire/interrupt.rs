@@ -1,0 +1,328 @@
+//! An interrupt as callers see it.
+
+use interrupts::life::{Decision, ExpiryOutcome, Interrupt, Lane, Verdict};
+use interrupts::manager::{StopCause, StopNote};
+use jiff::Timestamp;
+use routing_core::{InterruptType, StopSource};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::named::{mode_name, scope_name, source_name, verdict_name};
+use super::question::{Question, label, target_of};
+use crate::address::AgentAddress;
+use crate::problem::decider;
+
+/// One of the answers that an interrupt offers.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct ChoiceView {
+    /// What people read.
+    pub(crate) label: String,
+    /// What is sent when it is chosen.
+    pub(crate) value: String,
+    /// What it means.
+    pub(crate) description: String,
+}
+
+/// Something that must be confirmed or refused.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct ConfirmationView {
+    /// Names the item in the answer.
+    pub(crate) id: String,
+    /// What is to be confirmed.
+    pub(crate) prompt: String,
+    /// What is assumed when nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) default_value: Option<bool>,
+    /// What a refusal leads to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) impact_if_no: Option<String>,
+}
+
+/// A place where the answer could go.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct RouteView {
+    /// The type of agent.
+    pub(crate) agent_type: String,
+    /// Its name for people.
+    pub(crate) label: String,
+    /// Whether it goes there unless somebody sends it elsewhere. The others are left out of the schema that the
+    /// model fills in.
+    pub(crate) allowed: bool,
+}
+
+/// Somebody who looks at a review now.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct ClaimView {
+    /// Who.
+    pub(crate) by: String,
+    /// Until when.
+    pub(crate) until: String,
+}
+
+/// The one decision of an interrupt.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct DecisionView {
+    /// Its id.
+    pub(crate) decision_id: String,
+    /// The interrupt.
+    pub(crate) interrupt_id: String,
+    /// What was decided.
+    pub(crate) decision: String,
+    /// Where the run goes on.
+    pub(crate) target: String,
+    /// Who decided.
+    pub(crate) by: String,
+    /// When.
+    pub(crate) at: String,
+    /// The interrupt's version that it made.
+    pub(crate) version: u64,
+    /// The answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) payload: Option<Value>,
+}
+
+impl DecisionView {
+    /// The decision of an interrupt, where it has one.
+    pub(crate) fn of(interrupt: &Interrupt) -> Option<Self> {
+        let decision: &Decision = interrupt.decision.as_ref()?;
+        Some(Self {
+            decision_id: decision.id.to_string(),
+            interrupt_id: interrupt.id.to_string(),
+            decision: verdict_name(decision.verdict).to_owned(),
+            target: decision.target.as_str().to_owned(),
+            by: decider(&decision.by).to_owned(),
+            at: decision.at.to_string(),
+            version: decision.version,
+            payload: decision
+                .content
+                .as_deref()
+                .and_then(|content| serde_json::from_str(content).ok()),
+        })
+    }
+}
+
+/// An interrupt as callers see it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct InterruptView {
+    /// Its id.
+    pub(crate) id: String,
+    /// The run that it concerns.
+    pub(crate) run_id: String,
+    /// The agent that it concerns.
+    pub(crate) agent_id: String,
+    /// The kind of that agent.
+    pub(crate) agent_type: String,
+    /// What it does: `HUMAN_REVIEW`, `AGENT_REVIEW`, `PAUSE`, `STOP`, `PRUNE` or `BRANCH`.
+    pub(crate) r#type: String,
+    /// What it is about, for inboxes.
+    pub(crate) kind: String,
+    /// Who is behind it: `user`, `system` or `programmatic`.
+    pub(crate) source: String,
+    /// Who asked for it.
+    pub(crate) requested_by: String,
+    /// How to stop: `graceful` or `immediate`.
+    pub(crate) mode: String,
+    /// How far it reaches: `agent` or `run`.
+    pub(crate) scope: String,
+    /// The order of inboxes; smaller goes first.
+    pub(crate) priority: u8,
+    /// Where it stands.
+    pub(crate) state: String,
+    /// Why, in words.
+    pub(crate) reason: String,
+    /// What one needs to know to decide.
+    pub(crate) context_for_decision: String,
+    /// The answers to choose from.
+    pub(crate) choices: Vec<ChoiceView>,
+    /// What must be confirmed.
+    pub(crate) confirmation_items: Vec<ConfirmationView>,
+    /// The agent's own fields.
+    pub(crate) fields: Map<String, Value>,
+    /// What may be decided.
+    pub(crate) allowed_decisions: Vec<String>,
+    /// The schema of the payload of a decision.
+    pub(crate) response_schema: Value,
+    /// Where the answer could go, and where it does.
+    pub(crate) routes: Vec<RouteView>,
+    /// Where the bound event sends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reroute_to_agent_type: Option<String>,
+    /// Who shall look at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) assignee: Option<String>,
+    /// Who looks at it now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) claimed_by: Option<ClaimView>,
+    /// The user's interrupt that goes first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) held_by: Option<String>,
+    /// When it expires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expires_at: Option<String>,
+    /// What then happens: `reject`, `cancel` or `reroute`.
+    pub(crate) on_expiry: String,
+    /// When it was admitted.
+    pub(crate) requested_at: String,
+    /// When it took hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) acknowledged_at: Option<String>,
+    /// When it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) resolved_at: Option<String>,
+    /// The digest of what people are shown; a decision may name it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shown_digest: Option<String>,
+    /// Its decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) decision: Option<DecisionView>,
+    /// What went wrong with its delivery.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_error: Option<String>,
+    /// Counts its changes; the `ETag`.
+    pub(crate) version: u64,
+}
+
+/// A part of the inbox.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct InterruptPage {
+    /// The interrupts.
+    pub(crate) interrupts: Vec<InterruptView>,
+    /// Where the next part begins; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_cursor: Option<String>,
+}
+
+impl InterruptView {
+    /// An interrupt as it is seen at a time.
+    pub(crate) fn of(interrupt: &Interrupt, now: Timestamp) -> Self {
+        let question = Question::of(interrupt);
+        let response_schema = question.response_schema(interrupt);
+        let review = interrupt.review.as_ref();
+        let address = AgentAddress {
+            run: interrupt.run,
+            node: interrupt.node.clone(),
+        };
+        let time = |time: &Option<Timestamp>| time.map(|time| time.to_string());
+        Self {
+            id: interrupt.id.to_string(),
+            run_id: interrupt.run.to_string(),
+            agent_id: address.to_string(),
+            agent_type: interrupt.kind.as_str().to_owned(),
+            r#type: interrupt.interrupt_type.name().to_owned(),
+            kind: kind_of(interrupt).to_owned(),
+            source: source_name(interrupt.source).to_owned(),
+            requested_by: interrupt.requested_by.name.as_str().to_owned(),
+            mode: mode_name(interrupt.mode).to_owned(),
+            scope: scope_name(interrupt.scope).to_owned(),
+            priority: Lane::of(interrupt.source).priority(),
+            state: interrupt.state.name().to_owned(),
+            reason: interrupt.reason.clone(),
+            context_for_decision: question.context_for_decision,
+            choices: question.choices.into_iter().map(choice).collect(),
+            confirmation_items: question
+                .confirmation_items
+                .into_iter()
+                .map(confirmation)
+                .collect(),
+            fields: question.own_fields,
+            allowed_decisions: allowed(interrupt),
+            response_schema,
+            routes: routes(interrupt),
+            reroute_to_agent_type: interrupt
+                .bound
+                .as_ref()
+                .map(|bound| bound.target.as_str().to_owned()),
+            assignee: review.and_then(|review| Some(review.assignee.as_ref()?.as_str().to_owned())),
+            claimed_by: review
+                .and_then(|review| review.claim_at(now))
+                .map(|claim| ClaimView {
+                    by: claim.by.as_str().to_owned(),
+                    until: claim.until.to_string(),
+                }),
+            held_by: interrupt.held_by.map(|holder| holder.to_string()),
+            expires_at: time(&interrupt.deadline),
+            on_expiry: outcome(&interrupt.on_expiry).to_owned(),
+            requested_at: interrupt.requested_at.to_string(),
+            acknowledged_at: time(&interrupt.acknowledged_at),
+            resolved_at: time(&interrupt.ended_at),
+            shown_digest: review.map(|review| review.shown.to_string()),
+            decision: DecisionView::of(interrupt),
+            last_error: interrupt.last_error.clone(),
+            version: interrupt.version,
+        }
+    }
+}
+
+fn allowed(interrupt: &Interrupt) -> Vec<String> {
+    interrupt
+        .allowed
+        .iter()
+        // That a stop was carried out is never a person's to say.
+        .filter(|&&verdict| verdict != Verdict::Applied)
+        .map(|&verdict| verdict_name(verdict).to_owned())
+        .collect()
+}
+
+fn routes(interrupt: &Interrupt) -> Vec<RouteView> {
+    let target = target_of(interrupt);
+    interrupt
+        .routes
+        .iter()
+        .map(|route| RouteView {
+            agent_type: route.as_str().to_owned(),
+            label: label(route.as_str()),
+            allowed: route == target,
+        })
+        .collect()
+}
+
+fn choice(choice: routing_core::Choice) -> ChoiceView {
+    ChoiceView {
+        label: choice.label,
+        value: choice.value,
+        description: choice.description,
+    }
+}
+
+fn confirmation(item: routing_core::ConfirmationItem) -> ConfirmationView {
+    ConfirmationView {
+        id: item.id,
+        prompt: item.prompt,
+        default_value: item.default_value,
+        impact_if_no: item.impact_if_no,
+    }
+}
+
+/// What an interrupt is about, for inboxes and their filters.
+pub(crate) fn kind_of(interrupt: &Interrupt) -> &'static str {
+    match interrupt.interrupt_type {
+        InterruptType::HumanReview => return "human_review",
+        InterruptType::AgentReview => return "agent_review",
+        InterruptType::Pause
+        | InterruptType::Stop
+        | InterruptType::Prune
+        | InterruptType::Branch => {}
+    }
+    let note: Option<StopNote> = serde_json::from_str(&interrupt.content).ok();
+    match (note.map(|note| note.cause), interrupt.source) {
+        (Some(StopCause::UserEscape), _) | (None, StopSource::User) => "user_escape",
+        (Some(StopCause::Permission), _) => "permission",
+        (Some(StopCause::Budget), _) => "budget",
+        (Some(StopCause::Timeout), _) => "timeout",
+        (Some(StopCause::Resource), _) => "resource",
+        (Some(StopCause::SystemError), _) | (None, StopSource::System) => "system_error",
+        (Some(StopCause::Shutdown), _) => "shutdown",
+        (Some(StopCause::Hook), _) => "hook",
+        (Some(StopCause::Code), _) => "code",
+        (Some(StopCause::Policy), _) | (None, StopSource::Programmatic) => "policy",
+    }
+}
+
+const fn outcome(outcome: &ExpiryOutcome) -> &'static str {
+    match outcome {
+        ExpiryOutcome::Reject => "reject",
+        ExpiryOutcome::Cancel => "cancel",
+        ExpiryOutcome::Reroute { .. } => "reroute",
+    }
+}

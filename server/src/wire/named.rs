@@ -1,0 +1,159 @@
+//! Enumerations as they are written on the wire.
+
+use interrupts::life::{Scope, Verdict};
+use routing_core::{InterruptType, StopMode, StopSource};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What can be decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DecisionName {
+    /// Go on as asked.
+    Approve,
+    /// Go on with a request that the person filled in.
+    Edit,
+    /// Do not go on as asked.
+    Reject,
+    /// An answer in words or choices.
+    Respond,
+    /// No answer; go on without one.
+    Ignore,
+    /// Go on somewhere else.
+    Reroute,
+    /// Change the plan.
+    ModifyPlan,
+    /// Give the matter up.
+    Cancel,
+    /// Go on after a pause.
+    Resume,
+}
+
+impl From<DecisionName> for Verdict {
+    fn from(name: DecisionName) -> Self {
+        match name {
+            DecisionName::Approve => Self::Approve,
+            DecisionName::Edit => Self::Edit,
+            DecisionName::Reject => Self::Reject,
+            DecisionName::Respond => Self::Respond,
+            DecisionName::Ignore => Self::Ignore,
+            DecisionName::Reroute => Self::Reroute,
+            DecisionName::ModifyPlan => Self::ModifyPlan,
+            DecisionName::Cancel => Self::Cancel,
+            DecisionName::Resume => Self::Resume,
+        }
+    }
+}
+
+/// The name of a verdict.
+pub(crate) const fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Approve => "approve",
+        Verdict::Edit => "edit",
+        Verdict::Reject => "reject",
+        Verdict::Respond => "respond",
+        Verdict::Ignore => "ignore",
+        Verdict::Reroute => "reroute",
+        Verdict::ModifyPlan => "modify_plan",
+        Verdict::Cancel => "cancel",
+        Verdict::Resume => "resume",
+        Verdict::Applied => "applied",
+    }
+}
+
+/// How to stop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ModeName {
+    /// Finish the current step, then stop.
+    #[default]
+    Graceful,
+    /// Stop now.
+    Immediate,
+}
+
+impl From<ModeName> for StopMode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Graceful => Self::Graceful,
+            ModeName::Immediate => Self::Immediate,
+        }
+    }
+}
+
+/// The name of a mode.
+pub(crate) const fn mode_name(mode: StopMode) -> &'static str {
+    match mode {
+        StopMode::Graceful => "graceful",
+        StopMode::Immediate => "immediate",
+    }
+}
+
+/// How far an interrupt reaches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ScopeName {
+    /// Its agent, and all that the agent started.
+    #[default]
+    Agent,
+    /// The whole run.
+    Run,
+}
+
+impl From<ScopeName> for Scope {
+    fn from(name: ScopeName) -> Self {
+        match name {
+            ScopeName::Agent => Self::Agent,
+            ScopeName::Run => Self::Run,
+        }
+    }
+}
+
+/// The name of a scope.
+pub(crate) const fn scope_name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Agent => "agent",
+        Scope::Run => "run",
+    }
+}
+
+/// What an interrupt does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum TypeName {
+    /// A person is asked.
+    HumanReview,
+    /// A reviewing model is asked, and a person where it is not sure.
+    AgentReview,
+    /// The run waits until somebody resumes it.
+    #[default]
+    Pause,
+    /// The run ends as cancelled.
+    Stop,
+    /// The agent and all below it end; the others go on.
+    Prune,
+    /// The run is forked at its last checkpoint.
+    Branch,
+}
+
+impl From<TypeName> for InterruptType {
+    fn from(name: TypeName) -> Self {
+        match name {
+            TypeName::HumanReview => Self::HumanReview,
+            TypeName::AgentReview => Self::AgentReview,
+            TypeName::Pause => Self::Pause,
+            TypeName::Stop => Self::Stop,
+            TypeName::Prune => Self::Prune,
+            TypeName::Branch => Self::Branch,
+        }
+    }
+}
+
+/// The name of a source.
+pub(crate) const fn source_name(source: StopSource) -> &'static str {
+    match source {
+        StopSource::User => "user",
+        StopSource::System => "system",
+        StopSource::Programmatic => "programmatic",
+    }
+}

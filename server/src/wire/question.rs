@@ -1,0 +1,195 @@
+//! What an interrupt asks, read from its content whatever form that has.
+
+use agents::catalogue::{SchemaQuery, schema};
+use agents::{AgentKind, RouteType};
+use interrupts::RouteName;
+use interrupts::life::{Family, Interrupt};
+use routing_core::schema::{AnswerSchema, Dialect};
+use routing_core::{Choice, ConfirmationItem};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// The record that answers interrupts.
+const ROUTING_RECORD: &str = "InterruptRouting";
+
+/// Where the shared part of a question may stand in its content.
+const PLACES: [&str; 8] = [
+    "",
+    "/request",
+    "/details",
+    "/payload",
+    "/question",
+    "/question/details",
+    "/request/details",
+    "/payload/details",
+];
+
+/// What an interrupt asks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Question {
+    /// The answers to choose from.
+    pub(crate) choices: Vec<Choice>,
+    /// What must be confirmed.
+    pub(crate) confirmation_items: Vec<ConfirmationItem>,
+    /// What one needs to know to decide.
+    pub(crate) context_for_decision: String,
+    /// The agent's own fields, beside the shared ones.
+    pub(crate) own_fields: Map<String, Value>,
+    /// The whole content.
+    pub(crate) content: Value,
+}
+
+impl Question {
+    /// What an interrupt asks.
+    pub(crate) fn of(interrupt: &Interrupt) -> Self {
+        let content: Value = serde_json::from_str(&interrupt.content).unwrap_or_default();
+        let shared = PLACES
+            .iter()
+            .filter_map(|place| content.pointer(place)?.as_object())
+            .find(|place| {
+                place.contains_key("choices") || place.contains_key("contextForDecision")
+            });
+        let Some(shared) = shared.cloned() else {
+            return Self {
+                content,
+                ..Self::default()
+            };
+        };
+        let mut own_fields = shared.clone();
+        for known in [
+            "type",
+            "reason",
+            "choices",
+            "confirmationItems",
+            "contextForDecision",
+            "eventId",
+            "timestamp",
+            "nodeId",
+            "sourceAgentType",
+            "rerouteToAgentType",
+            "interruptType",
+        ] {
+            own_fields.shift_remove(known);
+        }
+        Self {
+            choices: field(&shared, "choices"),
+            confirmation_items: field(&shared, "confirmationItems"),
+            context_for_decision: field(&shared, "contextForDecision"),
+            own_fields,
+            content,
+        }
+    }
+
+    /// The schema of the answers that fit: of a question the choices, confirmations and words; of a pause the
+    /// input with which the run goes on.
+    pub(crate) fn response_schema(&self, interrupt: &Interrupt) -> Value {
+        if interrupt.family() == Family::Stop {
+            return json!({
+                "type": "object",
+                "properties": {"input": {"type": "string", "description": "What the agent is told; without it the agent goes on with what it had."}},
+                "additionalProperties": false,
+            });
+        }
+        let values: Vec<&str> = self.choices.iter().map(|choice| &*choice.value).collect();
+        let chosen = if values.is_empty() {
+            json!({"type": "array", "maxItems": 0})
+        } else {
+            json!({"type": "array", "items": {"enum": values}, "uniqueItems": true})
+        };
+        let items: Map<String, Value> = self
+            .confirmation_items
+            .iter()
+            .map(|item| {
+                let schema = json!({"type": "boolean", "description": item.prompt});
+                (item.id.clone(), schema)
+            })
+            .collect();
+        let routes: Vec<&str> = interrupt.routes.iter().map(RouteName::as_str).collect();
+        let mut properties = json!({
+            "selectedChoices": chosen,
+            "text": {"type": "string"},
+            "confirmations": {"type": "object", "properties": items, "additionalProperties": false},
+            "rerouteTo": {"enum": routes},
+        });
+        let mut definitions = None;
+        if let (Some(mut request), Value::Object(properties)) =
+            (request_schema(interrupt, None), &mut properties)
+        {
+            // References are read from the top of a schema, so that is where definitions stand.
+            if let Value::Object(request) = &mut request {
+                definitions = request.shift_remove("$defs");
+            }
+            properties.insert("editedRequest".to_owned(), request);
+        }
+        let mut schema =
+            json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if let (Some(definitions), Value::Object(schema)) = (definitions, &mut schema) {
+            schema.insert("$defs".to_owned(), definitions);
+        }
+        schema
+    }
+}
+
+fn field<T: DeserializeOwned + Default>(object: &Map<String, Value>, name: &str) -> T {
+    let value = object.get(name).cloned();
+    value
+        .and_then(|value| serde_json::from_value(value).ok())
+        .unwrap_or_default()
+}
+
+/// Where the answer of an interrupt goes unless somebody sends it elsewhere.
+pub(crate) fn target_of(interrupt: &Interrupt) -> &RouteName {
+    let decided = interrupt.decision.as_ref().map(|decision| &decision.target);
+    let bound = interrupt.bound.as_ref().map(|bound| &bound.target);
+    decided.or(bound).unwrap_or(&interrupt.origin)
+}
+
+/// The schema of the routing record, narrowed to the one route that an interrupt's answer may take; `None` where
+/// its kinds of agents are not those of this program.
+pub(crate) fn routing_schema(
+    interrupt: &Interrupt,
+    reroute_to: Option<&RouteName>,
+) -> Option<&'static AnswerSchema> {
+    let origin: AgentKind = interrupt.kind.as_str().parse().ok()?;
+    let target: RouteType = reroute_to
+        .unwrap_or_else(|| target_of(interrupt))
+        .as_str()
+        .parse()
+        .ok()?;
+    let query = SchemaQuery {
+        origin: Some(origin),
+        reroute_to: Some(target),
+        ..SchemaQuery::new(Dialect::JsonSchema)
+    };
+    schema(ROUTING_RECORD, &query).ok()
+}
+
+/// The field of the routing record that leads to a target.
+pub(crate) fn routing_field(schema: &Value) -> Option<&str> {
+    let properties = schema.get("properties")?.as_object()?;
+    properties.keys().next().map(String::as_str)
+}
+
+/// The schema of the request of the one route, with the definitions that it needs.
+pub(crate) fn request_schema(
+    interrupt: &Interrupt,
+    reroute_to: Option<&RouteName>,
+) -> Option<Value> {
+    let whole = routing_schema(interrupt, reroute_to)?.constraints_schema();
+    let field = routing_field(whole)?;
+    let mut request = whole.get("properties")?.get(field)?.clone();
+    if let (Some(definitions), Value::Object(request)) = (whole.get("$defs"), &mut request) {
+        request.insert("$defs".to_owned(), definitions.clone());
+    }
+    Some(request)
+}
+
+/// The name of a type of agent as people read it: `DISCOVERY_ORCHESTRATOR` is `Discovery orchestrator`.
+pub(crate) fn label(name: &str) -> String {
+    let words = name.replace('_', " ").to_lowercase();
+    let mut letters = words.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => words,
+    }
+}

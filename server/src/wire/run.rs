@@ -1,0 +1,75 @@
+//! A run as callers see it.
+
+use interrupts::store::Run;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// A run as callers see it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct RunView {
+    /// Its id.
+    pub(crate) run_id: String,
+    /// Its client's own name for it, or its id.
+    pub(crate) thread_id: String,
+    /// Where it stands: `created`, `running`, `stopping`, `paused`, `waiting`, `completed`, `failed` or `cancelled`.
+    pub(crate) status: String,
+    /// Why it stands there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// What it shall reach.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) goal: Option<String>,
+    /// Whether a process executes it now.
+    pub(crate) executing: bool,
+    /// The number of its last checkpoint; 0 before the first.
+    pub(crate) checkpoint: u64,
+    /// The checkpoint that it was forked from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) forked_from: Option<String>,
+    /// When it was created.
+    pub(crate) created_at: String,
+    /// The interrupts that are open, where they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) open_interrupts: Option<Vec<String>>,
+    /// Counts its changes.
+    pub(crate) version: u64,
+}
+
+/// A part of the list of runs.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct RunPage {
+    /// The runs.
+    pub(crate) runs: Vec<RunView>,
+    /// Where the next part begins; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_cursor: Option<String>,
+}
+
+impl RunView {
+    /// A run as it is seen at a time.
+    pub(crate) fn of(run: &Run, now: Timestamp) -> Self {
+        Self {
+            run_id: run.id.to_string(),
+            thread_id: run.alias.clone().unwrap_or_else(|| run.id.to_string()),
+            status: run.state.name().to_owned(),
+            reason: run.reason.clone(),
+            goal: goal_of(run),
+            executing: run.lease.as_ref().is_some_and(|lease| lease.until > now),
+            checkpoint: run.checkpoint,
+            forked_from: run.forked_from.map(|checkpoint| checkpoint.to_string()),
+            created_at: run.created_at.to_string(),
+            open_interrupts: None,
+            version: run.version,
+        }
+    }
+}
+
+/// What a run shall reach, where its order says so.
+fn goal_of(run: &Run) -> Option<String> {
+    let content: Value = serde_json::from_str(&run.content).ok()?;
+    let goal = content.get("goal")?;
+    let text = goal.as_str().or_else(|| goal.get("text")?.as_str())?;
+    Some(text.to_owned())
+}

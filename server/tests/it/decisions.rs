@@ -1,0 +1,483 @@
+//! Decisions over REST: one wins, the others are told who and what; nothing else is decided than what was shown.
+
+use interrupts::life::{Role, State};
+use jiff::SignedDuration;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::house::{House, problem, token};
+use crate::scene::{asked, awaiting, open_question, question, running};
+
+fn decisions(id: impl std::fmt::Display) -> String {
+    format!("/v1/interrupts/{id}/decisions")
+}
+
+#[tokio::test]
+async fn a_question_is_read_with_everything_that_one_needs_to_answer_it() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let response = house
+        .get("viewer", &format!("/v1/interrupts/{}", asked.id))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        response.headers()["etag"],
+        format!("\"{}\"", asked.version).as_str()
+    );
+    let shown: Value = response.json().await.unwrap();
+    assert_eq!(shown["state"], "awaiting_review");
+    assert_eq!(shown["reason"], "Need clarification on discovery scope");
+    assert_eq!(shown["choices"][1]["value"], "narrow");
+    assert_eq!(shown["confirmation_items"][0]["id"], "cost");
+    assert_eq!(shown["fields"], json!({"phase": "discovery"}));
+    assert_eq!(
+        shown["agent_id"],
+        format!("{}/orchestrator/discovery", run.id)
+    );
+    let allowed: Vec<&Value> = shown["routes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|route| route["allowed"] == true)
+        .map(|route| &route["agent_type"])
+        .collect();
+    assert_eq!(allowed, ["DISCOVERY_ORCHESTRATOR"]);
+    let schema = &shown["response_schema"];
+    assert_eq!(
+        schema["properties"]["selectedChoices"]["items"]["enum"],
+        json!(["expand", "narrow"])
+    );
+    let request = schema["properties"]["editedRequest"]["$ref"]
+        .as_str()
+        .unwrap();
+    let request = schema.pointer(request.strip_prefix('#').unwrap()).unwrap();
+    assert_eq!(request["required"], json!(["goal"]), "{schema}");
+}
+
+#[tokio::test]
+async fn a_decision_needs_the_version_that_was_shown() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let body = json!({"decision": "approve"});
+    let path = decisions(asked.id);
+    let refused = house.post("reviewer", &path, &body).send().await.unwrap();
+    let refused = problem(refused, StatusCode::PRECONDITION_REQUIRED).await;
+    assert_eq!(refused["current_version"], asked.version);
+    let stale = house
+        .post("reviewer", &path, &body)
+        .header("If-Match", "\"1\"")
+        .send()
+        .await
+        .unwrap();
+    let stale = problem(stale, StatusCode::PRECONDITION_FAILED).await;
+    assert_eq!(stale["code"], "stale-version");
+    let decided = house
+        .post("reviewer", &path, &body)
+        .header("If-Match", format!("\"{}\"", asked.version))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(decided.status(), StatusCode::CREATED);
+    let decided: Value = decided.json().await.unwrap();
+    assert_eq!(decided["decision"], "approve");
+    assert_eq!(decided["by"], "reviewer");
+}
+
+#[tokio::test]
+async fn of_many_who_decide_at_once_one_wins_and_the_others_are_told_who_and_what() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let mut racers = Vec::new();
+    for number in 0..16 {
+        let name = format!("racer-{number}");
+        let secret = token(&*house.store, &name, Role::Reviewer).await;
+        let request = house
+            .client
+            .post(house.url(&decisions(asked.id)))
+            .bearer_auth(secret)
+            .header("If-Match", format!("\"{}\"", asked.version))
+            .json(&json!({"decision": "respond", "message": name}));
+        racers.push(tokio::spawn(async move { request.send().await.unwrap() }));
+    }
+    let (mut winners, mut losers) = (Vec::new(), Vec::new());
+    for racer in racers {
+        let response = racer.await.unwrap();
+        if response.status() == StatusCode::CREATED {
+            winners.push(response.json::<Value>().await.unwrap());
+        } else {
+            losers.push(problem(response, StatusCode::CONFLICT).await);
+        }
+    }
+    assert_eq!(winners.len(), 1);
+    assert_eq!(losers.len(), 15);
+    for loser in losers {
+        assert_eq!(loser["code"], "already-resolved");
+        assert_eq!(loser["resolved_by"], winners[0]["by"]);
+        assert_eq!(loser["decision"], "respond");
+        assert_eq!(loser["decision_id"], winners[0]["decision_id"]);
+    }
+}
+
+#[tokio::test]
+async fn the_same_request_sent_again_gives_the_same_answer_and_another_with_its_key_is_refused() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let send = |message: &str| {
+        house
+            .post(
+                "reviewer",
+                &decisions(asked.id),
+                &json!({"decision": "respond", "message": message}),
+            )
+            .header("If-Match", format!("\"{}\"", asked.version))
+            .header("Idempotency-Key", "one")
+            .send()
+    };
+    let first = send("narrow").await.unwrap();
+    assert_eq!(first.status(), StatusCode::CREATED);
+    let first: Value = first.json().await.unwrap();
+    let again = send("narrow").await.unwrap();
+    assert_eq!(again.status(), StatusCode::OK);
+    assert_eq!(again.json::<Value>().await.unwrap(), first);
+    let other = send("expand").await.unwrap();
+    let other = problem(other, StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(other["code"], "idempotency-conflict");
+    // Another person's key of the same text is another key.
+    let by_another = house
+        .post(
+            "supervisor",
+            &decisions(asked.id),
+            &json!({"decision": "respond", "message": "narrow"}),
+        )
+        .header("If-Match", format!("\"{}\"", asked.version))
+        .header("Idempotency-Key", "one")
+        .send()
+        .await
+        .unwrap();
+    problem(by_another, StatusCode::CONFLICT).await;
+}
+
+#[tokio::test]
+async fn an_answer_that_was_not_offered_does_not_reach_the_store() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let cases = [
+        (
+            json!({"decision": "respond", "payload": {"selectedChoices": ["all"]}}),
+            "response-schema",
+        ),
+        (
+            json!({"decision": "respond", "payload": {"confirmations": {"other": true}}}),
+            "response-schema",
+        ),
+        (
+            json!({"decision": "respond", "payload": {"unknown": 1}}),
+            "response-schema",
+        ),
+        (json!({"decision": "edit"}), "response-schema"),
+        (
+            json!({"decision": "edit", "payload": {"editedRequest": {"wrong": 1}}}),
+            "response-schema",
+        ),
+        (json!({"decision": "reroute"}), "route-not-allowed"),
+        (
+            json!({"decision": "reroute", "reroute_to": "MERGER_AGENT"}),
+            "route-not-allowed",
+        ),
+        (
+            json!({"decision": "approve", "reroute_to": "ORCHESTRATOR"}),
+            "route-not-allowed",
+        ),
+        (json!({"decision": "resume"}), "decision-not-allowed"),
+        (json!({"decision": "applied"}), "invalid-body"),
+        (
+            json!({"decision": "approve", "by": "somebody else"}),
+            "invalid-body",
+        ),
+    ];
+    for (body, code) in cases {
+        let response = house
+            .post("reviewer", &decisions(asked.id), &body)
+            .header("If-Match", format!("\"{}\"", asked.version))
+            .send()
+            .await
+            .unwrap();
+        let refused = problem(response, StatusCode::UNPROCESSABLE_ENTITY).await;
+        assert_eq!(refused["code"], code, "{body}: {refused}");
+    }
+    let kept = house.store.interrupt(asked.id).await.unwrap().unwrap();
+    assert_eq!(
+        (kept.state, kept.version),
+        (State::AwaitingReview, asked.version)
+    );
+}
+
+#[tokio::test]
+async fn an_answer_with_choices_confirmations_and_words_is_what_the_agent_gets() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let body = json!({
+        "decision": "respond",
+        "payload": {"selectedChoices": ["narrow"], "confirmations": {"cost": true}},
+        "message": "keep it small",
+    });
+    let response = house
+        .post("reviewer", &decisions(asked.id), &body)
+        .header("If-Match", format!("\"{}\"", asked.version))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(response.status(), StatusCode::CREATED);
+    let decided = house.store.interrupt(asked.id).await.unwrap().unwrap();
+    let content = decided.decision.unwrap().content.unwrap();
+    let answer: routing_core::review::Answer = serde_json::from_str(&content).unwrap();
+    assert_eq!(answer.selected_choices, ["narrow"]);
+    assert!(answer.confirmations["cost"]);
+    assert_eq!(answer.text.as_deref(), Some("keep it small"));
+}
+
+#[tokio::test]
+async fn a_person_sends_the_answer_elsewhere() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let response = house
+        .post(
+            "reviewer",
+            &format!("/v1/interrupts/{}/reroute", asked.id),
+            &json!({"reroute_to": "TICKET_ORCHESTRATOR"}),
+        )
+        .header("If-Match", format!("\"{}\"", asked.version))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(response.status(), StatusCode::CREATED);
+    let shown = house.read(&format!("/v1/interrupts/{}", asked.id)).await;
+    assert_eq!(shown["state"], "rerouted");
+    assert_eq!(shown["decision"]["target"], "TICKET_ORCHESTRATOR");
+    let schema = house
+        .read(&format!("/v1/interrupts/{}/routing-schema", asked.id))
+        .await;
+    let fields: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(fields, ["ticketOrchestratorRequest"]);
+}
+
+#[tokio::test]
+async fn a_decision_about_something_else_than_was_shown_is_refused() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let other = interrupts::Digest::of(b"something else").to_string();
+    let send = |digest: String| {
+        house
+            .post(
+                "reviewer",
+                &decisions(asked.id),
+                &json!({"decision": "approve", "shown_digest": digest}),
+            )
+            .header("If-Match", format!("\"{}\"", asked.version))
+            .send()
+    };
+    let refused = problem(send(other).await.unwrap(), StatusCode::PRECONDITION_FAILED).await;
+    assert_eq!(refused["code"], "shown-differs");
+    let shown = house.read(&format!("/v1/interrupts/{}", asked.id)).await;
+    let right = shown["shown_digest"].as_str().unwrap().to_owned();
+    assert_eq!(send(right).await.unwrap().status(), StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn whoever_asked_cannot_answer_whatever_role_his_other_token_has() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    // The question was asked by the actor `agent`.
+    for role in [Role::Reviewer, Role::Operator] {
+        let secret = token(&*house.store, "agent", role).await;
+        let response = house
+            .client
+            .post(house.url(&decisions(asked.id)))
+            .bearer_auth(secret)
+            .header("If-Match", format!("\"{}\"", asked.version))
+            .json(&json!({"decision": "approve"}))
+            .send()
+            .await
+            .unwrap();
+        problem(response, StatusCode::FORBIDDEN).await;
+    }
+}
+
+#[tokio::test]
+async fn a_claim_keeps_others_from_deciding_until_it_is_given_back() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let claim = format!("/v1/interrupts/{}/claim", asked.id);
+    let claimed = house
+        .client
+        .put(house.url(&claim))
+        .bearer_auth(&house.tokens["reviewer"])
+        .json(&json!({"ttl_s": 60}))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(claimed.status(), StatusCode::OK);
+    let claimed: Value = claimed.json().await.unwrap();
+    assert_eq!(claimed["claimed_by"]["by"], "reviewer");
+    let version = claimed["version"].as_u64().unwrap();
+    let response = house
+        .post(
+            "supervisor",
+            &decisions(asked.id),
+            &json!({"decision": "approve"}),
+        )
+        .header("If-Match", format!("\"{version}\""))
+        .send()
+        .await
+        .unwrap();
+    let refused = problem(response, StatusCode::CONFLICT).await;
+    assert_eq!(refused["claimed_by"], "reviewer");
+    let open = house.read("/v1/interrupts?status=claimed").await;
+    assert_eq!(open["interrupts"].as_array().unwrap().len(), 1);
+    let released = house
+        .client
+        .delete(house.url(&claim))
+        .bearer_auth(&house.tokens["reviewer"])
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(released.status(), StatusCode::OK);
+    let open = house.read("/v1/interrupts?status=claimed").await;
+    assert_eq!(open["interrupts"].as_array().unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn a_batch_says_what_came_of_each_and_decides_nothing_where_it_shall_check_first() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let one = open_question(&*house.store, &run).await;
+    let other = open_question(&*house.store, &run).await;
+    let item = |id: &dyn std::fmt::Display, version: u64| json!({"interrupt_id": id.to_string(), "version": version, "decision": "approve"});
+    let mixed = json!([item(&one.id, one.version), item(&other.id, 1)]);
+    let body = json!({"decisions": mixed, "check_all_first": true});
+    let refused = house
+        .post("reviewer", "/v1/interrupts:decide", &body)
+        .send()
+        .await
+        .unwrap();
+    let refused = problem(refused, StatusCode::CONFLICT).await;
+    assert_eq!(refused["refused"][0]["interrupt_id"], other.id.to_string());
+    let kept = house.store.interrupt(one.id).await.unwrap().unwrap();
+    assert_eq!(kept.state, State::AwaitingReview);
+    let body = json!({"decisions": mixed});
+    let done = house
+        .post("reviewer", "/v1/interrupts:decide", &body)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(done.status(), StatusCode::OK);
+    let done: Value = done.json().await.unwrap();
+    assert_eq!(done["decided"], 1);
+    assert_eq!(done["results"][0]["decision"]["decision"], "approve");
+    assert_eq!(done["results"][1]["problem"]["code"], "stale-version");
+}
+
+#[tokio::test]
+async fn an_interrupt_that_nobody_answers_in_time_expires_and_is_never_approved() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let mut admission = question(&run, "quick!");
+    admission.patience = Some(SignedDuration::from_millis(1));
+    let asked = awaiting(&*house.store, admission).await;
+    let response = house
+        .post(
+            "reviewer",
+            &decisions(asked.id),
+            &json!({"decision": "approve"}),
+        )
+        .header("If-Match", format!("\"{}\"", asked.version))
+        .send()
+        .await
+        .unwrap();
+    problem(response, StatusCode::GONE).await;
+    house.store.sweep(10).await.unwrap();
+    let shown = house.read(&format!("/v1/interrupts/{}", asked.id)).await;
+    assert_eq!(shown["state"], "expired");
+    assert_eq!(shown["decision"]["decision"], "reject");
+}
+
+#[tokio::test]
+async fn a_decision_of_a_run_that_nobody_executes_makes_it_go_on_here() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    house.store.release_run(run.id, run.epoch).await.unwrap();
+    house
+        .post(
+            "reviewer",
+            &decisions(asked.id),
+            &json!({"decision": "approve"}),
+        )
+        .header("If-Match", format!("\"{}\"", asked.version))
+        .send()
+        .await
+        .unwrap()
+        .error_for_status()
+        .unwrap();
+    assert_eq!(*house.launcher.resumed.lock().await, [run.id]);
+}
+
+#[tokio::test]
+async fn an_inbox_is_read_in_parts_and_filtered() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let other = running(&*house.store, None).await;
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        let run = if number == 4 { &other } else { &run };
+        ids.push(open_question(&*house.store, run).await.id.to_string());
+    }
+    let (mut path, mut seen) = ("/v1/interrupts?status=open&limit=2".to_owned(), Vec::new());
+    loop {
+        let response = house.get("viewer", &path).send().await.unwrap();
+        let link = response
+            .headers()
+            .get("link")
+            .map(|link| link.to_str().unwrap().to_owned());
+        let part: Value = response.json().await.unwrap();
+        for interrupt in part["interrupts"].as_array().unwrap() {
+            seen.push(interrupt["id"].as_str().unwrap().to_owned());
+        }
+        let Some(link) = link else { break };
+        path = link.split(['<', '>']).nth(1).unwrap().to_owned();
+    }
+    assert_eq!(seen, ids);
+    let of_run = house
+        .read(&format!("/v1/interrupts?run_id={}", other.id))
+        .await;
+    assert_eq!(of_run["interrupts"][0]["id"], ids[4].as_str());
+    let wrong = house
+        .get("viewer", "/v1/interrupts?status=odd")
+        .send()
+        .await
+        .unwrap();
+    problem(wrong, StatusCode::BAD_REQUEST).await;
+}
+
+#[tokio::test]
+async fn the_words_of_models_come_as_they_are_in_json() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let nasty = "<script>alert(1)</script>\u{202e}\u{0}";
+    let mut admission = question(&run, nasty);
+    admission.content = asked(nasty).to_string();
+    let asked = awaiting(&*house.store, admission).await;
+    let shown = house.read(&format!("/v1/interrupts/{}", asked.id)).await;
+    assert_eq!(shown["reason"], nasty);
+}

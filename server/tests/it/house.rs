@@ -1,0 +1,208 @@
+//! A server that listens, with a token for each role.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use interrupts::ActorName;
+use interrupts::NoBell;
+use interrupts::life::{Actor, Role};
+use interrupts::store::{CheckpointId, NewRun, Store};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use routing_core::RunId;
+use serde_json::Value;
+use server::{
+    Drained, LaunchError, LaunchOrder, RunLauncher, ServerConfig, TokenOrder, issue_token, serve,
+};
+use store::{MemoryStore, StoreSettings};
+use tokio::net::TcpListener;
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// The roles, by the names in which people write them.
+pub(crate) const ROLES: [(&str, Role); 5] = [
+    ("viewer", Role::Observer),
+    ("agent", Role::Requester),
+    ("reviewer", Role::Reviewer),
+    ("supervisor", Role::Supervisor),
+    ("admin", Role::Operator),
+];
+
+/// A server that listens.
+pub(crate) struct House {
+    pub(crate) address: SocketAddr,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) launcher: Arc<Launches>,
+    pub(crate) client: Client,
+    pub(crate) tokens: BTreeMap<&'static str, String>,
+    stop: CancellationToken,
+    served: JoinHandle<Drained>,
+}
+
+/// What a server was asked to execute.
+pub(crate) struct Launches {
+    store: Arc<dyn Store>,
+    pub(crate) resumed: Mutex<Vec<RunId>>,
+}
+
+#[async_trait]
+impl RunLauncher for Launches {
+    async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
+        if order.goal.is_empty() {
+            return Err(LaunchError::Order {
+                field: "goal".to_owned(),
+                reason: "it is empty".to_owned(),
+            });
+        }
+        let id = RunId::generate();
+        let new = NewRun {
+            id,
+            alias: order.alias,
+            content: serde_json::json!({"goal": order.goal}).to_string(),
+        };
+        match self.store.create_run(new).await {
+            Ok(run) => Ok(run.id),
+            Err(interrupts::store::RunError::Taken { run }) => Err(LaunchError::Taken { run }),
+            Err(error) => Err(LaunchError::Unavailable {
+                detail: error.to_string(),
+            }),
+        }
+    }
+
+    async fn resume(&self, run: RunId) -> Result<(), LaunchError> {
+        self.resumed.lock().await.push(run);
+        Ok(())
+    }
+
+    async fn fork(
+        &self,
+        checkpoint: CheckpointId,
+        _input: Option<String>,
+        _by: Actor,
+    ) -> Result<RunId, LaunchError> {
+        let id = RunId::generate();
+        let new = NewRun {
+            id,
+            alias: None,
+            content: "{}".to_owned(),
+        };
+        match self.store.fork_run(checkpoint, new).await {
+            Ok(run) => Ok(run.id),
+            Err(error) => Err(LaunchError::Refused {
+                reason: error.to_string(),
+            }),
+        }
+    }
+}
+
+impl House {
+    /// A server over an empty store in memory.
+    pub(crate) async fn open() -> Self {
+        Self::over(Arc::new(MemoryStore::new(StoreSettings::default())), |_| {}).await
+    }
+
+    /// A server over an empty store in memory, set up otherwise.
+    pub(crate) async fn with(set_up: impl FnOnce(&mut ServerConfig)) -> Self {
+        Self::over(Arc::new(MemoryStore::new(StoreSettings::default())), set_up).await
+    }
+
+    /// A server over a store.
+    pub(crate) async fn over(
+        store: Arc<dyn Store>,
+        set_up: impl FnOnce(&mut ServerConfig),
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let launcher = Arc::new(Launches {
+            store: Arc::clone(&store),
+            resumed: Mutex::default(),
+        });
+        let mut config = ServerConfig::new(Arc::clone(&store), Arc::new(NoBell));
+        config.launcher = Arc::clone(&launcher) as Arc<dyn RunLauncher>;
+        config.limits.feed_poll = Duration::from_millis(5);
+        set_up(&mut config);
+        let mut tokens = BTreeMap::new();
+        for (name, role) in ROLES {
+            tokens.insert(name, token(&*store, name, role).await);
+        }
+        let stop = CancellationToken::new();
+        let told = stop.clone();
+        let served = tokio::spawn(async move { serve(listener, config, told).await.unwrap() });
+        Self {
+            address,
+            store,
+            launcher,
+            client: Client::new(),
+            tokens,
+            stop,
+            served,
+        }
+    }
+
+    /// Tells the server to stop, and waits until it has.
+    pub(crate) async fn close(self) -> Drained {
+        self.stop.cancel();
+        self.served.await.unwrap()
+    }
+
+    /// Tells the server to stop.
+    pub(crate) fn tell_to_stop(&self) {
+        self.stop.cancel();
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub(crate) fn get(&self, role: &str, path: &str) -> RequestBuilder {
+        self.client
+            .get(self.url(path))
+            .bearer_auth(&self.tokens[role])
+    }
+
+    pub(crate) fn post(&self, role: &str, path: &str, body: &Value) -> RequestBuilder {
+        self.client
+            .post(self.url(path))
+            .bearer_auth(&self.tokens[role])
+            .json(body)
+    }
+
+    /// What is read at a path.
+    pub(crate) async fn read(&self, path: &str) -> Value {
+        let response = self.get("viewer", path).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        response.json().await.unwrap()
+    }
+}
+
+/// A token of somebody.
+pub(crate) async fn token(store: &dyn Store, name: &str, role: Role) -> String {
+    let order = TokenOrder {
+        name: ActorName::new(name).unwrap(),
+        role,
+        lifetime: None,
+        once: false,
+    };
+    issue_token(store, order).await.unwrap().secret
+}
+
+/// The code of a problem, after a look at all that every problem has.
+pub(crate) async fn problem(response: Response, status: StatusCode) -> Value {
+    assert_eq!(response.status(), status);
+    assert_eq!(
+        response.headers()["content-type"],
+        "application/problem+json"
+    );
+    let problem: Value = response.json().await.unwrap();
+    assert_eq!(problem["status"], status.as_u16(), "{problem}");
+    for member in ["title", "detail", "code", "hint"] {
+        let text = problem[member].as_str().unwrap_or_default();
+        assert!(!text.is_empty(), "{member} of {problem}");
+    }
+    let named = format!("/problems/{}", problem["code"].as_str().unwrap());
+    assert_eq!(problem["type"], named);
+    problem
+}

@@ -1,0 +1,14 @@
+//! The server from outside: over a listening socket, with the clients that people and programs use.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod attacks;
+mod decisions;
+mod feed;
+mod house;
+mod page;
+mod requests;
+mod rights;
+mod runs;
+mod scene;
+mod socket;

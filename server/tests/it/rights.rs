@@ -1,0 +1,206 @@
+//! Who may do what: every operation of the description, as every role.
+
+use interrupts::life::Role;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::house::{House, ROLES, problem, token};
+use crate::scene::{open_question, running};
+
+/// The roles that have each right.
+fn roles_of(right: &str) -> &'static [&'static str] {
+    match right {
+        "read" => &["viewer", "agent", "reviewer", "supervisor", "admin"],
+        "decide" => &["reviewer", "supervisor", "admin"],
+        "request" => &["agent", "supervisor", "admin"],
+        "direct" => &["supervisor", "admin"],
+        "operate" => &["admin"],
+        other => panic!("there is no right `{other}`"),
+    }
+}
+
+/// Every operation of the description: method, path with something in its gaps, right.
+fn operations(api: &Value, gaps: &[(&str, String)]) -> Vec<(Method, String, Option<String>)> {
+    let mut operations = Vec::new();
+    for (path, item) in api["paths"].as_object().unwrap() {
+        let mut filled = path.clone();
+        for (name, value) in gaps {
+            filled = filled.replace(&format!("{{{name}}}"), value);
+        }
+        assert!(!filled.contains('{'), "{filled}");
+        for (method, operation) in item.as_object().unwrap() {
+            let Ok(method) = method.to_uppercase().parse() else {
+                continue;
+            };
+            let right = operation["x-right"].as_str().map(str::to_owned);
+            operations.push((method, filled.clone(), right));
+        }
+    }
+    operations
+}
+
+#[tokio::test]
+async fn every_operation_lets_in_the_roles_that_its_description_names_and_no_others() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let api: Value = house
+        .client
+        .get(house.url("/openapi.json"))
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
+    assert_eq!(api, server::openapi());
+    let gaps = [
+        ("run_id", run.id.to_string()),
+        ("agent_id", format!("{}%2Forchestrator", run.id)),
+        ("interrupt_id", asked.id.to_string()),
+        ("event_id", "evt-1".to_owned()),
+        ("token_id", "0000000000000000".to_owned()),
+    ];
+    let operations = operations(&api, &gaps);
+    assert!(operations.len() > 30, "{}", operations.len());
+    for (method, path, right) in operations {
+        let nobody = house.client.request(method.clone(), house.url(&path));
+        let nobody = nobody.send().await.unwrap().status();
+        let Some(right) = right else {
+            assert_eq!(nobody, StatusCode::OK, "{method} {path} as nobody");
+            continue;
+        };
+        assert_eq!(
+            nobody,
+            StatusCode::UNAUTHORIZED,
+            "{method} {path} as nobody"
+        );
+        for (role, _) in ROLES {
+            let request = house
+                .client
+                .request(method.clone(), house.url(&path))
+                .bearer_auth(&house.tokens[role])
+                // Nothing is changed: what is asked is never the right thing.
+                .header("content-type", "application/json")
+                .body("{\"nothing\": [");
+            let status = request.send().await.unwrap().status();
+            let may = roles_of(&right).contains(&role);
+            assert_eq!(
+                status != StatusCode::FORBIDDEN,
+                may,
+                "{method} {path} as {role}: {status}"
+            );
+            assert!(status.as_u16() < 500, "{method} {path} as {role}: {status}");
+        }
+    }
+}
+
+#[test]
+fn the_description_says_of_each_operation_what_it_answers_and_names_no_schema_that_is_not_there() {
+    let api = server::openapi();
+    assert_eq!(api["openapi"], "3.1.0");
+    let mut names = std::collections::BTreeSet::new();
+    for (path, item) in api["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let name = operation["operationId"].as_str().unwrap();
+            assert!(names.insert(name.to_owned()), "{name}");
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let text = response["description"].as_str().unwrap_or_default();
+                assert!(!text.is_empty(), "{method} {path} {status}");
+            }
+        }
+    }
+    let text = api.to_string();
+    for reference in text.split("\"$ref\":\"#").skip(1) {
+        let pointer = reference.split('"').next().unwrap();
+        assert!(api.pointer(pointer).is_some(), "{pointer}");
+    }
+}
+
+#[tokio::test]
+async fn a_revoked_an_ended_and_an_invented_token_let_nobody_in() {
+    let house = House::open().await;
+    let secret = token(&*house.store, "leaver", Role::Operator).await;
+    let digest = interrupts::Digest::of(secret.as_bytes());
+    let read = |secret: String| {
+        house
+            .client
+            .get(house.url("/v1/runs"))
+            .bearer_auth(secret)
+            .send()
+    };
+    assert_eq!(read(secret.clone()).await.unwrap().status(), StatusCode::OK);
+    house.store.revoke_token(digest).await.unwrap();
+    let invented = format!("irq_{}", "0".repeat(64));
+    for secret in [
+        secret,
+        invented,
+        String::new(),
+        "irq_".to_owned(),
+        "x".repeat(9_000),
+    ] {
+        problem(read(secret).await.unwrap(), StatusCode::UNAUTHORIZED).await;
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_made_listed_without_its_secret_and_made_void() {
+    let house = House::open().await;
+    let body = json!({"name": "alex", "role": "reviewer", "lifetime_s": 3600});
+    let made = house
+        .post("admin", "/v1/tokens", &body)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(made.status(), StatusCode::CREATED);
+    let made: Value = made.json().await.unwrap();
+    let secret = made["secret"].as_str().unwrap();
+    let listed = house.get("admin", "/v1/tokens").send().await.unwrap();
+    let listed = listed.text().await.unwrap();
+    assert!(
+        listed.contains("alex") && !listed.contains(secret),
+        "{listed}"
+    );
+    let digest = interrupts::Digest::of(secret.as_bytes()).to_string();
+    assert!(!listed.contains(&digest), "the whole digest is listed");
+    let who = house.client.get(house.url("/v1/runs")).bearer_auth(secret);
+    assert_eq!(who.send().await.unwrap().status(), StatusCode::OK);
+    let path = format!("/v1/tokens/{}", made["token"]["id"].as_str().unwrap());
+    let void = house
+        .client
+        .delete(house.url(&path))
+        .bearer_auth(&house.tokens["admin"])
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(void.status(), StatusCode::OK);
+    let who = house.client.get(house.url("/v1/runs")).bearer_auth(secret);
+    assert_eq!(who.send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn an_agent_withdraws_its_own_interrupt_and_no_other() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let path = house.url(&format!("/v1/interrupts/{}", asked.id));
+    let stranger = token(&*house.store, "another agent", Role::Requester).await;
+    let refused = house
+        .client
+        .delete(&path)
+        .bearer_auth(stranger)
+        .send()
+        .await
+        .unwrap();
+    problem(refused, StatusCode::FORBIDDEN).await;
+    let own = house
+        .client
+        .delete(&path)
+        .bearer_auth(&house.tokens["agent"])
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(own.status(), StatusCode::OK);
+    let shown = house.read(&format!("/v1/interrupts/{}", asked.id)).await;
+    assert_eq!(shown["state"], "cancelled");
+}
