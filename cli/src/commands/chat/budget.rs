@@ -75,7 +75,11 @@ impl Charge for ChatBudget {
         let reserved = self.budget.reserve_when_free(model, input, LONGEST_ANSWER);
         match reserved.await {
             Ok(reservation) => Ok(Box::new(Held(reservation))),
-            Err(Refusal::Spent(reached)) => Err(reached.reason()),
+            // The call is not made at all: there is nothing that could still finish.
+            Err(Refusal::Spent(reached)) => Err(StopReason {
+                mode: StopMode::Immediate,
+                ..reached.reason()
+            }),
             Err(refusal) => Err(StopReason {
                 source: StopSource::System,
                 mode: StopMode::Immediate,

@@ -3,7 +3,7 @@
 use std::io;
 
 use llm::{Conversation, ConversationEvent, RunEnd, RunError};
-use routing_core::StopSource;
+use routing_core::{StopReason, StopSource};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -71,13 +71,8 @@ pub(super) async fn talk(
         };
         tell_rest(&mut events, &mut *output)?;
         match ended {
-            // No signal and no person: the budget has refused the call.
-            Ok(RunEnd::Interrupted { reason, .. })
-                if signalled.is_none() && reason.source == StopSource::System =>
-            {
-                return Err(Failure::new(Exit::LimitHit, reason.message)
-                    .hint("allow more with --budget-usd")
-                    .into());
+            Ok(RunEnd::Interrupted { reason, .. }) if is_of_budget(&reason, signalled) => {
+                return Err(unpaid(reason).into());
             }
             Ok(RunEnd::Interrupted { .. } | RunEnd::Paused { .. }) => {
                 return Ok(signalled.unwrap_or(Exit::Interrupted));
@@ -87,6 +82,15 @@ pub(super) async fn talk(
             Ok(RunEnd::Answered) => {}
         }
     }
+}
+
+/// Whether no signal and no person has interrupted: the budget has refused the call.
+fn is_of_budget(reason: &StopReason, signalled: Option<Exit>) -> bool {
+    signalled.is_none() && reason.source == StopSource::System
+}
+
+fn unpaid(reason: StopReason) -> Failure {
+    Failure::new(Exit::LimitHit, reason.message).hint("allow more with --budget-usd")
 }
 
 fn tell_rest(
