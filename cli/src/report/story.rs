@@ -9,8 +9,8 @@ use super::agent_tree::AgentTree;
 use crate::layout::{columns_of, cut, duration, wrap};
 use crate::palette::{Palette, Tone};
 
-pub(crate) use moment::answer_words;
 use moment::{Moment, moment_of};
+pub(crate) use moment::{answer_words, plan_words};
 
 /// How many lines of a screen one thing that happens may take, about; `-v` shows all of it.
 const MOST_LINES: usize = 3;
