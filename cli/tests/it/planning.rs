@@ -1,12 +1,33 @@
 //! `irq run --workflow plan-execute`: a plan that is stopped, changed, killed, and goes on.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command};
+use std::process::{Child, ChildStderr, Command};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::program::{end, irq, run_in, spawn, workspace};
+
+/// A run in a process of its own.
+struct Running {
+    child: Child,
+    errors: BufReader<ChildStderr>,
+}
+
+impl Running {
+    fn of(mut child: Child) -> Self {
+        let errors = BufReader::new(child.stderr.take().unwrap());
+        Self { child, errors }
+    }
+
+    fn wait_for(&mut self, text: &str) {
+        let mut line = String::new();
+        while !line.contains(text) {
+            line.clear();
+            assert!(self.errors.read_line(&mut line).unwrap() > 0, "no `{text}`");
+        }
+    }
+}
 
 /// A folder with a store in it.
 struct Desk {
@@ -41,16 +62,10 @@ impl Desk {
     }
 
     /// Starts a slow run, and lets it come to its first step.
-    fn at_its_first_step(&self) -> (Child, BufReader<std::process::ChildStderr>) {
-        let mut child = spawn(self.run().args(["--pace", "60"]));
-        let mut errors = BufReader::new(child.stderr.take().unwrap());
-        loop {
-            let mut line = String::new();
-            assert!(errors.read_line(&mut line).unwrap() > 0, "no step begins");
-            if line.contains("root/executor") {
-                return (child, errors);
-            }
-        }
+    fn at_its_first_step(&self) -> Running {
+        let mut running = Running::of(spawn(self.run().args(["--pace", "60"])));
+        running.wait_for("root/executor");
+        running
     }
 
     /// The one run of the store.
@@ -95,10 +110,10 @@ fn a_plan_runs_to_its_end_and_tells_how_much_is_done() {
     );
     assert!(ended.error_output.contains("plan 1/"), "{ended:#?}");
     let events = end(desk.run().arg("--json")).exits_with(0).events();
-    let told = events
+    let last = events
         .iter()
-        .filter(|event| event["type"] == "dev.irq.run.plan_told.v1");
-    let last = told.last().unwrap();
+        .rfind(|event| event["type"] == "dev.irq.run.plan_told.v1")
+        .unwrap();
     assert_eq!(last["data"]["kind"], "completed");
     assert_eq!(
         last["data"]["completed_steps"], last["data"]["total_steps"],
@@ -109,7 +124,10 @@ fn a_plan_runs_to_its_end_and_tells_how_much_is_done() {
 #[test]
 fn ctrl_c_stops_before_the_next_step_and_a_message_changes_the_plan() {
     let desk = Desk::new();
-    let (mut child, mut errors) = desk.at_its_first_step();
+    let Running {
+        mut child,
+        mut errors,
+    } = desk.at_its_first_step();
     send(&child, Signal::INT);
     let mut seen = String::new();
     errors.read_to_string(&mut seen).unwrap();
@@ -146,7 +164,7 @@ fn ctrl_c_stops_before_the_next_step_and_a_message_changes_the_plan() {
 #[test]
 fn killed_at_a_step_it_goes_on_in_another_process_without_repeating_one() {
     let desk = Desk::new();
-    let (mut child, _errors) = desk.at_its_first_step();
+    let Running { mut child, .. } = desk.at_its_first_step();
     child.kill().unwrap();
     child.wait().unwrap();
     let run = desk.only_run();
