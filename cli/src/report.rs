@@ -18,7 +18,7 @@ use crate::palette::Palette;
 pub(crate) use cloud_events::CloudEvents;
 pub(crate) use live::Live;
 pub(crate) use plain::Plain;
-pub(crate) use story::answer_words;
+pub(crate) use story::{answer_words, plan_words};
 use summary::Summary;
 
 /// How much is shown.

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use agents::plan_execute::{Fact, told_facts};
+use agents::run::{RunOrder, Workflow};
 use interrupts::store::{JournalEntry, Repeating, Run, Store};
 use jiff::Timestamp;
 use routing_core::NodeId;
@@ -11,7 +13,7 @@ use super::print;
 use crate::address::find_run;
 use crate::arguments::{Global, ReplayArguments, StoreArguments};
 use crate::audited::Told;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, causes};
 use crate::layout::cut;
 use crate::listing;
 use crate::palette::{Palette, Tone};
@@ -108,9 +110,38 @@ async fn moments(store: &dyn Store, run: &Run) -> Result<Vec<Moment>, Failure> {
             }),
         });
     }
+    moments.extend(of_plan(store, run).await?);
     // What happened at the same time stays in the order in which it was written.
     moments.sort_by_key(|moment| moment.at);
     Ok(moments)
+}
+
+/// What the observer of a plan was told, as its checkpoints keep it.
+async fn of_plan(store: &dyn Store, run: &Run) -> Result<Vec<Moment>, Failure> {
+    let is_plan = RunOrder::from_content(&run.content)
+        .is_ok_and(|order| order.workflow == Workflow::PlanExecute);
+    if !is_plan {
+        return Ok(Vec::new());
+    }
+    let facts = told_facts(store, run.id)
+        .await
+        .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+    let moment = |fact: Fact| {
+        let mut record = json!({"at": fact.time, "what": "plan"});
+        if let (Value::Object(record), Ok(Value::Object(told))) =
+            (&mut record, serde_json::to_value(&fact))
+        {
+            record.extend(told.into_iter().filter(|(name, _)| name != "time"));
+        }
+        Moment {
+            at: fact.time,
+            tone: Tone::Route,
+            node: None,
+            text: crate::report::plan_words(&fact),
+            record,
+        }
+    };
+    Ok(facts.into_iter().map(moment).collect())
 }
 
 async fn of_audit(store: &dyn Store, run: &Run) -> Result<Vec<Moment>, Failure> {

@@ -10,8 +10,8 @@ use crate::layout::{columns_of, cut, duration, wrap};
 use crate::model::CallMoment;
 use crate::palette::{Palette, Tone};
 
-pub(crate) use moment::answer_words;
 use moment::{Moment, moment_of, moment_of_call};
+pub(crate) use moment::{answer_words, plan_words};
 
 /// How many lines of a screen one thing that happens may take, about; `-v` shows all of it.
 const MOST_LINES: usize = 3;

@@ -13,6 +13,7 @@ mod interrupting;
 mod listing;
 mod looking_back;
 mod manual;
+mod planning;
 mod policies;
 mod program;
 mod questions;

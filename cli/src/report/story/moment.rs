@@ -273,7 +273,13 @@ pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<Moment> {
 
 /// What happened to a plan, and how much of it is done.
 fn plan_told(fact: &Fact) -> Option<Moment> {
-    let (symbol, tone, words) = match fact.kind {
+    let (symbol, tone, _words) = plan_signs(fact.kind);
+    Moment::of_run(symbol, tone, plan_words(fact))
+}
+
+/// A symbol, its tone, and the words for a kind of fact.
+const fn plan_signs(kind: FactKind) -> (&'static str, Tone, &'static str) {
+    match kind {
         FactKind::UserEscape => ("‖", Tone::Waiting, "interrupted"),
         FactKind::HumanInput => ("◆", Tone::Waiting, "an agent asks"),
         FactKind::SystemError => ("✗", Tone::Bad, "it cannot go on"),
@@ -290,7 +296,12 @@ fn plan_told(fact: &Fact) -> Option<Moment> {
         FactKind::StepDone => ("✓", Tone::Good, "a step is done"),
         FactKind::Completed => ("✓", Tone::Good, "the plan is done"),
         FactKind::Cancelled => ("■", Tone::Waiting, "cancelled"),
-    };
+    }
+}
+
+/// What happened to a plan, in one line.
+pub(crate) fn plan_words(fact: &Fact) -> String {
+    let (_symbol, _tone, words) = plan_signs(fact.kind);
     let mut what = format!(
         "plan {}/{}: {words}",
         fact.completed_steps, fact.total_steps
@@ -303,7 +314,7 @@ fn plan_told(fact: &Fact) -> Option<Moment> {
     {
         what.push_str(&format!("; next: {}", visible_line(next)));
     }
-    Moment::of_run(symbol, tone, what)
+    what
 }
 
 fn told(tree: &AgentTree, node: &NodeId, text: &str) -> Option<Moment> {
