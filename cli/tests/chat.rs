@@ -238,7 +238,7 @@ async fn a_conversation_ends_where_its_budget_does_and_an_unpriced_model_is_refu
         let mut command = Command::new(env!("CARGO_BIN_EXE_irq"));
         command
             .args(["chat", "--model", "openai:some-model", "--base-url"])
-            .arg(double.address().to_string())
+            .arg(double.address())
             .args(more)
             .env("OPENAI_API_KEY", RIGHT_KEY)
             .stdin(Stdio::piped())
