@@ -99,7 +99,7 @@ mod tests {
             tool: spec.name.clone(),
             arguments: json!({"command": "ls", "timeout": 3}),
         };
-        let here = Path::new("/work/a");
+        let here = Path::new("/home/ada/a");
         let digest = CallDigest::of(&spec, &call, here);
         let reordered = ToolCall {
             arguments: json!({"timeout": 3, "command": "ls"}),
@@ -131,7 +131,7 @@ mod tests {
             CallDigest::of(&widened, &call, here),
             CallDigest::of(&spec, &other, here),
             CallDigest::of(&spec, &again, here),
-            CallDigest::of(&spec, &call, Path::new("/work/b")),
+            CallDigest::of(&spec, &call, Path::new("/home/ada/b")),
         ] {
             assert!(Approval::of(digest).redeem(changed).is_err());
         }
