@@ -63,8 +63,8 @@ fn keys() -> Finding {
 
 /// Whether tools can be put into a control group of their own, which ends with all that they started.
 fn control_groups() -> Finding {
-    let remedy = "tools are contained by their process group then, which one that forks on purpose leaves; \
-                  run under a user's systemd session with Delegate=yes";
+    let remedy = "tools are then contained by a keeper that adopts what they leave behind and ends it; \
+                  for a control group, run under a user's systemd session with Delegate=yes";
     let Some(folder) = own_group() else {
         return Finding::note("tools", "no control groups of version 2 here", remedy);
     };
