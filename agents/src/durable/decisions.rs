@@ -310,7 +310,8 @@ fn content(row: &Interrupt, proposal: &Proposal<RouteType>) -> Result<String, Ke
     Ok(content.to_string())
 }
 
-/// The decision of an interrupt that has ended.
+/// The decision of an interrupt that has ended. One that was given up gets none until somebody has it tried again,
+/// so nobody waits for it.
 fn standing(row: &Interrupt) -> Known {
     match (&row.decision, row.state) {
         (Some(decision), State::Resolved | State::Rerouted | State::Expired) => {
@@ -319,14 +320,13 @@ fn standing(row: &Interrupt) -> Known {
         (_, State::Cancelled) => Err(DecisionErrorBox(DecisionError::Withdrawn {
             interrupt: row.id,
         })),
+        (_, State::DeadLettered) => Err(DecisionErrorBox(DecisionError::DeadLettered {
+            interrupt: row.id,
+        })),
         (None, State::Resolved | State::Rerouted | State::Expired)
         | (
             _,
-            State::Requested
-            | State::Delivered
-            | State::Acknowledged
-            | State::AwaitingReview
-            | State::DeadLettered,
+            State::Requested | State::Delivered | State::Acknowledged | State::AwaitingReview,
         ) => Ok(None),
     }
 }

@@ -61,6 +61,9 @@ pub(crate) enum KeepError {
         interrupt: InterruptId,
         state: State,
     },
+    /// A question was given up, and nobody can decide it before somebody has it tried again.
+    #[error("{interrupt} is dead-lettered: it was tried too often, and nobody can decide it")]
+    DeadLettered { interrupt: InterruptId },
     /// A part of the program asked for the journal before it was loaded.
     #[error("the run's journal is not open")]
     NotOpen,

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use routing_core::InterruptId;
 use routing_core::ask::AskError;
 use routing_core::handler::{DecisionError, HandleError};
 use routing_core::model::ModelError;
@@ -111,6 +112,9 @@ impl FlowError {
     /// Whether the run could not be recorded. What was recorded before stands, so it has not failed: it can
     /// be resumed.
     pub(crate) fn is_of_the_store(&self) -> bool {
+        if self.dead_letter().is_some() {
+            return false;
+        }
         let mut cause: Option<&(dyn Error + 'static)> = Some(self);
         while let Some(error) = cause {
             let is_model = error
@@ -142,7 +146,32 @@ impl FlowError {
     pub(crate) fn is_resumable(&self) -> bool {
         self.is_of_the_store()
             || matches!(self, Self::StepLimit { .. })
+            || self.dead_letter().is_some()
             || self.model_error().is_some()
+    }
+
+    /// The interrupt that nobody can decide before somebody has it tried again.
+    fn dead_letter(&self) -> Option<InterruptId> {
+        match self {
+            Self::Interrupt {
+                source: HandleError::Decision(DecisionError::DeadLettered { interrupt }),
+                ..
+            }
+            | Self::Keep(KeepError::DeadLettered { interrupt }) => Some(*interrupt),
+            Self::Model { .. }
+            | Self::Interrupt { .. }
+            | Self::Keep(_)
+            | Self::Reroutes(_)
+            | Self::StepLimit { .. }
+            | Self::NodeId(_)
+            | Self::Json(_)
+            | Self::EmptyText(_)
+            | Self::EmptyList(_)
+            | Self::Lost { .. }
+            | Self::PlanRefused(_)
+            | Self::Panicked { .. }
+            | Self::Plan(_) => None,
+        }
     }
 
     /// What is kept of it.
@@ -185,6 +214,11 @@ impl FlowError {
         if let Self::Keep(KeepError::OtherForm { .. }) = self {
             let hint = "what was recorded stands; use the version of the program that saved the checkpoint";
             return Some(hint.to_owned());
+        }
+        if let Some(interrupt) = self.dead_letter() {
+            return Some(format!(
+                "`irq redrive {interrupt}` has it tried again, and `irq withdraw {interrupt}` gives it up; resume the run then"
+            ));
         }
         if self.is_of_the_store() {
             let hint = "what was recorded stands; see to the store, then resume the run";

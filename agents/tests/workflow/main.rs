@@ -12,6 +12,7 @@
 mod calls;
 mod controlled;
 mod events;
+mod given_up;
 mod interrupts;
 mod models;
 mod mortal;

@@ -80,6 +80,12 @@ pub enum DecisionError {
         /// The interrupt.
         interrupt: InterruptId,
     },
+    /// The interrupt was given up before anybody could decide it. Whoever tends the store may have it tried again.
+    #[error("{interrupt} is dead-lettered: it was tried too often, and nobody can decide it")]
+    DeadLettered {
+        /// The interrupt.
+        interrupt: InterruptId,
+    },
     /// What keeps the decisions cannot be read or written.
     #[error("decisions cannot be read or written")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),

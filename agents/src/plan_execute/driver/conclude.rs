@@ -89,11 +89,15 @@ impl Driver {
         Ok(())
     }
 
-    /// A run that could not be recorded has not failed: whoever resumes it finds it where it stood.
+    /// A run that could not be recorded, or that waits for an operator, has not failed: whoever resumes it finds it where it stood.
     async fn unconcluded(&self, error: &FlowError) -> RunStatus {
         let record = &self.journal.record;
-        if error.is_of_the_store() {
-            let reason = "its store failed".to_owned();
+        if error.is_resumable() {
+            let reason = if error.is_of_the_store() {
+                "its store failed".to_owned()
+            } else {
+                error.chain()
+            };
             let _best_effort = record.become_state(RunState::Paused, Some(reason)).await;
             let _best_effort = record.release().await;
         } else {

@@ -1,7 +1,7 @@
 //! The plan's questions in the store: raised, shown to people, withdrawn, decided.
 
 use interrupts::life::{
-    Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Refusal, Role, Scope, State,
+    Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Refusal, Role, Scope, State,
     USUAL_ATTEMPTS, Verdict, WithdrawCause,
 };
 use interrupts::store::{ChangeError, RaisedQuestion};
@@ -171,6 +171,7 @@ impl Driver {
                 store.raise(raised).await?.into_interrupt()
             }
         };
+        let row = self.taken_again(row).await?;
         if row.state == State::Acknowledged {
             let shown = Digest::of(&serde_json::to_vec(&question)?);
             match store.require_review(row.id, row.epoch, shown).await {
@@ -181,6 +182,36 @@ impl Driver {
             }
         }
         Ok(Some(question))
+    }
+
+    /// The question as it stands with its agent's words: one that was given up and is tried again has lost them.
+    async fn taken_again(&self, row: Interrupt) -> Result<Interrupt, KeepError> {
+        let record = &self.journal.record;
+        let taken = match row.state {
+            State::Requested => {
+                let holder = row.lease.as_ref().map(|lease| lease.owner.clone());
+                record
+                    .store()
+                    .deliver(row.id, record.delivery(holder))
+                    .await?
+            }
+            State::Delivered
+            | State::Acknowledged
+            | State::AwaitingReview
+            | State::Resolved
+            | State::Rerouted
+            | State::Expired
+            | State::Cancelled
+            | State::DeadLettered => row,
+        };
+        if taken.state != State::Delivered {
+            return Ok(taken);
+        }
+        let evidence = Evidence::Request {
+            content: taken.content.clone(),
+        };
+        let store = record.store();
+        Ok(store.acknowledge(taken.id, taken.epoch, evidence).await?)
     }
 
     fn question(&self, open: &OpenQuestion, asked: &Asked) -> Result<Question, KeepError> {
@@ -239,6 +270,9 @@ impl Driver {
     pub(super) async fn ended(&self, id: InterruptId) -> Result<Option<Interrupt>, KeepError> {
         let row = self.journal.record.store().interrupt(id).await?;
         let row = row.ok_or_else(|| missing(id))?;
+        if row.state == State::DeadLettered {
+            return Err(KeepError::DeadLettered { interrupt: id });
+        }
         Ok((!row.state.is_live()).then_some(row))
     }
 
