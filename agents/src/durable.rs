@@ -5,6 +5,8 @@
 //! place in the run and read, not produced again. Between two such places the code does the same each time,
 //! so it arrives where the run stood, and goes on from there.
 
+pub(crate) mod allowance;
+pub(crate) mod attempts;
 pub(crate) mod checkpoint;
 pub(crate) mod control;
 pub(crate) mod decisions;

@@ -15,6 +15,7 @@ use routing_core::model::Dialect;
 
 use crate::exit::Exit;
 use crate::nearest::nearest;
+use crate::size::parse_size;
 use crate::time::parse_duration;
 
 pub(crate) use acting::{
@@ -200,14 +201,23 @@ pub(crate) struct TalkArguments {
 /// How far a run may go.
 #[derive(Debug, Args)]
 pub(crate) struct LimitArguments {
-    /// How many steps the run may take in all
+    /// How many steps the run may take in all, in whatever processes
     #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
     pub(crate) max_steps: Option<NonZeroU32>,
-    /// How long it may take before it is paused: 90s, 15m, 2h
+    /// How long processes may work on the run in all before it is paused: 90s, 15m, 2h; while nobody executes it,
+    /// no time passes
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_duration)]
     pub(crate) timeout: Option<jiff::SignedDuration>,
     #[command(flatten)]
     pub(crate) budget: BudgetArguments,
+    /// How much memory this process may hold before the run is paused: 512MiB, 2GiB. It is irq's own, looked at
+    /// twice a second; that of tools, and of a model's server, is not in it
+    #[arg(long, value_name = "SIZE", help_heading = "Limits", value_parser = parse_size)]
+    pub(crate) max_memory: Option<u64>,
+    /// How much processor time this process may use before the run is paused: 90s, 15m. It is irq's own, of all
+    /// processors together, from the beginning of this command: a resume counts anew
+    #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_duration)]
+    pub(crate) max_cpu_time: Option<jiff::SignedDuration>,
     /// How long a stop by a signal may take to be graceful before it is immediate [default: the policy's grace]
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_duration)]
     pub(crate) grace: Option<jiff::SignedDuration>,
@@ -225,7 +235,7 @@ pub(crate) struct LimitArguments {
 /// What may be spent.
 #[derive(Debug, Args)]
 pub(crate) struct BudgetArguments {
-    /// How much models may cost before no further call is made, in dollars: 0.50
+    /// How much models may cost in all before no further call is made, in dollars: 0.50
     #[arg(long, value_name = "AMOUNT", help_heading = "Limits")]
     pub(crate) budget_usd: Option<String>,
     /// What models cost: a TOML file

@@ -19,9 +19,9 @@ use routing_core::{NodeId, RunId};
 use store::bell_at;
 use tokio::runtime::Handle;
 
-use agents::run::{Hold, RunOrder, RunStore, Workflow};
+use agents::run::{Allowance, Hold, RunOrder, RunStore, Workflow, Working};
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, causes};
 use crate::refused::{by_run, by_store};
 use crate::storage::{Storage, is_owned};
 use crate::time::instant;
@@ -185,6 +185,43 @@ impl Keeping {
             inbox,
             control,
         })
+    }
+
+    /// Records that this process begins to work on a run, and what the run may use from now on, where that is
+    /// changed.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be written.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(crate) async fn work_begins(
+        &self,
+        kept: &Kept,
+        workflow: Workflow,
+        changed: Option<&Allowance>,
+    ) -> Result<Working, Failure> {
+        let node = first_node(workflow)?;
+        let run = kept.run.run();
+        let begun = Working::begin(self.store(), run, kept.run.epoch(), &node, changed).await;
+        begun.map_err(|error| Failure::new(Exit::Failure, causes(&error)))
+    }
+
+    /// Records how long this process has worked on a run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it is recorded or not.
+    pub(crate) async fn work_ends(&self, working: Working) {
+        if let Err(error) = working.end(self.store()).await {
+            // Whoever takes the run next finds it out from what else was recorded.
+            tracing::warn!(
+                error = causes(&error),
+                "how long the run took is not recorded"
+            );
+        }
     }
 
     /// The owner of a run, where its process is known to be gone.

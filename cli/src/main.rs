@@ -20,6 +20,7 @@ mod refused;
 mod report;
 mod request;
 mod reviewer;
+mod size;
 mod spending;
 mod stage;
 mod storage;

@@ -1,22 +1,88 @@
 //! What may be spent: an amount, and the prices of models.
 
-use interrupts::money::{ModelPrice, Money, PriceTable};
+use agents::run::{BudgetOrder, CallEnd, CallUse, Prompt};
+use interrupts::money::{CallBound, ModelPrice, Money, PriceTable, Usage};
+use routing_core::model::TokenUsage;
 
 use crate::arguments::BudgetArguments;
 use crate::exit::{Exit, Failure};
 
-/// The limit and the prices, where there is a limit.
+/// What may be spent.
+#[derive(Debug, Clone)]
+pub(crate) struct Spending {
+    /// The limit.
+    pub(crate) limit: Money,
+    /// What models cost.
+    pub(crate) prices: PriceTable,
+}
+
+impl Spending {
+    /// As the command line says; `None` where it sets no limit.
+    ///
+    /// # Errors
+    ///
+    /// A usage failure where the prices or the amount cannot be read.
+    pub(crate) fn of(arguments: &BudgetArguments) -> Result<Option<Self>, Failure> {
+        match order(arguments, None)? {
+            Some(order) => Self::ordered(&order).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// As a run keeps it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Spending::of`].
+    pub(crate) fn ordered(order: &BudgetOrder) -> Result<Self, Failure> {
+        Ok(Self {
+            limit: amount(&order.limit)?,
+            prices: prices(&order.prices)?,
+        })
+    }
+}
+
+/// What the command line says of the money, as a run keeps it: without prices of its own, those that the run has.
 ///
 /// # Errors
 ///
-/// A usage failure where the prices or the amount cannot be read.
-pub(crate) fn spending(
+/// A usage failure where the prices cannot be read.
+pub(crate) fn order(
     arguments: &BudgetArguments,
-) -> Result<Option<(Money, PriceTable)>, Failure> {
-    match &arguments.budget_usd {
-        None => Ok(None),
-        Some(text) => Ok(Some((amount(text)?, prices(arguments)?))),
-    }
+    kept: Option<&BudgetOrder>,
+) -> Result<Option<BudgetOrder>, Failure> {
+    let Some(limit) = arguments.budget_usd.clone() else {
+        return Ok(None);
+    };
+    let prices = match &arguments.prices {
+        Some(path) => std::fs::read_to_string(path).map_err(|error| {
+            let text = format!("the prices {} cannot be read: {error}", path.display());
+            Failure::new(Exit::NotFound, text)
+        })?,
+        None => kept.map(|kept| kept.prices.clone()).unwrap_or_default(),
+    };
+    Ok(Some(BudgetOrder { limit, prices }))
+}
+
+/// What the calls of a run have cost by now. Where the provider did not say, it is an estimate; where nobody knows,
+/// for the process died or the connection broke, it is the most that the call may have cost.
+pub(crate) fn spent(calls: &[CallUse], price: &ModelPrice, bound: CallBound) -> Money {
+    let cost = |call: &CallUse| {
+        let Prompt { messages, bytes } = call.prompt;
+        let input = bound.input(u64::from(messages), bytes);
+        let nothing_said = call.usage == TokenUsage::default();
+        let usage = match call.end {
+            CallEnd::NotBilled => Usage::NOT_BILLED,
+            CallEnd::Unknown => Usage::UNKNOWN,
+            CallEnd::CutShort if nothing_said && call.answer_bytes == 0 => Usage::UNKNOWN,
+            CallEnd::CutShort | CallEnd::Answered => {
+                let output = bound.tokens(call.answer_bytes);
+                Usage::reported_or_estimated(call.usage, input, output)
+            }
+        };
+        price.cost(&usage, input, bound.longest_answer)
+    };
+    calls.iter().map(cost).fold(Money::ZERO, Money::plus)
 }
 
 /// What to say where a model has no price.
@@ -32,19 +98,13 @@ fn amount(text: &str) -> Result<Money, Failure> {
     })
 }
 
-fn prices(arguments: &BudgetArguments) -> Result<PriceTable, Failure> {
-    let table = match &arguments.prices {
-        None => PriceTable::new("USD"),
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                let text = format!("the prices {} cannot be read: {error}", path.display());
-                Failure::new(Exit::NotFound, text)
-            })?;
-            PriceTable::from_toml(&text).map_err(|error| {
-                let text = format!("the prices {} cannot be used: {error}", path.display());
-                Failure::new(Exit::Usage, text)
-            })?
-        }
+fn prices(text: &str) -> Result<PriceTable, Failure> {
+    let table = if text.is_empty() {
+        PriceTable::new("USD")
+    } else {
+        PriceTable::from_toml(text).map_err(|error| {
+            Failure::new(Exit::Usage, format!("the prices cannot be used: {error}"))
+        })?
     };
     // The rehearsal costs nobody anything, unless somebody rehearses a budget.
     Ok(match table.price("rehearsal") {

@@ -324,10 +324,9 @@ fn standing(row: &Interrupt) -> Known {
             interrupt: row.id,
         })),
         (None, State::Resolved | State::Rerouted | State::Expired)
-        | (
-            _,
-            State::Requested | State::Delivered | State::Acknowledged | State::AwaitingReview,
-        ) => Ok(None),
+        | (_, State::Requested | State::Delivered | State::Acknowledged | State::AwaitingReview) => {
+            Ok(None)
+        }
     }
 }
 

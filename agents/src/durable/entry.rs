@@ -52,6 +52,18 @@ pub(crate) struct CallIntent {
     /// How the turn began, for the first call of a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) start: Option<TurnStart>,
+    /// How much it is asked.
+    #[serde(default)]
+    pub(crate) prompt: Prompt,
+}
+
+/// How much a model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Prompt {
+    /// The messages, and one more for the schema.
+    pub messages: u32,
+    /// The bytes of all of them.
+    pub bytes: u64,
 }
 
 /// A model has answered.

@@ -12,8 +12,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use super::attempts::{ATTEMPT, AttemptEnd, AttemptIntent, PastTries, Tries, Unended};
 use super::entry::{
-    CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, TurnStart,
+    CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, Prompt, TurnStart,
 };
 use super::error::KeepError;
 use super::letter::Origin;
@@ -56,6 +57,8 @@ struct Past {
     /// The interrupts of the run's own nodes.
     interrupts: Vec<InterruptId>,
     last: Option<Timestamp>,
+    /// The tries of the calls, until they are settled.
+    tries: PastTries,
 }
 
 /// The journal of a run.
@@ -68,6 +71,8 @@ pub(crate) struct RunJournal {
     times: Mutex<HashMap<NodeId, Timestamp>>,
     /// How the turns begin whose first call is about to be made.
     starts: Mutex<HashMap<NodeId, TurnStart>>,
+    /// The tries of the calls that have had one without an answer, and of those that are under way.
+    tries: Mutex<HashMap<String, Tries>>,
     /// Whether some flow does what was not done before.
     live: watch::Sender<bool>,
 }
@@ -80,6 +85,7 @@ impl RunJournal {
             pending: Mutex::default(),
             times: Mutex::default(),
             starts: Mutex::default(),
+            tries: Mutex::default(),
             live: watch::Sender::new(false),
         }
     }
@@ -107,6 +113,11 @@ impl RunJournal {
             }
         }
         self.finish_dispatches(&past, dispatches).await?;
+        let (unended, tries) = std::mem::take(&mut past.tries).settle();
+        *self.tries() = tries;
+        if !self.record.is_watched_only() {
+            self.end_attempts(unended).await?;
+        }
         let is_new = past.effects.is_empty();
         let _first = self.past.set(past);
         if is_new && !self.record.is_watched_only() {
@@ -133,6 +144,8 @@ impl RunJournal {
                     let result: CallResult = read(&place, &result.content)?;
                     past.usage = past.usage.plus(result.usage);
                 }
+                let is_answered = entry.result.is_some();
+                past.tries.saw_call(&place, &node, &intent, is_answered);
                 if let Some(start) = intent.start {
                     past.steps = past.steps.max(start.step);
                     past.reach(&start.place);
@@ -144,6 +157,14 @@ impl RunJournal {
             INTERRUPT => {
                 let intent: InterruptIntent = read(&place, &content)?;
                 past.interrupts.push(intent.interrupt);
+            }
+            ATTEMPT => {
+                let intent: AttemptIntent = read(&place, &content)?;
+                if let Some(result) = &entry.result {
+                    let end: AttemptEnd = read(&place, &result.content)?;
+                    past.usage = past.usage.plus(end.usage());
+                }
+                past.tries.saw_attempt(&intent, entry.result.is_some());
             }
             CUT_OFF => past.reach(&read::<CutOff>(&place, &content)?.place),
             // A kind that a newer version knows is no effect of these workflows.
@@ -186,6 +207,105 @@ impl RunJournal {
             }
         }
         Ok(())
+    }
+
+    /// Ends the tries that died with the process that made them.
+    async fn end_attempts(&self, unended: Vec<Unended>) -> Result<(), KeepError> {
+        for Unended { node, intent, end } in unended {
+            let place = place::attempt(&intent.call, intent.attempt);
+            let effect = EffectId::in_run(self.record.run, &place);
+            if end == AttemptEnd::Unknown && intent.attempt == 1 {
+                let content = serde_json::to_string(&intent)?;
+                let intent = self.intent_of(&node, ATTEMPT, &place, content)?;
+                let epoch = self.record.epoch()?;
+                self.record.store().begin(epoch, intent).await?;
+            }
+            self.finish_effect(effect, serde_json::to_string(&end)?)
+                .await?;
+            self.pending().remove(&effect);
+        }
+        Ok(())
+    }
+
+    /// A call is about to be tried, for the first time or again.
+    pub(crate) async fn attempt_begins(
+        &self,
+        node: &NodeId,
+        call: &str,
+        prompt: Prompt,
+    ) -> Result<(), KeepError> {
+        let is_left = self.tries().get(call).is_some_and(|tries| tries.is_open);
+        if is_left {
+            // Whoever made the try before gave it up and did not see its end.
+            self.attempt_ended(node, call, prompt, &AttemptEnd::Unknown)
+                .await?;
+        }
+        let ended = {
+            let mut tries = self.tries();
+            let tries = tries.entry(call.to_owned()).or_default();
+            tries.is_open = true;
+            tries.ended
+        };
+        if ended > 0 {
+            self.begin_attempt(node, call, ended + 1, prompt).await?;
+        }
+        Ok(())
+    }
+
+    /// A try has ended.
+    pub(crate) async fn attempt_ended(
+        &self,
+        node: &NodeId,
+        call: &str,
+        prompt: Prompt,
+        end: &AttemptEnd,
+    ) -> Result<(), KeepError> {
+        let ended = {
+            let mut tries = self.tries();
+            let so_far = tries.get(call).map_or(0, |tries| tries.ended);
+            if *end == AttemptEnd::Answered {
+                tries.remove(call);
+            }
+            so_far
+        };
+        if ended == 0 {
+            if *end == AttemptEnd::Answered {
+                return Ok(());
+            }
+            self.begin_attempt(node, call, 1, prompt).await?;
+        }
+        let attempt = ended + 1;
+        let place = place::attempt(call, attempt);
+        let effect = EffectId::in_run(self.record.run, &place);
+        self.finish_effect(effect, serde_json::to_string(end)?)
+            .await?;
+        self.pending().remove(&effect);
+        if *end != AttemptEnd::Answered {
+            let is_open = false;
+            let tries = Tries {
+                ended: attempt,
+                is_open,
+            };
+            self.tries().insert(call.to_owned(), tries);
+        }
+        Ok(())
+    }
+
+    async fn begin_attempt(
+        &self,
+        node: &NodeId,
+        call: &str,
+        attempt: u32,
+        prompt: Prompt,
+    ) -> Result<(), KeepError> {
+        let intent = AttemptIntent {
+            call: call.to_owned(),
+            attempt,
+            prompt,
+        };
+        let content = serde_json::to_string(&intent)?;
+        let place = place::attempt(call, attempt);
+        self.begin(node, ATTEMPT, &place, &content).await
     }
 
     fn past(&self) -> Result<&Past, KeepError> {
@@ -326,16 +446,8 @@ impl RunJournal {
         if self.at(place)?.is_some() {
             return Ok(());
         }
-        let effect = EffectId::in_run(self.record.run, place);
-        let intent = Intent {
-            effect,
-            run: self.record.run,
-            node: node.clone(),
-            kind: KindName::new(kind)?,
-            repeating: Repeating::Idempotent,
-            content: content.to_owned(),
-            place: Some(place.to_owned()),
-        };
+        let intent = self.intent_of(node, kind, place, content.to_owned())?;
+        let effect = intent.effect;
         match self
             .record
             .store()
@@ -346,6 +458,24 @@ impl RunJournal {
         }
         self.pending().insert(effect);
         Ok(())
+    }
+
+    fn intent_of(
+        &self,
+        node: &NodeId,
+        kind: &str,
+        place: &str,
+        content: String,
+    ) -> Result<Intent, KeepError> {
+        Ok(Intent {
+            effect: EffectId::in_run(self.record.run, place),
+            run: self.record.run,
+            node: node.clone(),
+            kind: KindName::new(kind)?,
+            repeating: Repeating::Idempotent,
+            content,
+            place: Some(place.to_owned()),
+        })
     }
 
     /// Records what came of the effect at a place. Returns when.
@@ -430,6 +560,10 @@ impl RunJournal {
 
     fn times(&self) -> MutexGuard<'_, HashMap<NodeId, Timestamp>> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tries(&self) -> MutexGuard<'_, HashMap<String, Tries>> {
+        self.tries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn starts(&self) -> MutexGuard<'_, HashMap<NodeId, TurnStart>> {

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use interrupts::Digest;
+use interrupts::money::Usage;
 use jiff::Timestamp;
 use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
 use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 
-use super::entry::{CallIntent, CallResult};
+use super::attempts::AttemptEnd;
+use super::entry::{CallIntent, CallResult, Prompt};
 use super::error::KeepError;
 use super::journal::{MODEL_CALL, RunJournal};
 
@@ -69,6 +71,7 @@ impl JournalledModel {
             schema: call.schema.name().to_owned(),
             digest: digest(call),
             start,
+            prompt: prompt(call),
         };
         let content = serde_json::to_string(&intent)?;
         self.journal
@@ -93,6 +96,46 @@ impl JournalledModel {
             .await?;
         Ok(())
     }
+}
+
+/// How much a call asks.
+fn prompt(call: &ModelCall) -> Prompt {
+    let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let messages = call
+        .messages
+        .iter()
+        .map(|message| count(message.text.len()));
+    let bytes = messages.fold(count(call.schema.text().len()), u64::saturating_add);
+    Prompt {
+        messages: u32::try_from(call.messages.len() + 1).unwrap_or(u32::MAX),
+        bytes,
+    }
+}
+
+/// How a try of a call ended.
+fn end_of(outcome: &Result<Outcome<ModelReply, PartialReply>, ModelError>) -> AttemptEnd {
+    match outcome {
+        Ok(Outcome::Completed(_)) => AttemptEnd::Answered,
+        Ok(Outcome::Interrupted { partial, .. }) => AttemptEnd::CutShort {
+            text: partial.text.clone(),
+            usage: partial.usage,
+        },
+        Err(error) => AttemptEnd::Failed {
+            error: in_words(error),
+            may_cost: Usage::of_failure(error) != Usage::NOT_BILLED,
+        },
+    }
+}
+
+fn in_words(error: &ModelError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
 }
 
 fn digest(call: &ModelCall) -> Digest {
@@ -139,14 +182,22 @@ impl LanguageModel for JournalledModel {
             });
         }
         self.begin(&place, &call).await.map_err(unrecorded)?;
-        let outcome = self.inner.call(call.clone(), scope).await?;
-        if let Outcome::Completed(reply) = &outcome {
-            // Recorded before anything follows from it. An answer that was cut short stays unrecorded:
-            // the call is made again when the run goes on.
+        let (node, prompt) = (call.caller.node.clone(), prompt(&call));
+        let begins = self.journal.attempt_begins(&node, &place, prompt).await;
+        begins.map_err(unrecorded)?;
+        let outcome = self.inner.call(call.clone(), scope).await;
+        if let Ok(Outcome::Completed(reply)) = &outcome {
+            // Recorded before anything follows from it. An answer that was cut short is none: what there is of
+            // it is kept for its cost, and the call is made again when the run goes on.
             self.finish(&place, &call, reply)
                 .await
                 .map_err(unrecorded)?;
         }
-        Ok(outcome)
+        let ended = self
+            .journal
+            .attempt_ended(&node, &place, prompt, &end_of(&outcome))
+            .await;
+        ended.map_err(unrecorded)?;
+        outcome
     }
 }

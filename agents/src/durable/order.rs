@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::allowance::Allowance;
 use crate::run::RunLimits;
 
 /// The newest version of the form.
@@ -66,6 +67,9 @@ pub struct RunOrder {
     pub script: Option<String>,
     /// How far the run may go.
     pub limits: RunLimits,
+    /// What it may use in all.
+    #[serde(default, skip_serializing_if = "Allowance::is_empty")]
+    pub allowance: Allowance,
 }
 
 /// A stored order that this version cannot carry out.

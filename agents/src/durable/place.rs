@@ -37,6 +37,11 @@ pub(crate) fn cut_off(node: &NodeId, turn: u32) -> String {
     format!("{node}#{turn}/cut_off")
 }
 
+/// The place of a try of the call at a place, counted from 1.
+pub(crate) fn attempt(call: &str, attempt: u32) -> String {
+    format!("{call}/attempt/{attempt}")
+}
+
 /// The step that a model's call is of, of which there is one in each turn of a node; `None` where it is of none:
 /// a review, or the filling in of a request.
 pub(crate) fn step_of(place: &str) -> Option<&str> {

@@ -10,6 +10,7 @@ use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
 use serde::Serialize;
 
 use super::RunOrder;
+use crate::durable::allowance::{ALLOWANCE, Allowance};
 use crate::durable::journal::MODEL_CALL;
 use crate::durable::place;
 
@@ -40,8 +41,8 @@ pub struct Steps {
     pub completed: u32,
     /// How many have begun, the completed ones included.
     pub total: u32,
-    /// How many it was ordered to take at most, which whoever resumed it may have raised; `None` where its order
-    /// cannot be read.
+    /// How many it may take at most, as it was ordered or as whoever resumed it last has changed that; `None` where
+    /// its order cannot be read.
     pub most: Option<u32>,
 }
 
@@ -92,7 +93,11 @@ impl RunProgress {
         let Some(row) = store.run(run).await? else {
             return Ok(None);
         };
-        let (completed, total) = steps(store, run).await?;
+        let Counted {
+            completed,
+            total,
+            most,
+        } = steps(store, run).await?;
         let order = RunOrder::from_content(&row.content).ok();
         Ok(Some(Self {
             run,
@@ -100,7 +105,7 @@ impl RunProgress {
             steps: Steps {
                 completed,
                 total,
-                most: order.map(|order| order.limits.max_steps),
+                most: most.or(order.map(|order| order.limits.max_steps)),
             },
             plan: plan(store, run).await?,
             interrupt: interrupt(store, run).await?,
@@ -108,8 +113,15 @@ impl RunProgress {
     }
 }
 
-/// The steps of a run: the completed ones, and those that have begun.
-async fn steps(store: &dyn Store, run: RunId) -> Result<(u32, u32), StoreError> {
+/// The steps of a run: the completed ones, those that have begun, and how many it may take where that was changed.
+struct Counted {
+    completed: u32,
+    total: u32,
+    most: Option<u32>,
+}
+
+async fn steps(store: &dyn Store, run: RunId) -> Result<Counted, StoreError> {
+    let mut most = None;
     let (mut begun, mut done) = (HashSet::new(), HashSet::new());
     let mut after = 0;
     loop {
@@ -117,11 +129,19 @@ async fn steps(store: &dyn Store, run: RunId) -> Result<(u32, u32), StoreError> 
         let entries = store.journal(run, page).await?;
         let Some(last) = entries.last() else {
             let count = |steps: &HashSet<_>| u32::try_from(steps.len()).unwrap_or(u32::MAX);
-            return Ok((count(&done), count(&begun)));
+            return Ok(Counted {
+                completed: count(&done),
+                total: count(&begun),
+                most,
+            });
         };
         after = last.position;
         for entry in &entries {
             let place = entry.intent.place.as_deref();
+            if entry.intent.kind.as_str() == ALLOWANCE {
+                let changed = serde_json::from_str::<Allowance>(&entry.intent.content);
+                most = changed.ok().and_then(|it| it.max_steps).or(most);
+            }
             if entry.intent.kind.as_str() != MODEL_CALL {
                 continue;
             }

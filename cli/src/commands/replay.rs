@@ -221,7 +221,8 @@ fn begun(entry: &JournalEntry) -> Moment {
     if let Some(purpose) = content.get("purpose").and_then(Value::as_str) {
         text.push_str(&format!(": {}", visible_line(purpose)));
     }
-    if entry.result.is_none() {
+    // What a process that died has worked is read from what else it recorded; no work is done again for it.
+    if entry.result.is_none() && intent.kind.as_str() != "work" {
         text.push_str(match intent.repeating {
             Repeating::Idempotent => " · no result: it would be done again",
             Repeating::AskPerson => " · no result: a person would be asked",

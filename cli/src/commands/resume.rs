@@ -1,14 +1,14 @@
 //! `irq resume` and `irq fork`: going on with a run, in this process.
 
-use agents::run::RunOrder;
+use agents::run::{RunOrder, RunUse};
 use interrupts::store::{CheckpointId, NewRun, Run};
 use routing_core::RunId;
 
-use super::run::{Begin, Talk, Work, complete, perform};
+use super::run::{Begin, OuterLimits, Talk, Work, complete, perform};
 use crate::address::find_run;
-use crate::arguments::{ForkArguments, Global, ResumeArguments, StoreArguments};
+use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
-use crate::refused::by_run;
+use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
 
 /// Goes on with a run.
@@ -26,7 +26,7 @@ pub(crate) fn resume(
         let run = find_run(&*storage.store, &arguments.run).await?;
         refuse_ended(&run)?;
         let talk = Talk::of(&arguments.talk);
-        let work = work(&run, &arguments.limits, &talk)?;
+        let (_order, work) = work(&storage, &run, &arguments.limits, &talk).await?;
         let begin = Begin::GoesOn {
             input: arguments.message.clone(),
         };
@@ -48,7 +48,7 @@ pub(crate) fn fork(
         let storage = Storage::open(store).await?;
         let from = find_run(&*storage.store, &arguments.run).await?;
         let talk = Talk::of(&arguments.talk);
-        let work = work(&from, &arguments.limits, &talk)?;
+        let (order, work) = work(&storage, &from, &arguments.limits, &talk).await?;
         let checkpoint = CheckpointId {
             run: from.id,
             number: arguments.at.unwrap_or(from.checkpoint),
@@ -56,7 +56,8 @@ pub(crate) fn fork(
         let new = NewRun {
             id: RunId::generate(),
             alias: None,
-            content: from.content.clone(),
+            // What its limits are by now are those of the new run.
+            content: order.allowance.written_into(&from.content)?,
         };
         let forked = storage.store.fork_run(checkpoint, new).await;
         let forked = forked.map_err(|error| {
@@ -80,15 +81,25 @@ fn refuse_ended(run: &Run) -> Result<(), Failure> {
     )))
 }
 
-/// What a stored run needs to go on.
-fn work(run: &Run, limits: &crate::arguments::LimitArguments, talk: &Talk) -> anyhow::Result<Work> {
+/// What a stored run needs to go on: its order, with the limits that hold by now, and the work.
+async fn work(
+    storage: &Storage,
+    run: &Run,
+    limits: &LimitArguments,
+    talk: &Talk,
+) -> anyhow::Result<(RunOrder, Work)> {
     let mut order = RunOrder::from_content(&run.content).map_err(|error| {
         Failure::new(Exit::Failure, crate::exit::causes(&error))
             .hint("only a run that `irq run` began can go on here")
     })?;
-    if let Some(most) = limits.max_steps {
-        order.limits.max_steps = most.get();
+    let used = RunUse::of(&*storage.store, run.id).await;
+    let mut used = used.map_err(|error| by_store(&error))?;
+    let kept = used.allowance.take().unwrap_or(order.allowance);
+    let limits = OuterLimits::over(limits, kept, used)?;
+    order.allowance = limits.allowance().clone();
+    if let Some(most) = order.allowance.max_steps {
+        order.limits.max_steps = most;
     }
-    let limits = super::run::OuterLimits::of(limits)?;
-    Work::prepare(order, limits, talk)
+    let work = Work::prepare(order.clone(), limits, talk)?;
+    Ok((order, work))
 }

@@ -10,7 +10,7 @@ mod work;
 
 use std::num::NonZeroU32;
 
-use agents::run::{RunLimits, RunOrder};
+use agents::run::{Allowance, RunLimits, RunOrder};
 use routing_core::RunId;
 
 use crate::arguments::{Global, RunArguments, StoreArguments};
@@ -36,12 +36,15 @@ pub(crate) fn run(
 ) -> anyhow::Result<Exit> {
     let source = GoalSource::of(arguments.goal.as_deref());
     let input_is_free = !source.takes_input();
-    let order = order(arguments, source)?;
+    let limits = OuterLimits::of(&arguments.limits)?;
+    let order = RunOrder {
+        allowance: limits.allowance().clone(),
+        ..order(arguments, source)?
+    };
     let talk = Talk {
         input_is_free,
         ..Talk::of(&arguments.talk)
     };
-    let limits = OuterLimits::of(&arguments.limits)?;
     // Whatever is wrong with the order is said before a store is touched.
     let work = Work::prepare(order, limits, &talk)?;
     complete(async {
@@ -89,5 +92,6 @@ fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failu
             corrections: arguments.corrections.unwrap_or(defaults.corrections),
             ..defaults
         },
+        allowance: Allowance::default(),
     })
 }

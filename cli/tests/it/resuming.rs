@@ -1,87 +1,13 @@
 //! Runs that go on in another process: after a death, after Ctrl+C, after a limit, as a fork.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::program::{Ended, end, irq, lines, spawn, workspace};
-
-/// A folder to speak about, and a store for its runs.
-struct Place {
-    folder: TempDir,
-    keeping: TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self {
-            folder: workspace(),
-            keeping: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    fn store(&self) -> PathBuf {
-        self.keeping.path().join("irq.db")
-    }
-
-    fn irq(&self, arguments: &[&str]) -> Command {
-        let mut command = irq();
-        command.args(arguments).env("IRQ_STORE", self.store());
-        command
-    }
-
-    /// A run that speaks so fast, and asks nobody.
-    fn run(&self, arguments: &[&str]) -> Command {
-        let mut command = self.irq(&["run", "Describe the bakery", "--no-input", "--workspace"]);
-        command.arg(self.folder.path()).args(arguments);
-        command
-    }
-
-    fn end(&self, arguments: &[&str]) -> Ended {
-        end(&mut self.irq(arguments))
-    }
-
-    /// The runs, those that have ended too.
-    fn runs(&self) -> Vec<Value> {
-        if !self.store().exists() {
-            return Vec::new();
-        }
-        lines(&self.end(&["ps", "--all", "--json"]).exits_with(0).output)
-    }
-
-    /// The only run.
-    fn only_run(&self) -> String {
-        let runs = self.runs();
-        assert_eq!(runs.len(), 1, "{runs:?}");
-        runs[0]["id"].as_str().unwrap().to_owned()
-    }
-
-    /// Waits until the journal of the only run has so many model calls with a result.
-    fn wait_for_steps(&self, steps: u64) {
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(60) {
-            let taken = self.runs().first().map_or(0, |run| {
-                let agents = run["agents"].as_array().map_or(&[][..], Vec::as_slice);
-                let step = |agent: &Value| agent["current_step"].as_u64().unwrap_or(0);
-                agents.iter().map(step).max().unwrap_or(0)
-            });
-            if taken >= steps {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        panic!("the run did not come to step {steps}: {:#?}", self.runs());
-    }
-
-    /// Each model call of the journal, with the number of its results.
-    fn journal(&self, run: &str) -> Vec<Value> {
-        lines(&self.end(&["replay", run, "--json"]).exits_with(0).output)
-    }
-}
+use crate::place::Place;
+use crate::program::{Ended, end, lines, spawn};
 
 fn pid(child: &Child) -> Pid {
     Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap()
@@ -246,18 +172,6 @@ fn a_stop_of_another_terminal_ends_a_run_for_good() {
 }
 
 #[test]
-fn a_time_limit_pauses_the_run_and_the_next_process_may_take_longer() {
-    let place = Place::new();
-    let limited = end(&mut place.run(&["--pace", "20", "--timeout", "1s"])).exits_with(8);
-    assert!(
-        limited.error_output.contains("Resume with: irq resume"),
-        "{limited:#?}"
-    );
-    let run = place.only_run();
-    place.end(&["resume", &run, "--no-input"]).exits_with(0);
-}
-
-#[test]
 fn a_budget_needs_a_price_and_pauses_the_run_when_it_is_spent() {
     let place = Place::new();
     let prices = place.keeping.path().join("prices.toml");
@@ -291,7 +205,19 @@ fn a_budget_needs_a_price_and_pauses_the_run_when_it_is_spent() {
         "{spent:#?}"
     );
     let run = place.only_run();
-    place.end(&["resume", &run, "--no-input"]).exits_with(0);
+    let answers = || place.told(&run, "model_call").len();
+    let answered = answers();
+    // What was spent before the resume counts, and the limit is the run's.
+    let refused = place.end(&["resume", &run, "--no-input"]).exits_with(8);
+    assert!(
+        refused.error_output.contains("of the budget of 0.02 USD"),
+        "{refused:#?}"
+    );
+    assert_eq!(answers(), answered, "no call was made");
+    // More money, at the prices that the run has kept.
+    place
+        .end(&["resume", &run, "--no-input", "--budget-usd", "50"])
+        .exits_with(0);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply,
+    Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
 };
 use routing_core::{Outcome, StopScope};
 
@@ -31,6 +31,21 @@ impl Default for CallBound {
             bytes_of_a_token: NonZeroU32::MIN.saturating_add(2),
             longest_answer: 8_192,
         }
+    }
+}
+
+impl CallBound {
+    /// The tokens that so many bytes are thought to have.
+    pub fn tokens(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(u64::from(self.bytes_of_a_token.get()))
+    }
+
+    /// The tokens that a call is thought to read at most, of so many messages, the schema counted as one, that have
+    /// so many bytes together.
+    pub fn input(&self, messages: u64, bytes: u64) -> u64 {
+        // Each message may end within a token.
+        let around = messages.saturating_mul(TOKENS_AROUND_A_MESSAGE + 1);
+        self.tokens(bytes).saturating_add(around)
     }
 }
 
@@ -78,8 +93,7 @@ impl BudgetedModel {
     }
 
     fn tokens(&self, bytes: usize) -> u64 {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        bytes.div_ceil(u64::from(self.bound.bytes_of_a_token.get()))
+        self.bound.tokens(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
     async fn reserve(&self, input: u64) -> Result<Reservation, Refusal> {
@@ -138,6 +152,12 @@ impl LanguageModel for BudgetedModel {
 fn nothing_sent(reason: routing_core::StopReason) -> Outcome<ModelReply, PartialReply> {
     Outcome::Interrupted {
         reason,
-        partial: PartialReply::default(),
+        partial: PartialReply {
+            text: String::new(),
+            usage: TokenUsage {
+                input: Some(0),
+                output: Some(0),
+            },
+        },
     }
 }

@@ -63,8 +63,8 @@ impl ModelPrice {
         })
     }
 
-    /// What a usage costs where so many tokens were reserved.
-    pub(super) fn cost(&self, usage: &Usage, reserved_input: u64, reserved_output: u64) -> Money {
+    /// What a usage costs where so many tokens were reserved: what nobody knows is charged as reserved.
+    pub fn cost(&self, usage: &Usage, reserved_input: u64, reserved_output: u64) -> Money {
         let input = usage.input.charged(reserved_input);
         let cached = usage.cached.min(input);
         times(self.input, input - cached)

@@ -13,7 +13,7 @@ use routing_core::{StopMode, StopReason, StopSource, SystemClock};
 
 use crate::arguments::BudgetArguments;
 use crate::exit::Failure;
-use crate::spending::{no_price, spending};
+use crate::spending::{Spending, no_price};
 
 /// The most tokens of an answer that are reserved for.
 const LONGEST_ANSWER: u64 = 8_192;
@@ -31,7 +31,7 @@ impl ChatBudget {
     ///
     /// A usage failure where it cannot be read, or the model has no price.
     pub(super) fn of(arguments: &BudgetArguments, model: &str) -> Result<Option<Self>, Failure> {
-        let Some((limit, prices)) = spending(arguments)? else {
+        let Some(Spending { limit, prices }) = Spending::of(arguments)? else {
             return Ok(None);
         };
         let budget = Self::new(limit, prices);

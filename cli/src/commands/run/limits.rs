@@ -1,13 +1,15 @@
-//! Limits that pause a run from outside: time and money.
+//! Limits that pause a run from outside: time, money, and what the process uses of its machine.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agents::AgentKind;
+use agents::run::{Allowance, RunUse};
 use interrupts::life::{Actor, Role};
-use interrupts::limits::{LimitGuard, TimeLimit};
+use interrupts::limits::{LimitGuard, ProcessProbe, ResourceGuard, ResourceLimits, TimeLimit};
 use interrupts::manager::{LimitStops, Target};
-use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Money, PriceTable};
+use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound};
 use interrupts::policy::{Policy, Subject};
 use interrupts::signals::SignalSettings;
 use interrupts::{ActorName, KindName, NameError};
@@ -19,31 +21,76 @@ use tokio::runtime::Handle;
 use crate::arguments::LimitArguments;
 use crate::exit::{Exit, Failure};
 use crate::keep::Kept;
-use crate::spending::{no_price, spending};
+use crate::spending::{Spending, no_price, order, spent};
 
 /// What pauses a run.
 pub(in crate::commands) struct OuterLimits {
-    timeout: Option<Duration>,
-    budget: Option<(Money, PriceTable)>,
+    /// What holds for the whole run.
+    allowance: Allowance,
+    /// Whether the command line says another thing of it than the run has kept.
+    is_changed: bool,
+    spending: Option<Spending>,
+    resources: ResourceLimits,
     grace: Option<Duration>,
     policy: Arc<Policy>,
+    /// What the run has used before.
+    used: RunUse,
 }
 
 impl OuterLimits {
-    /// What the command line says.
+    /// What the command line says, for a run that begins.
     ///
     /// # Errors
     ///
     /// A usage failure where the prices or the amount cannot be read.
     pub(in crate::commands) fn of(arguments: &LimitArguments) -> Result<Self, Failure> {
-        let timeout = arguments.timeout.map(|limit| limit.unsigned_abs());
-        let budget = spending(&arguments.budget)?;
+        Self::over(arguments, Allowance::default(), RunUse::default())
+    }
+
+    /// What the command line says, and what it leaves open as the run has kept it.
+    ///
+    /// # Errors
+    ///
+    /// As [`OuterLimits::of`].
+    pub(in crate::commands) fn over(
+        arguments: &LimitArguments,
+        kept: Allowance,
+        used: RunUse,
+    ) -> Result<Self, Failure> {
+        let millis = |time: SignedDuration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let said = Allowance {
+            max_steps: arguments.max_steps.map(NonZeroU32::get),
+            time_limit_ms: arguments.timeout.map(millis),
+            budget: order(&arguments.budget, kept.budget.as_ref())?,
+        };
+        let allowance = said.over(kept.clone());
         Ok(Self {
-            timeout,
-            budget,
+            is_changed: allowance != kept,
+            spending: allowance
+                .budget
+                .as_ref()
+                .map(Spending::ordered)
+                .transpose()?,
+            allowance,
+            resources: ResourceLimits {
+                memory: arguments.max_memory,
+                cpu_time: arguments.max_cpu_time.map(|time| time.unsigned_abs()),
+                ..ResourceLimits::default()
+            },
             grace: arguments.grace.map(|grace| grace.unsigned_abs()),
             policy: Arc::new(crate::policy::of(arguments.policy.as_deref())?),
+            used,
         })
+    }
+
+    /// What holds for the whole run.
+    pub(in crate::commands) const fn allowance(&self) -> &Allowance {
+        &self.allowance
+    }
+
+    /// What holds for the whole run, where that is to be kept with a run that was there before.
+    pub(super) fn changed(&self) -> Option<&Allowance> {
+        self.is_changed.then_some(&self.allowance)
     }
 
     /// What holds for the run's interrupts.
@@ -84,8 +131,8 @@ impl OuterLimits {
     ///
     /// A usage failure where it has none.
     pub(super) fn check(&self, model: &str) -> Result<(), Failure> {
-        match &self.budget {
-            Some((_limit, prices)) => prices
+        match &self.spending {
+            Some(Spending { prices, .. }) => prices
                 .price(model)
                 .map(drop)
                 .map_err(|error| no_price(&error)),
@@ -103,44 +150,64 @@ impl OuterLimits {
         model: Arc<dyn LanguageModel>,
         kept: &Kept,
     ) -> Result<Arc<dyn LanguageModel>, Failure> {
-        let Some((limit, prices)) = &self.budget else {
+        let Some(Spending { limit, prices }) = &self.spending else {
             return Ok(model);
         };
-        let sink = Arc::new(stops(kept).map_err(|error| unnamed(&error))?);
+        let price = prices
+            .price(model.name())
+            .map_err(|error| no_price(&error))?;
+        let bound = CallBound::default();
+        let sink = sink(kept)?;
         let budget = Budget::new(BudgetConfig {
             limit: *limit,
-            spent: Money::ZERO,
+            spent: spent(&self.used.calls, &price, bound),
             warn_at: 80,
             prices: prices.clone(),
             sink,
             clock: Arc::new(SystemClock),
         });
-        let paid = BudgetedModel::new(model, budget, CallBound::default());
+        let paid = BudgetedModel::new(model, budget, bound);
         Ok(Arc::new(paid.map_err(|error| no_price(&error))?))
     }
 
-    /// Begins to watch the time, while what it returns is held.
+    /// Begins to watch the time and the machine, while what it returns is held.
     ///
     /// # Errors
     ///
-    /// Where the limit cannot be watched.
-    pub(super) fn watch(&self, kept: &Kept) -> Result<Option<LimitGuard>, Failure> {
-        let Some(limit) = self.timeout else {
-            return Ok(None);
-        };
-        let sink = Arc::new(stops(kept).map_err(|error| unnamed(&error))?);
-        let limit = TimeLimit {
-            limit,
-            used: Duration::ZERO,
-            warn_before: None,
-            mode: StopMode::Graceful,
-        };
-        Ok(Some(limit.start(
-            sink,
-            Arc::new(SystemClock),
-            &Handle::current(),
-        )))
+    /// Where a limit cannot be watched.
+    pub(super) fn watch(&self, kept: &Kept) -> Result<Vec<LimitGuard>, Failure> {
+        let mut guards = Vec::new();
+        if let Some(limit) = self.allowance.time_limit() {
+            let limit = TimeLimit {
+                limit,
+                used: self.used.worked,
+                warn_before: None,
+                mode: StopMode::Graceful,
+            };
+            guards.push(limit.start(sink(kept)?, Arc::new(SystemClock), &Handle::current()));
+        }
+        if self.resources.memory.is_some() || self.resources.cpu_time.is_some() {
+            let guard = ResourceGuard {
+                limits: self.resources,
+                probe: Arc::new(ProcessProbe),
+                sink: sink(kept)?,
+                clock: Arc::new(SystemClock),
+            };
+            let started = guard.start(&Handle::current());
+            guards.push(started.map_err(|error| {
+                Failure::new(
+                    Exit::Usage,
+                    format!("--max-memory, --max-cpu-time: {error}"),
+                )
+                .hint("leave them away on this system; the other limits work everywhere")
+            })?);
+        }
+        Ok(guards)
     }
+}
+
+fn sink(kept: &Kept) -> Result<Arc<LimitStops>, Failure> {
+    stops(kept).map(Arc::new).map_err(|error| unnamed(&error))
 }
 
 fn stops(kept: &Kept) -> Result<LimitStops, NameError> {

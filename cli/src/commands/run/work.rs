@@ -132,6 +132,7 @@ pub(in crate::commands) async fn perform(
         keeping.create(id, work.order.to_content()?).await?;
     }
     let kept = keeping.take(id, work.order.workflow).await?;
+    let begins = begin == Begin::New;
     let input = match begin {
         Begin::New => None,
         Begin::GoesOn { input } => {
@@ -144,6 +145,10 @@ pub(in crate::commands) async fn perform(
         }
     };
     kept.run.begin().await?;
+    let changed = work.limits.changed().filter(|_changed| !begins);
+    let working = keeping
+        .work_begins(&kept, work.order.workflow, changed)
+        .await?;
     let unread = unread(&kept);
     let stage_thread = Stage::open(talk.report(global), unread)?;
     let stage = stage_thread.stage();
@@ -156,6 +161,7 @@ pub(in crate::commands) async fn perform(
     let model = Arc::new(Watched::new(Arc::clone(&work.model), stage.clone()));
     let executed = execute(&keeping, &kept, input, work, talk, &stage, &model, global);
     let report = executed.await?;
+    keeping.work_ends(working).await;
     let limited = kept.control.was_limited();
     let settled = settle(kept, &report).await;
     // The signals are heard until all is written: whoever reads may have stopped to.

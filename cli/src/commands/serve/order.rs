@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use agents::catalogue;
-use agents::run::{Goal, RunLimits, RunOrder, Workflow};
+use agents::run::{Allowance, Goal, RunLimits, RunOrder, Workflow};
 use interrupts::life::Actor;
 use llm::Script;
 use serde::Deserialize;
@@ -91,6 +91,7 @@ impl Defaults {
                 corrections: options.corrections.unwrap_or(defaults.corrections),
                 ..defaults
             },
+            allowance: Allowance::default(),
         };
         let content = stored(&order, launch).map_err(|error| wrong("options", error))?;
         Ok((order, content))

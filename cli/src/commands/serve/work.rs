@@ -87,6 +87,9 @@ impl Work {
     /// Dropped, the run stands in the store as if this process had died.
     pub(super) async fn execute(self, keeping: &Keeping, kept: Kept) -> anyhow::Result<RunReport> {
         kept.run.begin().await?;
+        let working = keeping
+            .work_begins(&kept, self.order.workflow, None)
+            .await?;
         let steps = self
             .script
             .as_ref()
@@ -116,6 +119,7 @@ impl Work {
             }
             Workflow::PlanExecute => execute_plan(config, &scope).await,
         };
+        keeping.work_ends(working).await;
         settle(kept, &report).await?;
         Ok(report)
     }

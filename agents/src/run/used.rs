@@ -1,0 +1,270 @@
+//! What a run has used by now, read from its journal: by whichever processes, and whether they ended well or not.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use interrupts::EffectId;
+use interrupts::store::{JournalEntry, Page, Store, StoreError};
+use jiff::Timestamp;
+use routing_core::RunId;
+use routing_core::model::TokenUsage;
+
+use crate::durable::allowance::{ALLOWANCE, Allowance};
+use crate::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent};
+use crate::durable::entry::{CallIntent, CallResult, Prompt};
+use crate::durable::journal::MODEL_CALL;
+use crate::run::working::{WORK, Worked};
+
+/// How many entries are read together.
+const PAGE: u32 = 1_000;
+
+/// What a run has used by now.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct RunUse {
+    /// Each try of a call to a model.
+    pub calls: Vec<CallUse>,
+    /// How long processes have worked on it. Of one that died it is known until the last thing that it recorded.
+    pub worked: Duration,
+    /// What it may use in all, where somebody who resumed it has changed that.
+    pub allowance: Option<Allowance>,
+}
+
+/// What one try of a call has used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallUse {
+    /// How much was asked.
+    pub prompt: Prompt,
+    /// The bytes of what had arrived.
+    pub answer_bytes: u64,
+    /// What the provider said.
+    pub usage: TokenUsage,
+    /// How it ended.
+    pub end: CallEnd,
+}
+
+/// How a try of a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallEnd {
+    /// With an answer.
+    Answered,
+    /// It was interrupted.
+    CutShort,
+    /// It failed, and nothing of it is billed.
+    NotBilled,
+    /// Nobody knows what it used: it failed on its way, its process died, or it is under way.
+    Unknown,
+}
+
+impl RunUse {
+    /// Reads what a run has used.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; also where an entry is not of the form that this version knows.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn of(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
+        Ok(Reading::of(store, run).await?.done())
+    }
+}
+
+/// A process's work on a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Work {
+    pub(super) effect: EffectId,
+    began: Timestamp,
+    /// How long it took, where the process has said so.
+    pub(super) said: Option<Duration>,
+}
+
+/// The work of each process on a run, and how long it took.
+pub(super) async fn work_of(
+    store: &dyn Store,
+    run: RunId,
+) -> Result<Vec<(Work, Duration)>, StoreError> {
+    let Reading { work, times, .. } = Reading::of(store, run).await?;
+    let lengths: Vec<_> = lengths(&work, &times).collect();
+    Ok(work.into_iter().zip(lengths).collect())
+}
+
+impl Reading {
+    async fn of(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
+        let mut reading = Self::default();
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let entries = store.journal(run, page).await?;
+            let Some(last) = entries.last() else {
+                return Ok(reading);
+            };
+            after = last.position;
+            for entry in &entries {
+                reading.take(entry).map_err(|error| StoreError::Corrupt {
+                    detail: format!("entry {} of the journal: {error}", entry.position),
+                })?;
+            }
+        }
+    }
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Reading {
+    used: RunUse,
+    /// The calls that have their answers.
+    answered: HashSet<String>,
+    /// The calls whose first try has an entry of its own.
+    tried: HashSet<String>,
+    /// What has no end, with its call.
+    unended: Vec<(String, Prompt)>,
+    /// The first tries that have no end.
+    first: Vec<(String, Prompt)>,
+    work: Vec<Work>,
+    times: Vec<Timestamp>,
+}
+
+impl Reading {
+    fn take(&mut self, entry: &JournalEntry) -> Result<(), serde_json::Error> {
+        self.times.push(entry.begun_at);
+        self.times.extend(entry.result.as_ref().map(|it| it.at));
+        let content = &entry.intent.content;
+        let result = entry.result.as_ref().map(|it| it.content.as_str());
+        match entry.intent.kind.as_str() {
+            MODEL_CALL => {
+                let Some(place) = &entry.intent.place else {
+                    return Ok(());
+                };
+                let prompt = serde_json::from_str::<CallIntent>(content)?.prompt;
+                match result {
+                    Some(result) => {
+                        let result: CallResult = serde_json::from_str(result)?;
+                        self.answered.insert(place.clone());
+                        self.add(prompt, &result.text, result.usage, CallEnd::Answered);
+                    }
+                    None => self.first.push((place.clone(), prompt)),
+                }
+            }
+            ATTEMPT => {
+                let intent: AttemptIntent = serde_json::from_str(content)?;
+                self.tried.insert(intent.call.clone());
+                match result {
+                    Some(result) => self.ended(intent.prompt, serde_json::from_str(result)?),
+                    None => self.unended.push((intent.call, intent.prompt)),
+                }
+            }
+            ALLOWANCE => self.used.allowance = Some(serde_json::from_str(content)?),
+            WORK => {
+                let said = result.map(serde_json::from_str::<Worked>).transpose()?;
+                self.work.push(Work {
+                    effect: entry.intent.effect,
+                    began: entry.begun_at,
+                    said: said.map(|it| Duration::from_millis(it.worked_ms)),
+                });
+            }
+            // What else is in the journal costs nothing.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, prompt: Prompt, end: AttemptEnd) {
+        let nothing = TokenUsage::default();
+        match end {
+            AttemptEnd::Answered => {}
+            AttemptEnd::CutShort { text, usage } => {
+                self.add(prompt, &text, usage, CallEnd::CutShort);
+            }
+            AttemptEnd::Failed { may_cost: true, .. } | AttemptEnd::Unknown => {
+                self.add(prompt, "", nothing, CallEnd::Unknown);
+            }
+            AttemptEnd::Failed {
+                may_cost: false, ..
+            } => self.add(prompt, "", nothing, CallEnd::NotBilled),
+        }
+    }
+
+    fn add(&mut self, prompt: Prompt, text: &str, usage: TokenUsage, end: CallEnd) {
+        self.used.calls.push(CallUse {
+            prompt,
+            answer_bytes: u64::try_from(text.len()).unwrap_or(u64::MAX),
+            usage,
+            end,
+        });
+    }
+
+    fn done(mut self) -> RunUse {
+        let first = std::mem::take(&mut self.first);
+        for (call, prompt) in first {
+            if !self.tried.contains(&call) {
+                self.add(prompt, "", TokenUsage::default(), CallEnd::Unknown);
+            }
+        }
+        for (call, prompt) in std::mem::take(&mut self.unended) {
+            if !self.answered.contains(&call) {
+                self.add(prompt, "", TokenUsage::default(), CallEnd::Unknown);
+            }
+        }
+        let lengths = lengths(&self.work, &self.times);
+        self.used.worked = lengths.fold(Duration::ZERO, Duration::saturating_add);
+        self.used
+    }
+}
+
+/// How long each process has worked; of one that did not say so, until the last thing that was recorded before the
+/// next one began.
+fn lengths(work: &[Work], times: &[Timestamp]) -> impl Iterator<Item = Duration> {
+    work.iter().enumerate().map(|(at, own)| {
+        if let Some(said) = own.said {
+            return said;
+        }
+        let next = work.get(at + 1).map(|next| next.began);
+        let is_own = |time: &&Timestamp| next.is_none_or(|next| **time < next);
+        let last = times.iter().filter(is_own).max();
+        last.map_or(Duration::ZERO, |last| {
+            Duration::try_from(last.duration_since(own.began)).unwrap_or(Duration::ZERO)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use jiff::Timestamp;
+
+    use interrupts::EffectId;
+
+    use super::{Work, lengths};
+
+    fn work(began: i64, said: Option<Duration>) -> Work {
+        Work {
+            effect: EffectId::of_parts([]),
+            began: at(began),
+            said,
+        }
+    }
+
+    fn seconds(work: &[Work], times: &[Timestamp]) -> Vec<u64> {
+        lengths(work, times)
+            .map(|length| length.as_secs())
+            .collect()
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn the_work_of_a_process_that_died_ends_with_the_last_thing_that_it_recorded() {
+        let said = Some(Duration::from_secs(5));
+        // One died: it began at 100 and was last heard of at 107; the next one began at 200 and said 5 s.
+        let times = [at(100), at(103), at(107), at(200), at(204)];
+        assert_eq!(seconds(&[work(100, None), work(200, said)], &times), [7, 5]);
+        // The one that works now is known until its last entry.
+        assert_eq!(seconds(&[work(100, said), work(200, None)], &times), [5, 4]);
+        assert!(seconds(&[], &times).is_empty());
+    }
+}
