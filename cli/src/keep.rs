@@ -38,6 +38,9 @@ use pulse::PulseBell;
 /// The node that stands for a whole run of the reference workflow.
 const FIRST_NODE: &str = "orchestrator";
 
+/// How much longer than its own time a hook is waited for.
+const AFTER_ITS_TIME: Duration = Duration::from_secs(2);
+
 /// The node that stands for a whole run of a workflow.
 fn first_node(workflow: Workflow) -> Result<NodeId, Failure> {
     match workflow {
@@ -63,16 +66,21 @@ pub(crate) struct Kept {
 }
 
 impl Keeping {
-    /// A manager over a store, with a bell of its own.
+    /// A manager over a store, with a bell of its own, and with time for the hooks of a policy.
     ///
     /// # Errors
     ///
     /// [`NameError`] where this process can be given no name.
-    pub(crate) fn over(storage: Storage) -> Result<Self, NameError> {
-        Self::with_times(storage, Times::default())
+    pub(crate) fn over(storage: Storage, policy: &Policy) -> Result<Self, NameError> {
+        let times = Times {
+            // Each hook keeps to its own time; this is for one that does not.
+            hook: policy.longest_handler_limit() + AFTER_ITS_TIME,
+            ..Times::default()
+        };
+        Self::with_times(storage, times)
     }
 
-    /// As [`Keeping::over`], with this much time for its runs to stop when the process shuts down, and as much
+    /// A manager over a store, with this much time for its runs to stop when the process shuts down, and as much
     /// again once they are told to stop at once.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod commands;
 mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
+mod hooks;
 mod keep;
 mod layout;
 mod listing;

@@ -12,6 +12,7 @@ use routing_core::{AgentType, EventId, InterruptId, InterruptType, NodeId, StopM
 use uuid::Uuid;
 
 use crate::exit::{Exit, Failure};
+use crate::hooks::is_of_hook;
 use crate::listing;
 use crate::refused::by_store;
 
@@ -134,7 +135,12 @@ pub(crate) fn stop(
 /// What is kept beside the reason of a person's stop.
 fn note(limit: Option<SignedDuration>) -> Result<String, Failure> {
     let note = StopNote {
-        cause: StopCause::UserEscape,
+        // A program that a hook started is no person at a key.
+        cause: if is_of_hook() {
+            StopCause::Hook
+        } else {
+            StopCause::UserEscape
+        },
         limit_ms: limit
             .map(|limit| u64::try_from(limit.unsigned_abs().as_millis()).unwrap_or(u64::MAX)),
         metadata: None,

@@ -245,6 +245,19 @@ impl InterruptManager {
         self.shared().hooks.add(hook);
     }
 
+    /// Waits until the hooks that were called about stops have ended, each within its time: before a process ends
+    /// whose hooks should be heard of.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: the hooks go on.
+    pub async fn hooks_ended(&self) {
+        let calls = &self.shared().hook_calls;
+        calls.close();
+        calls.wait().await;
+        calls.reopen();
+    }
+
     /// Adds a callback for the end of a shutdown. It has its time, and its failure, panic or hanging is its own.
     pub fn on_shutdown<F>(
         &self,

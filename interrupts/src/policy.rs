@@ -9,6 +9,7 @@
 mod arrange;
 mod automatic;
 mod explain;
+mod hooks;
 mod property;
 mod provisions;
 mod read;
@@ -20,6 +21,7 @@ use jiff::SignedDuration;
 pub use arrange::Batch;
 pub use automatic::{Automatic, WhyAsk};
 pub use explain::{Decided, DecidedBy, Explanation, Weighed};
+pub use hooks::{HookCommand, HookCommands};
 pub use property::Property;
 pub use provisions::{Answering, AutomaticAnswer, Batching, Resuming, Terms};
 pub use read::Vocabulary;
@@ -34,6 +36,7 @@ use rule::Rule;
 pub struct Policy {
     rules: Vec<Rule>,
     default: Option<Rule>,
+    hooks: HookCommands,
 }
 
 impl Policy {

@@ -15,7 +15,7 @@ pub use problem::{Problem, SettingsError};
 pub(crate) use table::{Found, Table};
 
 /// The keys that may stand at the top of a file. Policies and prices may share one.
-const AT_THE_TOP: [&str; 4] = ["currency", "default", "prices", "rule"];
+const AT_THE_TOP: [&str; 5] = ["currency", "default", "hooks", "prices", "rule"];
 
 /// How alike two names must be for one to be meant by the other, from 0 to 1.
 const ALIKE: f64 = 0.7;

@@ -15,6 +15,7 @@ use routing_core::handler::{
 use routing_core::review::{Answer, Answerer, AnswererKind, Question};
 use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::desk::{Desk, machinery, missing, shortened};
 use super::error::KeepError;
@@ -425,12 +426,17 @@ impl Decisions<RouteType> for StoreDecisions {
         matter: Matter,
     ) -> Result<StandingDecision<RouteType>, DecisionError> {
         let id = self.id_of(interrupt, matter);
+        let began = Instant::now();
         loop {
             match self.known(id).await {
                 Ok(Some(decision)) => return Ok(decision),
                 Ok(None) => {
                     self.pause().await;
-                    self.sweep_due(id)
+                    let ended = async {
+                        self.sweep_due(id).await?;
+                        self.desk.end_pause(id, began.elapsed()).await
+                    };
+                    ended
                         .await
                         .map_err(|error| DecisionError::Unavailable(Box::new(error)))?;
                 }

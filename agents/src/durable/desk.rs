@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use interrupts::life::{
     Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Judge, Refusal, Role, Scope, State,
@@ -278,6 +279,44 @@ impl Desk {
                 Ok(())
             }
             Automatic::Decide { .. } | Automatic::Ask { why: None } => Ok(()),
+        }
+    }
+
+    /// Ends a pause that somebody is asked about, where the policy says that it ends by itself once it has been
+    /// waited for so long.
+    pub(crate) async fn end_pause(
+        &self,
+        interrupt: InterruptId,
+        waited: Duration,
+    ) -> Result<(), KeepError> {
+        let policy = &self.record.kept.policy;
+        if **policy == Policy::default() {
+            return Ok(());
+        }
+        let store = self.record.store();
+        let Some(row) = store.interrupt(interrupt).await? else {
+            return Err(missing(interrupt));
+        };
+        let (State::AwaitingReview, Some(review)) = (row.state, &row.review) else {
+            return Ok(());
+        };
+        let id = DecisionId::from_uuid(row.id.uuid());
+        let choosing = match policy.decide(&row, id) {
+            Automatic::Decide { choosing, after } if waited >= after.unsigned_abs() => choosing,
+            Automatic::Decide { .. } | Automatic::Ask { .. } => return Ok(()),
+        };
+        let judge = Judge::Person {
+            actor: Actor {
+                name: ActorName::new("policy")?,
+                role: Role::Operator,
+            },
+            version: row.version,
+            shown: review.shown,
+        };
+        match store.decide(row.id, judge, choosing).await {
+            // Whoever was faster has decided.
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -4,7 +4,7 @@ use agents::run::{RunOrder, RunUse};
 use interrupts::store::{CheckpointId, NewRun, Run};
 use routing_core::RunId;
 
-use super::run::{Begin, OuterLimits, Talk, Work, complete, perform};
+use super::run::{Begin, OuterLimits, Talk, Way, Work, complete};
 use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
@@ -26,11 +26,17 @@ pub(crate) fn resume(
         let run = find_run(&*storage.store, &arguments.run).await?;
         refuse_ended(&run)?;
         let talk = Talk::of(&arguments.talk);
-        let (_order, work) = work(&storage, &run, &arguments.limits, &talk).await?;
+        let (_order, work) = to_go_on(&storage, &run, &arguments.limits, &talk).await?;
         let begin = Begin::GoesOn {
             input: arguments.message.clone(),
         };
-        perform(run.id, begin, work, talk, storage, global).await
+        let way = Way {
+            store,
+            limits: &arguments.limits,
+            talk,
+            global,
+        };
+        way.go(run.id, begin, work, storage).await
     })
 }
 
@@ -48,7 +54,7 @@ pub(crate) fn fork(
         let storage = Storage::open(store).await?;
         let from = find_run(&*storage.store, &arguments.run).await?;
         let talk = Talk::of(&arguments.talk);
-        let (order, work) = work(&storage, &from, &arguments.limits, &talk).await?;
+        let (order, work) = to_go_on(&storage, &from, &arguments.limits, &talk).await?;
         let checkpoint = CheckpointId {
             run: from.id,
             number: arguments.at.unwrap_or(from.checkpoint),
@@ -66,7 +72,13 @@ pub(crate) fn fork(
         let begin = Begin::GoesOn {
             input: arguments.message.clone(),
         };
-        perform(forked.id, begin, work, talk, storage, global).await
+        let way = Way {
+            store,
+            limits: &arguments.limits,
+            talk,
+            global,
+        };
+        way.go(forked.id, begin, work, storage).await
     })
 }
 
@@ -82,7 +94,15 @@ fn refuse_ended(run: &Run) -> Result<(), Failure> {
 }
 
 /// What a stored run needs to go on: its order, with the limits that hold by now, and the work.
-async fn work(
+///
+/// # Errors
+///
+/// Where it is none that `irq run` began, or what it needs cannot be had.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(super) async fn to_go_on(
     storage: &Storage,
     run: &Run,
     limits: &LimitArguments,

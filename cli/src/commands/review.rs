@@ -8,9 +8,9 @@ mod shown;
 
 use std::io::{self, IsTerminal};
 
-use interrupts::life::{Interrupt, Lane, State};
-use interrupts::policy::Subject;
+use interrupts::life::{Interrupt, State};
 use interrupts::store::{Filter, Store};
+use serde_json::Value;
 
 use super::print;
 use crate::address::{find_interrupt, find_run};
@@ -43,7 +43,8 @@ pub(crate) fn review(
         if let Some(batch) = &arguments.batch {
             return batch::decide_all(&storage, batch, arguments.json).await;
         }
-        let Some(interrupt) = chosen_interrupt(&storage, arguments).await? else {
+        let chosen = chosen_interrupts(&storage, arguments).await?;
+        let Some(interrupt) = chosen.first().cloned() else {
             return list_all(&storage, arguments, global).await;
         };
         if let Some(verdict) = arguments.decision {
@@ -61,26 +62,29 @@ pub(crate) fn review(
             return told(&storage, &decided, arguments).await;
         }
         if may_ask(&interrupt, arguments) {
-            return converse(&storage, &interrupt, alone, arguments).await;
+            return converse(&storage, &chosen, alone, arguments).await;
         }
-        let text = if arguments.json {
-            json_line(&view::interrupt(&interrupt))
+        let text: String = if arguments.json {
+            let views = chosen.iter().map(view::interrupt);
+            views.map(|view| json_line(&view)).collect()
         } else {
             let palette = Palette::for_stream(&io::stdout(), global.no_color);
-            shown::page(&interrupt, palette)
+            let pages = chosen.iter().map(|it| shown::page(it, palette));
+            pages.collect::<Vec<_>>().join("\n")
         };
         print(&text)?;
         Ok(Exit::Success)
     })
 }
 
-/// The interrupt that the command line names.
-async fn chosen_interrupt(
+/// The interrupts that the command line names: with `--next` the first one that waits, and those that are shown
+/// together with it. Nothing, where all are to be listed.
+async fn chosen_interrupts(
     storage: &Storage,
     arguments: &ReviewArguments,
-) -> anyhow::Result<Option<Interrupt>> {
+) -> anyhow::Result<Vec<Interrupt>> {
     if let Some(id) = &arguments.interrupt {
-        return Ok(Some(find_interrupt(&*storage.store, id).await?));
+        return Ok(vec![find_interrupt(&*storage.store, id).await?]);
     }
     if !arguments.next {
         if arguments.decision.is_some() || arguments.edit {
@@ -88,21 +92,26 @@ async fn chosen_interrupt(
                 .hint("name one, or say --next; `irq review` lists them")
                 .into());
         }
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let open = open(&*storage.store, arguments).await?;
-    // What is held waits for another one.
+    // What is held waits for another one, and stands behind all others.
     let next = open
         .into_iter()
-        .find(|interrupt| interrupt.held_by.is_none());
+        .next()
+        .filter(|batch| batch.iter().all(|interrupt| interrupt.held_by.is_none()));
     match next {
-        Some(interrupt) => Ok(Some(interrupt)),
+        Some(batch) => Ok(batch),
         None => Err(Failure::new(Exit::NotFound, "nothing waits for a person").into()),
     }
 }
 
-/// What waits for a person, in the order in which it should be looked at.
-async fn open(store: &dyn Store, arguments: &ReviewArguments) -> Result<Vec<Interrupt>, Failure> {
+/// What waits for a person, in the order in which it should be looked at, each with those that are shown together
+/// with it.
+async fn open(
+    store: &dyn Store,
+    arguments: &ReviewArguments,
+) -> Result<Vec<Vec<Interrupt>>, Failure> {
     let mut filter = Filter {
         states: vec![State::AwaitingReview],
         ..Filter::default()
@@ -111,15 +120,12 @@ async fn open(store: &dyn Store, arguments: &ReviewArguments) -> Result<Vec<Inte
         filter.run = Some(find_run(store, run).await?.id);
     }
     let open = listing::interrupts(store, &filter).await;
-    let mut open = open.map_err(|error| by_store(&error))?;
-    let policy = policy::of_environment()?;
-    open.sort_by_key(|interrupt| {
-        let priority = policy.terms(&Subject::of(interrupt)).priority;
-        // Whatever a policy says, people's own interrupts go first.
-        let is_of_others = interrupt.lane() != Lane::User;
-        (is_of_others, priority, interrupt.requested_at)
-    });
-    Ok(open)
+    let open = open.map_err(|error| by_store(&error))?;
+    let batches = policy::of_environment()?.arrange(&open);
+    Ok(batches
+        .into_iter()
+        .map(|batch| batch.interrupts.into_iter().cloned().collect())
+        .collect())
 }
 
 async fn list_all(
@@ -129,14 +135,27 @@ async fn list_all(
 ) -> anyhow::Result<Exit> {
     let open = open(&*storage.store, arguments).await?;
     let text = if arguments.json {
-        open.iter()
-            .map(|interrupt| json_line(&view::interrupt(interrupt)))
+        let numbered = (1_u64..).zip(&open);
+        numbered
+            .flat_map(|(number, batch)| {
+                let shared = (batch.len() > 1).then_some(number);
+                batch.iter().map(move |it| json_line(&in_batch(it, shared)))
+            })
             .collect()
     } else {
         list::text(&open, Palette::for_stream(&io::stdout(), global.no_color))
     };
     print(&text)?;
     Ok(Exit::Success)
+}
+
+/// An interrupt, and the number of the batch in which it is shown, where that has more than one.
+fn in_batch(interrupt: &Interrupt, number: Option<u64>) -> Value {
+    let mut view = view::interrupt(interrupt);
+    if let (Some(fields), Some(number)) = (view.as_object_mut(), number) {
+        fields.insert("batch".to_owned(), number.into());
+    }
+    view
 }
 
 /// Whether there is somebody to ask, and something.
@@ -146,18 +165,29 @@ fn may_ask(interrupt: &Interrupt, arguments: &ReviewArguments) -> bool {
     is_open && is_talked && !arguments.no_input && !arguments.json
 }
 
+/// Asks about each, and decides all of them when the last one is answered. Whoever leaves in between has decided
+/// those that were answered.
 async fn converse(
     storage: &Storage,
-    interrupt: &Interrupt,
+    interrupts: &[Interrupt],
     alone: Alone,
     arguments: &ReviewArguments,
 ) -> anyhow::Result<Exit> {
-    let Some(chosen) = chosen::of_person(interrupt, alone)? else {
-        print(&format!("{} stays open.\n", interrupt.id))?;
-        return Ok(Exit::Success);
-    };
-    let decided = decide(storage, interrupt, chosen, arguments.if_version).await?;
-    told(storage, &decided, arguments).await
+    let mut answers = Vec::new();
+    for interrupt in interrupts {
+        match chosen::of_person(interrupt, alone)? {
+            Some(chosen) => answers.push((interrupt, chosen)),
+            None => {
+                print(&format!("{} stays open.\n", interrupt.id))?;
+                break;
+            }
+        }
+    }
+    for (interrupt, chosen) in answers {
+        let decided = decide(storage, interrupt, chosen, arguments.if_version).await?;
+        told(storage, &decided, arguments).await?;
+    }
+    Ok(Exit::Success)
 }
 
 /// Says what was decided, and who goes on.

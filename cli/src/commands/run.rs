@@ -1,5 +1,6 @@
 //! `irq run`: the workflow on a folder, from its goal to its end.
 
+mod by_itself;
 mod ending;
 mod goal;
 mod limits;
@@ -11,9 +12,13 @@ mod work;
 use std::num::NonZeroU32;
 
 use agents::run::{Allowance, RunLimits, RunOrder};
+use interrupts::policy::Policy;
+use interrupts::signals::OsSignals;
 use routing_core::RunId;
 
-use crate::arguments::{Global, RunArguments, StoreArguments};
+use super::resume::to_go_on;
+use crate::address::find_run;
+use crate::arguments::{Global, LimitArguments, RunArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::storage::Storage;
 
@@ -21,7 +26,8 @@ use goal::GoalSource;
 
 pub(super) use limits::OuterLimits;
 pub(super) use talk::Talk;
-pub(super) use work::{Begin, Work, perform, settle};
+use work::perform;
+pub(super) use work::{Begin, Work, settle};
 
 /// Runs the workflow.
 ///
@@ -49,8 +55,58 @@ pub(crate) fn run(
     let work = Work::prepare(order, limits, &talk)?;
     complete(async {
         let storage = Storage::create(store).await?;
-        perform(RunId::generate(), Begin::New, work, talk, storage, global).await
+        let way = Way {
+            store,
+            limits: &arguments.limits,
+            talk,
+            global,
+        };
+        way.go(RunId::generate(), Begin::New, work, storage).await
     })
+}
+
+/// How a run is executed, and gone on with.
+pub(super) struct Way<'arguments> {
+    pub(super) store: &'arguments StoreArguments,
+    pub(super) limits: &'arguments LimitArguments,
+    pub(super) talk: Talk,
+    pub(super) global: Global,
+}
+
+impl Way<'_> {
+    /// Executes a run, and goes on with it as long as a policy ends its pauses.
+    ///
+    /// # Errors
+    ///
+    /// As [`perform`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`perform`].
+    pub(super) async fn go(
+        &self,
+        run: RunId,
+        begin: Begin,
+        work: Work,
+        storage: Storage,
+    ) -> anyhow::Result<Exit> {
+        let policy = work.policy();
+        // Heard from the beginning: a signal between two processes of work is not lost.
+        let mut signals = OsSignals::listen()?;
+        let is_kept = storage.location().path().is_some();
+        let mut ended = perform(run, begin, work, self.talk, storage, self.global).await;
+        while is_kept && *policy != Policy::default() {
+            let storage = Storage::open(self.store).await?;
+            if !by_itself::went_on(&storage, &policy, run, &ended, &mut signals).await? {
+                break;
+            }
+            let row = find_run(&*storage.store, &run.to_string()).await?;
+            let (_order, work) = to_go_on(&storage, &row, self.limits, &self.talk).await?;
+            let begin = Begin::GoesOn { input: None };
+            ended = perform(run, begin, work, self.talk, storage, self.global).await;
+        }
+        ended
+    }
 }
 
 /// Runs to the end on all processors.

@@ -2,7 +2,6 @@
 
 use std::process::Stdio;
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::place::Place;
@@ -66,11 +65,11 @@ fn what_had_arrived_of_an_interrupted_answer_is_recorded_with_its_cost() {
     let place = Place::new();
     let child = spawn(&mut place.run(&["--pace", "40"]));
     place.wait_for_call();
-    let id = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    kill_process(id, Signal::INT).unwrap();
-    kill_process(id, Signal::INT).unwrap();
-    child.wait_with_output().unwrap();
     let run = place.only_run();
+    place
+        .end(&["interrupt", &run, "--mode", "immediate", "--wait"])
+        .exits_with(0);
+    child.wait_with_output().unwrap();
     let tries = place.told(&run, "model_attempt");
     assert_eq!(tries.len(), 1, "{tries:#?}");
     assert_eq!(tries[0]["content"]["ended"], "cut_short", "{tries:#?}");

@@ -243,13 +243,7 @@ impl Keeper {
         let moment = Moment::AfterInterrupt {
             interrupt: Box::new(interrupt.clone()),
         };
-        let runtime = shared.runtime.clone();
-        shared.tasks.clone().spawn_on(
-            async move {
-                shared.call_hooks(moment).await;
-            },
-            &runtime,
-        );
+        shared.spawn_hooks(moment);
     }
 }
 

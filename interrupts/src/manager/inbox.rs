@@ -14,6 +14,7 @@ use super::lanes::Lanes;
 use super::registry::Standing;
 use super::request::{StopKind, StopNote, StopRequest, Target};
 use super::tree::Reach;
+use crate::hooks::Moment;
 use crate::life::{Family, Interrupt, Scope, State, WithdrawCause};
 use crate::store::{ChangeError, Delivery, Filter, Page};
 
@@ -232,7 +233,20 @@ impl Keeper {
                 found,
             },
         );
-        if new && let Some((limit, request)) = hardening(interrupt, reach) {
+        let Some(request) = request_of(interrupt, reach).filter(|_request| new) else {
+            return;
+        };
+        if !found {
+            // Another process has asked for it: here it is heard of now.
+            self.shared.spawn_hooks(Moment::BeforeInterrupt {
+                request: request.clone(),
+            });
+        }
+        if let Some(limit) = request.limit {
+            let request = StopRequest {
+                limit: None,
+                ..request
+            };
             self.shared
                 .harden_after(limit, request, self.shared.settings.actor());
         }
@@ -325,15 +339,14 @@ fn passed_over(changed: Result<Interrupt, ChangeError>) -> Result<(), KeepError>
     }
 }
 
-/// The limit of a graceful stop, and the request that makes it immediate.
-fn hardening(interrupt: &Interrupt, reach: Reach) -> Option<(Duration, StopRequest)> {
+/// The request for a stop that the store holds.
+fn request_of(interrupt: &Interrupt, reach: Reach) -> Option<StopRequest> {
     let note: StopNote = serde_json::from_str(&interrupt.content).ok()?;
-    let limit = Duration::from_millis(note.limit_ms?);
     let target = match reach {
         Reach::Run => Target::Run(interrupt.run),
         Reach::Node(node) => Target::Node(interrupt.run, node),
     };
-    let request = StopRequest {
+    Some(StopRequest {
         target,
         kind: StopKind::of(interrupt.interrupt_type)?,
         mode: interrupt.mode,
@@ -342,8 +355,7 @@ fn hardening(interrupt: &Interrupt, reach: Reach) -> Option<(Duration, StopReque
         message: interrupt.reason.clone(),
         by: interrupt.requested_by.clone(),
         key: None,
-        limit: None,
-        metadata: None,
-    };
-    Some((limit, request))
+        limit: note.limit_ms.map(Duration::from_millis),
+        metadata: note.metadata,
+    })
 }

@@ -1,5 +1,7 @@
 //! Limits ask a manager for their stops.
 
+use std::time::Duration;
+
 use super::request::{StopCause, StopRequest, Target};
 use super::shared::StopRequests;
 use crate::life::Actor;
@@ -15,6 +17,8 @@ pub struct LimitStops {
     pub target: Target,
     /// Who asks.
     pub by: Actor,
+    /// After how long a graceful stop becomes immediate; never where it is absent.
+    pub grace: Option<Duration>,
 }
 
 impl StopSink for LimitStops {
@@ -28,6 +32,7 @@ impl StopSink for LimitStops {
             mode: reached.mode,
             source: StopSource::System,
             cause,
+            limit: self.grace,
             metadata: Some(reached.metadata),
             ..StopRequest::pause(self.target.clone(), self.by.clone(), reached.message)
         };

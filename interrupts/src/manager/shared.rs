@@ -61,6 +61,8 @@ pub(crate) struct Shared {
     /// Wakes the recorder of requests for runs that nobody here keeps.
     pub(crate) outside: Notify,
     pub(crate) hooks: Hooks,
+    /// The calls of hooks that are under way.
+    pub(crate) hook_calls: TaskTracker,
     pub(crate) callbacks: Callbacks,
     keepers: Mutex<HashMap<RunId, Arc<Keeper>>>,
 }
@@ -77,6 +79,7 @@ impl Shared {
             pulse,
             outside: Notify::new(),
             hooks: Hooks::default(),
+            hook_calls: TaskTracker::new(),
             callbacks: Callbacks::default(),
             keepers: Mutex::new(HashMap::new()),
         }
@@ -112,6 +115,18 @@ impl Shared {
             tasks: self.tasks.clone(),
             limit,
         }
+    }
+
+    /// Calls the hooks beside whatever goes on.
+    pub(crate) fn spawn_hooks(self: &Arc<Self>, moment: Moment) {
+        if self.hooks.is_empty() {
+            return;
+        }
+        let shared = Arc::clone(self);
+        let called = async move {
+            shared.call_hooks(moment).await;
+        };
+        self.hook_calls.spawn_on(called, &self.runtime);
     }
 
     /// Calls the hooks, each within its time.
@@ -151,18 +166,9 @@ impl StopRequests {
     /// Asks for a stop, as [`InterruptManager::request`](super::InterruptManager::request) does.
     pub fn request(&self, request: StopRequest) -> StopHandle {
         let shared = Arc::clone(&self.shared);
-        if !shared.hooks.is_empty() {
-            let moment = Moment::BeforeInterrupt {
-                request: request.clone(),
-            };
-            let hooked = Arc::clone(&shared);
-            shared.tasks.spawn_on(
-                async move {
-                    hooked.call_hooks(moment).await;
-                },
-                &shared.runtime,
-            );
-        }
+        shared.spawn_hooks(Moment::BeforeInterrupt {
+            request: request.clone(),
+        });
         shared.request(request)
     }
 

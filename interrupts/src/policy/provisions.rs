@@ -11,7 +11,7 @@ use crate::life::{ExpiryOutcome, Verdict};
 use crate::names::RouteName;
 
 /// How long a handler, a hook or a callback may take where nothing else is said.
-const USUAL_HANDLER_LIMIT: SignedDuration = SignedDuration::from_secs(5);
+pub(super) const USUAL_HANDLER_LIMIT: SignedDuration = SignedDuration::from_secs(5);
 
 /// Who answers a question.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,6 +5,7 @@ mod said;
 use routing_core::{InterruptType, StopSource};
 
 use super::Policy;
+use super::hooks::HookCommands;
 use super::property::Property;
 use super::provisions::Resuming;
 use super::rule::Rule;
@@ -41,6 +42,9 @@ impl Policy {
     /// | `on_expiry` | `reject`, `cancel` or `reroute:TARGET` |
     /// | `grace` | a time, or `none` |
     /// | `handler_limit` | a time |
+    ///
+    /// The table `[hooks]` names programs, each a text or a list of a program and its arguments: `before_stop` and
+    /// `after_stop`.
     ///
     /// # Errors
     ///
@@ -86,6 +90,9 @@ fn read(settings: &Settings<'_>, vocabulary: &Vocabulary) -> Policy {
             sources: Vec::new(),
             provisions,
         });
+    }
+    if let Some(table) = root.table("hooks") {
+        policy.hooks = HookCommands::read(&table);
     }
     root.finish();
     policy

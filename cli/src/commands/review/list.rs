@@ -13,23 +13,42 @@ use crate::time::age;
 use crate::visible::visible_line;
 
 /// The list for people: two lines for each, which fit a screen.
-pub(super) fn text(open: &[Interrupt], palette: Palette) -> String {
+pub(super) fn text(open: &[Vec<Interrupt>], palette: Palette) -> String {
     if open.is_empty() {
         return "Nothing waits for a person.\n".to_owned();
     }
     let now = Timestamp::now();
     let columns = io::stdout().is_terminal().then(|| screen_size().0);
     let mut text = String::new();
-    for interrupt in open {
-        let head = format!("{}  {}", interrupt.id, facts(interrupt, now));
-        text.push_str(&palette.paint(Tone::Strong, &head));
-        let from = format!("\n    {}", full(interrupt.run, &interrupt.node));
-        text.push_str(&palette.paint(Tone::Route, &from));
-        let room = columns.map_or(usize::MAX, |columns| columns - columns_of("    "));
-        let asks = cut(&visible_line(&asked::reason(interrupt)), room);
-        text.push_str(&format!("\n    {asks}\n"));
+    for batch in open {
+        if let [first, _, ..] = batch.as_slice() {
+            let together = format!(
+                "{} questions of {}, to be answered together\n",
+                batch.len(),
+                first.run
+            );
+            text.push_str(&palette.paint(Tone::Waiting, &together));
+        }
+        for interrupt in batch {
+            text.push_str(&lines(interrupt, now, columns, palette));
+        }
     }
     text + "\nDecide with: irq review INTERRUPT\n"
+}
+
+fn lines(
+    interrupt: &Interrupt,
+    now: Timestamp,
+    columns: Option<usize>,
+    palette: Palette,
+) -> String {
+    let head = format!("{}  {}", interrupt.id, facts(interrupt, now));
+    let head = palette.paint(Tone::Strong, &head);
+    let from = format!("    {}", full(interrupt.run, &interrupt.node));
+    let from = palette.paint(Tone::Route, &from);
+    let room = columns.map_or(usize::MAX, |columns| columns - columns_of("    "));
+    let asks = cut(&visible_line(&asked::reason(interrupt)), room);
+    format!("{head}\n{from}\n    {asks}\n")
 }
 
 fn facts(interrupt: &Interrupt, now: Timestamp) -> String {

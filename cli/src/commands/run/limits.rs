@@ -104,25 +104,27 @@ impl OuterLimits {
     ///
     /// Where the agent that stands for the run has no name.
     pub(super) fn signals(&self, by: Actor) -> Result<SignalSettings, Failure> {
-        let grace = |source| {
-            let subject = Subject {
-                interrupt_type: InterruptType::Pause,
-                agent: KindName::new(AgentKind::Orchestrator.name())
-                    .map_err(|error| unnamed(&error))?,
-                source,
-            };
-            let of_policy = || {
-                self.policy
-                    .grace(&subject)
-                    .map(SignedDuration::unsigned_abs)
-            };
-            Ok(self.grace.or_else(of_policy))
-        };
         Ok(SignalSettings {
             by,
-            patience: grace(StopSource::User)?,
-            drain: grace(StopSource::System)?,
+            patience: self.grace_of(StopSource::User)?,
+            drain: self.grace_of(StopSource::System)?,
         })
+    }
+
+    /// After how long a graceful pause of the run becomes immediate: as the command line says, else the policy.
+    fn grace_of(&self, source: StopSource) -> Result<Option<Duration>, Failure> {
+        let subject = Subject {
+            interrupt_type: InterruptType::Pause,
+            agent: KindName::new(AgentKind::Orchestrator.name())
+                .map_err(|error| unnamed(&error))?,
+            source,
+        };
+        let of_policy = || {
+            self.policy
+                .grace(&subject)
+                .map(SignedDuration::unsigned_abs)
+        };
+        Ok(self.grace.or_else(of_policy))
     }
 
     /// Whether the model has a price, where there is a budget.
@@ -157,7 +159,7 @@ impl OuterLimits {
             .price(model.name())
             .map_err(|error| no_price(&error))?;
         let bound = CallBound::default();
-        let sink = sink(kept)?;
+        let sink = self.sink(kept)?;
         let budget = Budget::new(BudgetConfig {
             limit: *limit,
             spent: spent(&self.used.calls, &price, bound),
@@ -168,6 +170,19 @@ impl OuterLimits {
         });
         let paid = BudgetedModel::new(model, budget, bound);
         Ok(Arc::new(paid.map_err(|error| no_price(&error))?))
+    }
+
+    /// Pauses the run where a limit is reached.
+    fn sink(&self, kept: &Kept) -> Result<Arc<LimitStops>, Failure> {
+        Ok(Arc::new(LimitStops {
+            requests: kept.run.requests(),
+            target: Target::Run(kept.run.run()),
+            by: Actor {
+                name: ActorName::new("limits").map_err(|error| unnamed(&error))?,
+                role: Role::System,
+            },
+            grace: self.grace_of(StopSource::System)?,
+        }))
     }
 
     /// Begins to watch the time and the machine, while what it returns is held.
@@ -184,13 +199,13 @@ impl OuterLimits {
                 warn_before: None,
                 mode: StopMode::Graceful,
             };
-            guards.push(limit.start(sink(kept)?, Arc::new(SystemClock), &Handle::current()));
+            guards.push(limit.start(self.sink(kept)?, Arc::new(SystemClock), &Handle::current()));
         }
         if self.resources.memory.is_some() || self.resources.cpu_time.is_some() {
             let guard = ResourceGuard {
                 limits: self.resources,
                 probe: Arc::new(ProcessProbe),
-                sink: sink(kept)?,
+                sink: self.sink(kept)?,
                 clock: Arc::new(SystemClock),
             };
             let started = guard.start(&Handle::current());
@@ -204,21 +219,6 @@ impl OuterLimits {
         }
         Ok(guards)
     }
-}
-
-fn sink(kept: &Kept) -> Result<Arc<LimitStops>, Failure> {
-    stops(kept).map(Arc::new).map_err(|error| unnamed(&error))
-}
-
-fn stops(kept: &Kept) -> Result<LimitStops, NameError> {
-    Ok(LimitStops {
-        requests: kept.run.requests(),
-        target: Target::Run(kept.run.run()),
-        by: Actor {
-            name: ActorName::new("limits")?,
-            role: Role::System,
-        },
-    })
 }
 
 fn unnamed(error: &NameError) -> Failure {

@@ -10,6 +10,7 @@ use agents::run::{
 };
 use agents::workspace::{Workspace, WorkspaceError};
 use interrupts::manager::{KeptRun, RunEnd, StopRequest, Target};
+use interrupts::policy::Policy;
 use interrupts::signals::OsSignals;
 use llm::{JsonSchemaConstraints, Pace, Script};
 use routing_core::handler::HandlerPolicy;
@@ -23,6 +24,7 @@ use super::talk::Talk;
 use crate::actor::actor;
 use crate::arguments::Global;
 use crate::exit::{Exit, Failure, causes};
+use crate::hooks::CommandHook;
 use crate::keep::{Keeping, Kept, SeenSignal, Spoken};
 use crate::model::{ModelChoice, Rehearsal, Watched};
 use crate::reviewer::InterruptCount;
@@ -104,6 +106,13 @@ impl Work {
     }
 }
 
+impl Work {
+    /// What holds for the run's interrupts.
+    pub(super) fn policy(&self) -> Arc<Policy> {
+        self.limits.policy()
+    }
+}
+
 fn no_workspace(error: &WorkspaceError) -> Failure {
     Failure::new(Exit::NotFound, causes(error)).hint(error.hint())
 }
@@ -127,7 +136,8 @@ pub(in crate::commands) async fn perform(
 ) -> anyhow::Result<Exit> {
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
-    let keeping = Keeping::over(storage)?;
+    let policy = work.limits.policy();
+    let keeping = Keeping::over(storage, &policy)?;
     if begin == Begin::New {
         keeping.create(id, work.order.to_content()?).await?;
     }
@@ -152,6 +162,10 @@ pub(in crate::commands) async fn perform(
     let unread = unread(&kept);
     let stage_thread = Stage::open(talk.report(global), unread)?;
     let stage = stage_thread.stage();
+    let told = stage.clone();
+    if let Some(hook) = CommandHook::of(&policy, move |text| told.notice(text)) {
+        keeping.manager.add_hook(Arc::new(hook));
+    }
     let seen = SeenSignal::default();
     let settings = work.limits.signals(actor()?)?;
     let listening = keeping.listen(signals, settings, Spoken::new(stage.clone(), seen.clone()));
@@ -164,6 +178,7 @@ pub(in crate::commands) async fn perform(
     keeping.work_ends(working).await;
     let limited = kept.control.was_limited();
     let settled = settle(kept, &report).await;
+    keeping.manager.hooks_ended().await;
     // The signals are heard until all is written: whoever reads may have stopped to.
     let last = report.clone();
     let written = tokio::task::spawn_blocking(move || stage_thread.finish(last))
