@@ -17,6 +17,7 @@ mod model;
 mod nearest;
 mod palette;
 mod policy;
+mod progress;
 mod refused;
 mod report;
 mod request;

@@ -20,6 +20,8 @@ pub(crate) struct Storage {
     /// What is kept.
     pub(crate) store: Arc<dyn Store>,
     location: StoreLocation,
+    /// Whether nothing was there yet: what is shown is empty until somebody makes the file.
+    is_stand_in: bool,
 }
 
 /// Where the store is, and who said so.
@@ -80,7 +82,17 @@ impl Storage {
         let store = opened.map_err(|error| unopened(&location, &error))?;
         #[cfg(feature = "failpoints")]
         let store = crate::failpoints::over(store)?;
-        Ok(Self { store, location })
+        let is_stand_in = !is_there;
+        Ok(Self {
+            store,
+            location,
+            is_stand_in,
+        })
+    }
+
+    /// Whether the file that was not there when this was opened is there now.
+    pub(crate) fn has_appeared(&self) -> bool {
+        self.is_stand_in && self.location.path().is_some_and(Path::exists)
     }
 
     /// Opens the store for a run that is to be kept in it. A file that is not there is made.
@@ -98,7 +110,12 @@ impl Storage {
         let store = opened.map_err(|error| unopened(&location, &error))?;
         #[cfg(feature = "failpoints")]
         let store = crate::failpoints::over(store)?;
-        Ok(Self { store, location })
+        let is_stand_in = false;
+        Ok(Self {
+            store,
+            location,
+            is_stand_in,
+        })
     }
 
     /// Where it is.

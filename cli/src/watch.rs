@@ -107,7 +107,7 @@ async fn perform(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let storage = Arc::new(Storage::open(store).await?);
+    let mut storage = Arc::new(Storage::open(store).await?);
     let mut feed = Feed::new(Arc::clone(&storage.store));
     let first = if arguments.inbox {
         Screen::Inbox
@@ -119,7 +119,7 @@ async fn perform(
     let _nothing_is_open = state.refresh(snapshot);
     let look = Look::new(Palette::for_stream(&io::stdout(), global.no_color));
     let (done, mut became) = mpsc::unbounded_channel();
-    let desk = Desk {
+    let mut desk = Desk {
         storage: Arc::clone(&storage),
         done,
     };
@@ -144,6 +144,14 @@ async fn perform(
             }
             _ = clock.tick() => {
                 state.tick(Timestamp::now());
+                if storage.has_appeared() {
+                    // Whoever makes it may not be done: then it is tried again.
+                    if let Ok(opened) = Storage::open(store).await {
+                        storage = Arc::new(opened);
+                        feed = Feed::new(Arc::clone(&storage.store));
+                        desk.storage = Arc::clone(&storage);
+                    }
+                }
                 look_again(&mut feed, &mut state).await
             }
         };

@@ -8,10 +8,11 @@ use interrupts::store::{JournalEntry, Page, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::RunId;
 use routing_core::model::TokenUsage;
+use serde::Deserialize;
 
 use crate::durable::allowance::{ALLOWANCE, Allowance};
 use crate::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent};
-use crate::durable::entry::{CallIntent, CallResult, Prompt};
+use crate::durable::entry::Prompt;
 use crate::durable::journal::MODEL_CALL;
 use crate::run::working::{WORK, Worked};
 
@@ -54,6 +55,22 @@ pub enum CallEnd {
     NotBilled,
     /// Nobody knows what it used: it failed on its way, its process died, or it is under way.
     Unknown,
+}
+
+/// What matters here of a call's intent.
+#[derive(Deserialize)]
+struct Asked {
+    #[serde(default)]
+    prompt: Prompt,
+}
+
+/// What matters here of its result.
+#[derive(Deserialize)]
+struct Answered {
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    usage: TokenUsage,
 }
 
 impl RunUse {
@@ -137,10 +154,10 @@ impl Reading {
                 let Some(place) = &entry.intent.place else {
                     return Ok(());
                 };
-                let prompt = serde_json::from_str::<CallIntent>(content)?.prompt;
+                let prompt = serde_json::from_str::<Asked>(content)?.prompt;
                 match result {
                     Some(result) => {
-                        let result: CallResult = serde_json::from_str(result)?;
+                        let result: Answered = serde_json::from_str(result)?;
                         self.answered.insert(place.clone());
                         self.add(prompt, &result.text, result.usage, CallEnd::Answered);
                     }

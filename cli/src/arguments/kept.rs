@@ -108,6 +108,9 @@ pub(crate) struct ReplayArguments {
     /// Only this agent and those below it
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
+    /// How far it has come and what it has used, instead of every moment
+    #[arg(long, conflicts_with = "agent")]
+    pub(crate) summary: bool,
     /// One moment a line, as JSON, with all that was recorded
     #[arg(long)]
     pub(crate) json: bool,

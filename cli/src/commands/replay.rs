@@ -17,6 +17,7 @@ use crate::exit::{Exit, Failure, causes};
 use crate::layout::cut;
 use crate::listing;
 use crate::palette::{Palette, Tone};
+use crate::progress::Progress;
 use crate::refused::by_store;
 use crate::storage::{Storage, complete};
 use crate::time::instant;
@@ -49,6 +50,18 @@ pub(crate) fn replay(
     complete(async {
         let storage = Storage::open(store).await?;
         let run = find_run(&*storage.store, &arguments.run).await?;
+        if arguments.summary {
+            let progress = Progress::of(&*storage.store, run).await?;
+            let text = progress.map(|progress| {
+                if arguments.json {
+                    json_line(&progress.as_json())
+                } else {
+                    progress.text()
+                }
+            });
+            print(&text.unwrap_or_default())?;
+            return Ok(Exit::Success);
+        }
         let agent = match &arguments.agent {
             Some(agent) => Some(agent_of(&run, agent)?),
             None => None,

@@ -12,16 +12,23 @@ use super::print;
 use crate::address::find_run;
 use crate::arguments::{Global, StatsArguments, StoreArguments, verdict_name};
 use crate::exit::Exit;
-use crate::layout::duration;
+use crate::layout::{cut, duration};
 use crate::listing;
 use crate::palette::{Palette, Tone};
+use crate::progress::{Progress, newest};
 use crate::refused::by_store;
 use crate::storage::{Storage, complete};
 use crate::table::Table;
 use crate::view::json_line;
 use crate::visible::visible_line;
 
-/// Counts interrupts.
+/// Of how many runs it is told how far they have come: the newest ones.
+const MOST_RUNS: usize = 50;
+
+/// How much of a run's interrupt a line shows.
+const WIDEST_INTERRUPT: usize = 80;
+
+/// Counts interrupts, and says how far runs have come.
 ///
 /// # Errors
 ///
@@ -34,8 +41,20 @@ pub(crate) fn stats(
     complete(async {
         let storage = Storage::open(store).await?;
         let mut filter = Filter::default();
-        if let Some(run) = &arguments.run {
-            filter.run = Some(find_run(&*storage.store, run).await?.id);
+        let runs = match &arguments.run {
+            Some(run) => {
+                let run = find_run(&*storage.store, run).await?;
+                filter.run = Some(run.id);
+                vec![run]
+            }
+            None => {
+                let runs = listing::runs(&*storage.store, &[]).await;
+                newest(runs.map_err(|error| by_store(&error))?, MOST_RUNS)
+            }
+        };
+        let mut progress = Vec::new();
+        for run in runs {
+            progress.extend(Progress::of(&*storage.store, run).await?);
         }
         let all = listing::interrupts(&*storage.store, &filter).await;
         let mut all = all.map_err(|error| by_store(&error))?;
@@ -46,16 +65,42 @@ pub(crate) fn stats(
         });
         let counts = Counts::of(&all);
         let text = if arguments.json {
-            json_line(&counts.as_json())
-        } else if all.is_empty() {
-            "No interrupts.\n".to_owned()
+            let mut counted = counts.as_json();
+            if let Some(fields) = counted.as_object_mut() {
+                let runs: Vec<Value> = progress.iter().map(Progress::as_json).collect();
+                fields.insert("runs".to_owned(), runs.into());
+            }
+            json_line(&counted)
         } else {
             let palette = Palette::for_stream(&io::stdout(), global.no_color);
-            counts.text(palette)
+            let counted = if all.is_empty() {
+                "No interrupts.\n".to_owned()
+            } else {
+                counts.text(palette)
+            };
+            counted + &of_runs(&progress, palette)
         };
         print(&text)?;
         Ok(Exit::Success)
     })
+}
+
+/// How far the runs have come.
+fn of_runs(progress: &[Progress], palette: Palette) -> String {
+    if progress.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&["RUN", "STATE", "STEPS", "INTERRUPT"]);
+    for progress in progress {
+        let interrupt = progress.interrupt().unwrap_or_else(|| "-".to_owned());
+        table.row(vec![
+            (Tone::Plain, progress.run.id.to_string()),
+            (Tone::Plain, progress.run.state.to_string()),
+            (Tone::Plain, progress.steps()),
+            (Tone::Plain, cut(&interrupt, WIDEST_INTERRUPT)),
+        ]);
+    }
+    format!("\n{}", table.text(palette))
 }
 
 /// How often each name occurs.

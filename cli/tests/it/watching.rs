@@ -132,3 +132,41 @@ fn without_a_terminal_it_says_what_prints_instead() {
     let seed = Seed::new();
     seed.end(&["watch"]).exits_with(2).says("needs a terminal");
 }
+
+#[test]
+fn a_store_that_is_made_while_the_screens_are_open_is_shown() {
+    let home = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_irq");
+    let script =
+        format!("stty rows 30 cols 100; {program} watch --silent --no-color; stty -a; echo LEFT");
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &script])
+        .env("TERM", "xterm-256color")
+        .env("XDG_STATE_HOME", home.path())
+        .env_remove("IRQ_STORE")
+        .stdin(Stdio::inherit());
+    let mut screen = spawn_command(command, Some(PATIENCE)).unwrap();
+    screen.exp_string("Agents").unwrap();
+    let folder = crate::program::workspace();
+    let mut run = Command::new(program)
+        .args([
+            "run",
+            "Mend the oven",
+            "--no-input",
+            "--pace",
+            "20",
+            "--workspace",
+        ])
+        .arg(folder.path())
+        .env("XDG_STATE_HOME", home.path())
+        .env_remove("IRQ_STORE")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    screen.exp_string("Mend the oven").unwrap();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    leave(&mut screen);
+}

@@ -94,3 +94,43 @@ fn a_limit_of_this_process_pauses_the_run_and_says_what_was_measured() {
         place.end(&["resume", &run, "--no-input"]).exits_with(0);
     }
 }
+
+#[test]
+fn the_progress_of_a_run_is_told_across_its_processes() {
+    let place = Place::new();
+    end(&mut place.run(&["--max-steps", "3"])).exits_with(8);
+    let run = place.only_run();
+    let summary = || {
+        let told = place
+            .end(&["replay", &run, "--summary", "--json"])
+            .exits_with(0);
+        lines(&told.output).remove(0)
+    };
+    let before = summary();
+    assert_eq!(before["steps"]["completed"], 3, "{before:#}");
+    assert_eq!(before["interrupt"]["type"], "PAUSE", "{before:#}");
+    assert_eq!(before["calls"]["answered"], 3, "{before:#}");
+    let raised = ["resume", &run, "--no-input", "--max-steps", "200"];
+    place.end(&raised).exits_with(0);
+    let after = summary();
+    let answered = after["calls"]["answered"].as_u64().unwrap();
+    assert!(answered > 3, "{after:#}");
+    assert!(!after["plan"].as_array().unwrap().is_empty(), "{after:#}");
+    let stats = place.end(&["stats", "--json"]).exits_with(0);
+    let stats: Value = serde_json::from_str(&stats.output).unwrap();
+    assert_eq!(stats["runs"][0], after, "{stats:#}");
+    let text = place
+        .end(&["replay", &run, "--summary"])
+        .exits_with(0)
+        .output;
+    for words in [
+        "completed",
+        "steps ",
+        "worked ",
+        "PAUSE of orchestrator at ",
+        "plan ",
+    ] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+    assert!(place.end(&["stats"]).exits_with(0).output.contains(&run));
+}
