@@ -14,6 +14,7 @@ pub(crate) mod recorder;
 mod report;
 pub(crate) mod reroute_log;
 pub(crate) mod stoppable_reviewer;
+mod suggestion;
 mod used;
 mod working;
 
@@ -31,5 +32,6 @@ pub use inbox::RunInbox;
 pub use nodes::{NodeDirectory, NodeView};
 pub use progress::{LastInterrupt, PlannedNode, RunProgress, Steps};
 pub use report::{InterruptRecord, InterruptResult, RunReport, RunStatus};
+pub use suggestion::Suggestion;
 pub use used::{CallEnd, CallUse, RunUse};
 pub use working::{WorkError, Working};

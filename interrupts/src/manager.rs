@@ -61,9 +61,9 @@ use shared::{Shared, StopJob};
 use ticket::Ticket;
 
 use crate::hooks::{Hook, HookError};
-use crate::life::Evidence;
+use crate::life::{Evidence, RunState};
 use crate::names::OwnerName;
-use crate::store::Delivery;
+use crate::store::{Delivery, RunError};
 
 /// Ends the tasks of a manager when nobody holds it or one of its runs any more.
 pub(crate) struct Alive {
@@ -196,6 +196,10 @@ impl InterruptManager {
             taking.deliveries,
             inbox,
         ));
+        if keeper.end_where_stopped().await? {
+            let (from, to) = (RunState::Cancelled, RunState::Running);
+            return Err(RunError::Illegal { from, to }.into());
+        }
         shared.keepers().insert(run, Arc::clone(&keeper));
         let kept = KeptRun::new(Arc::clone(&keeper), Arc::clone(&self.alive));
         claim.keep();

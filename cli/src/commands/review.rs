@@ -8,6 +8,7 @@ mod shown;
 
 use std::io::{self, IsTerminal};
 
+use agents::run::Suggestion;
 use interrupts::life::{Interrupt, State};
 use interrupts::store::{Filter, Store};
 use serde_json::Value;
@@ -64,15 +65,19 @@ pub(crate) fn review(
         if may_ask(&interrupt, arguments) {
             return converse(&storage, &chosen, alone, arguments).await;
         }
-        let text: String = if arguments.json {
-            let views = chosen.iter().map(view::interrupt);
-            views.map(|view| json_line(&view)).collect()
-        } else {
-            let palette = Palette::for_stream(&io::stdout(), global.no_color);
-            let pages = chosen.iter().map(|it| shown::page(it, palette));
-            pages.collect::<Vec<_>>().join("\n")
-        };
-        print(&text)?;
+        let palette = Palette::for_stream(&io::stdout(), global.no_color);
+        let mut pages = Vec::new();
+        for interrupt in &chosen {
+            let suggestion = Suggestion::of(&*storage.store, interrupt).await;
+            let suggestion = suggestion.map_err(|error| by_store(&error))?;
+            pages.push(if arguments.json {
+                json_line(&with_suggestion(interrupt, suggestion.as_ref()))
+            } else {
+                shown::page(interrupt, suggestion.as_ref(), palette)
+            });
+        }
+        let between = if arguments.json { "" } else { "\n" };
+        print(&pages.join(between))?;
         Ok(Exit::Success)
     })
 }
@@ -147,6 +152,15 @@ async fn list_all(
     };
     print(&text)?;
     Ok(Exit::Success)
+}
+
+/// An interrupt, and what the reviewing model would have said, where it was not sure enough.
+fn with_suggestion(interrupt: &Interrupt, suggestion: Option<&Suggestion>) -> Value {
+    let mut view = view::interrupt(interrupt);
+    if let (Some(fields), Some(suggestion)) = (view.as_object_mut(), suggestion) {
+        fields.insert("suggestion".to_owned(), serde_json::json!(suggestion));
+    }
+    view
 }
 
 /// An interrupt, and the number of the batch in which it is shown, where that has more than one.

@@ -16,6 +16,8 @@ mod people;
 mod planted;
 mod random_deaths;
 mod same_end;
+#[cfg(feature = "failpoints")]
+mod stops;
 mod supervisors;
 mod trace;
 mod world;

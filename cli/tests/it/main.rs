@@ -28,6 +28,7 @@ mod seed;
 mod server;
 mod serving;
 mod signals;
+mod suggesting;
 mod terminal;
 mod tour;
 mod troubled;

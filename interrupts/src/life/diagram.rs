@@ -6,6 +6,11 @@ use std::fmt::Write as _;
 use super::state::State;
 use super::table::Transition;
 
+/// What the table has no room for.
+const TAKE_OVERS: &str = "\nA take counts as an attempt where the lease is free or has run out. Where the owner is \
+known to be gone, its process has\nended and the delivery has not failed: taking it over counts no attempt, so \
+however often processes die, nothing is given up for that.\n";
+
 /// The guide's page about the life of an interrupt, in Markdown with a Mermaid diagram, made of the table.
 ///
 /// ```
@@ -68,6 +73,7 @@ pub fn diagram() -> String {
         "\nNothing follows {}.",
         finals.into_iter().collect::<Vec<_>>().join(", ")
     );
+    page.push_str(TAKE_OVERS);
     page
 }
 

@@ -10,9 +10,12 @@ use super::tree::Reach;
 use crate::digest::Digest;
 use crate::hooks::Moment;
 use crate::life::{
-    Choosing, Evidence, Interrupt, Judge, Refusal, RunState, State, Verdict, WithdrawCause,
+    Choosing, Evidence, Interrupt, Judge, Refusal, RunState, Scope, State, Verdict, WithdrawCause,
 };
-use crate::store::{ChangeError, CheckpointId, RunError};
+use crate::store::{ChangeError, CheckpointId, Filter, Page, RunError};
+
+/// How many interrupts are looked at together.
+const PAGE: u32 = 200;
 
 /// A run that has stopped, as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,6 +223,35 @@ impl Keeper {
         }))
     }
 
+    /// Ends the run where a stop has ended it and whoever carried that out died before the run's own state said so.
+    /// Returns whether it has ended.
+    pub(crate) async fn end_where_stopped(&self) -> Result<bool, KeepError> {
+        let settings = &self.shared.settings;
+        let filter = Filter {
+            run: Some(self.run),
+            node: None,
+            states: vec![State::Resolved],
+        };
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = settings
+                .backoff
+                .recover(|| settings.store.interrupts(&filter, page))
+                .await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(false);
+            };
+            after = *last;
+            let ended = found.into_iter().find(|(_position, it)| has_ended_run(it));
+            if let Some((_position, stop)) = ended {
+                self.rest(RunState::Cancelled, stop.reason).await?;
+                self.shared.beat();
+                return Ok(true);
+            }
+        }
+    }
+
     /// Records that the run rests; one that never began is first told to stop.
     async fn rest(&self, state: RunState, reason: String) -> Result<(), KeepError> {
         match self.change_run(state, Some(reason.clone())).await {
@@ -253,6 +285,19 @@ fn deciding(standing: &[Standing]) -> Option<&Standing> {
         .iter()
         .filter(|stop| stop.interrupt_type != InterruptType::Prune || stop.reach == Reach::Run)
         .max_by_key(|stop| (ends_run(stop), stop.reason.mode))
+}
+
+/// Whether a stop of the whole run was carried out after which nothing goes on.
+fn has_ended_run(stop: &Interrupt) -> bool {
+    let is_applied = stop
+        .decision
+        .as_ref()
+        .is_some_and(|decision| decision.verdict == Verdict::Applied);
+    let ends = matches!(
+        stop.interrupt_type,
+        InterruptType::Stop | InterruptType::Prune
+    );
+    stop.scope == Scope::Run && ends && is_applied
 }
 
 fn ends_run(stop: &Standing) -> bool {

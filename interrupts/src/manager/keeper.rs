@@ -113,7 +113,17 @@ impl Keeper {
 
     /// Says that the run works; from then on a stop of the run makes it `stopping`.
     pub(crate) async fn begin(&self) -> Result<(), KeepError> {
-        self.change_run(RunState::Running, None).await?;
+        match self.change_run(RunState::Running, None).await {
+            // Whoever had it died before it had stopped; it has now.
+            Err(KeepError::Run(RunError::Illegal {
+                from: RunState::Stopping,
+                ..
+            })) => {
+                self.change_run(RunState::Paused, None).await?;
+                self.change_run(RunState::Running, None).await?;
+            }
+            changed => changed?,
+        }
         self.begun.store(true, Ordering::Release);
         self.tell_stopping().await
     }

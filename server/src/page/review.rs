@@ -1,5 +1,6 @@
 //! The review: what is asked, everything that one needs to answer it, and the answer.
 
+use agents::run::Suggestion;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use interrupts::life::{Family, Interrupt, Verdict};
@@ -33,7 +34,8 @@ pub(super) async fn show(
     match interrupt_named(&app, &id).await {
         Ok(interrupt) => {
             let next = next_open(&app, &interrupt).await;
-            let body = body(&app, &caller, &interrupt, None, next.as_deref());
+            let about = About::of(&app, &interrupt).await;
+            let body = body(&app, &caller, &about, None, next.as_deref());
             page(&interrupt.reason, Place::Inbox, Some(&caller), &body).into_response()
         }
         Err(problem) => refused(&problem, Some(&caller)),
@@ -62,7 +64,8 @@ pub(super) async fn decide(
             let interrupt = interrupt_named(&app, &id).await.unwrap_or(interrupt);
             let next = next_open(&app, &interrupt).await;
             let tried = Some((&problem, &fields));
-            let body = body(&app, &caller, &interrupt, tried, next.as_deref());
+            let about = About::of(&app, &interrupt).await;
+            let body = body(&app, &caller, &about, tried, next.as_deref());
             let page = page(&interrupt.reason, Place::Inbox, Some(&caller), &body);
             again(&problem, page)
         }
@@ -136,14 +139,52 @@ async fn next_open(app: &App, this: &Interrupt) -> Option<String> {
         .map(|other| format!("/review/{}", other.id))
 }
 
+/// An interrupt, and what the reviewing model would have said, where it was not sure enough.
+struct About<'interrupt> {
+    interrupt: &'interrupt Interrupt,
+    suggestion: Option<Suggestion>,
+}
+
+impl<'interrupt> About<'interrupt> {
+    async fn of(app: &App, interrupt: &'interrupt Interrupt) -> Self {
+        let found = Suggestion::of(app.store(), interrupt).await;
+        // Without it the question is whole all the same.
+        let suggestion = found.unwrap_or_else(|error| {
+            tracing::warn!(interrupt = %interrupt.id, %error, "a model's suggestion is not shown");
+            None
+        });
+        Self {
+            interrupt,
+            suggestion,
+        }
+    }
+}
+
+/// What the reviewing model would have said.
+fn suggested(suggestion: &Suggestion) -> Markup {
+    let answer = &suggestion.answer;
+    html! {
+        section aria-labelledby="suggestion" {
+            h2 id="suggestion" { "What a model would say" }
+            p { "A reviewing model was only " (answer.confidence) " % sure, so a person is asked." }
+            @for choice in &answer.selected_choices { p { "It would choose " code { (visible(choice)) } } }
+            @for item in &answer.confirmations {
+                p { "It would " @if item.confirmed { "confirm " } @else { "not confirm " } code { (visible(&item.id)) } }
+            }
+            @if !answer.text.is_empty() { div.text { (visible(&answer.text)) } }
+        }
+    }
+}
+
 fn body(
     app: &App,
     caller: &Caller,
-    interrupt: &Interrupt,
+    about: &About<'_>,
     tried: Option<(&Problem, &FormFields)>,
     next: Option<&str>,
 ) -> Markup {
     let now = app.now();
+    let interrupt = about.interrupt;
     let question = Question::of(interrupt);
     let may = Right::Decide.is_of(caller.actor.role);
     let ended = not_decided(interrupt, now);
@@ -165,6 +206,7 @@ fn body(
             p.banner { "Another interrupt goes first: " a href=(format!("/review/{holder}")) { "decide that one" } ". Then this one is shown again." }
         }
         (context(&question))
+        @if let Some(suggestion) = &about.suggestion { (suggested(suggestion)) }
         (destination(interrupt))
         @match (DecisionView::of(interrupt), &ended, may) {
             (Some(decision), _, _) => (result(&decision, next, now)),

@@ -1,6 +1,8 @@
 //! One interrupt as people see it.
 
+use agents::run::Suggestion;
 use interrupts::life::{Family, Interrupt, State};
+use routing_core::handler::ReviewDecision;
 
 use crate::address::full;
 use crate::arguments::verdict_name;
@@ -12,7 +14,11 @@ use crate::time::instant;
 use crate::visible::{visible_line, visible_lines};
 
 /// All that is known of it.
-pub(super) fn page(interrupt: &Interrupt, palette: Palette) -> String {
+pub(super) fn page(
+    interrupt: &Interrupt,
+    suggestion: Option<&Suggestion>,
+    palette: Palette,
+) -> String {
     let mut facts = vec![
         ("state", state(interrupt)),
         ("type", interrupt.interrupt_type.to_string()),
@@ -43,6 +49,22 @@ pub(super) fn page(interrupt: &Interrupt, palette: Palette) -> String {
     }
     if let Some(error) = &interrupt.last_error {
         facts.push(("last error", error.clone()));
+    }
+    if let Some(suggestion) = suggestion {
+        let ReviewDecision {
+            selected_choices,
+            text,
+            confirmations,
+            confidence,
+        } = &suggestion.answer;
+        let mut said = selected_choices.clone();
+        said.extend(confirmations.iter().map(|item| {
+            let word = if item.confirmed { "yes" } else { "no" };
+            format!("{}: {word}", item.id)
+        }));
+        said.extend((!text.is_empty()).then(|| text.clone()));
+        let said = said.join("; ");
+        facts.push(("suggestion", format!("{said} (a model, {confidence} % sure)")));
     }
     if let Some(decision) = &interrupt.decision {
         facts.push(("decision", decided(decision)));

@@ -1,0 +1,138 @@
+//! Deaths at each operation of a stop: requested, delivered, taken hold, applied, saved, announced.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use interrupts::life::{RunState, State};
+use interrupts::store::Filter;
+use routing_core::InterruptType;
+use tokio::runtime::Handle;
+
+use crate::life::Life;
+use crate::people::decide_all;
+use crate::world::{ALL, World};
+
+/// How many runs are under way at once.
+const AT_ONCE: usize = 3;
+
+/// The operations of a limit's pause in the process that has the run, each with the times that are tried. No other
+/// interrupt of these runs is admitted or delivered. What is named here must be reached.
+const OF_A_PAUSE: [(&str, u32); 8] = [
+    ("admit", 1),
+    ("deliver", 1),
+    ("change_run", 3),
+    ("save", 1),
+    ("acknowledge", 1),
+    ("require_review", 1),
+    ("change_run", 4),
+    ("release_run", 1),
+];
+
+/// The operations of the owner of a run that another process stops for good while it waits for an answer.
+const OF_A_STOP: [(&str, u32); 5] = [
+    ("deliver", 1),
+    ("acknowledge", 1),
+    ("save", 1),
+    ("decide", 1),
+    ("release_run", 1),
+];
+
+fn moments(points: &[(&str, u32)]) -> Vec<String> {
+    let sides = |(operation, time): &(&str, u32)| {
+        ["before", "after"].map(|side| format!("{operation}:{side}:{time}"))
+    };
+    points.iter().flat_map(sides).collect()
+}
+
+/// A run that its time limit pauses, and whose process dies on the way; the next ones have time enough. Returns
+/// whether it died.
+fn paused_with_death(world: &World, goal: &str, moment: &str) -> bool {
+    let mut command = world.begin(goal);
+    command.args(["--timeout", "1ms"]).env("IRQ_DIE_AT", moment);
+    let died = Life::start(world, command, &format!("{goal}-0")).end().is_none();
+    for life in 1.. {
+        let run = Handle::current().block_on(world.run_of(goal));
+        let Some(run) = run.filter(|run| !run.state.is_final()) else {
+            return died;
+        };
+        let mut command = world.resume(&run);
+        command.args(["--timeout", "1h"]);
+        let mut process = Life::start(world, command, &format!("{goal}-{life}"));
+        let code = process.end();
+        if code != Some(0) {
+            world.failed(format!("{moment}: {code:?}, {}", process.errors(world)));
+            return died;
+        }
+    }
+    died
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_death_at_any_step_of_a_pause_loses_neither_the_pause_nor_the_run() {
+    let world = World::new().await;
+    let people = decide_all(&world);
+    let moments = Arc::new(Mutex::new(moments(&OF_A_PAUSE)));
+    let unreached = Arc::new(Mutex::new(BTreeSet::new()));
+    let mut drivers = tokio::task::JoinSet::new();
+    for _ in 0..AT_ONCE {
+        let (world, moments) = (Arc::clone(&world), Arc::clone(&moments));
+        let unreached = Arc::clone(&unreached);
+        drivers.spawn_blocking(move || {
+            while let Some(moment) = { moments.lock().unwrap().pop() } {
+                let goal = format!("Pause-{}", moment.replace(':', "-"));
+                if !paused_with_death(&world, &goal, &moment) {
+                    unreached.lock().unwrap().insert(moment);
+                }
+            }
+        });
+    }
+    while let Some(driven) = drivers.join_next().await {
+        driven.unwrap();
+    }
+    people.abort();
+    assert_eq!(world.failures(), Vec::<String>::new());
+    assert_eq!(*unreached.lock().unwrap(), BTreeSet::new());
+    world.assert_completed().await;
+    let report = world.audit(&world.own_attempts().await).await;
+    assert_eq!(report.findings, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_for_good_ends_the_run_whatever_its_owner_dies_of() {
+    for moment in moments(&OF_A_STOP) {
+        println!("{moment}");
+        let world = World::new().await;
+        let mut command = world.begin("Describe");
+        command.env("IRQ_DIE_AT", &moment);
+        let mut owner = Life::start(&world, command, "owner");
+        let question = world.first_question().await;
+        let run = question.run.to_string();
+        let stop = world.irq(&["interrupt", &run, "--type", "stop"]);
+        let (again, told) = (Arc::clone(&world), moment.clone());
+        let ended = tokio::task::spawn_blocking(move || {
+            assert_eq!(Life::start(&again, stop, "stop").end(), Some(0), "{told}");
+            assert_eq!(owner.end(), None, "{told} was not reached");
+            let run = Handle::current().block_on(again.run_of("Describe"));
+            let run = run.unwrap();
+            if run.state.is_final() {
+                return None;
+            }
+            Life::start(&again, again.resume(&run), "next").end()
+        });
+        let ended = ended.await.unwrap();
+        let is_refused = matches!(ended, None | Some(4 | 6));
+        assert!(is_refused, "{moment}: {ended:?}");
+        let run = world.run_of("Describe").await.unwrap();
+        assert_eq!(run.state, RunState::Cancelled, "{moment}");
+        let all = world.store.interrupts(&Filter::default(), ALL).await;
+        let stops: Vec<State> = all
+            .unwrap()
+            .into_iter()
+            .filter(|(_position, it)| it.interrupt_type == InterruptType::Stop)
+            .map(|(_position, it)| it.state)
+            .collect();
+        assert_eq!(stops, [State::Resolved], "{moment}");
+        let report = world.audit(&world.own_attempts().await).await;
+        assert_eq!(report.findings, [], "{moment}");
+    }
+}
