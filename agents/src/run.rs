@@ -5,6 +5,7 @@ pub(crate) mod ending;
 mod event;
 mod goal;
 mod handle;
+mod ignored;
 mod inbox;
 pub(crate) mod ledger;
 pub(crate) mod metered_model;

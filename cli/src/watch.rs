@@ -107,22 +107,14 @@ async fn perform(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let mut storage = Arc::new(Storage::open(store).await?);
+    let storage = Arc::new(Storage::open(store).await?);
     let mut feed = Feed::new(Arc::clone(&storage.store));
-    let first = if arguments.inbox {
-        Screen::Inbox
-    } else {
-        Screen::Agents
-    };
-    let mut state = State::new(first, Timestamp::now());
+    let mut state = State::new(first_screen(arguments), Timestamp::now());
     let snapshot = feed.read(None).await.map_err(|error| by_store(&error))?;
     let _nothing_is_open = state.refresh(snapshot);
     let look = Look::new(Palette::for_stream(&io::stdout(), global.no_color));
     let (done, mut became) = mpsc::unbounded_channel();
-    let mut desk = Desk {
-        storage: Arc::clone(&storage),
-        done,
-    };
+    let mut desk = Desk { storage, done };
     let mut taken = TakenScreen::take()?;
     let mut keys = EventStream::new();
     let mut clock = tokio::time::interval(LOOK);
@@ -144,13 +136,9 @@ async fn perform(
             }
             _ = clock.tick() => {
                 state.tick(Timestamp::now());
-                if storage.has_appeared() {
-                    // Whoever makes it may not be done: then it is tried again.
-                    if let Ok(opened) = Storage::open(store).await {
-                        storage = Arc::new(opened);
-                        feed = Feed::new(Arc::clone(&storage.store));
-                        desk.storage = Arc::clone(&storage);
-                    }
+                if let Some(opened) = appeared(&desk.storage, store).await {
+                    feed = Feed::new(Arc::clone(&opened.store));
+                    desk.storage = opened;
                 }
                 look_again(&mut feed, &mut state).await
             }
@@ -174,6 +162,23 @@ async fn perform(
             }
         }
     }
+}
+
+const fn first_screen(arguments: &WatchArguments) -> Screen {
+    if arguments.inbox {
+        Screen::Inbox
+    } else {
+        Screen::Agents
+    }
+}
+
+/// The store that was not there when the screens were opened, once somebody has made it. Who makes it may not be
+/// done: then it is tried again.
+async fn appeared(storage: &Storage, store: &StoreArguments) -> Option<Arc<Storage>> {
+    if !storage.has_appeared() {
+        return None;
+    }
+    Storage::open(store).await.ok().map(Arc::new)
 }
 
 /// The edited answer, while the terminal was somebody else's.

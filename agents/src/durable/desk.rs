@@ -22,7 +22,9 @@ use routing_core::{
 };
 use serde_json::Value;
 
+use super::entry::InterruptIntent;
 use super::error::KeepError;
+use super::journal::INTERRUPT;
 use super::place;
 use super::record::RunRecord;
 use super::unread::event_of;
@@ -33,6 +35,9 @@ const LONGEST_REASON: usize = 16 << 10;
 
 /// How many interrupts of a node are looked at together.
 const PAGE: u32 = 100;
+
+/// How many entries of the journal are looked at together.
+const ENTRIES: u32 = 1_000;
 
 /// The interrupts of the run in its store.
 pub(crate) struct Desk {
@@ -207,16 +212,19 @@ impl Desk {
     }
 
     /// The id that the interrupt of a node's turn gets: that of the event which asked for it, or one made
-    /// of its place and of when the answer was recorded that raised it.
+    /// of its place and of when the answer was recorded that raised it. With the event, where there is one.
     pub(crate) async fn id_for(
         &self,
         node: &NodeId,
         turn: u32,
         at: Timestamp,
-    ) -> Result<InterruptId, KeepError> {
+    ) -> Result<(InterruptId, Option<Value>), KeepError> {
         Ok(match self.waiting(node).await? {
-            Some(interrupt) => interrupt.id,
-            None => self.record.interrupt_at(&place::interrupt(node, turn), at),
+            Some(interrupt) => (interrupt.id, serde_json::from_str(&interrupt.content).ok()),
+            None => {
+                let place = place::interrupt(node, turn);
+                (self.record.interrupt_at(&place, at), None)
+            }
         })
     }
 
@@ -468,7 +476,43 @@ impl Desk {
         let Some(row) = store.reroute(event).await? else {
             return Ok(None);
         };
+        if let Some(event) = self.journalled(event).await? {
+            return Ok(Some(event));
+        }
         Ok(rebuilt(event, &interrupt, row.target.as_str()))
+    }
+}
+
+impl Desk {
+    /// An event whose interrupt its node has raised, as the journal keeps it.
+    async fn journalled(
+        &self,
+        event: &EventId,
+    ) -> Result<Option<InterruptRequestEvent<AgentKind>>, KeepError> {
+        let store = self.record.store();
+        let mut after = 0;
+        loop {
+            let page = Page {
+                after,
+                limit: ENTRIES,
+            };
+            let entries = store.journal(self.record.run, page).await?;
+            let Some(last) = entries.last() else {
+                return Ok(None);
+            };
+            after = last.position;
+            let raised = entries
+                .iter()
+                .filter(|entry| entry.intent.kind.as_str() == INTERRUPT);
+            for entry in raised {
+                let intent: InterruptIntent = serde_json::from_str(&entry.intent.content)?;
+                let published = intent.event.map(serde_json::from_value);
+                let published: Option<InterruptRequestEvent<AgentKind>> = published.transpose()?;
+                if published.as_ref().is_some_and(|it| it.event_id == *event) {
+                    return Ok(published);
+                }
+            }
+        }
     }
 }
 

@@ -79,6 +79,10 @@ pub(crate) struct CallResult {
 pub(crate) struct InterruptIntent {
     pub(crate) interrupt: InterruptId,
     pub(crate) request: Value,
+    /// The supervisor's event that asked for it, as it was published: in the store the agent's request takes its
+    /// place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) event: Option<Value>,
 }
 
 /// What became of an interrupt.

@@ -37,6 +37,11 @@ pub(crate) fn cut_off(node: &NodeId, turn: u32) -> String {
     format!("{node}#{turn}/cut_off")
 }
 
+/// The place where a turn is counted in which a node ignored an event.
+pub(crate) fn ignored(node: &NodeId, turn: u32) -> String {
+    format!("{node}#{turn}/ignored")
+}
+
 /// The place of a try of the call at a place, counted from 1.
 pub(crate) fn attempt(call: &str, attempt: u32) -> String {
     format!("{call}/attempt/{attempt}")

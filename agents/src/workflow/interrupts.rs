@@ -197,10 +197,11 @@ async fn record(
         Some(interrupt) => interrupt,
         None => {
             let at = journal.time_of(&node.id);
-            let interrupt = engine.desk.id_for(&node.id, node.turn, at).await?;
+            let (interrupt, event) = engine.desk.id_for(&node.id, node.turn, at).await?;
             let intent = InterruptIntent {
                 interrupt,
                 request: payload.clone(),
+                event,
             };
             let place = place::interrupt(&node.id, node.turn);
             let content = serde_json::to_string(&intent)?;

@@ -143,7 +143,7 @@ async fn reminded(flow: &Flow, node: &mut Node) -> Result<Option<String>, FlowEr
         return Ok(None);
     }
     let engine = &flow.engine;
-    if let Some(given_up) = engine.reroutes.turn_ignored(engine.run, &node.id).await? {
+    if let Some(given_up) = engine.reroute_log.turn_ignored(&node.id, node.turn).await? {
         engine.tell_ended(vec![given_up]).await?;
     } else if let Some(event) = engine.reroute_log.pending(&node.id).await? {
         let message = event.message();

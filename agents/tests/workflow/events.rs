@@ -17,7 +17,7 @@ use store::{MemoryStore, StoreSettings};
 use crate::models::{Part, Playing, Reply};
 use crate::stage::{Stage, assert_completed, target};
 
-fn supervisor(agent: &str, to: Option<&str>, reason: &str) -> Value {
+pub(crate) fn supervisor(agent: &str, to: Option<&str>, reason: &str) -> Value {
     let mut event = json!({ "interruptType": "HUMAN_REVIEW", "reason": reason });
     if let Some(to) = to {
         event["rerouteToAgentType"] = json!(to);
@@ -61,13 +61,14 @@ fn moments(stage: &Stage) -> Vec<&'static str> {
 
 #[tokio::test]
 async fn an_event_is_stored_then_told_then_bound_and_used_once() {
-    let stage = Stage::new()
-        .scripted(supervisor(
-            "PLANNING_ORCHESTRATOR",
-            Some("TICKET_ORCHESTRATOR"),
-            "over budget",
-        ))
-        .said("skip planning");
+    let mut step = supervisor(
+        "PLANNING_ORCHESTRATOR",
+        Some("TICKET_ORCHESTRATOR"),
+        "over budget",
+    );
+    step["supervisor"]["event"]["choices"] =
+        json!([{ "label": "Skip", "value": "skip", "description": "no plan" }]);
+    let stage = Stage::new().scripted(step).said("skip planning");
     let run = stage.run();
     let reroutes = run.reroutes();
     let report = run.execute(&StopScope::new()).await;
@@ -91,6 +92,10 @@ async fn an_event_is_stored_then_told_then_bound_and_used_once() {
         panic!("{:?}", report.interrupts)
     };
     let fate = reroutes.fate(used).await.unwrap().unwrap();
+    // Another process has only the store, where the request of the agent has taken the place of the event.
+    let elsewhere = stage.run().reroutes().fate(used).await.unwrap().unwrap();
+    assert_eq!(elsewhere.event, fate.event);
+    assert_eq!(elsewhere.event.choices.len(), 1);
     assert!(
         matches!(fate.state, RerouteState::Consumed { interrupt, .. } if interrupt == report.interrupts[0].interrupt),
         "{:?}",
@@ -247,7 +252,7 @@ async fn nothing_is_accepted_after_the_runs_end() {
 }
 
 /// A model that never sees what supervisors ask.
-struct Deaf;
+pub(crate) struct Deaf;
 
 #[async_trait]
 impl Part for Deaf {

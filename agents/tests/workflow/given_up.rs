@@ -10,11 +10,80 @@ use interrupts::life::{Actor, Interrupt, Role, RunState, State};
 use interrupts::store::{Delivery, Filter, Page, Store};
 use jiff::SignedDuration;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{InterruptId, Outcome, RunId, StopScope};
+use routing_core::{EventId, InterruptId, Outcome, RunId, StopScope};
 use store::{MemoryStore, StoreSettings};
 
+use crate::events::{Deaf, supervisor};
+use crate::models::Playing;
 use crate::mortal::{Death, Mortal};
 use crate::stage::{Stage, assert_completed};
+
+/// A run in which a supervisor's event is ignored until it is given up.
+fn deaf(run: RunId, store: &Arc<dyn Store>) -> Stage {
+    let mut stage = Stage::new().scripted(supervisor("PLANNING_ORCHESTRATOR", None, "stop"));
+    stage.run = run;
+    stage.store = Arc::clone(store);
+    let model = Playing::new(Deaf, stage.rehearsal());
+    stage.played_by(model)
+}
+
+#[tokio::test]
+async fn a_turn_that_is_ignored_counts_once_wherever_the_process_dies() {
+    let run = RunId::generate();
+    let event = EventId::try_from(format!("{run}/script/0")).unwrap();
+    let fresh = || -> Arc<dyn Store> { Arc::new(MemoryStore::new(StoreSettings::default())) };
+    let store = fresh();
+    let mortal = Mortal::new(Arc::clone(&store), Death::Never);
+    let report = deaf(run, &(Arc::clone(&mortal) as Arc<dyn Store>))
+        .execute()
+        .await;
+    assert_completed(&report);
+    let expected = store.reroute(&event).await.unwrap().unwrap();
+    let mut seen = 0;
+    for operation in 0..mortal.operations() {
+        let store = fresh();
+        let mortal = Mortal::new(Arc::clone(&store), Death::After(operation));
+        let stage = deaf(run, &(Arc::clone(&mortal) as Arc<dyn Store>));
+        let (prepared, scope) = (stage.run(), StopScope::new());
+        tokio::select! {
+            biased;
+            () = mortal.died() => {}
+            _report = prepared.execute(&scope) => {}
+        }
+        if !is_counting(&store, run).await {
+            let row = store.reroute(&event).await.unwrap();
+            if row.is_some_and(|row| row.state == expected.state) {
+                break;
+            }
+            continue;
+        }
+        seen += 1;
+        let after = deaf(run, &store).execute().await;
+        assert_completed(&after);
+        assert_eq!(after.steps, report.steps, "{operation}");
+        let found = store.reroute(&event).await.unwrap().unwrap();
+        assert_eq!(found.state, expected.state, "{operation}");
+        assert_eq!(found.ignored_turns, expected.ignored_turns, "{operation}");
+        let left = questions(&store, run).await;
+        assert!(left.iter().all(|it| !it.state.is_live()), "{operation}");
+    }
+    assert!(
+        seen >= 6,
+        "only {seen} deaths fell while a turn was counted"
+    );
+}
+
+/// Whether the process died while it counted an ignored turn.
+async fn is_counting(store: &Arc<dyn Store>, run: RunId) -> bool {
+    let page = Page {
+        after: 0,
+        limit: 100,
+    };
+    let unended = store.unknown_effects(run, page).await.unwrap();
+    unended
+        .iter()
+        .any(|entry| entry.intent.kind.as_str() == "turn_ignored")
+}
 
 /// Somebody who thinks for ever: only what happens in the store ends the waiting.
 struct Undecided;

@@ -49,7 +49,9 @@ fn moments(points: &[(&str, u32)]) -> Vec<String> {
 fn paused_with_death(world: &World, goal: &str, moment: &str) -> bool {
     let mut command = world.begin(goal);
     command.args(["--timeout", "1ms"]).env("IRQ_DIE_AT", moment);
-    let died = Life::start(world, command, &format!("{goal}-0")).end().is_none();
+    let died = Life::start(world, command, &format!("{goal}-0"))
+        .end()
+        .is_none();
     for life in 1.. {
         let run = Handle::current().block_on(world.run_of(goal));
         let Some(run) = run.filter(|run| !run.state.is_final()) else {

@@ -12,7 +12,10 @@ fn the_suggestion_of_an_unsure_reviewer_is_shown_in_another_process() {
         "agent": "ORCHESTRATOR", "turn": 1, "purpose": "review",
         "answer": {"selectedChoices": ["left"], "text": "perhaps left", "confirmations": [], "confidence": 12},
     });
-    let script = script(place.folder.path(), &json!([interrupt("AGENT_REVIEW"), unsure]));
+    let script = script(
+        place.folder.path(),
+        &json!([interrupt("AGENT_REVIEW"), unsure]),
+    );
     end(place.run(&["--script"]).arg(&script)).exits_with(5);
     let listed = place.end(&["review", "--json"]).exits_with(0);
     let id = lines(&listed.output)[0]["id"].as_str().unwrap().to_owned();
@@ -21,5 +24,8 @@ fn the_suggestion_of_an_unsure_reviewer_is_shown_in_another_process() {
     assert_eq!(shown["suggestion"]["confidence"], 12, "{shown:#}");
     assert_eq!(shown["suggestion"]["text"], "perhaps left", "{shown:#}");
     let text = place.end(&["review", &id]).exits_with(0).output;
-    assert!(text.contains("left; perhaps left (a model, 12 % sure)"), "{text}");
+    assert!(
+        text.contains("left; perhaps left (a model, 12 % sure)"),
+        "{text}"
+    );
 }

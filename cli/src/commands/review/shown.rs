@@ -51,20 +51,7 @@ pub(super) fn page(
         facts.push(("last error", error.clone()));
     }
     if let Some(suggestion) = suggestion {
-        let ReviewDecision {
-            selected_choices,
-            text,
-            confirmations,
-            confidence,
-        } = &suggestion.answer;
-        let mut said = selected_choices.clone();
-        said.extend(confirmations.iter().map(|item| {
-            let word = if item.confirmed { "yes" } else { "no" };
-            format!("{}: {word}", item.id)
-        }));
-        said.extend((!text.is_empty()).then(|| text.clone()));
-        let said = said.join("; ");
-        facts.push(("suggestion", format!("{said} (a model, {confidence} % sure)")));
+        facts.push(("suggestion", suggested(suggestion)));
     }
     if let Some(decision) = &interrupt.decision {
         facts.push(("decision", decided(decision)));
@@ -81,6 +68,23 @@ pub(super) fn page(
         text.push_str(&format!("{name}  {}\n", visible_line(&value)));
     }
     text + &asked_text(interrupt, palette) + &how(interrupt)
+}
+
+/// What a model would have said.
+fn suggested(suggestion: &Suggestion) -> String {
+    let ReviewDecision {
+        selected_choices,
+        text,
+        confirmations,
+        confidence,
+    } = &suggestion.answer;
+    let mut said = selected_choices.clone();
+    said.extend(confirmations.iter().map(|item| {
+        let word = if item.confirmed { "yes" } else { "no" };
+        format!("{}: {word}", item.id)
+    }));
+    said.extend((!text.is_empty()).then(|| text.clone()));
+    format!("{} (a model, {confidence} % sure)", said.join("; "))
 }
 
 fn state(interrupt: &Interrupt) -> String {

@@ -143,17 +143,7 @@ pub(in crate::commands) async fn perform(
     }
     let kept = keeping.take(id, work.order.workflow).await?;
     let begins = begin == Begin::New;
-    let input = match begin {
-        Begin::New => None,
-        Begin::GoesOn { input } => {
-            let content = input
-                .as_ref()
-                .map(|input| serde_json::json!({ "input": input }).to_string());
-            let lifted = kept.run.resume(&actor()?, content).await?;
-            // Where a pause was lifted, its decision carries the input.
-            input.filter(|_input| lifted.is_empty())
-        }
-    };
+    let input = lifted(&kept, begin).await?;
     kept.run.begin().await?;
     let changed = work.limits.changed().filter(|_changed| !begins);
     let working = keeping
@@ -200,6 +190,19 @@ pub(in crate::commands) async fn perform(
         Some(failure) => Err(failure.into()),
         None => Ok(ending.exit()),
     }
+}
+
+/// Lifts the pauses that a run was found with. Returns the input that no pause carries.
+async fn lifted(kept: &Kept, begin: Begin) -> anyhow::Result<Option<String>> {
+    let Begin::GoesOn { input } = begin else {
+        return Ok(None);
+    };
+    let content = input
+        .as_ref()
+        .map(|input| serde_json::json!({ "input": input }).to_string());
+    let lifted = kept.run.resume(&actor()?, content).await?;
+    // Where a pause was lifted, its decision carries the input.
+    Ok(input.filter(|_input| lifted.is_empty()))
 }
 
 /// Stops a run whose output nobody reads any more.
