@@ -352,7 +352,9 @@ impl ChatModel for ProviderModel {
     }
 
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let ChatCall { messages, chunks } = call;
+        let ChatCall {
+            messages, chunks, ..
+        } = call;
         let request = request::of_chat(&messages, self.provider, &self.model, &self.limits);
         let exchanged = self
             .exchange(request, chunks, OutputType::Text, scope)

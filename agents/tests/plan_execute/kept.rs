@@ -76,6 +76,7 @@ impl LanguageModel for Player {
         match self.acts.lock().unwrap().get(&call.caller.turn) {
             Some(Act::Say(text)) => {
                 return Ok(Outcome::Completed(ModelReply {
+                    tool_requests: Vec::new(),
                     text: text.clone(),
                     usage: Default::default(),
                     cut_off: false,

@@ -75,6 +75,7 @@ impl Exchanged {
         match self {
             Self::Whole(reply) => Outcome::Completed(ChatReply {
                 text: reply.text,
+                tool_requests: reply.tool_requests,
                 usage: ChatUsage::reported(reply.usage),
                 cut_off: reply.cut_off,
             }),
@@ -85,12 +86,18 @@ impl Exchanged {
             } => ChatPartial::nothing_sent().interrupted(reason),
             Self::Stopped {
                 reason,
-                partial: PartialReply { text, usage },
+                partial:
+                    PartialReply {
+                        text,
+                        tool_requests,
+                        usage,
+                    },
                 discarded,
                 at_provider,
             } => ChatPartial {
                 usage: ChatUsage::of_interrupted(usage, messages, &text),
                 text,
+                tool_requests,
                 discarded,
                 at_provider,
             }
@@ -201,6 +208,7 @@ impl Exchange {
             reason,
             partial: PartialReply {
                 text: self.text,
+                tool_requests: Vec::new(),
                 usage: self.watch.usage(),
             },
             discarded,
@@ -263,6 +271,7 @@ impl Exchange {
         let usage = usage::of_whole(end.captured_usage.as_ref());
         Ok(Exchanged::Whole(ModelReply {
             text: self.text,
+            tool_requests: Vec::new(),
             usage,
             cut_off,
         }))

@@ -54,6 +54,7 @@ fn of_messages(
             Role::System => ChatMessage::system(message.text.as_str()),
             Role::User => ChatMessage::user(message.text.as_str()),
             Role::Assistant => ChatMessage::assistant(message.text.as_str()),
+            Role::Tool => ChatMessage::tool(message.text.as_str()),
         })
         .collect();
     let mut options = ChatOptions::default()
