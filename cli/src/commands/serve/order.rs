@@ -2,6 +2,7 @@
 //! what the server was started with; no folder above its own, no address to which a key would be sent.
 
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use agents::catalogue;
 use agents::run::{Goal, RunLimits, RunOrder, Workflow};
@@ -25,6 +26,8 @@ pub(super) struct Defaults {
     model: String,
     base_url: Option<String>,
     pub(super) pace: u32,
+    /// How long a run of which everything waits for people stays in memory.
+    pub(super) put_aside_after: Duration,
 }
 
 /// What an order may say beside its goal.
@@ -59,6 +62,7 @@ impl Defaults {
             model: arguments.model.clone(),
             base_url: arguments.base_url.clone(),
             pace: arguments.pace,
+            put_aside_after: arguments.put_aside_after.unsigned_abs(),
         })
     }
 
@@ -171,6 +175,8 @@ pub(super) fn is_launched(content: &str) -> bool {
 mod tests {
     use interrupts::ActorName;
     use interrupts::life::{Actor, Role};
+    use std::time::Duration;
+
     use serde_json::{Value, json};
     use server::{LaunchError, LaunchOrder};
 
@@ -182,6 +188,7 @@ mod tests {
             model: "rehearsal".to_owned(),
             base_url: None,
             pace: 0,
+            put_aside_after: Duration::ZERO,
         }
     }
 

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agents::catalogue;
 use agents::plan_execute::execute_plan;
-use agents::run::{
-    Goal, Run, RunConfig, RunObserver, RunOccurrence, RunOrder, RunReport, Workflow,
-};
+use agents::run::{Goal, Run, RunConfig, RunOrder, RunReport, Workflow};
 use agents::workspace::Workspace;
 use interrupts::policy::Policy;
 use llm::{JsonSchemaConstraints, Pace, Script};
@@ -16,6 +15,8 @@ use routing_core::handler::HandlerPolicy;
 use routing_core::model::LanguageModel;
 
 use super::awaiting::Awaiting;
+use super::order::Defaults;
+use super::standstill::Standstill;
 use crate::commands::run::settle;
 use crate::exit::{Exit, Failure, causes};
 use crate::keep::{Keeping, Kept};
@@ -30,6 +31,7 @@ pub(super) struct Work {
     script: Option<Script>,
     /// A letter for the agent that has the turn.
     input: Option<String>,
+    put_aside_after: Duration,
 }
 
 impl Work {
@@ -38,7 +40,7 @@ impl Work {
     /// # Errors
     ///
     /// Where the folder, the model or the script cannot be had.
-    pub(super) fn prepare(order: RunOrder, pace: u32) -> Result<Self, Failure> {
+    pub(super) fn prepare(order: RunOrder, defaults: &Defaults) -> Result<Self, Failure> {
         let usage = |text: String| Failure::new(Exit::Usage, text);
         let choice = ModelChoice::parse(&order.model, order.base_url.clone())?;
         let goal = Goal::new(order.goal.clone()).map_err(|error| usage(error.to_string()))?;
@@ -52,7 +54,7 @@ impl Work {
             .map_err(|error| Failure::new(Exit::NotFound, causes(&error)).hint(error.hint()))?;
         let model = choice.open(Rehearsal {
             seed: order.seed,
-            pace: Pace::from_tokens_per_second(pace),
+            pace: Pace::from_tokens_per_second(defaults.pace),
             material: workspace.material(),
             script: script.clone(),
         })?;
@@ -63,6 +65,7 @@ impl Work {
             model,
             script,
             input: None,
+            put_aside_after: defaults.put_aside_after,
         })
     }
 
@@ -91,14 +94,18 @@ impl Work {
             .script
             .as_ref()
             .map(|it| it.supervisor_steps().to_vec());
+        let standstill = Arc::new(match self.order.workflow {
+            Workflow::Agents => Standstill::of_nodes(),
+            Workflow::PlanExecute => Standstill::of_one_line(),
+        });
         let config = RunConfig {
             run: kept.run.run(),
             goal: self.goal,
             workspace: self.workspace,
             model: self.model,
             constraints: Arc::new(JsonSchemaConstraints::new()),
-            reviewer: Arc::new(Awaiting),
-            observer: Arc::new(Unwatched),
+            reviewer: Arc::new(Awaiting::new(standstill.watch(), self.put_aside_after)),
+            observer: standstill,
             supervisor_steps: steps.unwrap_or_default(),
             limits: self.order.limits,
             policy: HandlerPolicy::default(),
@@ -118,14 +125,5 @@ impl Work {
         };
         settle(kept, &report).await?;
         Ok(report)
-    }
-}
-
-/// What happens is in the store; here it is only logged.
-struct Unwatched;
-
-impl RunObserver for Unwatched {
-    fn observe(&self, occurrence: &RunOccurrence) {
-        tracing::trace!(event = ?occurrence.event, "a run went on");
     }
 }
