@@ -38,7 +38,7 @@ use crate::run::{RunConfig, RunEvent, RunLimits, RunReport};
 use crate::workflow::failure::FlowError;
 
 pub use editor::{PlanBench, PlanChange, PlanEditError, change_plan};
-pub(crate) use nodes::PLAN;
+pub use nodes::PLAN_EXECUTE;
 pub use question::plan_kind;
 pub use standing::{OpenQuestion, PlanStanding};
 

@@ -7,7 +7,7 @@ use routing_core::InterruptType;
 use serde::Serialize;
 
 use super::diff::PlanDiff;
-use super::driver::{PLAN, PlanStanding};
+use super::driver::{PLAN_EXECUTE, PlanStanding};
 use super::effect::{Fact, FactKind};
 use super::event::Refused;
 use super::observer::PlanReadError;
@@ -166,7 +166,7 @@ pub async fn open_escape(store: &dyn Store, run: &Run) -> Result<Option<Interrup
             if interrupt.interrupt_type == InterruptType::Pause {
                 return Ok(Some(interrupt));
             }
-            if interrupt.kind.as_str() == PLAN {
+            if interrupt.kind.as_str() == PLAN_EXECUTE {
                 failure = Some(interrupt);
             }
         }

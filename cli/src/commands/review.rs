@@ -25,7 +25,7 @@ use crate::storage::{Storage, complete};
 use crate::view::{self, json_line};
 
 pub(super) use chosen::Chosen;
-pub(super) use deciding::decide;
+pub(super) use deciding::{decide, told};
 
 /// Lists, shows or decides.
 ///
@@ -49,7 +49,7 @@ pub(crate) fn review(
         if let Some(verdict) = arguments.decision {
             let chosen = chosen::of_arguments(&interrupt, verdict, arguments)?;
             let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
-            return told(&storage, &decided, arguments).await;
+            return told_decided(&storage, &decided, arguments).await;
         }
         let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
         if arguments.edit {
@@ -58,7 +58,7 @@ pub(crate) fn review(
                 return Ok(Exit::Success);
             };
             let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
-            return told(&storage, &decided, arguments).await;
+            return told_decided(&storage, &decided, arguments).await;
         }
         if may_ask(&interrupt, arguments) {
             return converse(&storage, &interrupt, alone, arguments).await;
@@ -157,11 +157,11 @@ async fn converse(
         return Ok(Exit::Success);
     };
     let decided = decide(storage, interrupt, chosen, arguments.if_version).await?;
-    told(storage, &decided, arguments).await
+    told_decided(storage, &decided, arguments).await
 }
 
 /// Says what was decided, and who goes on.
-async fn told(
+async fn told_decided(
     storage: &Storage,
     decided: &Interrupt,
     arguments: &ReviewArguments,

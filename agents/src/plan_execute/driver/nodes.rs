@@ -13,7 +13,7 @@ use crate::plan_execute::state::{Activity, Phase, PlanEnd};
 use crate::workflow::failure::FlowError;
 
 /// The kind of the node that stands for the whole plan.
-pub(crate) const PLAN: &str = "PLAN_EXECUTE";
+pub const PLAN_EXECUTE: &str = "PLAN_EXECUTE";
 
 /// What the store was told of the plan's nodes.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Driver {
         let (activity, role) = standing(state.phase());
         let done = u32::try_from(state.plan().finished().len()).unwrap_or(u32::MAX);
         let mut now = BTreeMap::new();
-        now.insert(self.root.clone(), (PLAN, activity, done));
+        now.insert(self.root.clone(), (PLAN_EXECUTE, activity, done));
         for other in PlanRole::ALL {
             let node = self.root.child(other.segment())?;
             let does = if Some(other) == role {
