@@ -8,15 +8,16 @@ use std::sync::Arc;
 use agents::catalogue;
 use agents::plan_execute::{
     PlanBench, PlanChange, PlanEditError, PlanPreview, PlanReadError, PlanRevision, StoredPlan,
-    change_plan, is_plan,
+    change_plan, is_plan, open_escape,
 };
 use agents::run::RunOrder;
 use agents::workspace::Workspace;
-use interrupts::life::{Interrupt, Verdict};
+use interrupts::Digest;
+use interrupts::life::{Choosing, Interrupt, Judge, Verdict};
 use interrupts::store::{ChangeError, Run};
 use llm::{JsonSchemaConstraints, Pace, Script};
-use routing_core::SystemClock;
 use routing_core::model::LanguageModel;
+use routing_core::{DecisionId, SystemClock};
 
 use crate::actor::actor;
 use crate::exit::{Exit, Failure, causes};
@@ -27,6 +28,9 @@ use crate::storage::Storage;
 
 pub(crate) use text::{Page, change_text, preview_text, short};
 pub(crate) use view::{preview_json, record};
+
+/// The fewest characters of a digest.
+const FEWEST: usize = 8;
 
 /// A run that carries out a plan, or why there is none to look at.
 ///
@@ -193,6 +197,92 @@ fn unchanged(run: &Run, error: &PlanEditError) -> Failure {
             Failure::new(Exit::Failure, causes(error))
         }
     }
+}
+
+/// The change that is proposed for a plan.
+///
+/// # Errors
+///
+/// Where it makes no plan any more.
+pub(crate) fn proposal_of(plan: &StoredPlan) -> Result<Option<PlanPreview>, Failure> {
+    let proposal = plan.proposal();
+    proposal.map_err(|refused| Failure::new(Exit::Failure, refused.to_string()))
+}
+
+/// Nothing is proposed that could be applied.
+pub(crate) fn none_proposed(run: &Run) -> Failure {
+    let text = format!("no change of the plan of {} is proposed", run.id);
+    Failure::new(Exit::Conflict, text).hint(format!(
+        "look at one first: irq plan {0} --suggest TEXT, or irq plan {0} --preview @FILE",
+        run.id
+    ))
+}
+
+/// Decides the interrupt on which a plan stands still with the change that was previewed, by its digest or the
+/// beginning of it.
+///
+/// # Errors
+///
+/// [`Exit::Conflict`] where another change is proposed by now, or the plan has changed; nothing is decided then.
+///
+/// # Cancel safety
+///
+/// Dropped, it was decided or not: look to see.
+pub(crate) async fn apply(
+    storage: &Storage,
+    run: &Run,
+    digest: &str,
+) -> Result<(Interrupt, PlanPreview), Failure> {
+    if digest.len() < FEWEST {
+        let text =
+            format!("--apply: `{digest}` is too short; {FEWEST} characters tell changes apart");
+        return Err(Failure::new(Exit::Usage, text));
+    }
+    // The interrupt is read first. Whatever changes the plan after that changes its version too, so a decision
+    // about an older proposal is refused.
+    let escape = open_escape(&*storage.store, run).await;
+    let Some(escape) = escape.map_err(|error| by_store(&error))? else {
+        return Err(not_held(run));
+    };
+    let run = again(storage, run).await?;
+    let proposal = proposal_of(&stored(storage, &run).await?)?;
+    let preview = proposal.ok_or_else(|| none_proposed(&run))?;
+    if !preview
+        .digest
+        .to_string()
+        .starts_with(&digest.to_lowercase())
+    {
+        let text = format!(
+            "the change that is proposed now is {}, not {digest}; nothing was applied",
+            short(&preview.digest)
+        );
+        return Err(Failure::new(Exit::Conflict, text)
+            .hint(format!("`irq plan {}` shows what is proposed", run.id)));
+    }
+    let judge = Judge::Person {
+        actor: actor().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?,
+        version: escape.version,
+        shown: escape
+            .review
+            .as_ref()
+            .map_or(Digest::ZERO, |review| review.shown),
+    };
+    let choosing = Choosing {
+        id: DecisionId::generate(),
+        verdict: Verdict::ModifyPlan,
+        target: None,
+        content: Some(revision_of(&preview, None)?),
+    };
+    let decided = storage.store.decide(escape.id, judge, choosing).await;
+    let decided = decided.map_err(|error| by_change(escape.id, &error))?;
+    storage.ring(&run).await;
+    Ok((decided, preview))
+}
+
+/// A plan that nobody has stopped cannot be changed.
+pub(crate) fn not_held(run: &Run) -> Failure {
+    let text = format!("{} does not stand still for a person", run.id);
+    Failure::new(Exit::Conflict, text).hint(format!("`irq plan {}` shows how it stands", run.id))
 }
 
 /// What a decision would do to the steps of a plan, and the content of the decision, bound to just that change.

@@ -7,27 +7,24 @@ use std::io::{self, IsTerminal};
 use agents::plan_execute::{
     PlanChange, PlanPreview, PlanVersion, StoredPlan, open_escape, plan_versions,
 };
-use interrupts::life::{Interrupt, Verdict};
+use interrupts::life::Interrupt;
 use interrupts::store::Run;
 use serde_json::{Value, json};
 
 use super::print;
-use super::review::{Chosen, decide, told};
+use super::review::told;
 use crate::address::find_run;
 use crate::arguments::{Global, PlanArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::palette::Palette;
 use crate::plan::{
-    Page, again, change, change_text, preview_json, preview_text, record, refuse_other_workflow,
-    revision_of, short, stored, suggestion, unreadable,
+    Page, again, apply, change, change_text, none_proposed, not_held, preview_json, preview_text,
+    proposal_of, record, refuse_other_workflow, short, stored, suggestion, unreadable,
 };
 use crate::refused::by_store;
 use crate::reviewer::Alone;
 use crate::storage::{Storage, complete};
 use crate::view::{self, json_line};
-
-/// The fewest characters of a digest.
-const FEWEST: usize = 8;
 
 /// Shows a plan, or changes it.
 ///
@@ -179,32 +176,17 @@ impl Command<'_> {
 
     /// Decides the interrupt on which the plan stands still with the change that was previewed.
     async fn apply(&self, digest: Option<&str>) -> anyhow::Result<Exit> {
-        // The interrupt is read first. Whatever changes the plan after that changes its version too, so a
-        // decision about an older proposal is refused.
-        let Some(escape) = self.escape().await? else {
-            let text = format!("{} does not stand still for a person", self.run.id);
-            let hint = format!("`irq plan {}` shows how it stands", self.run.id);
-            return Err(Failure::new(Exit::Conflict, text).hint(hint).into());
+        let digest = match digest {
+            Some(digest) => digest.to_owned(),
+            None => match self.confirmed().await? {
+                Some(digest) => digest,
+                None => {
+                    print("Nothing was applied.\n")?;
+                    return Ok(Exit::Success);
+                }
+            },
         };
-        let run = again(self.storage, &self.run).await?;
-        let plan = stored(self.storage, &run).await?;
-        let Some(preview) = proposal_of(&plan)? else {
-            return Err(none_proposed(&run).into());
-        };
-        match digest {
-            Some(digest) => refuse_other(&run, &preview, digest)?,
-            None if !self.confirmed(&preview)? => {
-                print("Nothing was applied.\n")?;
-                return Ok(Exit::Success);
-            }
-            None => {}
-        }
-        let chosen = Chosen {
-            verdict: Verdict::ModifyPlan,
-            target: None,
-            content: Some(revision_of(&preview, None)?),
-        };
-        let decided = decide(self.storage, &escape, chosen, None).await?;
+        let (decided, preview) = apply(self.storage, &self.run, &digest).await?;
         let text = if self.arguments.json {
             let mut view = view::interrupt(&decided);
             if let Value::Object(view) = &mut view {
@@ -213,59 +195,35 @@ impl Command<'_> {
             }
             json_line(&view)
         } else {
+            let run = again(self.storage, &self.run).await?;
             told(&decided, Some(&run))
         };
         print(&text)?;
         Ok(Exit::Success)
     }
 
-    /// Shows the change and asks, where there is somebody to ask.
-    fn confirmed(&self, preview: &PlanPreview) -> anyhow::Result<bool> {
+    /// Shows the change and asks, where there is somebody to ask; the digest of what was confirmed.
+    async fn confirmed(&self) -> anyhow::Result<Option<String>> {
+        if self.escape().await?.is_none() {
+            return Err(not_held(&self.run).into());
+        }
+        let run = again(self.storage, &self.run).await?;
+        let plan = stored(self.storage, &run).await?;
+        let preview = proposal_of(&plan)?.ok_or_else(|| none_proposed(&run))?;
         let is_talked = io::stdin().is_terminal() && io::stderr().is_terminal();
         if !is_talked || self.arguments.json {
             let digest = short(&preview.digest);
             let text = "say which change: --apply DIGEST, as its preview has told it";
             let hint = format!(
                 "the change that is proposed now is {digest}; look at it first: irq plan {}",
-                self.run.id
+                run.id
             );
             return Err(Failure::new(Exit::Usage, text).hint(hint).into());
         }
         let palette = Palette::for_stream(&io::stderr(), self.global.no_color);
-        let text = format!("{}\nApply it? [y/N] ", preview_text(preview, palette));
+        let text = format!("{}\nApply it? [y/N] ", preview_text(&preview, palette));
         let line = Alone::new(palette).line(&text)?.unwrap_or_default();
-        Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+        let is_wanted = matches!(line.trim().to_lowercase().as_str(), "y" | "yes");
+        Ok(is_wanted.then(|| preview.digest.to_string()))
     }
-}
-
-fn proposal_of(plan: &StoredPlan) -> Result<Option<PlanPreview>, Failure> {
-    let proposal = plan.proposal();
-    proposal.map_err(|refused| Failure::new(Exit::Failure, refused.to_string()))
-}
-
-fn none_proposed(run: &Run) -> Failure {
-    let text = format!("no change of the plan of {} is proposed", run.id);
-    Failure::new(Exit::Conflict, text).hint(format!(
-        "look at one first: irq plan {0} --suggest TEXT, or irq plan {0} --preview @FILE",
-        run.id
-    ))
-}
-
-/// Only what was previewed is applied.
-fn refuse_other(run: &Run, preview: &PlanPreview, given: &str) -> Result<(), Failure> {
-    let digest = preview.digest.to_string();
-    if given.len() < FEWEST {
-        let text =
-            format!("--apply: `{given}` is too short; {FEWEST} characters tell changes apart");
-        return Err(Failure::new(Exit::Usage, text));
-    }
-    if digest.starts_with(&given.to_lowercase()) {
-        return Ok(());
-    }
-    let text = format!(
-        "the change that is proposed now is {}, not {given}; nothing was applied",
-        short(&preview.digest)
-    );
-    Err(Failure::new(Exit::Conflict, text)
-        .hint(format!("`irq plan {}` shows what is proposed", run.id)))
 }

@@ -104,9 +104,8 @@ impl Desk {
     pub(super) fn calls(&self, run: &str) -> usize {
         let ended = end(&mut self.irq(&["replay", run, "--json"])).exits_with(0);
         let moments = ended.output.lines();
-        let begun = moments.filter(|line| {
-            line.contains("\"effect_begun\"") && line.contains("\"model_call\"")
-        });
+        let begun = moments
+            .filter(|line| line.contains("\"effect_begun\"") && line.contains("\"model_call\""));
         begun.count()
     }
 
