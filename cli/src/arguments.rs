@@ -2,6 +2,7 @@
 
 mod acting;
 mod kept;
+mod planning;
 mod serving;
 
 use std::num::NonZeroU32;
@@ -28,6 +29,7 @@ pub(crate) use kept::{
     PurgeArguments, ReplayArguments, StatsArguments, StoreArguments, WatchArguments,
 };
 
+pub(crate) use planning::PlanArguments;
 pub(crate) use serving::{
     DoctorArguments, ServeArguments, TokenArguments, TokenCommand, TokenCreateArguments,
     TokenListArguments, TokenRevokeArguments,
@@ -99,6 +101,8 @@ pub(crate) enum Command {
     Withdraw(WithdrawArguments),
     /// Try an interrupt again that could not be delivered
     Redrive(RedriveArguments),
+    /// Show the plan of a run; change it while it stands still
+    Plan(PlanArguments),
     /// List where a run can go on from
     Checkpoints(CheckpointsArguments),
     /// Tell step by step what happened in a run, without running anything

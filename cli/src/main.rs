@@ -15,6 +15,7 @@ mod listing;
 mod model;
 mod nearest;
 mod palette;
+mod plan;
 mod policy;
 mod refused;
 mod report;
@@ -74,6 +75,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Send(send) => commands::send(&send, store),
         Command::Withdraw(withdraw) => commands::withdraw(&withdraw, store),
         Command::Redrive(redrive) => commands::redrive(&redrive, store),
+        Command::Plan(plan) => commands::plan(&plan, store, global),
         Command::Checkpoints(of) => commands::checkpoints(&of, store, global),
         Command::Replay(replay) => commands::replay(&replay, store, global),
         Command::History(history) => commands::history(&history, store, global),

@@ -4,6 +4,7 @@ mod batch;
 mod chosen;
 mod deciding;
 mod list;
+mod of_plan;
 mod shown;
 
 use std::io::{self, IsTerminal};
@@ -18,6 +19,7 @@ use crate::arguments::{Global, ReviewArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::listing;
 use crate::palette::Palette;
+use crate::plan::{checked, preview_text};
 use crate::policy;
 use crate::refused::by_store;
 use crate::reviewer::Alone;
@@ -25,7 +27,7 @@ use crate::storage::{Storage, complete};
 use crate::view::{self, json_line};
 
 pub(super) use chosen::Chosen;
-pub(super) use deciding::decide;
+pub(super) use deciding::{decide, told};
 
 /// Lists, shows or decides.
 ///
@@ -48,8 +50,9 @@ pub(crate) fn review(
         };
         if let Some(verdict) = arguments.decision {
             let chosen = chosen::of_arguments(&interrupt, verdict, arguments)?;
+            show_change(&storage, &interrupt, &chosen, arguments, global).await?;
             let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
-            return told(&storage, &decided, arguments).await;
+            return told_decided(&storage, &decided, arguments).await;
         }
         let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
         if arguments.edit {
@@ -58,10 +61,11 @@ pub(crate) fn review(
                 return Ok(Exit::Success);
             };
             let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
-            return told(&storage, &decided, arguments).await;
+            return told_decided(&storage, &decided, arguments).await;
         }
         if may_ask(&interrupt, arguments) {
-            return converse(&storage, &interrupt, alone, arguments).await;
+            let palette = Palette::for_stream(&io::stderr(), global.no_color);
+            return converse(&storage, &interrupt, alone, palette, arguments).await;
         }
         let text = if arguments.json {
             json_line(&view::interrupt(&interrupt))
@@ -150,18 +154,42 @@ async fn converse(
     storage: &Storage,
     interrupt: &Interrupt,
     alone: Alone,
+    palette: Palette,
     arguments: &ReviewArguments,
 ) -> anyhow::Result<Exit> {
-    let Some(chosen) = chosen::of_person(interrupt, alone)? else {
+    let chosen = match of_plan::paused_run(storage, interrupt).await? {
+        Some(run) => of_plan::converse(storage, &run, interrupt, alone, palette).await?,
+        None => chosen::of_person(interrupt, alone)?.map(|chosen| (interrupt.clone(), chosen)),
+    };
+    let Some((interrupt, chosen)) = chosen else {
         print(&format!("{} stays open.\n", interrupt.id))?;
         return Ok(Exit::Success);
     };
-    let decided = decide(storage, interrupt, chosen, arguments.if_version).await?;
-    told(storage, &decided, arguments).await
+    let decided = decide(storage, &interrupt, chosen, arguments.if_version).await?;
+    told_decided(storage, &decided, arguments).await
+}
+
+/// What a decision will do to the steps of a plan, before it is decided.
+async fn show_change(
+    storage: &Storage,
+    interrupt: &Interrupt,
+    chosen: &Chosen,
+    arguments: &ReviewArguments,
+    global: Global,
+) -> anyhow::Result<()> {
+    let content = chosen.content.as_deref();
+    let checked = checked(storage, interrupt, chosen.verdict, content).await?;
+    if let Some((preview, _bound)) = checked
+        && !arguments.json
+    {
+        let palette = Palette::for_stream(&io::stdout(), global.no_color);
+        print(&preview_text(&preview, palette))?;
+    }
+    Ok(())
 }
 
 /// Says what was decided, and who goes on.
-async fn told(
+async fn told_decided(
     storage: &Storage,
     decided: &Interrupt,
     arguments: &ReviewArguments,

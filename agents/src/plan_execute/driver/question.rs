@@ -13,7 +13,7 @@ use routing_core::{
 use serde_json::json;
 
 use super::Driver;
-use super::nodes::{PLAN, role_of};
+use super::nodes::{PLAN_EXECUTE, role_of};
 use super::standing::OpenQuestion;
 use crate::durable::decisions::name_of;
 use crate::durable::desk::{machinery, missing, shortened};
@@ -67,7 +67,7 @@ fn of_failure(error: &str, attempts: u32) -> Asked {
         more => format!("{more} tries"),
     };
     Asked {
-        kind: PLAN,
+        kind: PLAN_EXECUTE,
         details: InterruptDetails {
             r#type: InterruptType::HumanReview,
             reason: format!("The plan cannot go on, after {tries}: {error}"),
@@ -310,5 +310,5 @@ impl Driver {
 /// The kinds of a plan's nodes, of which a store knows the names alone.
 pub fn plan_kind(name: &str) -> Option<&'static str> {
     let roles = PlanRole::ALL.into_iter().map(PlanRole::name);
-    roles.chain([PLAN]).find(|kind| *kind == name)
+    roles.chain([PLAN_EXECUTE]).find(|kind| *kind == name)
 }

@@ -8,6 +8,7 @@ use super::chosen::Chosen;
 use crate::actor::actor;
 use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
+use crate::plan::checked;
 use crate::refused::{by_change, by_life, by_store};
 use crate::storage::{Storage, is_owned};
 
@@ -31,6 +32,11 @@ pub(in crate::commands) async fn decide(
     let Some(review) = shown.review.as_ref().filter(|_review| is_open(shown)) else {
         return Err(not_open(shown).into());
     };
+    let content = chosen.content.as_deref();
+    let content = match checked(storage, shown, chosen.verdict, content).await? {
+        Some((_preview, bound)) => Some(bound),
+        None => chosen.content,
+    };
     let judge = Judge::Person {
         actor: actor()?,
         version,
@@ -40,7 +46,7 @@ pub(in crate::commands) async fn decide(
         id: DecisionId::generate(),
         verdict: chosen.verdict,
         target: chosen.target,
-        content: chosen.content,
+        content,
     };
     let decided = storage.store.decide(id, judge, choosing).await;
     let decided = decided.map_err(|error| by_change(id, &error))?;
@@ -80,7 +86,7 @@ pub(super) fn not_open(interrupt: &Interrupt) -> Failure {
 }
 
 /// What was decided, and who goes on with it.
-pub(super) fn told(decided: &Interrupt, run: Option<&Run>) -> String {
+pub(in crate::commands) fn told(decided: &Interrupt, run: Option<&Run>) -> String {
     let Some(decision) = &decided.decision else {
         return format!("{} is {}.\n", decided.id, decided.state);
     };
