@@ -28,6 +28,8 @@ pub(super) struct Ongoing {
     progress: Arc<dyn ProgressSink>,
     /// When the server last said something about it.
     heard: watch::Sender<Option<Instant>>,
+    /// Whether the server knows that it is to stop it, or that it is over.
+    known: watch::Sender<bool>,
     last: Mutex<Option<String>>,
 }
 
@@ -44,6 +46,7 @@ impl Ongoing {
             scope,
             progress,
             heard: watch::Sender::new(None),
+            known: watch::Sender::new(false),
             last: Mutex::new(None),
         })
     }
@@ -51,6 +54,17 @@ impl Ongoing {
     /// Changes whenever the server says something about the call.
     pub(super) fn heard(&self) -> watch::Receiver<Option<Instant>> {
         self.heard.subscribe()
+    }
+
+    /// The server knows that it is to stop it, or that it is over.
+    pub(super) fn set_known(&self) {
+        self.known.send_replace(true);
+    }
+
+    /// Waits until the server knows that it is to stop it, or that it is over.
+    pub(super) async fn known(&self) {
+        // The sender lives in `self`. What this returns is a lock.
+        drop(self.known.subscribe().wait_for(|known| *known).await);
     }
 
     /// How far it was, in words, where the server said so.

@@ -117,15 +117,17 @@ async fn stop(server: &Arc<Server>, mut flight: InFlight, reason: StopReason) ->
         containment,
     };
     let partial = match heeded {
-        Heeded::Answered(Ok(Ok(result))) => {
-            let output = finished(server, &connection, Ok(Ok(result))).await?;
-            return Ok(Outcome::Completed(output));
-        }
-        Heeded::Answered(Ok(Err(_)) | Err(_)) => partial(Stopped::Returned, None),
+        Heeded::Answered(answer) => match *answer {
+            Ok(Ok(result)) => {
+                let output = finished(server, &connection, Ok(Ok(result))).await?;
+                return Ok(Outcome::Completed(output));
+            }
+            Ok(Err(_)) | Err(_) => partial(Stopped::Returned, None),
+        },
         Heeded::Quiet => partial(Stopped::Quiet, None),
         Heeded::Ignored { how } => {
             let why = format!("it did not stop a call when told to: {how}");
-            match server.give_up(&connection, &why).await {
+            match connection.end(&why).await {
                 Some(end) => match end.report.clone() {
                     Some(report) => partial(Stopped::of(&report), Some(report)),
                     None => partial(left_behind("nobody saw how its process ended"), None),
@@ -214,6 +216,7 @@ impl InFlight {
 impl Drop for InFlight {
     fn drop(&mut self) {
         self.ongoing.scope.stop(cancel::over());
+        self.ongoing.set_known();
         let handle = self.handle.take().filter(|_handle| !self.answered);
         let (connection, id) = (Arc::clone(&self.connection), self.id.clone());
         let (Some(handle), Ok(runtime)) = (handle, tokio::runtime::Handle::try_current()) else {

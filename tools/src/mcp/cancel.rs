@@ -24,7 +24,7 @@ pub(super) const FORGOTTEN_WITHIN: Duration = Duration::from_secs(1);
 /// What a server did when it was told to stop a call.
 pub(super) enum Heeded {
     /// It answered the call, or its connection ended.
-    Answered(Answer),
+    Answered(Box<Answer>),
     /// It took note, and nothing of the call has come since.
     Quiet,
     /// It went on, as far as can be seen.
@@ -80,10 +80,13 @@ async fn told_and_watched(
     let limits = &server.config.limits;
     let until = begun + limits.cancel;
     let connection = Arc::clone(&flight.connection);
+    let ongoing = Arc::clone(&flight.ongoing);
     let notice = notice(flight, reason);
     connection.book.told(&flight.id);
     let telling = async {
-        connection.peer.send_notification(notice).await.ok()?;
+        let told = connection.peer.send_notification(notice).await;
+        ongoing.set_known();
+        told.ok()?;
         let ping = ClientRequest::PingRequest(PingRequest::default());
         let options = PeerRequestOptions::no_options();
         connection
@@ -94,7 +97,7 @@ async fn told_and_watched(
     };
     let ping = tokio::select! {
         biased;
-        answer = flight.answer() => return Heeded::Answered(answer),
+        answer = flight.answer() => return Heeded::Answered(Box::new(answer)),
         told = timeout_at(until, telling) => told,
     };
     match ping {
@@ -108,7 +111,7 @@ async fn told_and_watched(
         }
         // The answer, or its absence for ever, is about to come.
         Ok(None) => match timeout_at(until, flight.answer()).await {
-            Ok(answer) => Heeded::Answered(answer),
+            Ok(answer) => Heeded::Answered(Box::new(answer)),
             Err(_late) => ignored("it could not be told"),
         },
         Err(_late) => ignored("it took nothing more from us"),
@@ -136,9 +139,9 @@ async fn watch(
             .map(|at: Instant| last.map_or(at, |last| last.max(at)) + limits.quiet);
         tokio::select! {
             biased;
-            answer = flight.answer() => return Heeded::Answered(answer),
+            answer = flight.answer() => return Heeded::Answered(Box::new(answer)),
             _end = connection.process_ended() => {
-                return Heeded::Answered(Ok(Err(ServiceError::TransportClosed)));
+                return Heeded::Answered(Box::new(Ok(Err(ServiceError::TransportClosed))));
             }
             // Any answer to a ping shows that it listens, a refusal too.
             _pong = &mut ping.rx, if answered_ping_at.is_none() => {

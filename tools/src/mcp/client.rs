@@ -136,6 +136,13 @@ impl ClientHandler for Client {
         }
         scope.stop(void());
         let _withdrawn = tokio::time::timeout(WITHDRAWN_WITHIN, asking).await;
+        // An answer that overtook the cancellation would let the call go on, and finish.
+        for call in &calls {
+            tokio::select! {
+                () = call.known() => {}
+                () = context.ct.cancelled() => {}
+            }
+        }
         Ok(ElicitResult::new(ElicitationAction::Cancel))
     }
 

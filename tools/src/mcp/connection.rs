@@ -23,7 +23,7 @@ use super::watched::{Bounded, Watched};
 use crate::containment::ContainedCommand;
 
 /// The most of an error's words that is passed on.
-const LONGEST_REASON: usize = 1024;
+pub(super) const LONGEST_REASON: usize = 1024;
 
 type Service = RunningService<RoleClient, Client>;
 

@@ -12,7 +12,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::config::McpServerConfig;
-use super::connection::{Connection, words};
+use super::connection::{Connection, LONGEST_REASON, words};
+use super::content::bounded;
 use super::elicitation::Elicitor;
 use super::error::McpError;
 use super::name::ServerName;
@@ -111,8 +112,10 @@ impl Server {
         let connection =
             Arc::new(opened.inspect_err(|_error| state.deaths.push_back(Instant::now()))?);
         tracing::info!(server = %self.name, "an MCP server is connected");
-        if let Err(error) = self.list(&connection.peer).await {
-            let error = self.with_stderr(error, &connection);
+        if let Err(mut error) = self.list(&connection.peer).await {
+            if let McpError::Late { stderr, .. } = &mut error {
+                *stderr = connection.stderr();
+            }
             let _ended = connection.end("its tools could not be listed").await;
             state.deaths.push_back(Instant::now());
             return Err(error);
@@ -143,15 +146,6 @@ impl Server {
             }
             Some(_) | None => Ok(()),
         }
-    }
-
-    /// Ends a connection that is of no use any more; the next call gets a new one.
-    pub(super) async fn give_up(
-        &self,
-        connection: &Connection,
-        why: &str,
-    ) -> Option<Arc<ProcessEnd>> {
-        connection.end(why).await
     }
 
     /// Closes it for good.
@@ -251,10 +245,12 @@ impl Server {
 
     /// What a request came to that has no result.
     pub(super) fn refused(&self, doing: &'static str, error: &ServiceError) -> McpError {
-        let reason = match error {
-            ServiceError::McpError(said) => said.message.to_string(),
-            ServiceError::TransportSend(unsent) => words(&*unsent.error),
-            other => words(other),
+        let reason = if let ServiceError::McpError(said) = error {
+            bounded(&said.message, LONGEST_REASON)
+        } else if let ServiceError::TransportSend(unsent) = error {
+            words(&*unsent.error)
+        } else {
+            words(error)
         };
         McpError::Refused {
             server: self.name.clone(),
@@ -281,25 +277,6 @@ impl Server {
             server: self.name.clone(),
             how,
             stderr: connection.stderr(),
-        }
-    }
-
-    fn with_stderr(&self, error: McpError, connection: &Connection) -> McpError {
-        match error {
-            McpError::Late {
-                server,
-                doing,
-                limit,
-                field,
-                ..
-            } => McpError::Late {
-                server,
-                doing,
-                limit,
-                field,
-                stderr: connection.stderr(),
-            },
-            other => other,
         }
     }
 }

@@ -63,7 +63,7 @@ def cancelled(id: int) -> None:
     elif name == "obedient":
         say({"id": id, "error": {"code": 0, "message": "Request cancelled"}})
     elif name == "late":
-        waiting["late"] = (id, time.monotonic() + 0.4)
+        waiting["late"] = (id, time.monotonic() + 1)
 
 
 def finish_late() -> None:

@@ -18,8 +18,8 @@ const log = (line) => appendFileSync(process.env.LOG, `${line}\n`);
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 const text = (text) => ({ content: [{ type: 'text', text }] });
 
-// Works in steps of 20 ms, and tells of each.
-async function tick({ name, seconds }, extra, heeds) {
+// Works in steps of 20 ms, and tells of each by `tell`.
+async function tick({ name, seconds }, extra, tell, heeds) {
   const total = Math.round(seconds / 0.02);
   for (let step = 0; step < total; step += 1) {
     if (heeds && extra.signal.aborted) {
@@ -28,7 +28,7 @@ async function tick({ name, seconds }, extra, heeds) {
     }
     log(`${name} step ${step}`);
     const progressToken = extra._meta?.progressToken;
-    await extra.sendNotification({
+    await tell({
       method: 'notifications/progress',
       params: { progressToken, progress: step + 1, total, message: 'working' },
     });
@@ -43,9 +43,12 @@ function newServer() {
   const input = { name: z.string(), seconds: z.number() };
   const hints = { readOnlyHint: true, idempotentHint: true };
   server.registerTool('work', { description: 'Works for some seconds and heeds a cancellation.', inputSchema: input, annotations: hints },
-    (given, extra) => tick(given, extra, true));
+    (given, extra) => tick(given, extra, extra.sendNotification, true));
+  // What a cancelled request tells in its own name, the SDK keeps to itself.
+  server.registerTool('hide', { description: 'Works for some seconds, and hides it once it is told to stop.', inputSchema: input },
+    (given, extra) => tick(given, extra, extra.sendNotification, false));
   server.registerTool('ignore', { description: 'Works for some seconds, whatever it is told.', inputSchema: input },
-    (given, extra) => tick(given, extra, false));
+    (given, extra) => tick(given, extra, (told) => server.server.notification(told, { relatedRequestId: extra.requestId }), false));
   server.registerTool('ask', { description: 'Asks a person.', inputSchema: { question: z.string() } }, async ({ question }) => {
     log('asks');
     const requestedSchema = {

@@ -111,6 +111,7 @@ async def grow(context: Context) -> str:
 def serve_http() -> None:
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    listener.listen()
     print(listener.getsockname()[1], flush=True)
     config = uvicorn.Config(server.streamable_http_app(), log_level="error")
     uvicorn.Server(config).run(sockets=[listener])

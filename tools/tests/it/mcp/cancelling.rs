@@ -209,3 +209,23 @@ async fn calls_beside_one_that_is_ignored_fail_and_say_why() {
         "{text}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_that_goes_on_unseen_is_not_said_to_have_ended() {
+    let stage = Stage::new(Sdk::Node, Way::Stdio).await;
+    let work = json!({"name": "a", "seconds": 60});
+    let message = stage.interrupted("hide", work, "a step 5").await;
+    let CallEnd::Interrupted { partial, .. } = &message.end else {
+        panic!("{:?}", message.end);
+    };
+    assert_eq!(partial.stopped, Stopped::Quiet);
+    let steps = stage.count("a step");
+    stage
+        .wait_until("step", || stage.count("a step") > steps)
+        .await;
+    let text = message.text();
+    assert!(
+        text.contains("told to stop, and has been quiet since"),
+        "{text}"
+    );
+}

@@ -11,7 +11,10 @@ async fn tools_have_the_name_of_their_server_and_hints_are_told_as_its_word() {
     let stage = Stage::new(Sdk::Node, Way::Stdio).await;
     let specs = stage.executor.config().registry.specs();
     let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
-    assert_eq!(names, ["s__ask", "s__die", "s__ignore", "s__work"]);
+    assert_eq!(
+        names,
+        ["s__ask", "s__die", "s__hide", "s__ignore", "s__work"]
+    );
     let work = specs.last().unwrap();
     assert_eq!(work.arguments["required"], json!(["name", "seconds"]));
     assert!(
@@ -54,7 +57,11 @@ async fn a_tool_that_says_it_failed_has_a_result_that_says_so() {
         panic!("{:?}", message.end);
     };
     assert_eq!(output.verdict, Verdict::Failed);
-    assert!(output.text.contains("it did not work"), "{}", output.text);
+    assert!(
+        output.text.contains("Error executing tool fail"),
+        "{}",
+        output.text
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -298,8 +298,8 @@ pub(crate) fn is_alive(pid: i32) -> bool {
 /// The text of a call that finished.
 #[track_caller]
 pub(crate) fn finished(message: &ToolMessage) -> &str {
-    match &message.end {
-        CallEnd::Finished { output } => &output.text,
-        end => panic!("{end:?}"),
-    }
+    let CallEnd::Finished { output } = &message.end else {
+        panic!("{:?}", message.end);
+    };
+    &output.text
 }
