@@ -158,6 +158,7 @@ pub(crate) fn decider(by: &Decider) -> String {
     match by {
         Decider::Person { name } => name.to_string(),
         Decider::Policy => "the policy".to_owned(),
+        Decider::Rule { name, .. } => format!("a standing rule of {name}"),
         Decider::Deadline => "the deadline".to_owned(),
     }
 }

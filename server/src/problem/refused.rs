@@ -169,6 +169,7 @@ pub(crate) fn decider(by: &Decider) -> &str {
     match by {
         Decider::Person { name } => name.as_str(),
         Decider::Policy => "a policy",
+        Decider::Rule { .. } => "a standing rule",
         Decider::Deadline => "the deadline",
     }
 }

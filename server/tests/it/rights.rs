@@ -130,7 +130,7 @@ async fn a_revoked_an_ended_and_an_invented_token_let_nobody_in() {
             .send()
     };
     assert_eq!(read(secret.clone()).await.unwrap().status(), StatusCode::OK);
-    house.store.revoke_token(digest).await.unwrap();
+    house.store.revoke_token(digest, None).await.unwrap();
     let invented = format!("irq_{}", "0".repeat(64));
     for secret in [
         secret,
