@@ -22,7 +22,7 @@ mod reroute;
 mod run;
 mod standing_rules;
 
-pub use access::{NewToken, TokenRow, Tokens};
+pub use access::{NewToken, TokenRow, Tokens, short_name};
 pub use audit::{Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, RuleEvent, VerifyError};
 pub use checkpoint::{Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints};
 pub use error::{ChangeError, StoreError};

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, RunState, WithdrawCause,
 };
-use interrupts::store::*;
 use interrupts::rules::StandingRule;
+use interrupts::store::*;
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId, StopMode};

@@ -12,6 +12,13 @@ use crate::names::ActorName;
 /// How many digits of its digest name a token.
 const SHORT_NAME: usize = 16;
 
+/// A short name for a token: the beginning of its secret's digest.
+pub fn short_name(digest: Digest) -> String {
+    let mut name = digest.to_string();
+    name.truncate(SHORT_NAME);
+    name
+}
+
 /// A token that is to be kept. Its secret never reaches the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewToken {
@@ -74,9 +81,7 @@ impl TokenRow {
 
     /// A short name for it: the beginning of its secret's digest.
     pub fn short_name(&self) -> String {
-        let mut name = self.digest.to_string();
-        name.truncate(SHORT_NAME);
-        name
+        short_name(self.digest)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::SignedDuration;
-use routing_core::{InterruptId, NodeId, RunId, StopMode};
+use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
 
 use super::error::{ChangeError, StoreError};
 use crate::digest::Digest;
@@ -150,6 +150,8 @@ pub struct Swept {
     pub expired: Vec<InterruptId>,
     /// Their runs had ended.
     pub cancelled: Vec<InterruptId>,
+    /// The time of these standing rules was over.
+    pub rules: Vec<RuleId>,
 }
 
 /// Keeps interrupts. Each method is one transaction: the interrupt, its reroute, journal, notices and audit.
@@ -348,7 +350,8 @@ pub trait Interrupts: Send + Sync {
         mode: StopMode,
     ) -> Result<Interrupt, ChangeError>;
 
-    /// Expires what is past its deadline and cancels what is live in ended runs, at most `limit` of each.
+    /// Expires what is past its deadline, standing rules too, and cancels what is live in ended runs, at most `limit`
+    /// of each.
     ///
     /// # Errors
     ///

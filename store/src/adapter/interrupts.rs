@@ -6,7 +6,7 @@ use interrupts::life::{
 };
 use interrupts::store::{
     AdmitError, Admitted, ChangeError, Deciding, Delivery, Filter, Interrupts, Page,
-    RaisedQuestion, RerouteRow, Reroutes, StoreError, Swept, TogetherError,
+    RaisedQuestion, RerouteRow, Reroutes, StandingRules, StoreError, Swept, TogetherError,
 };
 use interrupts::{Digest, IdempotencyKey};
 use jiff::SignedDuration;
@@ -139,6 +139,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
                 Ok(None) | Err(_) => {}
             }
         }
+        swept.rules = self.expire_rules(limit).await?;
         Ok(swept)
     }
 
