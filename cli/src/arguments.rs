@@ -229,12 +229,7 @@ pub(crate) struct BudgetArguments {
     #[arg(long, value_name = "AMOUNT", help_heading = "Limits")]
     pub(crate) budget_usd: Option<String>,
     /// What models cost: a TOML file
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "budget_usd",
-        help_heading = "Limits"
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Limits")]
     pub(crate) prices: Option<PathBuf>,
 }
 

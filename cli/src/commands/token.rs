@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use server::{TokenOrder, issue_token, role_name};
 
 use super::print;
+use crate::actor::actor;
 use crate::arguments::{
     Global, StoreArguments, TokenArguments, TokenCommand, TokenCreateArguments, TokenListArguments,
     TokenRevokeArguments,
@@ -53,6 +54,7 @@ async fn create(arguments: &TokenCreateArguments, store: &StoreArguments) -> any
         role: arguments.role.role(),
         lifetime: arguments.lifetime,
         once: false,
+        by: Some(actor()?),
     };
     let issued = issue_token(&*storage.store, order).await;
     let issued = issued.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
@@ -130,7 +132,7 @@ async fn revoke(arguments: &TokenRevokeArguments, store: &StoreArguments) -> any
             .hint("write more of its id")
             .into());
     }
-    let revoked = storage.store.revoke_token(row.digest).await;
+    let revoked = storage.store.revoke_token(row.digest, Some(actor()?)).await;
     let revoked = revoked.map_err(|error| by_store(&error))?;
     let row = revoked.as_ref().unwrap_or(row);
     if arguments.json {

@@ -6,15 +6,15 @@ use async_trait::async_trait;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, RunState, WithdrawCause,
 };
+use interrupts::rules::StandingRule;
 use interrupts::store::{
     AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
-    CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery, Filter,
-    Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages, NewMessage,
-    NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, Purge, Purged, RaisedQuestion,
-    RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules, Store, StoreError, StoredMessage, Swept, TogetherError, TokenRow,
-    Tokens, VerifyError,
+    CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery,
+    Filter, Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages,
+    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, Purge, Purged,
+    RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules, Store,
+    StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, VerifyError,
 };
-use interrupts::rules::StandingRule;
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId, StopMode};

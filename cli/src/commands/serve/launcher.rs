@@ -54,6 +54,12 @@ impl Shared {
     fn store(&self) -> &dyn Store {
         self.keeping.store()
     }
+
+    /// What the order of a run needs, with the limits that were stored with it.
+    fn prepare(&self, order: RunOrder, content: &str) -> Result<Work, Failure> {
+        let limits = self.defaults.limits_of(content)?;
+        Work::prepare(order, limits, self.defaults.pace)
+    }
 }
 
 /// Whose pauses are lifted with the resuming.
@@ -132,7 +138,7 @@ impl Launcher {
             Failure::new(Exit::Failure, crate::exit::causes(&error))
                 .hint("it is of another workflow than this program's")
         })?;
-        let work = Work::prepare(order, self.0.defaults.pace)?;
+        let work = self.0.prepare(order, &run.content)?;
         let kept = self.0.keeping.take(run.id, work.workflow()).await?;
         if found == Hindrance::Shutdown {
             let by = actor().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
@@ -235,11 +241,13 @@ fn not_created(error: &RunError) -> LaunchError {
 impl RunLauncher for Launcher {
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
         let (run_order, content) = self.0.defaults.order(&order)?;
-        let pace = self.0.defaults.pace;
-        let work = Work::prepare(run_order, pace).map_err(|failure| LaunchError::Order {
-            field: "options".to_owned(),
-            reason: failure.to_string(),
-        })?;
+        let work = self
+            .0
+            .prepare(run_order, &content)
+            .map_err(|failure| LaunchError::Order {
+                field: "options".to_owned(),
+                reason: failure.to_string(),
+            })?;
         let new = NewRun {
             id: RunId::generate(),
             alias: order.alias,
@@ -282,7 +290,8 @@ impl RunLauncher for Launcher {
             RunOrder::from_content(&from.content).map_err(|error| LaunchError::Refused {
                 reason: crate::exit::causes(&error),
             })?;
-        let work = Work::prepare(order, self.0.defaults.pace).map_err(|it| refused(&it))?;
+        let work = self.0.prepare(order, &from.content);
+        let work = work.map_err(|it| refused(&it))?;
         let new = NewRun {
             id: RunId::generate(),
             alias: None,
