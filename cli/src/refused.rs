@@ -39,6 +39,10 @@ pub(crate) fn by_change(interrupt: InterruptId, error: &ChangeError) -> Failure 
         ChangeError::Unknown { interrupt } => no_interrupt(*interrupt),
         ChangeError::Refused(refusal) => by_life(interrupt, refusal),
         ChangeError::Store(error) => by_store(error),
+        ChangeError::NotRemembered(refusal) => {
+            let text = format!("{interrupt} cannot be remembered: {refusal}");
+            Failure::new(Exit::Usage, text).hint("decide without remembering; nothing was changed")
+        }
         _ => Failure::new(Exit::Failure, error.to_string()),
     }
 }

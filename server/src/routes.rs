@@ -18,7 +18,7 @@ pub(crate) use decisions::digest;
 pub(crate) use history::{HistoryQuery, find as find_history, verified};
 pub(crate) use interrupts::{InboxQuery, find as find_interrupts, waiting};
 pub(crate) use runs::{agents_in, told_of};
-pub(crate) use tokens::{lets_in, not_issued};
+pub(crate) use tokens::not_issued;
 
 use ::agents::{AgentKind, RouteType};
 use axum::extract::{MatchedPath, Request, State};

@@ -10,7 +10,9 @@ use std::io::{self, IsTerminal};
 
 use interrupts::life::{Interrupt, Lane, State};
 use interrupts::policy::Subject;
+use interrupts::rules::Remember;
 use interrupts::store::{Filter, Store};
+use routing_core::RuleId;
 
 use super::print;
 use crate::address::{find_interrupt, find_run};
@@ -41,14 +43,26 @@ pub(crate) fn review(
         let storage = Storage::open(store).await?;
         storage.sweep().await?;
         if let Some(batch) = &arguments.batch {
-            return batch::decide_all(&storage, batch, arguments.json).await;
+            let together = if arguments.all_or_nothing {
+                batch::Together::AllOrNothing
+            } else {
+                batch::Together::EachAlone
+            };
+            return batch::decide_all(&storage, batch, together, arguments.json).await;
         }
         let Some(interrupt) = chosen_interrupt(&storage, arguments).await? else {
             return list_all(&storage, arguments, global).await;
         };
         if let Some(verdict) = arguments.decision {
             let chosen = chosen::of_arguments(&interrupt, verdict, arguments)?;
-            let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
+            let decided = decide(
+                &storage,
+                &interrupt,
+                chosen,
+                arguments.if_version,
+                remembered(arguments),
+            )
+            .await?;
             return told(&storage, &decided, arguments).await;
         }
         let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
@@ -57,7 +71,7 @@ pub(crate) fn review(
                 print("Nothing was edited, nothing decided.\n")?;
                 return Ok(Exit::Success);
             };
-            let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
+            let decided = decide(&storage, &interrupt, chosen, arguments.if_version, None).await?;
             return told(&storage, &decided, arguments).await;
         }
         if may_ask(&interrupt, arguments) {
@@ -71,6 +85,16 @@ pub(crate) fn review(
         };
         print(&text)?;
         Ok(Exit::Success)
+    })
+}
+
+/// That the decision holds for the same question when it is asked again, where the command line says so.
+fn remembered(arguments: &ReviewArguments) -> Option<Remember> {
+    arguments.remember.map(|reach| Remember {
+        id: RuleId::generate(),
+        reach: reach.reach(),
+        lifetime: arguments.remember_for,
+        most_uses: arguments.remember_uses,
     })
 }
 
@@ -156,7 +180,7 @@ async fn converse(
         print(&format!("{} stays open.\n", interrupt.id))?;
         return Ok(Exit::Success);
     };
-    let decided = decide(storage, interrupt, chosen, arguments.if_version).await?;
+    let decided = decide(storage, interrupt, chosen, arguments.if_version, None).await?;
     told(storage, &decided, arguments).await
 }
 

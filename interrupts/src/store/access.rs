@@ -79,6 +79,13 @@ impl TokenRow {
         self.revoked_at.is_none() && (self.once || self.expires_at.is_none_or(|end| end > now))
     }
 
+    /// Whether it lets anybody in at a time, where all tokens are at hand: by itself, and by what it was bought with.
+    pub fn holds_among(&self, all: &[Self], now: Timestamp) -> bool {
+        let above = self.of.map(|of| all.iter().find(|row| row.digest == of));
+        let vouched = above.is_none_or(|above| above.is_some_and(|above| above.vouches_at(now)));
+        self.holds_at(now) && vouched
+    }
+
     /// A short name for it: the beginning of its secret's digest.
     pub fn short_name(&self) -> String {
         short_name(self.digest)

@@ -10,7 +10,6 @@ use super::visitor::Visitor;
 use crate::access::{Credential, Right, role_name};
 use crate::app::App;
 use crate::problem::of_store;
-use crate::routes::lets_in;
 use crate::visible::visible;
 
 /// The keys of the page.
@@ -62,7 +61,7 @@ pub(super) async fn show(State(app): State<App>, Visitor(caller): Visitor) -> Re
                     tbody { @for token in &tokens { tr {
                         td { (visible(token.name.as_str())) } td { (role_name(token.role)) } td { (time(token.created_at, now)) }
                         td { @match token.expires_at { Some(end) => (time(end, now)), None => "never" } }
-                        td { @if lets_in(token, &tokens, now) { "yes" } @else { "no" } }
+                        td { @if token.holds_among(&tokens, now) { "yes" } @else { "no" } }
                     } } }
                 } }
             }

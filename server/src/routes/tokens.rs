@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use interrupts::ActorName;
 use interrupts::life::Role;
 use interrupts::store::TokenRow;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -87,13 +87,6 @@ impl TokenView {
     }
 }
 
-/// Whether a token lets anybody in, by itself and by the one that it was bought with.
-pub(crate) fn lets_in(row: &TokenRow, all: &[TokenRow], now: Timestamp) -> bool {
-    let above = row.of.map(|of| all.iter().find(|one| one.digest == of));
-    let vouched = above.is_none_or(|above| above.is_some_and(|above| above.vouches_at(now)));
-    row.holds_at(now) && vouched
-}
-
 /// The tokens, in the order in which they were made.
 #[utoipa::path(get, path = "/v1/tokens", extensions(("x-right" = json!("operate"))),
     responses((status = 200, body = [TokenView])))]
@@ -106,7 +99,7 @@ pub(crate) async fn list(
     let rows = rows.map_err(|error| of_store(&error))?;
     Ok(Json(
         rows.iter()
-            .map(|row| TokenView::of(row, lets_in(row, &rows, now)))
+            .map(|row| TokenView::of(row, row.holds_among(&rows, now)))
             .collect(),
     ))
 }
