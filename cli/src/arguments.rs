@@ -20,8 +20,9 @@ use crate::time::parse_duration;
 
 pub(crate) use acting::{
     InterruptArguments, PolicyArguments, PolicyCheckArguments, PolicyCommand,
-    PolicyExplainArguments, RedriveArguments, RerouteArguments, ReviewArguments, ScopeChoice,
-    SendArguments, WithdrawArguments, parse_verdict, verdict_name,
+    PolicyExplainArguments, RedriveArguments, RerouteArguments, ReviewArguments, RulesArguments,
+    RulesCommand, RulesListArguments, RulesRevokeArguments, ScopeChoice, SendArguments,
+    WithdrawArguments, parse_verdict, verdict_name,
 };
 pub(crate) use kept::{
     CheckpointsArguments, CompletionsArguments, ConfigArguments, ConfigCommand,
@@ -93,6 +94,8 @@ pub(crate) enum Command {
     Interrupt(InterruptArguments),
     /// List what waits for a person, show it, decide it
     Review(ReviewArguments),
+    /// List and revoke standing rules: decisions that were remembered
+    Rules(RulesArguments),
     /// Send an agent's answer elsewhere
     Reroute(RerouteArguments),
     /// Write to a running agent; it reads at the start of its next turn
@@ -233,12 +236,7 @@ pub(crate) struct BudgetArguments {
     #[arg(long, value_name = "AMOUNT", help_heading = "Limits")]
     pub(crate) budget_usd: Option<String>,
     /// What models cost: a TOML file
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "budget_usd",
-        help_heading = "Limits"
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Limits")]
     pub(crate) prices: Option<PathBuf>,
 }
 

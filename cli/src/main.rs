@@ -66,6 +66,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Fork(fork) => commands::fork(&fork, store, global),
         Command::Chat(chat) => commands::chat(&chat, global),
         Command::Serve(serve) => commands::serve(&serve, store, global),
+        Command::Rules(rules) => commands::rules(&rules, store, global),
         Command::Token(token) => commands::token(&token, store, global),
         Command::Ps(ps) => commands::ps(&ps, store, global),
         Command::Watch(watch) => watch::watch(&watch, store, global),

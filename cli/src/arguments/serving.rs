@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use interrupts::life::Role;
 use jiff::SignedDuration;
 
+use super::LimitArguments;
 use crate::time::parse_duration;
 
 /// The arguments of `irq serve`.
@@ -67,6 +68,9 @@ pub(crate) struct ServeArguments {
         help_heading = "New runs"
     )]
     pub(crate) pace: u32,
+    /// What holds for all runs that the server executes; a run may bring tighter limits of its own
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
 }
 
 /// The arguments of `irq token`.

@@ -79,7 +79,10 @@ async fn until_stopped(
     let config = config(arguments, &storage)?;
     let drain = config.drain_time;
     let kept = Arc::clone(&storage.store);
-    let keeping = Arc::new(Keeping::with_grace(storage, drain / 2)?);
+    let keeping = Arc::new(Keeping::with_grace(
+        storage,
+        defaults.limits.grace().unwrap_or(drain / 2),
+    )?);
     let launcher = Arc::new(Launcher::new(Arc::clone(&keeping), defaults));
     let config = ServerConfig {
         launcher: Arc::clone(&launcher) as Arc<_>,

@@ -55,6 +55,12 @@ impl Shared {
     fn store(&self) -> &dyn Store {
         self.keeping.store()
     }
+
+    /// What the order of a run needs, with the limits that were stored with it.
+    fn prepare(&self, order: RunOrder, content: &str) -> Result<Work, Failure> {
+        let limits = self.defaults.limits_of(content)?;
+        Work::prepare(order, limits, &self.defaults)
+    }
 }
 
 /// Whose pauses are lifted with the resuming.
@@ -167,7 +173,7 @@ impl Launcher {
             Failure::new(Exit::Failure, crate::exit::causes(&error))
                 .hint("it is of another workflow than this program's")
         })?;
-        let work = Work::prepare(order, &self.0.defaults)?;
+        let work = self.0.prepare(order, &run.content)?;
         let kept = self.0.keeping.take(run.id, work.workflow()).await?;
         if found == Hindrance::Shutdown {
             let by = actor().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
@@ -276,8 +282,10 @@ fn not_created(error: &RunError) -> LaunchError {
 impl RunLauncher for Launcher {
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
         let (run_order, content) = self.0.defaults.order(&order)?;
-        let work =
-            Work::prepare(run_order, &self.0.defaults).map_err(|failure| LaunchError::Order {
+        let work = self
+            .0
+            .prepare(run_order, &content)
+            .map_err(|failure| LaunchError::Order {
                 field: "options".to_owned(),
                 reason: failure.to_string(),
             })?;
@@ -323,7 +331,8 @@ impl RunLauncher for Launcher {
             RunOrder::from_content(&from.content).map_err(|error| LaunchError::Refused {
                 reason: crate::exit::causes(&error),
             })?;
-        let work = Work::prepare(order, &self.0.defaults).map_err(|it| refused(&it))?;
+        let work = self.0.prepare(order, &from.content);
+        let work = work.map_err(|it| refused(&it))?;
         let new = NewRun {
             id: RunId::generate(),
             alias: None,
