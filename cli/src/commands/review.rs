@@ -58,7 +58,14 @@ pub(crate) fn review(
         if let Some(verdict) = arguments.decision {
             let chosen = chosen::of_arguments(&interrupt, verdict, arguments)?;
             show_change(&storage, &interrupt, &chosen, arguments, global).await?;
-            let decided = decide(&storage, &interrupt, chosen, arguments.if_version, remembered(arguments)).await?;
+            let decided = decide(
+                &storage,
+                &interrupt,
+                chosen,
+                arguments.if_version,
+                remembered(arguments),
+            )
+            .await?;
             return told_decided(&storage, &decided, arguments).await;
         }
         let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
