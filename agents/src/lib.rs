@@ -7,7 +7,9 @@ pub mod plan_execute;
 mod prompts;
 pub mod records;
 pub mod run;
+mod tool_desk;
 mod workflow;
 pub mod workspace;
 
 pub use agent_kind::{AgentKind, RouteLevel, RouteType};
+pub use tool_desk::ExecutorDesk;
