@@ -7,6 +7,7 @@ pub mod plan_execute;
 mod prompts;
 pub mod records;
 pub mod run;
+pub mod tools;
 mod workflow;
 pub mod workspace;
 

@@ -24,7 +24,7 @@ mod state;
 
 pub use desk::{DeskError, PlanDesk, PlanRole};
 pub use diff::{DiffLine, PlanDiff};
-pub use driver::{OpenQuestion, PlanStanding, execute_plan, plan_kind};
+pub use driver::{OpenQuestion, PlanStanding, Unfinished, execute_plan, plan_kind};
 pub use effect::{Asking, Fact, FactKind, PersonAsked, PlanEffect};
 pub use event::{Failure, PlanEvent, Refused};
 pub use history::PlanHistory;
