@@ -10,6 +10,7 @@
 mod access;
 mod approver;
 mod asking;
+mod elicitor;
 mod exchange;
 mod held_back;
 mod launcher;
@@ -23,6 +24,7 @@ mod told;
 pub(crate) mod tooling;
 
 pub use access::ToolAccess;
+pub use elicitor::RunElicitor;
 pub use matter::{CHOICE_NO, CHOICE_YES, ToolMatter, ToolQuestion, ToolQuestionKind};
 pub use permissions::{PermissionsError, ToolPermissions};
 pub use settings::AgentTools;

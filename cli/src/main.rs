@@ -25,6 +25,7 @@ mod stage;
 mod storage;
 mod table;
 mod time;
+mod tooling;
 mod view;
 mod visible;
 mod watch;
@@ -40,6 +41,10 @@ use palette::{Palette, Tone};
 use visible::visible_lines;
 
 fn main() -> ExitCode {
+    // This program is its own keeper of tools.
+    if let Some(code) = tools::main_if_keeper() {
+        return code;
+    }
     let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(error) => {

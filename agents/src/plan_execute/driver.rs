@@ -130,14 +130,14 @@ impl Driver {
         let root = NodeId::root();
         let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
         let tooling = tools.map(|settings| {
-            Arc::new(Tooling::new(ToolingParts {
+            Tooling::new(ToolingParts {
                 settings,
                 journal: Arc::clone(&journal),
                 recorder: Arc::clone(&recorder),
                 reviewer: Arc::clone(&reviewer),
                 ledger: None,
                 clock: Arc::clone(&clock),
-            }))
+            })
         });
         let journalled = Arc::new(JournalledModel {
             inner: Arc::clone(&model),

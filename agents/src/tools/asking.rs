@@ -16,7 +16,7 @@ use routing_core::{
     StopScope, StopSource,
 };
 
-use super::matter::ToolMatter;
+use super::matter::{ToolMatter, ToolQuestionKind};
 use crate::agent_kind::AgentKind;
 use crate::durable::decisions::{answer, name_of};
 use crate::durable::desk::{Desk, machinery, missing, shortened};
@@ -170,7 +170,9 @@ impl ToolDesk {
         for (_, other) in store.interrupts(&filter, page).await? {
             let about = ToolMatter::of(&other.content).map(|it| it.tool_call);
             let is_of_call = about.is_some_and(|about| {
-                about.place == matter.tool_call.place && about.asks == matter.tool_call.asks
+                let both_ask_for_input = about.asks == ToolQuestionKind::Input
+                    && matter.tool_call.asks == ToolQuestionKind::Input;
+                about.place == matter.tool_call.place && !both_ask_for_input
             });
             if !is_of_call || other.id == id {
                 continue;
@@ -254,6 +256,24 @@ impl ToolDesk {
         // How long it waits is the policy's to say; whether a call may be made never is: that has rules of its own.
         self.desk.record.kept.policy.apply(&mut admission);
         Ok(admission)
+    }
+
+    /// Ends the question, where somebody may still answer it.
+    pub(super) async fn withdraw(
+        &self,
+        asker: &Asker,
+        name: &str,
+        matter: &ToolMatter,
+    ) -> Result<(), KeepError> {
+        let record = &self.desk.record;
+        let place = format!("{}/{name}", matter.tool_call.place);
+        let row = self.row(record.interrupt_at(&place, asker.at)).await?;
+        let by = machinery()?;
+        let withdrawn = record.store().withdraw(row.id, by, WithdrawCause::Withdrawn);
+        match withdrawn.await {
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn row(&self, id: InterruptId) -> Result<Interrupt, KeepError> {

@@ -16,7 +16,7 @@ use tools::{
 use super::asking::{Asker, Heard};
 use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
 use super::round::RoundState;
-use super::tooling::Tooling;
+use super::tooling::{RunningCall, Tooling};
 use crate::durable::decisions::answer;
 use crate::durable::error::KeepError;
 use crate::durable::journal::TOOL_CALL;
@@ -262,6 +262,11 @@ impl CallLedger for JournalLedger {
         };
         let begun = self.begin_with(place, &intent).await;
         begun.map_err(|error| self.state.fail(error))?;
+        self.tooling.runs(RunningCall {
+            call: call.clone(),
+            asker: self.asker.clone(),
+            place: self.place(place),
+        });
         self.told_start(&intent);
         Ok(())
     }
@@ -272,6 +277,7 @@ impl CallLedger for JournalLedger {
         call: &RequestedCall,
         message: &ToolMessage,
     ) -> Result<(), LedgerError> {
+        self.tooling.has_ended(&self.place(place));
         if self.state.is_parked(call.id.as_str()) {
             // It goes on with the run, and has its message then.
             let reason = "the call waits, and goes on with its run".to_owned();

@@ -60,6 +60,9 @@ impl Default for ToolPermissions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PermissionsError {
+    /// It is no TOML, or says what permissions do not have.
+    #[error("{0}")]
+    Unreadable(String),
     /// A rule has a pattern that is none.
     #[error(transparent)]
     Rule(#[from] PolicyError),
@@ -80,6 +83,18 @@ pub enum PermissionsError {
 }
 
 impl ToolPermissions {
+    /// Reads what a TOML file says.
+    ///
+    /// # Errors
+    ///
+    /// [`PermissionsError`] names the line or the field.
+    pub fn from_toml(text: &str) -> Result<Self, PermissionsError> {
+        let permissions: Self = toml::from_str(text)
+            .map_err(|error| PermissionsError::Unreadable(error.to_string()))?;
+        permissions.check()?;
+        Ok(permissions)
+    }
+
     /// Whether they can be used.
     ///
     /// # Errors
@@ -140,6 +155,27 @@ mod tests {
         };
         assert_eq!(permissions, usual);
         assert_eq!(permissions.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_file_says_what_is_allowed() {
+        let permissions = ToolPermissions::from_toml(
+            r#"
+            otherwise = "deny"
+            seconds_of = { shell = 5 }
+            [[rules]]
+            tool = "shell"
+            arguments = { "/command" = "cargo (check|test)" }
+            then = "allow"
+            [agents]
+            DISCOVERY_AGENT = ["read_file", "docs__*"]
+            "#,
+        )
+        .unwrap();
+        assert_eq!(permissions.rules.len(), 1);
+        assert_eq!(permissions.seconds_of["shell"], 5);
+        let error = ToolPermissions::from_toml("otherwhise = \"deny\"").unwrap_err();
+        assert!(error.to_string().contains("otherwhise"), "{error}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tools::{CallLimits, PermissionPolicy, ToolCounter, ToolCounts, ToolRegistry, Workspace};
 
 use super::access::ToolAccess;
+use super::elicitor::RunElicitor;
 use super::permissions::{PermissionsError, ToolPermissions};
 
 /// How long a call may take to end once it was told to: longer than the containment's grace and its verification.
@@ -36,6 +37,8 @@ pub struct AgentTools {
     pub stop_within: Duration,
     /// Counts interrupted calls and late results.
     pub counter: Arc<dyn ToolCounter>,
+    /// Asks people on behalf of tools that want to know something while they run, where there are such tools.
+    pub elicitor: Option<RunElicitor>,
 }
 
 impl AgentTools {
@@ -61,6 +64,7 @@ impl AgentTools {
             launch_depth: permissions.launch_depth,
             stop_within: STOP_WITHIN,
             counter: Arc::new(ToolCounts::new()),
+            elicitor: None,
         })
     }
 }

@@ -8,7 +8,7 @@ use routing_core::review::Reviewer;
 use routing_core::{Clock, NodeId, StopScope};
 use tools::{
     CallLimits, ControllerConfig, Executor, ExecutorConfig, InterruptController, LaunchAgent,
-    NoProgress, RequestedCall, ToolName, ToolRegistry, TurnEnd,
+    NoProgress, RequestedCall, ToolCall, ToolName, ToolRegistry, TurnEnd,
 };
 
 use super::approver::DeskApprover;
@@ -50,10 +50,22 @@ pub(crate) struct Tooling {
     pub(super) desk: ToolDesk,
     pub(super) exchanges: Exchanges,
     clock: Arc<dyn Clock>,
+    /// The calls that run.
+    running: Mutex<Vec<RunningCall>>,
+    /// How many questions calls have asked while they ran, by their places.
+    questions: Mutex<HashMap<String, u32>>,
     /// Why steps ended within their tools, until their flows have taken note.
     parked: Mutex<HashMap<NodeId, Parked>>,
     /// What agents stand on that may launch others.
     grounds: Mutex<HashMap<NodeId, Ground>>,
+}
+
+/// A call that runs.
+#[derive(Debug, Clone)]
+pub(super) struct RunningCall {
+    pub(super) call: ToolCall,
+    pub(super) asker: Asker,
+    pub(super) place: String,
 }
 
 /// One round of one agent's step.
@@ -70,7 +82,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Tooling {
-    pub(crate) fn new(parts: ToolingParts) -> Self {
+    pub(crate) fn new(parts: ToolingParts) -> Arc<Self> {
+        let elicitor = parts.settings.elicitor.clone();
+        let tooling = Arc::new(Self::of(parts));
+        if let Some(elicitor) = elicitor {
+            elicitor.serve(&tooling);
+        }
+        tooling
+    }
+
+    fn of(parts: ToolingParts) -> Self {
         let ToolingParts {
             settings,
             journal,
@@ -87,6 +108,8 @@ impl Tooling {
             recorder,
             exchanges: Exchanges::default(),
             clock,
+            running: Mutex::default(),
+            questions: Mutex::default(),
             parked: Mutex::default(),
             grounds: Mutex::default(),
         }
@@ -105,6 +128,35 @@ impl Tooling {
     /// What the node's model asked of tools and was given in the step that is over.
     pub(crate) fn take_exchanged(&self, node: &NodeId) -> Vec<Message> {
         self.exchanges.take(node)
+    }
+
+    /// A call runs from now on.
+    pub(super) fn runs(&self, running: RunningCall) {
+        locked(&self.running).push(running);
+    }
+
+    /// The call at a place has ended.
+    pub(super) fn has_ended(&self, place: &str) {
+        locked(&self.running).retain(|running| running.place != place);
+    }
+
+    /// The running call that a server asks for: the one that it names, else any of its tools.
+    pub(super) fn running(&self, named: Option<&ToolCall>, server: &str) -> Option<RunningCall> {
+        let running = locked(&self.running);
+        let of_server = format!("{server}__");
+        let is_meant = |running: &&RunningCall| match named {
+            Some(call) => running.call == *call,
+            None => running.call.tool.as_str().starts_with(&of_server),
+        };
+        running.iter().find(is_meant).cloned()
+    }
+
+    /// The number of the next question that the call at a place asks.
+    pub(super) fn next_question(&self, place: &str) -> u32 {
+        let mut questions = locked(&self.questions);
+        let number = questions.entry(place.to_owned()).or_default();
+        *number += 1;
+        *number
     }
 
     /// The tools that an agent is offered, its launcher among them where it has one.

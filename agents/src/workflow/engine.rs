@@ -170,14 +170,14 @@ impl Engine {
         let ledger = Arc::new(Ledger::new(Arc::clone(&recorder), Arc::clone(&nodes)));
         let reviewer: Arc<dyn Reviewer> = Arc::new(StoppableReviewer { inner: reviewer });
         let tooling = tools.map(|settings| {
-            Arc::new(Tooling::new(ToolingParts {
+            Tooling::new(ToolingParts {
                 settings,
                 journal: Arc::clone(&keeping.journal),
                 recorder: Arc::clone(&recorder),
                 reviewer: Arc::clone(&reviewer),
                 ledger: Some(Arc::clone(&ledger)),
                 clock: Arc::clone(&clock),
-            }))
+            })
         });
         let asker = Asker {
             model: with_tools(keeping.journalled(&model), tooling.as_ref()),

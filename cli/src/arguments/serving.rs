@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use interrupts::life::Role;
 use jiff::SignedDuration;
 
+use super::ToolArguments;
 use crate::time::parse_duration;
 
 /// The arguments of `irq serve`.
@@ -45,6 +46,8 @@ pub(crate) struct ServeArguments {
         help_heading = "New runs"
     )]
     pub(crate) workspace: PathBuf,
+    #[command(flatten)]
+    pub(crate) tools: ToolArguments,
     /// The model of runs that name none: `rehearsal`, or PROVIDER:NAME
     #[arg(
         long,

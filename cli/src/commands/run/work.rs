@@ -28,6 +28,7 @@ use crate::model::{ModelChoice, Rehearsal, Watched};
 use crate::reviewer::InterruptCount;
 use crate::stage::Stage;
 use crate::storage::Storage;
+use crate::tooling::{Opened, Prepared};
 
 /// How fast the rehearsal speaks where somebody watches, in tokens a second.
 const WATCHED_PACE: u32 = 400;
@@ -52,6 +53,8 @@ pub(in crate::commands) struct Work {
     model: Arc<dyn LanguageModel>,
     script: Option<Script>,
     limits: OuterLimits,
+    /// What its agents may use.
+    tools: Option<Prepared>,
     /// What should be known before the run starts.
     notes: Vec<String>,
 }
@@ -91,6 +94,7 @@ impl Work {
             script: script.clone(),
         })?;
         limits.check(model.name())?;
+        let tools = order.tools.as_ref().map(Prepared::of).transpose()?;
         let notes = notes::notes(&workspace, is_deaf);
         Ok(Self {
             order,
@@ -99,6 +103,7 @@ impl Work {
             model,
             script,
             limits,
+            tools,
             notes,
         })
     }
@@ -222,6 +227,10 @@ async fn execute(
     let paid = work
         .limits
         .paid(Arc::clone(model) as Arc<dyn LanguageModel>, kept)?;
+    let tools = match work.tools {
+        Some(prepared) => Some(prepared.open(|note| stage.notice(note)).await?),
+        None => None,
+    };
     let config = RunConfig {
         run: kept.run.run(),
         goal: work.goal,
@@ -234,6 +243,7 @@ async fn execute(
         limits: work.order.limits,
         policy: HandlerPolicy::default(),
         clock: Arc::new(SystemClock),
+        tools: tools.as_ref().map(Opened::agents),
         store: keeping.run_store(kept, input, work.limits.policy()),
     };
     let watched = work.limits.watch(kept)?;
@@ -249,6 +259,9 @@ async fn execute(
         Workflow::PlanExecute => execute_plan(config, &scope).await,
     };
     drop(watched);
+    if let Some(tools) = tools {
+        tools.close(|note| stage.notice(note)).await;
+    }
     Ok(report)
 }
 

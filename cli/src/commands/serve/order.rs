@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use agents::catalogue;
-use agents::run::{Goal, RunLimits, RunOrder, Workflow};
+use agents::run::{Goal, RunLimits, RunOrder, ToolOrder, Workflow};
 use interrupts::life::Actor;
 use llm::Script;
 use serde::Deserialize;
@@ -14,6 +14,7 @@ use server::{LaunchError, LaunchOrder};
 use crate::arguments::ServeArguments;
 use crate::exit::{Exit, Failure};
 use crate::model::ModelChoice;
+use crate::tooling;
 
 /// The field of a stored order that names who launched the run. Readers of older programs pass over it.
 const LAUNCHED_BY: &str = "launched_by";
@@ -25,6 +26,7 @@ pub(super) struct Defaults {
     model: String,
     base_url: Option<String>,
     pub(super) pace: u32,
+    tools: Option<ToolOrder>,
 }
 
 /// What an order may say beside its goal.
@@ -59,6 +61,7 @@ impl Defaults {
             model: arguments.model.clone(),
             base_url: arguments.base_url.clone(),
             pace: arguments.pace,
+            tools: tooling::order(&arguments.tools)?,
         })
     }
 
@@ -76,7 +79,7 @@ impl Defaults {
         let script = options.script.as_ref().map(script_of).transpose()?;
         let defaults = RunLimits::default();
         let order = RunOrder {
-            version: RunOrder::VERSION,
+            version: RunOrder::form(Workflow::default(), self.tools.as_ref()),
             workflow: Workflow::default(),
             goal: goal.as_str().to_owned(),
             workspace: workspace.to_string_lossy().into_owned(),
@@ -91,6 +94,7 @@ impl Defaults {
                 corrections: options.corrections.unwrap_or(defaults.corrections),
                 ..defaults
             },
+            tools: self.tools.clone(),
         };
         let content = stored(&order, launch).map_err(|error| wrong("options", error))?;
         Ok((order, content))
@@ -182,6 +186,7 @@ mod tests {
             model: "rehearsal".to_owned(),
             base_url: None,
             pace: 0,
+            tools: None,
         }
     }
 

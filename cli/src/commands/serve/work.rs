@@ -20,6 +20,7 @@ use crate::commands::run::settle;
 use crate::exit::{Exit, Failure, causes};
 use crate::keep::{Keeping, Kept};
 use crate::model::{ModelChoice, Rehearsal};
+use crate::tooling::{Opened, Prepared};
 
 /// Everything that was checked before a run is taken.
 pub(super) struct Work {
@@ -28,6 +29,8 @@ pub(super) struct Work {
     workspace: Workspace,
     model: Arc<dyn LanguageModel>,
     script: Option<Script>,
+    /// What its agents may use.
+    tools: Option<Prepared>,
     /// A letter for the agent that has the turn.
     input: Option<String>,
 }
@@ -56,8 +59,10 @@ impl Work {
             material: workspace.material(),
             script: script.clone(),
         })?;
+        let tools = order.tools.as_ref().map(Prepared::of).transpose()?;
         Ok(Self {
             order,
+            tools,
             goal,
             workspace,
             model,
@@ -91,6 +96,10 @@ impl Work {
             .script
             .as_ref()
             .map(|it| it.supervisor_steps().to_vec());
+        let tools = match self.tools {
+            Some(prepared) => Some(prepared.open(logged).await?),
+            None => None,
+        };
         let config = RunConfig {
             run: kept.run.run(),
             goal: self.goal,
@@ -103,6 +112,7 @@ impl Work {
             limits: self.order.limits,
             policy: HandlerPolicy::default(),
             clock: Arc::new(SystemClock),
+            tools: tools.as_ref().map(Opened::agents),
             store: keeping.run_store(&kept, self.input, Arc::new(Policy::default())),
         };
         let scope = kept.run.scope();
@@ -116,9 +126,17 @@ impl Work {
             }
             Workflow::PlanExecute => execute_plan(config, &scope).await,
         };
+        if let Some(tools) = tools {
+            tools.close(logged).await;
+        }
         settle(kept, &report).await?;
         Ok(report)
     }
+}
+
+/// What should be known of a run's tools, where nobody watches it.
+fn logged(note: String) {
+    tracing::warn!(%note, "of the tools of a run");
 }
 
 /// What happens is in the store; here it is only logged.
