@@ -193,20 +193,10 @@ pub(crate) struct ToolArguments {
     #[arg(long, value_name = "DIR", help_heading = "Tools")]
     pub(crate) tools: Option<PathBuf>,
     /// Which calls are allowed, denied or asked about, and which agents have which tools: a TOML file
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "tools",
-        help_heading = "Tools"
-    )]
+    #[arg(long, value_name = "FILE", requires = "tools", help_heading = "Tools")]
     pub(crate) permissions: Option<PathBuf>,
     /// Servers of the Model Context Protocol whose tools they have too: a TOML file
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "tools",
-        help_heading = "Tools"
-    )]
+    #[arg(long, value_name = "FILE", requires = "tools", help_heading = "Tools")]
     pub(crate) mcp: Option<PathBuf>,
 }
 

@@ -145,3 +145,16 @@ impl RunOrder {
         serde_json::from_str(content).map_err(OrderError::Unreadable)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RunOrder;
+
+    #[test]
+    fn an_order_of_before_there_were_tools_is_read_and_has_none() {
+        let order = r#"{"version":1,"goal":"bake","workspace":"/a","model":"rehearsal","seed":1,"limits":{"max_steps":200,"parallel_workers":4,"corrections":3}}"#;
+        let read = RunOrder::from_content(order).unwrap();
+        assert!(read.tools.is_none());
+        assert_eq!(read.to_content().unwrap(), order);
+    }
+}

@@ -63,7 +63,9 @@ impl DeskApprover {
             arguments: call.arguments.clone(),
             digest: Some(request.digest),
             preview: request.preview.clone(),
-            schema: schema.map(|(_name, schema)| schema.clone()).unwrap_or_default(),
+            schema: schema
+                .map(|(_name, schema)| schema.clone())
+                .unwrap_or_default(),
             place: place::tool_call(&self.asked_at, index),
         };
         ToolMatter::new(reason, context, about)
@@ -183,6 +185,9 @@ mod tests {
     fn a_call_is_named_on_one_line() {
         assert_eq!(gist(&json!({"command": "ls\n-l"})), "ls -l");
         assert_eq!(gist(&json!({"a": 1})), r#"{"a":1}"#);
-        assert_eq!(gist(&json!({"command": "x".repeat(200)})).chars().count(), 121);
+        assert_eq!(
+            gist(&json!({"command": "x".repeat(200)})).chars().count(),
+            121
+        );
     }
 }

@@ -150,7 +150,7 @@ impl ToolDesk {
         })
     }
 
-    /// An older question about the same call asks about something that is not so any more.
+    /// An older question about the same call asks about something that is not so any more, and an answer to it is void.
     async fn withdraw_others(
         &self,
         asker: &Asker,
@@ -160,7 +160,7 @@ impl ToolDesk {
         let filter = Filter {
             run: Some(self.desk.record.run),
             node: Some(asker.node.clone()),
-            states: vec![State::Acknowledged, State::AwaitingReview],
+            states: Vec::new(),
         };
         let store = self.desk.record.store();
         let page = Page {
@@ -175,6 +175,11 @@ impl ToolDesk {
                 about.place == matter.tool_call.place && !both_ask_for_input
             });
             if !is_of_call || other.id == id {
+                continue;
+            }
+            if !other.state.is_live() {
+                // Nothing follows from what was decided about it.
+                self.carried_out(&other).await?;
                 continue;
             }
             let cause = WithdrawCause::Superseded { by: id };
@@ -269,7 +274,9 @@ impl ToolDesk {
         let place = format!("{}/{name}", matter.tool_call.place);
         let row = self.row(record.interrupt_at(&place, asker.at)).await?;
         let by = machinery()?;
-        let withdrawn = record.store().withdraw(row.id, by, WithdrawCause::Withdrawn);
+        let withdrawn = record
+            .store()
+            .withdraw(row.id, by, WithdrawCause::Withdrawn);
         match withdrawn.await {
             Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
             Err(error) => Err(error.into()),

@@ -54,7 +54,10 @@ impl RunElicitor {
         // A server may ask several things within one call.
         let number = tooling.next_question(&running.place);
         let name = format!("input/{number}");
-        let heard = tooling.desk.ask(&running.asker, &name, &matter, scope).await;
+        let heard = tooling
+            .desk
+            .ask(&running.asker, &name, &matter, scope)
+            .await;
         let row = match heard {
             Ok(Heard::Ended(row)) => row,
             // The call ends with it, or goes on without: whatever comes later answers nothing.

@@ -110,7 +110,10 @@ mod tests {
     #[test]
     fn words_before_a_request_are_never_seen_and_words_alone_are_seen_at_the_end() {
         assert!(seen(&["Let me ", "look."], HeldBack::forget).is_empty());
-        assert_eq!(seen(&["Let me ", "look."], HeldBack::release), ["Let me look."]);
+        assert_eq!(
+            seen(&["Let me ", "look."], HeldBack::release),
+            ["Let me look."]
+        );
     }
 
     #[test]

@@ -156,7 +156,9 @@ impl RunLauncher {
             Ok(FlowEnd::Pruned(reason)) => Err(refused(format!("it was cut off: {reason}"))),
             Ok(FlowEnd::Leaves(routing)) => {
                 engine.go_later(*routing);
-                Err(refused("its interrupt was sent elsewhere, and it has ended"))
+                Err(refused(
+                    "its interrupt was sent elsewhere, and it has ended",
+                ))
             }
             Ok(FlowEnd::Interrupted(reason)) => {
                 let end = FlowEnd::Interrupted(reason.clone());

@@ -72,13 +72,7 @@ impl JournalLedger {
         let content = serde_json::to_string(intent)?;
         let (journal, at) = (&self.tooling.journal, self.place(place));
         journal
-            .begin_once(
-                &self.asker.node,
-                TOOL_CALL,
-                &at,
-                &content,
-                intent.repeating,
-            )
+            .begin_once(&self.asker.node, TOOL_CALL, &at, &content, intent.repeating)
             .await?;
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         begun.insert(place.index);
@@ -255,7 +249,11 @@ impl CallLedger for JournalLedger {
         let asked_for = self.calls.get(place.index).cloned();
         let intent = ToolIntent {
             call: asked_for.unwrap_or_else(|| {
-                RequestedCall::new(call.id.as_str(), call.tool.as_str(), call.arguments.to_string())
+                RequestedCall::new(
+                    call.id.as_str(),
+                    call.tool.as_str(),
+                    call.arguments.to_string(),
+                )
             }),
             arguments: Some(call.arguments.clone()),
             repeating,
@@ -267,7 +265,6 @@ impl CallLedger for JournalLedger {
             asker: self.asker.clone(),
             place: self.place(place),
         });
-        self.told_start(&intent);
         Ok(())
     }
 
@@ -296,5 +293,27 @@ impl CallLedger for JournalLedger {
             self.record(place, message).await
         };
         ended.await.map_err(|error| self.state.fail(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use interrupts::store::Repeating;
+    use tools::{CallEnd, ToolMessage};
+
+    use super::ToolIntent;
+
+    /// What runs that exist have in their journals.
+    const INTENT: &str = r#"{"call":{"id":"a","tool":"shell","arguments":"{\"command\":\"ls\"}"},"arguments":{"command":"ls"},"repeating":"ask_person"}"#;
+    const RESULT: &str = r#"{"call":"a","tool":"shell","end":"interrupted","reason":{"source":"user","mode":"immediate","message":"enough","timestamp":"2026-11-22T05:00:00Z"},"partial":{"text":"half","stopped":{"verified":{"mechanism":"sweep","took":{"secs":1,"nanos":5}}}}}"#;
+
+    #[test]
+    fn what_earlier_versions_have_recorded_of_calls_is_read_and_written_alike() {
+        let intent: ToolIntent = serde_json::from_str(INTENT).unwrap();
+        assert_eq!(intent.repeating, Repeating::AskPerson);
+        assert_eq!(serde_json::to_string(&intent).unwrap(), INTENT);
+        let message: ToolMessage = serde_json::from_str(RESULT).unwrap();
+        assert!(matches!(message.end, CallEnd::Interrupted { .. }));
+        assert_eq!(serde_json::to_string(&message).unwrap(), RESULT);
     }
 }

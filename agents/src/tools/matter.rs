@@ -147,12 +147,20 @@ impl ToolMatter {
         };
         match self.tool_call.asks {
             ToolQuestionKind::Permission => vec![
-                choice("Allow", CHOICE_YES, "This one call may be made, as it is shown."),
+                choice(
+                    "Allow",
+                    CHOICE_YES,
+                    "This one call may be made, as it is shown.",
+                ),
                 choice("Deny", CHOICE_NO, "It is not made; the agent is told so."),
             ],
             ToolQuestionKind::UnknownOutcome => vec![
                 choice("Run it again", CHOICE_YES, "It may have its effect twice."),
-                choice("Leave it", CHOICE_NO, "The agent is told that nobody knows what came of it."),
+                choice(
+                    "Leave it",
+                    CHOICE_NO,
+                    "The agent is told that nobody knows what came of it.",
+                ),
             ],
             ToolQuestionKind::Input => vec![choice(
                 "Decline",
@@ -198,7 +206,10 @@ mod tests {
             text: Some("yes, please".to_owned()),
             ..Answer::default()
         };
-        assert_eq!(permission.verdict(&chosen("approve")), Some(Verdict::Approve));
+        assert_eq!(
+            permission.verdict(&chosen("approve")),
+            Some(Verdict::Approve)
+        );
         assert_eq!(permission.verdict(&chosen("reject")), Some(Verdict::Reject));
         assert_eq!(permission.verdict(&said), Some(Verdict::Reject));
         assert_eq!(permission.verdict(&Answer::default()), None);

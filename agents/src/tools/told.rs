@@ -8,7 +8,7 @@ use tools::{Progress, ProgressSink, ToolCall, ToolCallbacks, ToolCounter};
 use crate::run::RunEvent;
 use crate::run::recorder::Recorder;
 
-/// Tells of the calls of one agent. Starts and ends are told by the ledger, once they are recorded.
+/// Tells of the calls of one agent. Their ends are told by the ledger, once they are recorded.
 pub(super) struct ToldCalls {
     pub(super) recorder: Arc<Recorder>,
     pub(super) node: NodeId,
@@ -16,6 +16,15 @@ pub(super) struct ToldCalls {
 }
 
 impl ToolCallbacks for ToldCalls {
+    fn on_tool_start(&self, call: &ToolCall) {
+        self.recorder.record(RunEvent::ToolStarted {
+            node: self.node.clone(),
+            call: call.id.as_str().to_owned(),
+            tool: call.tool.as_str().to_owned(),
+            arguments: call.arguments.clone(),
+        });
+    }
+
     fn progress_of(&self, call: &ToolCall) -> Option<Arc<dyn ProgressSink>> {
         Some(Arc::new(ToldProgress {
             recorder: Arc::clone(&self.recorder),

@@ -275,7 +275,10 @@ impl Tooling {
         state: &Arc<RoundState>,
     ) -> Executor {
         let settings = &self.settings;
-        let ids: Vec<String> = calls.iter().map(|call| call.id.as_str().to_owned()).collect();
+        let ids: Vec<String> = calls
+            .iter()
+            .map(|call| call.id.as_str().to_owned())
+            .collect();
         let launcher = self.launcher(caller, number, ids.clone(), state);
         let registry = self.registry(caller, launcher);
         let specs = registry.specs().into_iter();

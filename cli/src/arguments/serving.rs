@@ -158,6 +158,9 @@ impl RoleChoice {
 /// The arguments of `irq doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
+    /// The file that names MCP servers: each is started or reached, and its tools are listed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp: Option<PathBuf>,
     /// One finding a line, as JSON
     #[arg(long)]
     pub(crate) json: bool,

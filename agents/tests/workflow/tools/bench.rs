@@ -13,8 +13,8 @@ use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewe
 use routing_core::{Outcome, StopScope};
 use serde_json::{Value, json};
 use tools::{
-    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
-    ToolRegistry, ToolSpec, Workspace,
+    Interruption, PartialOutput, Progress, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    ToolOutput, ToolRegistry, ToolSpec, Workspace,
 };
 
 use crate::models::{Part, Playing, Reply};
@@ -65,6 +65,11 @@ impl Tool for Work {
         let name = call.arguments["name"].as_str().unwrap().to_owned();
         let time = call.arguments["ms"].as_u64().unwrap_or(0);
         self.done.add(format!("{name} started"));
+        context.progress.progress(Progress::Step {
+            done: 0.0,
+            total: None,
+            message: Some(name.clone()),
+        });
         self.done.running.fetch_add(1, Ordering::SeqCst);
         let outcome = tokio::select! {
             biased;

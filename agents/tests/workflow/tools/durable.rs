@@ -23,7 +23,11 @@ impl Reviewer for Careful {
         _: &StopScope,
     ) -> Result<Outcome<Answer>, ReviewError> {
         let asks = question.payload["asks"].as_str().unwrap_or_default();
-        let value = if asks == "permission" { "approve" } else { "reject" };
+        let value = if asks == "permission" {
+            "approve"
+        } else {
+            "reject"
+        };
         Ok(Outcome::Completed(chosen(value)))
     }
 
@@ -34,20 +38,38 @@ impl Reviewer for Careful {
 
 fn script() -> Asking {
     Asking::of(vec![
-        vec![takes("once", "a", 0), takes("work", "b", 0), takes("once", "c", 0)],
+        vec![
+            takes("once", "a", 0),
+            takes("work", "b", 0),
+            takes("once", "c", 0),
+        ],
         vec![takes("work", "d", 0)],
     ])
 }
 
+/// The folder that all lives work in: an approval is of a call in it.
+fn folder() -> &'static std::path::Path {
+    static FOLDER: std::sync::OnceLock<tempfile::TempDir> = std::sync::OnceLock::new();
+    FOLDER.get_or_init(|| tempfile::tempdir().unwrap()).path()
+}
+
 fn life(done: &Arc<Done>, run: RunId, store: Arc<dyn interrupts::store::Store>) -> Stage {
     let (mut stage, _) = stage(script(), done, careful(), Arc::new(Careful));
+    if let Some(settings) = &mut stage.tools {
+        settings.workspace = tools::Workspace::open(folder()).unwrap();
+    }
     stage.run = run;
     stage.store = store;
     stage
 }
 
 /// One life that dies at an operation of its store; how many there were by then.
-async fn die(done: &Arc<Done>, run: RunId, store: &Arc<dyn interrupts::store::Store>, death: Death) -> usize {
+async fn die(
+    done: &Arc<Done>,
+    run: RunId,
+    store: &Arc<dyn interrupts::store::Store>,
+    death: Death,
+) -> usize {
     let mortal = Mortal::new(Arc::clone(store), death);
     let stage = life(done, run, Arc::clone(&mortal) as _);
     let (run, scope) = (stage.run(), StopScope::new());
@@ -82,7 +104,10 @@ async fn whenever_the_process_dies_no_call_is_repeated_that_must_not_be() {
             assert_completed(&last.execute().await);
             for name in ["a", "c"] {
                 let started = done.count(&format!("{name} started"));
-                assert!(started <= 1, "{death:?}: {name} was started {started} times");
+                assert!(
+                    started <= 1,
+                    "{death:?}: {name} was started {started} times"
+                );
             }
             // Each call has one message, over all lives, and the journal knows what came of it.
             let ended: Vec<String> = last
@@ -97,10 +122,16 @@ async fn whenever_the_process_dies_no_call_is_repeated_that_must_not_be() {
             let mut sorted = ended.clone();
             sorted.sort();
             assert_eq!(sorted, ["a", "b", "c", "d"], "{death:?}: {ended:?}");
-            let page = interrupts::store::Page { after: 0, limit: 1_000 };
+            let page = interrupts::store::Page {
+                after: 0,
+                limit: 1_000,
+            };
             let left = store.unknown_effects(run, page).await.unwrap();
             assert!(left.is_empty(), "{death:?}: {left:#?}");
-            let filter = interrupts::store::Filter { run: Some(run), ..Default::default() };
+            let filter = interrupts::store::Filter {
+                run: Some(run),
+                ..Default::default()
+            };
             let rows = store.interrupts(&filter, page).await.unwrap();
             unknown += rows
                 .iter()
@@ -110,7 +141,10 @@ async fn whenever_the_process_dies_no_call_is_repeated_that_must_not_be() {
             store.verify_audit().await.unwrap();
         }
     }
-    assert!(unknown > 0, "some deaths come while a call runs, and a person is asked then");
+    assert!(
+        unknown > 0,
+        "some deaths come while a call runs, and a person is asked then"
+    );
 }
 
 #[tokio::test]

@@ -47,10 +47,19 @@ async fn a_launched_agent_is_in_the_tree_and_its_answer_is_the_tools_result() {
     assert_eq!(done.count("below finished"), 1);
     let results = results(&calls, WORKER);
     assert_eq!(results.len(), 2, "{results:?}");
-    assert!(results[0].contains("findings") || results[0].starts_with('{'), "{results:?}");
+    assert!(
+        results[0].contains("findings") || results[0].starts_with('{'),
+        "{results:?}"
+    );
     let calls = calls.lock().unwrap();
-    let below = calls.iter().find(|call| call.caller.node.as_str() == child()).unwrap();
-    let said = below.messages.iter().any(|it| it.text.contains("look into the store"));
+    let below = calls
+        .iter()
+        .find(|call| call.caller.node.as_str() == child())
+        .unwrap();
+    let said = below
+        .messages
+        .iter()
+        .any(|it| it.text.contains("look into the store"));
     assert!(said, "it is told its task");
 }
 
@@ -63,7 +72,7 @@ fn stop() -> StopReason {
     }
 }
 
-/// Stops the run once a call has started.
+/// Stops the run once a call is at work.
 struct StopsAt {
     scope: StopScope,
     call: &'static str,
@@ -71,7 +80,7 @@ struct StopsAt {
 
 impl agents::run::RunObserver for StopsAt {
     fn observe(&self, occurrence: &agents::run::RunOccurrence) {
-        if let RunEvent::ToolStarted { call, .. } = &occurrence.event
+        if let RunEvent::ToolProgress { call, .. } = &occurrence.event
             && call == self.call
         {
             self.scope.stop(stop());
@@ -92,8 +101,18 @@ async fn executed(stage: &mut Stage, scope: &StopScope, call: &'static str) -> R
 #[tokio::test(start_paused = true)]
 async fn an_interrupt_passes_on_to_the_launched_agent_and_the_run_goes_on_where_both_stood() {
     let done = Arc::new(Done::default());
-    let below = || vec![vec![takes("work", "first", 0)], vec![takes("work", "long", 60_000)]];
-    let (mut first, _) = stage(launches(below()), &done, allowed(), Arc::new(Decider::default()));
+    let below = || {
+        vec![
+            vec![takes("work", "first", 0)],
+            vec![takes("work", "long", 60_000)],
+        ]
+    };
+    let (mut first, _) = stage(
+        launches(below()),
+        &done,
+        allowed(),
+        Arc::new(Decider::default()),
+    );
     let scope = StopScope::new();
     let status = executed(&mut first, &scope, "long").await;
     let reason = "enough".to_owned();
@@ -105,7 +124,10 @@ async fn an_interrupt_passes_on_to_the_launched_agent_and_the_run_goes_on_where_
     // The leaf was interrupted and knows it; what had ended before was not done again.
     let leaf = results(&calls, "/launched-1-0-0-0");
     assert_eq!(leaf[0], "all of first");
-    assert!(leaf[1].starts_with("Tool execution interrupted by the user"), "{leaf:?}");
+    assert!(
+        leaf[1].starts_with("Tool execution interrupted by the user"),
+        "{leaf:?}"
+    );
     assert_eq!(done.count("first started"), 1);
     assert_eq!(done.count("beside started"), 1);
     // Its launcher has the answer that it came to.
@@ -156,5 +178,8 @@ async fn agents_launch_agents_only_so_deep() {
     );
     assert_completed(&stage.execute().await);
     let results = results(&calls, "/launched-1-0-0-0");
-    assert!(results[0].contains("there is no tool `launch_agent`"), "{results:?}");
+    assert!(
+        results[0].contains("there is no tool `launch_agent`"),
+        "{results:?}"
+    );
 }

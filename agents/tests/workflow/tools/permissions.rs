@@ -68,7 +68,10 @@ async fn a_call_runs_once_a_person_has_allowed_exactly_it() {
     assert_eq!(question.agent_type, "TICKET_AGENT");
     assert!(question.details.reason.contains("`once`"), "{question:?}");
     let context = &question.details.context_for_decision;
-    assert!(context.contains("+\"a\""), "the preview is shown: {context}");
+    assert!(
+        context.contains("+\"a\""),
+        "the preview is shown: {context}"
+    );
     let rows = questions(&*stage.store, stage.run).await;
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].state, State::Resolved);
@@ -98,16 +101,27 @@ async fn saying_nothing_allows_nothing() {
     let person = Decider::saying(Answer::default());
     let (stage, _) = stage(once(), &done, careful(), Arc::clone(&person) as Arc<_>);
     let report = stage.execute().await;
-    assert!(matches!(report.status, RunStatus::Waiting { .. }), "{report:#?}");
+    assert!(
+        matches!(report.status, RunStatus::Waiting { .. }),
+        "{report:#?}"
+    );
     let last = person.asked().pop().unwrap();
-    assert!(last.problem.unwrap().contains("choose one of approve, reject"));
+    assert!(
+        last.problem
+            .unwrap()
+            .contains("choose one of approve, reject")
+    );
     assert_eq!(done.count("a started"), 0);
 }
 
 #[tokio::test]
 async fn edited_arguments_run_instead_and_bad_ones_do_not() {
     for (edited, ran, said) in [
-        (json!({"name": "gentle"}), 1, "A person changed the arguments"),
+        (
+            json!({"name": "gentle"}),
+            1,
+            "A person changed the arguments",
+        ),
         (json!({"name": 7}), 0, "they cannot be used"),
     ] {
         let done = Arc::new(Done::default());
@@ -130,7 +144,11 @@ async fn a_run_without_people_waits_and_the_other_calls_of_the_round_stand() {
     let nobody = Arc::new(Decider::default());
     let (first, _) = stage(once(), &done, careful(), Arc::clone(&nobody) as Arc<_>);
     let report = first.execute().await;
-    let RunStatus::Waiting { questions: open, interrupts } = &report.status else {
+    let RunStatus::Waiting {
+        questions: open,
+        interrupts,
+    } = &report.status
+    else {
         panic!("{report:#?}");
     };
     assert_eq!((open.len(), interrupts.len()), (1, 1));
@@ -138,12 +156,22 @@ async fn a_run_without_people_waits_and_the_other_calls_of_the_round_stand() {
     // Somebody answers while no process has the run.
     let rows = questions(&*first.store, first.run).await;
     assert_eq!(rows[0].id, open[0].interrupt);
-    decide(&*first.store, &rows[0], Verdict::Approve, &Answer::default()).await;
+    decide(
+        &*first.store,
+        &rows[0],
+        Verdict::Approve,
+        &Answer::default(),
+    )
+    .await;
     let (second, calls) = resumed(first, once());
     assert_completed(&second.execute().await);
     assert_eq!(results(&calls, WORKER), ["all of a", "all of b"]);
     assert_eq!(done.count("a started"), 1);
-    assert_eq!(done.count("b started"), 1, "what had ended is read, and not done again");
+    assert_eq!(
+        done.count("b started"),
+        1,
+        "what had ended is read, and not done again"
+    );
     assert_eq!(nobody.asked().len(), 1, "asked once over all lives");
 }
 
@@ -209,6 +237,10 @@ async fn an_approval_is_void_when_the_call_has_changed_meanwhile() {
     let rows = questions(&*second.store, second.run).await;
     assert_eq!(rows.len(), 2, "it is asked anew");
     let old = rows.iter().find(|row| row.id == asked[0].id).unwrap();
-    assert_eq!(old.state, State::Cancelled, "the old question cannot be answered any more");
+    assert_eq!(
+        old.state,
+        State::Cancelled,
+        "the old question cannot be answered any more"
+    );
     assert_eq!(done.count("a started"), 0);
 }

@@ -78,7 +78,11 @@ async fn interrupted_at(point: usize, mode: StopMode) -> (bool, Ends) {
     });
     first.observers = vec![Arc::clone(&stops) as _];
     let report = first.run().execute(&scope).await;
-    assert_eq!(done.running.load(Ordering::SeqCst), 0, "point {point}: a tool outlives its run");
+    assert_eq!(
+        done.running.load(Ordering::SeqCst),
+        0,
+        "point {point}: a tool outlives its run"
+    );
     assert_eq!(
         stops.started_after.load(Ordering::SeqCst),
         0,
@@ -96,7 +100,10 @@ async fn interrupted_at(point: usize, mode: StopMode) -> (bool, Ends) {
     }
     for name in ["a", "b", "c", "d", "e", "f"] {
         let started = done.count(&format!("{name} started"));
-        assert!(started <= 1, "point {point}: {name} was started {started} times");
+        assert!(
+            started <= 1,
+            "point {point}: {name} was started {started} times"
+        );
     }
     (was_stopped, ends)
 }
@@ -123,7 +130,10 @@ async fn at_every_point(mode: StopMode) {
         }
         stopped += usize::from(was_stopped);
     }
-    assert!(stopped > 50 && interrupted > 0 && skipped > 0, "{stopped} {interrupted} {skipped}");
+    assert!(
+        stopped > 50 && interrupted > 0 && skipped > 0,
+        "{stopped} {interrupted} {skipped}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

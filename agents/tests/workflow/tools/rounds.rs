@@ -19,7 +19,10 @@ async fn a_model_is_given_what_its_tools_returned_and_answers_then() {
     ]);
     let (stage, calls) = stage(asking, &done, careful(), Arc::new(Decider::default()));
     assert_completed(&stage.execute().await);
-    assert_eq!(results(&calls, WORKER), ["all of a", "all of b", "all of c"]);
+    assert_eq!(
+        results(&calls, WORKER),
+        ["all of a", "all of b", "all of c"]
+    );
     let calls = calls.lock().unwrap();
     let of_worker = |call: &&routing_core::model::ModelCall| call.caller.node.as_str() == WORKER;
     let last = calls.iter().rfind(of_worker).unwrap();
@@ -27,9 +30,19 @@ async fn a_model_is_given_what_its_tools_returned_and_answers_then() {
     let end = &roles[roles.len() - 5..];
     assert_eq!(
         end,
-        [Role::Assistant, Role::Tool, Role::Tool, Role::Assistant, Role::Tool]
+        [
+            Role::Assistant,
+            Role::Tool,
+            Role::Tool,
+            Role::Assistant,
+            Role::Tool
+        ]
     );
-    let ids: Vec<_> = last.messages.iter().filter_map(|it| it.result_of.clone()).collect();
+    let ids: Vec<_> = last
+        .messages
+        .iter()
+        .filter_map(|it| it.result_of.clone())
+        .collect();
     assert_eq!(ids, ["a", "b", "c"]);
 }
 
@@ -43,9 +56,12 @@ async fn each_call_is_told_from_its_start_to_its_end() {
     let about_tools: Vec<String> = events
         .iter()
         .filter_map(|event| match event {
-            RunEvent::ToolStarted { node, call, tool, arguments } => {
-                Some(format!("{node} {call} {tool} {arguments}"))
-            }
+            RunEvent::ToolStarted {
+                node,
+                call,
+                tool,
+                arguments,
+            } => Some(format!("{node} {call} {tool} {arguments}")),
             RunEvent::ToolEnded { message, .. } => {
                 assert!(matches!(message.end, CallEnd::Finished { .. }));
                 Some(format!("{} {}", message.call, message.text()))
@@ -65,10 +81,7 @@ async fn each_call_is_told_from_its_start_to_its_end() {
 #[tokio::test]
 async fn an_agent_is_offered_what_its_type_may_use_and_nothing_else_runs() {
     let done = Arc::new(Done::default());
-    let asking = Asking::of(vec![vec![
-        takes("work", "a", 0),
-        takes("once", "b", 0),
-    ]]);
+    let asking = Asking::of(vec![vec![takes("work", "a", 0), takes("once", "b", 0)]]);
     let permissions = json!({"otherwise": "allow", "agents": {"TICKET_AGENT": ["work"]}});
     let (stage, calls) = stage(asking, &done, permissions, Arc::new(Decider::default()));
     assert_completed(&stage.execute().await);
@@ -119,7 +132,10 @@ async fn an_agent_that_never_stops_asking_is_told_to_answer() {
     // What was exchanged is there in words, for a call without tools.
     assert_eq!(rounds_of(last), 0);
     let said: Vec<&str> = last.messages.iter().map(|it| it.text.as_str()).collect();
-    assert!(said.iter().any(|text| text.contains("all of w2")), "{said:?}");
+    assert!(
+        said.iter().any(|text| text.contains("all of w2")),
+        "{said:?}"
+    );
     assert!(said.last().unwrap().contains("Answer now"), "{said:?}");
 }
 
@@ -133,10 +149,7 @@ async fn what_was_exchanged_is_remembered_in_the_agents_next_turn() {
     });
     let (stage, _) = stage(asking, &done, careful(), reviewer);
     let stage = stage.interrupts("TICKET_AGENT", 1, "HUMAN_REVIEW");
-    let (stage, calls) = resumed(
-        stage,
-        Asking::of(vec![vec![takes("work", "a", 0)]]),
-    );
+    let (stage, calls) = resumed(stage, Asking::of(vec![vec![takes("work", "a", 0)]]));
     assert_completed(&stage.execute().await);
     let calls = calls.lock().unwrap();
     let second = calls

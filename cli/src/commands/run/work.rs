@@ -154,7 +154,11 @@ pub(in crate::commands) async fn perform(
     let stage = stage_thread.stage();
     let seen = SeenSignal::default();
     let settings = work.limits.signals(actor()?)?;
-    let listening = keeping.listen(signals, settings, Spoken::new(stage.clone(), seen.clone()));
+    let listening = keeping.listen(
+        signals,
+        settings,
+        Spoken::new(stage.clone(), seen.clone(), work.tools.is_some()),
+    );
     for note in &work.notes {
         stage.notice(note.clone());
     }
