@@ -1,8 +1,10 @@
 //! The tools of a run's agents: what the command line orders, made ready, opened for the run, and closed after it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use agents::run::ToolOrder;
+use agents::run::{RunEvent, RunObserver, RunOccurrence, ToolOrder};
 use agents::tools::{AgentTools, RunElicitor, ToolPermissions};
 use tools::{
     CallEnd, Containment, McpConfig, McpServers, McpServersConfig, ProgramConfig, ToolRegistry,
@@ -113,7 +115,7 @@ impl Prepared {
         let servers = McpServers::new(McpServersConfig {
             containment: Containment::default(),
             elicitor: elicitor.port(),
-            counter: std::sync::Arc::clone(&tools.counter),
+            counter: Arc::clone(&tools.counter),
             ..McpServersConfig::new(config, folder)
         });
         for failure in servers.connect().await {
@@ -192,4 +194,26 @@ impl Opened {
 /// made of it.
 pub(crate) fn is_interrupted(end: &CallEnd) -> bool {
     end.interrupt().is_some()
+}
+
+/// Remembers whether an interrupt has met a tool call.
+#[derive(Debug, Default)]
+pub(crate) struct InterruptedTools(AtomicBool);
+
+impl InterruptedTools {
+    /// Whether one has.
+    pub(crate) fn any(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+impl RunObserver for InterruptedTools {
+    fn observe(&self, occurrence: &RunOccurrence) {
+        if let RunEvent::ToolEnded { message, .. } = &occurrence.event
+            && is_interrupted(&message.end)
+            && !occurrence.replayed
+        {
+            self.0.store(true, Ordering::Release);
+        }
+    }
 }

@@ -128,7 +128,11 @@ async fn steps(store: &dyn Store, run: RunId) -> Result<(u32, u32), StoreError> 
             }
             if let Some(step) = place.and_then(place::step_of) {
                 begun.insert(step.to_owned());
-                if entry.result.as_ref().is_some_and(|it| is_answer(&it.content)) {
+                if entry
+                    .result
+                    .as_ref()
+                    .is_some_and(|it| is_answer(&it.content))
+                {
                     done.insert(step.to_owned());
                 }
             }

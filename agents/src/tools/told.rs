@@ -1,12 +1,16 @@
 //! What whoever watches the run is told while tools run.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use routing_core::{NodeId, StopSource};
 use tools::{Progress, ProgressSink, ToolCall, ToolCallbacks, ToolCounter};
 
 use crate::run::RunEvent;
 use crate::run::recorder::Recorder;
+
+/// The most that is told of one call while it runs, in bytes.
+const MOST_TOLD: usize = 256 << 10;
 
 /// Tells of the calls of one agent. Their ends are told by the ledger, once they are recorded.
 pub(super) struct ToldCalls {
@@ -31,6 +35,7 @@ impl ToolCallbacks for ToldCalls {
             node: self.node.clone(),
             call: call.id.as_str().to_owned(),
             tool: call.tool.as_str().to_owned(),
+            left: AtomicUsize::new(MOST_TOLD),
         }))
     }
 }
@@ -54,10 +59,37 @@ struct ToldProgress {
     node: NodeId,
     call: String,
     tool: String,
+    /// So many bytes may still be told.
+    left: AtomicUsize,
+}
+
+impl ToldProgress {
+    /// Whether there is room for so many bytes more; they are told then.
+    fn takes(&self, bytes: usize) -> bool {
+        let less = |left: usize| left.checked_sub(bytes);
+        self.left
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, less)
+            .is_ok()
+    }
+}
+
+/// What a piece takes beside its text.
+const OF_A_PIECE: usize = 64;
+
+fn size(progress: &Progress) -> usize {
+    let text = match progress {
+        Progress::Output { text, .. } => text.len(),
+        Progress::Step { message, .. } => message.as_ref().map_or(0, String::len),
+    };
+    text.saturating_add(OF_A_PIECE)
 }
 
 impl ProgressSink for ToldProgress {
     fn progress(&self, progress: Progress) {
+        // A tool may tell more than anybody can read, faster than it can be shown. Its result says what it wrote.
+        if !self.takes(size(&progress)) {
+            return;
+        }
         self.recorder.record(RunEvent::ToolProgress {
             node: self.node.clone(),
             call: self.call.clone(),

@@ -300,6 +300,10 @@ fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
     run.wait_for("shell (call_0_0): interrupted; all of its processes are dead");
     let (code, seen) = run.end();
     assert_eq!(code, Some(130), "{seen}");
+    assert!(
+        seen.contains("retry the interrupted call, choose another approach, or finish"),
+        "{seen}"
+    );
     assert!(seen.contains("Resume with: irq resume run_"), "{seen}");
     assert_eq!(at_work_in(place.folder.path()), Vec::<String>::new());
     // The agent goes on from what had happened, and does not run it again by itself.

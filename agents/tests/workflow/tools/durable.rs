@@ -91,7 +91,7 @@ async fn whenever_the_process_dies_no_call_is_repeated_that_must_not_be() {
     let operations = die(&Arc::default(), run, &fresh(), Death::Never).await;
     let every = match std::env::var("SWEEP") {
         Ok(every) => every.parse().unwrap(),
-        Err(_) => 3,
+        Err(_) => 7,
     };
     let mut unknown = 0;
     for at in (0..operations).step_by(every) {

@@ -244,3 +244,51 @@ async fn an_approval_is_void_when_the_call_has_changed_meanwhile() {
     );
     assert_eq!(done.count("a started"), 0);
 }
+
+#[tokio::test]
+async fn a_stop_while_a_person_is_asked_leaves_the_question_open_and_the_call_unharmed() {
+    /// Is asked, has the run stopped, and says nothing.
+    struct Leaves(routing_core::StopScope);
+    #[async_trait::async_trait]
+    impl routing_core::review::Reviewer for Leaves {
+        async fn answer(
+            &self,
+            _: &routing_core::review::Question,
+            _: &routing_core::StopScope,
+        ) -> Result<routing_core::Outcome<Answer>, routing_core::review::ReviewError> {
+            self.0.stop(routing_core::StopReason {
+                source: routing_core::StopSource::User,
+                mode: routing_core::StopMode::Graceful,
+                message: "enough".to_owned(),
+                timestamp: jiff::Timestamp::UNIX_EPOCH,
+            });
+            std::future::pending().await
+        }
+        async fn resume(
+            &self,
+            _: &routing_core::review::Pause,
+            _: &routing_core::StopScope,
+        ) -> Result<
+            routing_core::Outcome<routing_core::review::Resume>,
+            routing_core::review::ReviewError,
+        > {
+            std::future::pending().await
+        }
+    }
+    let done = Arc::new(Done::default());
+    let scope = routing_core::StopScope::new();
+    let (mut first, _) = stage(once(), &done, careful(), Arc::new(Leaves(scope.clone())));
+    let report = first.run().execute(&scope).await;
+    assert!(
+        matches!(report.status, RunStatus::Paused { .. }),
+        "{report:#?}"
+    );
+    let rows = questions(&*first.store, first.run).await;
+    assert_eq!(rows[0].state, State::AwaitingReview);
+    first.reviewer = Some(Decider::choosing("approve"));
+    let (second, calls) = resumed(first, once());
+    assert_completed(&second.execute().await);
+    assert_eq!(results(&calls, WORKER)[0], "all of a");
+    let rows = questions(&*second.store, second.run).await;
+    assert_eq!(rows.len(), 1, "it is the same question");
+}

@@ -33,7 +33,11 @@ pub(super) async fn findings(file: &Path) -> Vec<Finding> {
         .iter()
         .map(|failure| {
             let found = format!("{}: {}", failure.server, causes(&failure.error));
-            Finding::problem(WHAT, found, "its command or url, and what it writes, say more")
+            Finding::problem(
+                WHAT,
+                found,
+                "its command or url, and what it writes, say more",
+            )
         })
         .collect();
     let reached = names
@@ -48,13 +52,20 @@ pub(super) async fn findings(file: &Path) -> Vec<Finding> {
         Finding::well(WHAT, format!("{name} is reached, and offers {count} tools"))
     }));
     findings.extend(servers.left_out().into_iter().map(|left_out| {
-        let found = format!("the tool {} of {} cannot be used", left_out.tool, left_out.server);
+        let found = format!(
+            "the tool {} of {} cannot be used",
+            left_out.tool, left_out.server
+        );
         Finding::note(WHAT, found, left_out.reason)
     }));
     for (server, report) in servers.close().await {
         if !report.verified {
             let found = format!("something of {server} may still run");
-            findings.push(Finding::problem(WHAT, found, "look for its processes by hand"));
+            findings.push(Finding::problem(
+                WHAT,
+                found,
+                "look for its processes by hand",
+            ));
         }
     }
     findings

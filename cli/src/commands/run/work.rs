@@ -28,7 +28,7 @@ use crate::model::{ModelChoice, Rehearsal, Watched};
 use crate::reviewer::InterruptCount;
 use crate::stage::Stage;
 use crate::storage::Storage;
-use crate::tooling::{Opened, Prepared};
+use crate::tooling::{InterruptedTools, Opened, Prepared};
 
 /// How fast the rehearsal speaks where somebody watches, in tokens a second.
 const WATCHED_PACE: u32 = 400;
@@ -231,6 +231,7 @@ async fn execute(
     let paid = work
         .limits
         .paid(Arc::clone(model) as Arc<dyn LanguageModel>, kept)?;
+    let interrupted = Arc::new(InterruptedTools::default());
     let tools = match work.tools {
         Some(prepared) => Some(prepared.open(|note| stage.notice(note)).await?),
         None => None,
@@ -242,7 +243,11 @@ async fn execute(
         model: paid,
         constraints: Arc::new(JsonSchemaConstraints::new()),
         reviewer,
-        observer: Arc::new(Observers(vec![count, Arc::new(stage.clone())])),
+        observer: Arc::new(Observers(vec![
+            count,
+            Arc::clone(&interrupted) as Arc<_>,
+            Arc::new(stage.clone()),
+        ])),
         supervisor_steps,
         limits: work.order.limits,
         policy: HandlerPolicy::default(),
@@ -263,6 +268,9 @@ async fn execute(
         Workflow::PlanExecute => execute_plan(config, &scope).await,
     };
     drop(watched);
+    if interrupted.any() {
+        stage.notice(tools::wording::CHOICES);
+    }
     if let Some(tools) = tools {
         tools.close(|note| stage.notice(note)).await;
     }

@@ -10,6 +10,7 @@ use routing_core::{AgentType, NodeId};
 
 use tools::{CallEnd, Progress, ToolMessage, Verdict};
 
+use crate::layout::cut;
 use crate::model::{CallEnd as ModelCallEnd, CallPhase};
 use crate::palette::Tone;
 use crate::report::Detail;
@@ -22,6 +23,9 @@ const DECISION_MARK: &str = "[decision]";
 
 /// The field of every agent's record in which its interrupts stand.
 const INTERRUPT_FIELD: &str = "interruptRequest";
+
+/// How much is shown of a call's arguments, and of what came of it.
+const WIDEST_CALL: usize = 160;
 
 /// Something that is told.
 #[derive(Debug)]
@@ -129,7 +133,8 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             arguments,
             ..
         } => {
-            let what = format!("uses {}: {}", line(tool), line(&arguments.to_string()));
+            let arguments = cut(&line(&arguments.to_string()), WIDEST_CALL);
+            let what = format!("uses {}: {arguments}", line(tool));
             Moment::of(tree.label(node), "⚒", Tone::Plain, what)
         }
         RunEvent::ToolProgress {
@@ -139,7 +144,11 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             ..
         } => Moment::change(
             tree.label(node),
-            format!("{}: {}", line(tool), line(&progress_words(progress))),
+            format!(
+                "{}: {}",
+                line(tool),
+                cut(&line(&progress_words(progress)), WIDEST_CALL)
+            ),
         ),
         RunEvent::ToolEnded { node, message } => tool_ended(tree, node, message),
         RunEvent::ToolLateResultDropped { node, tool } => Moment::change(
@@ -314,11 +323,8 @@ fn tool_ended(tree: &AgentTree, node: &NodeId, message: &ToolMessage) -> Option<
         | CallEnd::Skipped { .. }
         | CallEnd::TimedOut { .. } => ("✗", Tone::Bad),
     };
-    let what = format!(
-        "{}: {}",
-        visible_line(&message.tool),
-        visible_line(&message.text())
-    );
+    let text = cut(&visible_line(&message.text()), WIDEST_CALL);
+    let what = format!("{}: {text}", visible_line(&message.tool));
     Moment::of(who, symbol, tone, what)
 }
 
