@@ -15,6 +15,7 @@ mod listing;
 mod model;
 mod nearest;
 mod palette;
+mod plan;
 mod policy;
 mod refused;
 mod report;
@@ -70,6 +71,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Fork(fork) => commands::fork(&fork, store, global),
         Command::Chat(chat) => commands::chat(&chat, global),
         Command::Serve(serve) => commands::serve(&serve, store, global),
+        Command::Rules(rules) => commands::rules(&rules, store, global),
         Command::Token(token) => commands::token(&token, store, global),
         Command::Ps(ps) => commands::ps(&ps, store, global),
         Command::Watch(watch) => watch::watch(&watch, store, global),
@@ -79,6 +81,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Send(send) => commands::send(&send, store),
         Command::Withdraw(withdraw) => commands::withdraw(&withdraw, store),
         Command::Redrive(redrive) => commands::redrive(&redrive, store),
+        Command::Plan(plan) => commands::plan(&plan, store, global),
         Command::Checkpoints(of) => commands::checkpoints(&of, store, global),
         Command::Replay(replay) => commands::replay(&replay, store, global),
         Command::History(history) => commands::history(&history, store, global),

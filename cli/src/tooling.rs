@@ -53,13 +53,13 @@ fn read_permissions(file: &Path) -> Result<ToolPermissions, Failure> {
 }
 
 /// Tools that were checked. Nothing was started.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedTools {
     tools: AgentTools,
     servers: Option<McpConfig>,
     folder: PathBuf,
 }
 
-impl Prepared {
+impl PreparedTools {
     /// Checks what an order says.
     ///
     /// # Errors
@@ -99,14 +99,14 @@ impl Prepared {
     /// # Cancel safety
     ///
     /// Dropped, the servers that were started end.
-    pub(crate) async fn open(self, note: impl Fn(String)) -> Result<Opened, Failure> {
+    pub(crate) async fn open(self, note: impl Fn(String)) -> Result<OpenedTools, Failure> {
         let Self {
             mut tools,
             servers,
             folder,
         } = self;
         let Some(config) = servers else {
-            return Ok(Opened {
+            return Ok(OpenedTools {
                 tools,
                 servers: None,
             });
@@ -136,7 +136,7 @@ impl Prepared {
             .map_err(|error| Failure::new(Exit::Usage, causes(&error)))?;
         servers.limit(&mut tools.limits);
         tools.elicitor = Some(elicitor);
-        Ok(Opened {
+        Ok(OpenedTools {
             tools,
             servers: Some(servers),
         })
@@ -160,12 +160,12 @@ pub(crate) fn read_servers(file: &Path) -> Result<McpConfig, Failure> {
 }
 
 /// Tools that a run can use.
-pub(crate) struct Opened {
+pub(crate) struct OpenedTools {
     tools: AgentTools,
     servers: Option<McpServers>,
 }
 
-impl Opened {
+impl OpenedTools {
     /// What its agents may use.
     pub(crate) fn agents(&self) -> AgentTools {
         self.tools.clone()

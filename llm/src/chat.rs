@@ -5,6 +5,7 @@
 //!
 //! [`LanguageModel`]: routing_core::model::LanguageModel
 
+pub(crate) mod characters;
 mod reply;
 mod usage;
 

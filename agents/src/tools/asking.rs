@@ -366,7 +366,7 @@ impl ToolDesk {
         };
         let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
         let decided_by = match &decision.by {
-            Decider::Person { .. } => DecidedBy::Person,
+            Decider::Person { .. } | Decider::Rule { .. } => DecidedBy::Person,
             Decider::Policy => DecidedBy::Policy,
             Decider::Deadline => DecidedBy::Deadline,
         };

@@ -4,6 +4,7 @@ mod ending;
 mod goal;
 mod limits;
 mod notes;
+mod prepared;
 mod script;
 mod talk;
 mod work;
@@ -21,8 +22,9 @@ use crate::tooling;
 use goal::GoalSource;
 
 pub(super) use limits::OuterLimits;
+pub(super) use prepared::{Beside, Prepared, settle};
 pub(super) use talk::Talk;
-pub(super) use work::{Begin, Work, perform, settle};
+pub(super) use work::{Begin, Work, perform};
 
 /// Runs the workflow.
 ///

@@ -16,6 +16,7 @@ mod manual;
 mod planning;
 mod policies;
 mod program;
+mod putting_aside;
 mod questions;
 mod resuming;
 mod reviewing;
