@@ -225,7 +225,7 @@ async fn prepared(storage: &Storage, wanted: Wanted) -> anyhow::Result<Deciding>
         lifetime: SignedDuration::from_secs(remember.ttl_s.into()),
         most_uses: remember.max_uses,
     });
-    deciding(&interrupt, chosen, wanted.version, remember)
+    deciding(storage, &interrupt, chosen, wanted.version, remember).await
 }
 
 fn done(decided: &Interrupt, as_json: bool) -> String {

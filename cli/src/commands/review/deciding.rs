@@ -29,7 +29,7 @@ pub(in crate::commands) async fn decide(
     if_version: Option<u64>,
     remember: Option<Remember>,
 ) -> anyhow::Result<Interrupt> {
-    let deciding = deciding(shown, chosen, if_version, remember)?;
+    let deciding = deciding(storage, shown, chosen, if_version, remember).await?;
     match decide_together(storage, vec![deciding]).await? {
         Ok(decided) => Ok(decided.into_iter().next().unwrap_or_else(|| shown.clone())),
         Err(refused) => Err(match refused.into_iter().next() {
@@ -44,7 +44,12 @@ pub(in crate::commands) async fn decide(
 /// # Errors
 ///
 /// [`Exit::Conflict`] where it is not open.
-pub(super) fn deciding(
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(super) async fn deciding(
+    storage: &Storage,
     shown: &Interrupt,
     chosen: Chosen,
     if_version: Option<u64>,
