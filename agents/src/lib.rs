@@ -8,6 +8,7 @@ mod prompts;
 pub mod records;
 pub mod run;
 mod tool_desk;
+pub mod tools;
 mod workflow;
 pub mod workspace;
 

@@ -150,7 +150,7 @@ pub(crate) struct RunArguments {
         help_heading = "The work"
     )]
     pub(crate) workflow: Workflow,
-    /// The folder that the run speaks about; it is only read
+    /// The folder that the run speaks about; it is only read. What agents work on is --tools DIR
     #[arg(
         long,
         value_name = "DIR",
@@ -182,12 +182,29 @@ pub(crate) struct RunArguments {
     )]
     pub(crate) seed: u64,
     #[command(flatten)]
+    pub(crate) tools: ToolArguments,
+    #[command(flatten)]
     pub(crate) talk: TalkArguments,
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
     /// How often a model may correct an answer that does not fit, before a person is asked
     #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
     pub(crate) corrections: Option<u32>,
+}
+
+/// What agents may use.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ToolArguments {
+    /// Give the agents tools: they read, search and change files of this folder, and run programs in it. What is not
+    /// harmless is asked about first
+    #[arg(long, value_name = "DIR", help_heading = "Tools")]
+    pub(crate) tools: Option<PathBuf>,
+    /// Which calls are allowed, denied or asked about, and which agents have which tools: a TOML file
+    #[arg(long, value_name = "FILE", requires = "tools", help_heading = "Tools")]
+    pub(crate) permissions: Option<PathBuf>,
+    /// Servers of the Model Context Protocol whose tools they have too: a TOML file
+    #[arg(long, value_name = "FILE", requires = "tools", help_heading = "Tools")]
+    pub(crate) mcp: Option<PathBuf>,
 }
 
 /// How a run in the foreground talks.

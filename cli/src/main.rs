@@ -26,6 +26,7 @@ mod stage;
 mod storage;
 mod table;
 mod time;
+mod tooling;
 mod view;
 mod visible;
 mod watch;

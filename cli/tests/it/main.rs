@@ -27,6 +27,7 @@ mod server;
 mod serving;
 mod signals;
 mod terminal;
+mod tools;
 mod tour;
 mod troubled;
 mod watching;
