@@ -25,6 +25,7 @@ mod seed;
 mod server;
 mod serving;
 mod signals;
+mod telemetry;
 mod terminal;
 mod tour;
 mod troubled;
