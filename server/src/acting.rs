@@ -2,11 +2,13 @@
 
 mod answer;
 mod decide;
+mod plan;
 mod publish;
 mod resume;
 mod stop;
 
 pub(crate) use decide::{Decided, DecisionOrder, check_decision, decide};
+pub(crate) use plan::{plan_of, preview};
 pub(crate) use publish::publish;
 pub(crate) use resume::{ResumeOrder, resume};
 pub(crate) use stop::{StopOrder, Stopped, affected, stop};

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::answer::{Answered, answer_of};
 use super::keyed;
+use super::plan::check_plan;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::metrics::Way;
@@ -71,6 +72,8 @@ pub(crate) async fn decide(
     }
     refuse_own_question(caller, interrupt).map_err(|problem| problem.about(about.clone()))?;
     let version = order.version.ok_or_else(|| version_needed(interrupt))?;
+    let fits = check_plan(app, interrupt, &order).await;
+    fits.map_err(|problem| problem.about(&*about))?;
     let choosing = choosing(interrupt, id, &order).map_err(|problem| problem.about(&*about))?;
     let shown = order
         .shown

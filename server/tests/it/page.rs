@@ -12,7 +12,7 @@ use crate::house::{House, token};
 use crate::scene::{asked, awaiting, checkpoint, open_question, question, running};
 
 /// A browser with a session.
-struct Browser<'house> {
+pub(crate) struct Browser<'house> {
     house: &'house House,
     client: Client,
     cookie: String,
@@ -34,7 +34,7 @@ async fn launch_token(house: &House) -> String {
 
 impl<'house> Browser<'house> {
     /// Comes in with a token that is typed in.
-    async fn of(house: &'house House, name: &str, role: Role) -> Self {
+    pub(crate) async fn of(house: &'house House, name: &str, role: Role) -> Self {
         let secret = token(&*house.store, name, role).await;
         let client = client();
         let response = client
@@ -53,13 +53,13 @@ impl<'house> Browser<'house> {
         }
     }
 
-    async fn get(&self, path: &str) -> (StatusCode, String) {
+    pub(crate) async fn get(&self, path: &str) -> (StatusCode, String) {
         let request = self.client.get(self.house.url(path));
         let response = request.header("Cookie", &self.cookie).send().await.unwrap();
         (response.status(), response.text().await.unwrap())
     }
 
-    async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Response {
+    pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Response {
         self.client
             .post(self.house.url(path))
             .header("Cookie", &self.cookie)
@@ -82,7 +82,7 @@ fn cookie(response: &Response) -> String {
 }
 
 /// The value of a hidden field.
-fn hidden(page: &str, name: &str) -> String {
+pub(crate) fn hidden(page: &str, name: &str) -> String {
     let start = format!("name=\"{name}\" value=\"");
     let rest = page.split(&start).nth(1).unwrap();
     rest.split('"').next().unwrap().to_owned()

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, Running, kinds, run_id, tasks, texts};
+use super::desk::{Desk, Running, kinds, tasks, texts};
 use crate::program::{end, end_with_input, spawn};
 
 const CONFLICT: i32 = 4;
@@ -240,9 +240,15 @@ fn a_working_run_is_previewed_and_not_changed_and_another_workflow_has_no_plan()
     end(&mut desk.irq(&["resume", &run])).exits_with(0);
     assert_eq!(tasks(&desk.plan(&run)["done"]), ["other"]);
     let mut agents = desk.kept(crate::program::run_in(desk.folder.path()));
-    let seen = end(agents.arg("--json")).exits_with(0).output;
-    let of_agents = run_id(&seen);
-    let refused = end(&mut desk.irq(&["plan", &of_agents]));
+    end(&mut agents).exits_with(0);
+    let all = end(&mut desk.irq(&["ps", "--all", "--json"])).exits_with(0);
+    let all = crate::program::lines(&all.output);
+    let of_agents = all
+        .iter()
+        .find(|other| other["id"] != run.as_str())
+        .unwrap();
+    let of_agents = of_agents["id"].as_str().unwrap();
+    let refused = end(&mut desk.irq(&["plan", of_agents]));
     refused.exits_with(2).says("carries out no plan");
 }
 
