@@ -62,9 +62,17 @@ fn a_preview_changes_nothing_and_what_it_showed_is_applied_by_its_digest() {
     let applied = desk.json(&["plan", &run, "--apply", &digest[..12]]);
     assert_eq!(applied["decision"]["decision"], "modify_plan");
     assert_eq!(applied["decision"]["payload"]["plan"], proposal["plan"]);
+    let decided = desk.plan(&run);
+    assert_eq!(decided["decided"]["decision"], "modify_plan");
+    let shown = end(&mut desk.irq(&["plan", &run])).exits_with(0).output;
+    assert!(
+        shown.contains("carried out when the run goes on"),
+        "{shown}"
+    );
     end(&mut desk.irq(&["resume", &run])).exits_with(0);
     let ended = desk.plan(&run);
     assert_eq!(ended["state"], "completed");
+    assert_eq!(ended["decided"], Value::Null);
     let done = tasks(&ended["done"]);
     assert_eq!(done[1..3], ["check the oven", first.as_str()], "{done:?}");
     let told = kinds(&desk.told(&run));
