@@ -105,7 +105,7 @@ async fn steps_of_a_request_are_checked_against_the_plan() {
     let decide = async |payload: Value| {
         let request = house
             .client
-            .post(house.url(&format!("/v1/interrupts/{}/decide", pause.id)))
+            .post(house.url(&format!("/v1/interrupts/{}/decisions", pause.id)))
             .bearer_auth(&secret)
             .header("If-Match", format!("\"{}\"", pause.version))
             .json(&json!({"decision": "modify_plan", "payload": payload}));
@@ -115,5 +115,5 @@ async fn steps_of_a_request_are_checked_against_the_plan() {
     assert_eq!(decide(json!({"plan": ["a", " "]})).await, unfit);
     assert_eq!(decide(json!({"plan": "a"})).await, unfit);
     assert_eq!(decide(json!({"plan": ["a"], "steps": 1})).await, unfit);
-    assert_eq!(decide(json!({"plan": ["a"]})).await, StatusCode::OK);
+    assert!(decide(json!({"plan": ["a"]})).await.is_success());
 }

@@ -301,8 +301,8 @@ fn a_plan_is_a_tree_of_its_steps_with_the_one_under_way() {
         70,
         10,
         &expect![[r#"
-        ‖ Plan 2/3                         paused: let me look
-        ├ ✓ knead                          as it should be
+        ‖ Plan 2/3                       paused: let me look
+        ├ ✓ knead                        as it should be
         ├ ✓ bake       step 4      0.0s  as it should be
         └ ○ give away
         1 waiting · 1 ready · 2 done · step 4 · 5.0s   Ctrl+C stops"#]],

@@ -290,3 +290,26 @@ fn a_review_with_steps_is_bound_to_the_plan_and_what_makes_none_is_refused() {
     end(&mut desk.irq(&["resume", &run])).exits_with(0);
     assert_eq!(tasks(&desk.plan(&run)["done"])[1..], ["a"]);
 }
+
+#[test]
+fn a_plan_that_cannot_go_on_is_changed_by_the_answer_to_its_question() {
+    let desk = Desk::new();
+    let wrong = json!([{"agent": "EXECUTOR", "turn": 2, "answer": {"nonsense": true}}]);
+    let path = crate::program::script(desk.folder.path(), &wrong);
+    let mut command = desk.run();
+    end(command.arg("--script").arg(path).arg("--no-input")).exits_with(5);
+    let run = desk.only_run()["id"].as_str().unwrap().to_owned();
+    let plan = desk.plan(&run);
+    assert_eq!(
+        (&plan["state"], &plan["is_held"]),
+        (&json!("waiting"), &json!(true))
+    );
+    let wanted = r#"["sweep the floor"]"#;
+    let preview = desk.json(&["plan", &run, "--preview", wanted]);
+    let digest = preview["proposal"]["digest"].as_str().unwrap();
+    desk.json(&["plan", &run, "--apply", digest]);
+    end(&mut desk.irq(&["resume", &run])).exits_with(0);
+    let ended = desk.plan(&run);
+    assert_eq!(tasks(&ended["done"]), ["sweep the floor"]);
+    assert!(kinds(&desk.told(&run)).contains(&"system_error".to_owned()));
+}
