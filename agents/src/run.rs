@@ -23,7 +23,7 @@ pub use crate::durable::allowance::{Allowance, BudgetOrder};
 pub use crate::durable::checkpoint::{NodeSnapshot, RunSnapshot};
 pub use crate::durable::control::{RunControl, Stopped, Trouble};
 pub use crate::durable::entry::Prompt;
-pub use crate::durable::order::{OrderError, RunOrder, Workflow};
+pub use crate::durable::order::{OrderError, RunOrder, ToolOrder, Workflow};
 pub use crate::durable::record::{Hold, RunStore};
 pub use config::{RunConfig, RunLimits};
 pub use event::{NodeState, RunEvent, RunObserver, RunOccurrence};

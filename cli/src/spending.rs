@@ -37,7 +37,7 @@ impl Spending {
     pub(crate) fn ordered(order: &BudgetOrder) -> Result<Self, Failure> {
         Ok(Self {
             limit: amount(&order.limit)?,
-            prices: prices(&order.prices)?,
+            prices: read_prices(&order.prices)?,
         })
     }
 }
@@ -52,13 +52,15 @@ pub(crate) fn order(
     kept: Option<&BudgetOrder>,
 ) -> Result<Option<BudgetOrder>, Failure> {
     let Some(limit) = arguments.budget_usd.clone() else {
+        if arguments.prices.is_some() {
+            let text = "--prices: prices are for a budget, and there is none";
+            return Err(Failure::new(Exit::Usage, text)
+                .hint("say how much may be spent: --budget-usd 0.50"));
+        }
         return Ok(None);
     };
-    let prices = match &arguments.prices {
-        Some(path) => std::fs::read_to_string(path).map_err(|error| {
-            let text = format!("the prices {} cannot be read: {error}", path.display());
-            Failure::new(Exit::NotFound, text)
-        })?,
+    let prices = match prices_text(arguments)? {
+        Some(prices) => prices,
         None => kept.map(|kept| kept.prices.clone()).unwrap_or_default(),
     };
     Ok(Some(BudgetOrder { limit, prices }))
@@ -91,14 +93,39 @@ pub(crate) fn no_price(error: &interrupts::money::NoPrice) -> Failure {
         .hint("give its price with --prices FILE; docs/policies.md shows one")
 }
 
-fn amount(text: &str) -> Result<Money, Failure> {
+/// Reads an amount in dollars.
+///
+/// # Errors
+///
+/// A usage failure where it is none.
+pub(crate) fn amount(text: &str) -> Result<Money, Failure> {
     text.parse().map_err(|error| {
         Failure::new(Exit::Usage, format!("--budget-usd: {error}"))
             .hint("write an amount in dollars: 0.50")
     })
 }
 
-fn prices(text: &str) -> Result<PriceTable, Failure> {
+/// What the command line says of the prices; the rehearsal is free where they say nothing of it.
+///
+/// # Errors
+///
+/// Where they cannot be read.
+pub(crate) fn prices(arguments: &BudgetArguments) -> Result<PriceTable, Failure> {
+    read_prices(&prices_text(arguments)?.unwrap_or_default())
+}
+
+fn prices_text(arguments: &BudgetArguments) -> Result<Option<String>, Failure> {
+    let Some(path) = &arguments.prices else {
+        return Ok(None);
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = format!("the prices {} cannot be read: {error}", path.display());
+        Failure::new(Exit::NotFound, text)
+    })?;
+    Ok(Some(text))
+}
+
+fn read_prices(text: &str) -> Result<PriceTable, Failure> {
     let table = if text.is_empty() {
         PriceTable::new("USD")
     } else {

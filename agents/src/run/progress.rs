@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::RunOrder;
 use crate::durable::allowance::{ALLOWANCE, Allowance};
+use crate::durable::entry::CallResult;
 use crate::durable::journal::MODEL_CALL;
 use crate::durable::place;
 
@@ -147,12 +148,21 @@ async fn steps(store: &dyn Store, run: RunId) -> Result<Counted, StoreError> {
             }
             if let Some(step) = place.and_then(place::step_of) {
                 begun.insert(step.to_owned());
-                if entry.result.is_some() {
+                if entry
+                    .result
+                    .as_ref()
+                    .is_some_and(|it| is_answer(&it.content))
+                {
                     done.insert(step.to_owned());
                 }
             }
         }
     }
+}
+
+/// Whether a model's recorded answer is one, and no request for tools that comes before it.
+fn is_answer(content: &str) -> bool {
+    serde_json::from_str::<CallResult>(content).is_ok_and(|result| result.tool_requests.is_empty())
 }
 
 async fn plan(store: &dyn Store, run: RunId) -> Result<Vec<PlannedNode>, StoreError> {

@@ -36,7 +36,7 @@ impl Suggestion {
     pub async fn of(store: &dyn Store, interrupt: &Interrupt) -> Result<Option<Self>, StoreError> {
         let is_models = |by: &Decider| match by {
             Decider::Policy => true,
-            Decider::Person { .. } | Decider::Deadline => false,
+            Decider::Rule { .. } | Decider::Person { .. } | Decider::Deadline => false,
         };
         let decision = interrupt.decision.as_ref();
         if interrupt.interrupt_type != InterruptType::AgentReview

@@ -115,7 +115,7 @@ pub(super) async fn to_go_on(
     let used = RunUse::of(&*storage.store, run.id).await;
     let mut used = used.map_err(|error| by_store(&error))?;
     let kept = used.allowance.take().unwrap_or(order.allowance);
-    let limits = OuterLimits::over(limits, kept, used)?;
+    let limits = OuterLimits::over(limits, kept)?;
     order.allowance = limits.allowance().clone();
     if let Some(most) = order.allowance.max_steps {
         order.limits.max_steps = most;

@@ -4,13 +4,16 @@ mod batch;
 mod chosen;
 mod deciding;
 mod list;
+mod of_plan;
 mod shown;
 
 use std::io::{self, IsTerminal};
 
 use agents::run::Suggestion;
 use interrupts::life::{Interrupt, State};
+use interrupts::rules::Remember;
 use interrupts::store::{Filter, Store};
+use routing_core::RuleId;
 use serde_json::Value;
 
 use super::print;
@@ -19,6 +22,7 @@ use crate::arguments::{Global, ReviewArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::listing;
 use crate::palette::Palette;
+use crate::plan::{checked, preview_text};
 use crate::policy;
 use crate::refused::by_store;
 use crate::reviewer::Alone;
@@ -26,7 +30,7 @@ use crate::storage::{Storage, complete};
 use crate::view::{self, json_line};
 
 pub(super) use chosen::Chosen;
-pub(super) use deciding::decide;
+pub(super) use deciding::{decide, told};
 
 /// Lists, shows or decides.
 ///
@@ -42,7 +46,12 @@ pub(crate) fn review(
         let storage = Storage::open(store).await?;
         storage.sweep().await?;
         if let Some(batch) = &arguments.batch {
-            return batch::decide_all(&storage, batch, arguments.json).await;
+            let together = if arguments.all_or_nothing {
+                batch::Together::AllOrNothing
+            } else {
+                batch::Together::EachAlone
+            };
+            return batch::decide_all(&storage, batch, together, arguments.json).await;
         }
         let chosen = chosen_interrupts(&storage, arguments).await?;
         let Some(interrupt) = chosen.first().cloned() else {
@@ -50,8 +59,16 @@ pub(crate) fn review(
         };
         if let Some(verdict) = arguments.decision {
             let chosen = chosen::of_arguments(&interrupt, verdict, arguments)?;
-            let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
-            return told(&storage, &decided, arguments).await;
+            show_change(&storage, &interrupt, &chosen, arguments, global).await?;
+            let decided = decide(
+                &storage,
+                &interrupt,
+                chosen,
+                arguments.if_version,
+                remembered(arguments),
+            )
+            .await?;
+            return told_decided(&storage, &decided, arguments).await;
         }
         let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
         if arguments.edit {
@@ -59,11 +76,12 @@ pub(crate) fn review(
                 print("Nothing was edited, nothing decided.\n")?;
                 return Ok(Exit::Success);
             };
-            let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
-            return told(&storage, &decided, arguments).await;
+            let decided = decide(&storage, &interrupt, chosen, arguments.if_version, None).await?;
+            return told_decided(&storage, &decided, arguments).await;
         }
         if may_ask(&interrupt, arguments) {
-            return converse(&storage, &chosen, alone, arguments).await;
+            let palette = Palette::for_stream(&io::stderr(), global.no_color);
+            return converse(&storage, &chosen, alone, palette, arguments).await;
         }
         let palette = Palette::for_stream(&io::stdout(), global.no_color);
         let mut pages = Vec::new();
@@ -79,6 +97,16 @@ pub(crate) fn review(
         let between = if arguments.json { "" } else { "\n" };
         print(&pages.join(between))?;
         Ok(Exit::Success)
+    })
+}
+
+/// That the decision holds for the same question when it is asked again, where the command line says so.
+fn remembered(arguments: &ReviewArguments) -> Option<Remember> {
+    arguments.remember.map(|reach| Remember {
+        id: RuleId::generate(),
+        reach: reach.reach(),
+        lifetime: arguments.remember_for,
+        most_uses: arguments.remember_uses,
     })
 }
 
@@ -185,27 +213,49 @@ async fn converse(
     storage: &Storage,
     interrupts: &[Interrupt],
     alone: Alone,
+    palette: Palette,
     arguments: &ReviewArguments,
 ) -> anyhow::Result<Exit> {
     let mut answers = Vec::new();
     for interrupt in interrupts {
-        match chosen::of_person(interrupt, alone)? {
-            Some(chosen) => answers.push((interrupt, chosen)),
-            None => {
-                print(&format!("{} stays open.\n", interrupt.id))?;
-                break;
-            }
-        }
+        let chosen = match of_plan::paused_run(storage, interrupt).await? {
+            Some(run) => of_plan::converse(storage, &run, interrupt, alone, palette).await?,
+            None => chosen::of_person(interrupt, alone)?.map(|chosen| (interrupt.clone(), chosen)),
+        };
+        let Some(chosen) = chosen else {
+            print(&format!("{} stays open.\n", interrupt.id))?;
+            break;
+        };
+        answers.push(chosen);
     }
     for (interrupt, chosen) in answers {
-        let decided = decide(storage, interrupt, chosen, arguments.if_version).await?;
-        told(storage, &decided, arguments).await?;
+        let decided = decide(storage, &interrupt, chosen, arguments.if_version, None).await?;
+        told_decided(storage, &decided, arguments).await?;
     }
     Ok(Exit::Success)
 }
 
+/// What a decision will do to the steps of a plan, before it is decided.
+async fn show_change(
+    storage: &Storage,
+    interrupt: &Interrupt,
+    chosen: &Chosen,
+    arguments: &ReviewArguments,
+    global: Global,
+) -> anyhow::Result<()> {
+    let content = chosen.content.as_deref();
+    let checked = checked(storage, interrupt, chosen.verdict, content).await?;
+    if let Some((preview, _bound)) = checked
+        && !arguments.json
+    {
+        let palette = Palette::for_stream(&io::stdout(), global.no_color);
+        print(&preview_text(&preview, palette))?;
+    }
+    Ok(())
+}
+
 /// Says what was decided, and who goes on.
-async fn told(
+async fn told_decided(
     storage: &Storage,
     decided: &Interrupt,
     arguments: &ReviewArguments,

@@ -5,6 +5,7 @@ mod ending;
 mod goal;
 mod limits;
 mod notes;
+mod prepared;
 mod script;
 mod talk;
 mod work;
@@ -21,13 +22,15 @@ use crate::address::find_run;
 use crate::arguments::{Global, LimitArguments, RunArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::storage::Storage;
+use crate::tooling;
 
 use goal::GoalSource;
 
 pub(super) use limits::OuterLimits;
+pub(super) use prepared::{Beside, Prepared, settle};
 pub(super) use talk::Talk;
 use work::perform;
-pub(super) use work::{Begin, Work, settle};
+pub(super) use work::{Begin, Work};
 
 /// Runs the workflow.
 ///
@@ -131,8 +134,9 @@ fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failu
     let workspace = std::path::absolute(&arguments.workspace)
         .unwrap_or_else(|_no_place| arguments.workspace.clone());
     let defaults = RunLimits::default();
+    let tools = tooling::order(&arguments.tools)?;
     Ok(RunOrder {
-        version: arguments.workflow.form(),
+        version: RunOrder::form(arguments.workflow, tools.as_ref()),
         workflow: arguments.workflow,
         goal: goal.as_str().to_owned(),
         workspace: workspace.to_string_lossy().into_owned(),
@@ -149,5 +153,6 @@ fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failu
             ..defaults
         },
         allowance: Allowance::default(),
+        tools,
     })
 }

@@ -153,11 +153,11 @@ fn nothing_sent(reason: routing_core::StopReason) -> Outcome<ModelReply, Partial
     Outcome::Interrupted {
         reason,
         partial: PartialReply {
-            text: String::new(),
             usage: TokenUsage {
                 input: Some(0),
                 output: Some(0),
             },
+            ..PartialReply::default()
         },
     }
 }

@@ -9,7 +9,7 @@ use agents::run::{Allowance, RunUse};
 use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, ProcessProbe, ResourceGuard, ResourceLimits, TimeLimit};
 use interrupts::manager::{LimitStops, Target};
-use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound};
+use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Money, PriceTable};
 use interrupts::policy::{Policy, Subject};
 use interrupts::signals::SignalSettings;
 use interrupts::{ActorName, KindName, NameError};
@@ -21,30 +21,37 @@ use tokio::runtime::Handle;
 use crate::arguments::LimitArguments;
 use crate::exit::{Exit, Failure};
 use crate::keep::Kept;
-use crate::spending::{Spending, no_price, order, spent};
+use crate::spending::{Spending, amount, no_price, order, prices, spent};
 
 /// What pauses a run.
+#[derive(Debug, Clone)]
 pub(in crate::commands) struct OuterLimits {
-    /// What holds for the whole run.
-    allowance: Allowance,
-    /// Whether the command line says another thing of it than the run has kept.
-    is_changed: bool,
+    timeout: Option<Duration>,
     spending: Option<Spending>,
+    /// What models cost, for runs that bring a budget of their own.
+    prices: PriceTable,
     resources: ResourceLimits,
     grace: Option<Duration>,
     policy: Arc<Policy>,
-    /// What the run has used before.
-    used: RunUse,
+    /// What holds for the whole run, as it is kept with it.
+    allowance: Allowance,
+    /// Whether the command line says another thing of it than the run has kept.
+    is_changed: bool,
 }
 
 impl OuterLimits {
-    /// What the command line says, for a run that begins.
+    /// What the command line says, for a run that begins: it is kept with the run's order.
     ///
     /// # Errors
     ///
     /// A usage failure where the prices or the amount cannot be read.
     pub(in crate::commands) fn of(arguments: &LimitArguments) -> Result<Self, Failure> {
-        Self::over(arguments, Allowance::default(), RunUse::default())
+        let limits = Self::over(arguments, Allowance::default())?;
+        let is_changed = false;
+        Ok(Self {
+            is_changed,
+            ..limits
+        })
     }
 
     /// What the command line says, and what it leaves open as the run has kept it.
@@ -55,7 +62,6 @@ impl OuterLimits {
     pub(in crate::commands) fn over(
         arguments: &LimitArguments,
         kept: Allowance,
-        used: RunUse,
     ) -> Result<Self, Failure> {
         let millis = |time: SignedDuration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let said = Allowance {
@@ -64,14 +70,25 @@ impl OuterLimits {
             budget: order(&arguments.budget, kept.budget.as_ref())?,
         };
         let allowance = said.over(kept.clone());
+        let budget = allowance.budget.as_ref();
+        let spending = budget.map(Spending::ordered).transpose()?;
+        let prices = spending.as_ref().map(|spending| spending.prices.clone());
         Ok(Self {
+            timeout: allowance.time_limit(),
+            prices: prices.unwrap_or_else(|| PriceTable::new("USD")),
+            spending,
             is_changed: allowance != kept,
-            spending: allowance
-                .budget
-                .as_ref()
-                .map(Spending::ordered)
-                .transpose()?,
             allowance,
+            ..Self::process(arguments)?
+        })
+    }
+
+    /// What holds for the process alone.
+    fn process(arguments: &LimitArguments) -> Result<Self, Failure> {
+        Ok(Self {
+            timeout: None,
+            spending: None,
+            prices: PriceTable::new("USD"),
             resources: ResourceLimits {
                 memory: arguments.max_memory,
                 cpu_time: arguments.max_cpu_time.map(|time| time.unsigned_abs()),
@@ -79,8 +96,68 @@ impl OuterLimits {
             },
             grace: arguments.grace.map(|grace| grace.unsigned_abs()),
             policy: Arc::new(crate::policy::of(arguments.policy.as_deref())?),
-            used,
+            allowance: Allowance::default(),
+            is_changed: false,
         })
+    }
+
+    /// No limit at all.
+    #[cfg(test)]
+    pub(in crate::commands) fn none() -> Self {
+        Self {
+            timeout: None,
+            spending: None,
+            prices: PriceTable::new("USD"),
+            resources: ResourceLimits::default(),
+            grace: None,
+            policy: Arc::default(),
+            allowance: Allowance::default(),
+            is_changed: false,
+        }
+    }
+
+    /// What the command line of a server says: prices may stand there for the budgets of its runs alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`OuterLimits::of`].
+    pub(in crate::commands) fn of_server(arguments: &LimitArguments) -> Result<Self, Failure> {
+        let budget = &arguments.budget;
+        let prices = prices(budget)?;
+        let limit = budget.budget_usd.as_deref().map(amount).transpose()?;
+        Ok(Self {
+            timeout: arguments.timeout.map(|limit| limit.unsigned_abs()),
+            spending: limit.map(|limit| Spending {
+                limit,
+                prices: prices.clone(),
+            }),
+            prices,
+            ..Self::process(arguments)?
+        })
+    }
+
+    /// The same with a run's own time and money. It may have less than these allow, never more.
+    #[must_use]
+    pub(in crate::commands) fn tightened(
+        &self,
+        timeout: Option<Duration>,
+        budget: Option<Money>,
+    ) -> Self {
+        let limit = self.spending.as_ref().map(|spending| spending.limit);
+        let limit = [limit, budget].into_iter().flatten().min();
+        Self {
+            timeout: [self.timeout, timeout].into_iter().flatten().min(),
+            spending: limit.map(|limit| Spending {
+                limit,
+                prices: self.prices.clone(),
+            }),
+            ..self.clone()
+        }
+    }
+
+    /// How long a stop may be graceful, where the command line says so.
+    pub(in crate::commands) const fn grace(&self) -> Option<Duration> {
+        self.grace
     }
 
     /// What holds for the whole run.
@@ -142,7 +219,7 @@ impl OuterLimits {
         }
     }
 
-    /// The model, its calls paid from the budget where there is one.
+    /// The model, its calls paid from the budget where there is one; what the run has used before counts.
     ///
     /// # Errors
     ///
@@ -151,6 +228,7 @@ impl OuterLimits {
         &self,
         model: Arc<dyn LanguageModel>,
         kept: &Kept,
+        used: &RunUse,
     ) -> Result<Arc<dyn LanguageModel>, Failure> {
         let Some(Spending { limit, prices }) = &self.spending else {
             return Ok(model);
@@ -162,7 +240,7 @@ impl OuterLimits {
         let sink = self.sink(kept)?;
         let budget = Budget::new(BudgetConfig {
             limit: *limit,
-            spent: spent(&self.used.calls, &price, bound),
+            spent: spent(&used.calls, &price, bound),
             warn_at: 80,
             prices: prices.clone(),
             sink,
@@ -190,12 +268,12 @@ impl OuterLimits {
     /// # Errors
     ///
     /// Where a limit cannot be watched.
-    pub(super) fn watch(&self, kept: &Kept) -> Result<Vec<LimitGuard>, Failure> {
+    pub(super) fn watch(&self, kept: &Kept, used: &RunUse) -> Result<Vec<LimitGuard>, Failure> {
         let mut guards = Vec::new();
-        if let Some(limit) = self.allowance.time_limit() {
+        if let Some(limit) = self.timeout {
             let limit = TimeLimit {
                 limit,
-                used: self.used.worked,
+                used: used.worked,
                 warn_before: None,
                 mode: StopMode::Graceful,
             };

@@ -3,33 +3,28 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-use agents::catalogue;
-use agents::plan_execute::execute_plan;
-use agents::run::{
-    Goal, Run, RunConfig, RunObserver, RunOccurrence, RunOrder, RunReport, RunStatus, Workflow,
-};
-use agents::workspace::{Workspace, WorkspaceError};
-use interrupts::manager::{KeptRun, RunEnd, StopRequest, Target};
+use agents::run::{RunObserver, RunOccurrence, RunOrder};
+use interrupts::manager::{StopRequest, Target};
 use interrupts::policy::Policy;
 use interrupts::signals::OsSignals;
-use llm::{JsonSchemaConstraints, Pace, Script};
-use routing_core::handler::HandlerPolicy;
 use routing_core::model::LanguageModel;
-use routing_core::{RunId, StopMode, StopSource, SystemClock};
+use routing_core::{RunId, StopMode, StopSource};
 
 use super::ending::Ending;
 use super::limits::OuterLimits;
 use super::notes;
+use super::prepared::{Beside, Prepared, settle};
 use super::talk::Talk;
 use crate::actor::actor;
 use crate::arguments::Global;
-use crate::exit::{Exit, Failure, causes};
+use crate::exit::{Exit, Failure};
 use crate::hooks::CommandHook;
 use crate::keep::{Keeping, Kept, SeenSignal, Spoken};
-use crate::model::{ModelChoice, Rehearsal, Watched};
+use crate::model::Watched;
 use crate::reviewer::InterruptCount;
 use crate::stage::Stage;
 use crate::storage::Storage;
+use crate::tooling::InterruptedTools;
 
 /// How fast the rehearsal speaks where somebody watches, in tokens a second.
 const WATCHED_PACE: u32 = 400;
@@ -48,12 +43,7 @@ pub(in crate::commands) enum Begin {
 
 /// Everything that was checked before a run starts.
 pub(in crate::commands) struct Work {
-    order: RunOrder,
-    goal: Goal,
-    workspace: Workspace,
-    model: Arc<dyn LanguageModel>,
-    script: Option<Script>,
-    limits: OuterLimits,
+    prepared: Prepared,
     /// What should be known before the run starts.
     notes: Vec<String>,
 }
@@ -69,52 +59,19 @@ impl Work {
         limits: OuterLimits,
         talk: &Talk,
     ) -> anyhow::Result<Self> {
-        let choice = ModelChoice::parse(&order.model, order.base_url.clone())?;
-        let goal = Goal::new(order.goal.clone())
-            .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-        let script = match &order.script {
-            Some(text) => Some(
-                Script::parse(text, &catalogue::script_vocabulary())
-                    .map_err(|error| Failure::new(Exit::Usage, format!("the script: {error}")))?,
-            ),
-            None => None,
-        };
-        let workspace = Workspace::open(std::path::Path::new(&order.workspace))
-            .map_err(|error| no_workspace(&error))?;
         let is_watched = io::stdout().is_terminal() && io::stderr().is_terminal();
         let default_pace = if is_watched { WATCHED_PACE } else { 0 };
-        let steers =
-            |script: &Script| !script.interrupts().is_empty() || !script.answers().is_empty();
-        let is_deaf = choice != ModelChoice::Rehearsal && script.as_ref().is_some_and(steers);
-        let model = choice.open(Rehearsal {
-            seed: order.seed,
-            pace: Pace::from_tokens_per_second(talk.pace.unwrap_or(default_pace)),
-            material: workspace.material(),
-            script: script.clone(),
-        })?;
-        limits.check(model.name())?;
-        let notes = notes::notes(&workspace, is_deaf);
-        Ok(Self {
-            order,
-            goal,
-            workspace,
-            model,
-            script,
-            limits,
-            notes,
-        })
+        let prepared = Prepared::of(order, limits, talk.pace.unwrap_or(default_pace))?;
+        let notes = notes::notes(prepared.workspace(), prepared.is_deaf());
+        Ok(Self { prepared, notes })
     }
 }
 
 impl Work {
     /// What holds for the run's interrupts.
     pub(super) fn policy(&self) -> Arc<Policy> {
-        self.limits.policy()
+        self.prepared.limits().policy()
     }
-}
-
-fn no_workspace(error: &WorkspaceError) -> Failure {
-    Failure::new(Exit::NotFound, causes(error)).hint(error.hint())
 }
 
 /// Runs to the end, or to where the run is paused or has to wait.
@@ -136,19 +93,16 @@ pub(in crate::commands) async fn perform(
 ) -> anyhow::Result<Exit> {
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
-    let policy = work.limits.policy();
+    let policy = work.policy();
     let keeping = Keeping::over(storage, &policy)?;
     if begin == Begin::New {
-        keeping.create(id, work.order.to_content()?).await?;
+        keeping
+            .create(id, work.prepared.order().to_content()?)
+            .await?;
     }
-    let kept = keeping.take(id, work.order.workflow).await?;
-    let begins = begin == Begin::New;
+    let kept = keeping.take(id, work.prepared.workflow()).await?;
     let input = lifted(&kept, begin).await?;
     kept.run.begin().await?;
-    let changed = work.limits.changed().filter(|_changed| !begins);
-    let working = keeping
-        .work_begins(&kept, work.order.workflow, changed)
-        .await?;
     let unread = unread(&kept);
     let stage_thread = Stage::open(talk.report(global), unread)?;
     let stage = stage_thread.stage();
@@ -157,15 +111,34 @@ pub(in crate::commands) async fn perform(
         keeping.manager.add_hook(Arc::new(hook));
     }
     let seen = SeenSignal::default();
-    let settings = work.limits.signals(actor()?)?;
-    let listening = keeping.listen(signals, settings, Spoken::new(stage.clone(), seen.clone()));
+    let has_tools = work.prepared.has_tools();
+    let settings = work.prepared.limits().signals(actor()?)?;
+    let listening = keeping.listen(
+        signals,
+        settings,
+        Spoken::new(stage.clone(), seen.clone(), has_tools),
+    );
     for note in &work.notes {
         stage.notice(note.clone());
     }
-    let model = Arc::new(Watched::new(Arc::clone(&work.model), stage.clone()));
-    let executed = execute(&keeping, &kept, input, work, talk, &stage, &model, global);
-    let report = executed.await?;
-    keeping.work_ends(working).await;
+    let model = Arc::new(Watched::new(work.prepared.model(), stage.clone()));
+    let count = Arc::new(InterruptCount::default());
+    let interrupted = Arc::new(InterruptedTools::default());
+    let beside = Beside {
+        model: Arc::clone(&model) as Arc<dyn LanguageModel>,
+        reviewer: talk.reviewer(work.prepared.script(), &count, &stage, global)?,
+        observer: Arc::new(Observers(vec![
+            count,
+            Arc::clone(&interrupted) as Arc<_>,
+            Arc::new(stage.clone()),
+        ])),
+        input,
+        note: note_on(&stage),
+    };
+    let report = work.prepared.execute(&keeping, &kept, beside).await?;
+    if interrupted.any() {
+        stage.notice(tools::wording::CHOICES);
+    }
     let limited = kept.control.was_limited();
     let settled = settle(kept, &report).await;
     keeping.manager.hooks_ended().await;
@@ -190,6 +163,12 @@ pub(in crate::commands) async fn perform(
         Some(failure) => Err(failure.into()),
         None => Ok(ending.exit()),
     }
+}
+
+/// Tells whoever watches what should be known of the tools.
+fn note_on(stage: &Stage) -> Box<dyn Fn(String) + Send + Sync> {
+    let stage = stage.clone();
+    Box::new(move |note| stage.notice(note))
 }
 
 /// Lifts the pauses that a run was found with. Returns the input that no pause carries.
@@ -220,86 +199,6 @@ fn unread(kept: &Kept) -> impl Fn() + Send + Sync + 'static {
             ..StopRequest::pause(Target::Run(run), by, message)
         });
     }
-}
-
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the parts of one run, each made where it can fail by itself"
-)]
-async fn execute(
-    keeping: &Keeping,
-    kept: &Kept,
-    input: Option<String>,
-    work: Work,
-    talk: Talk,
-    stage: &Stage,
-    model: &Arc<Watched>,
-    global: Global,
-) -> anyhow::Result<RunReport> {
-    let count = Arc::new(InterruptCount::default());
-    let reviewer = talk.reviewer(work.script.as_ref(), &count, stage, global)?;
-    let supervisor_steps = work
-        .script
-        .as_ref()
-        .map(|script| script.supervisor_steps().to_vec())
-        .unwrap_or_default();
-    let paid = work
-        .limits
-        .paid(Arc::clone(model) as Arc<dyn LanguageModel>, kept)?;
-    let config = RunConfig {
-        run: kept.run.run(),
-        goal: work.goal,
-        workspace: work.workspace,
-        model: paid,
-        constraints: Arc::new(JsonSchemaConstraints::new()),
-        reviewer,
-        observer: Arc::new(Observers(vec![count, Arc::new(stage.clone())])),
-        supervisor_steps,
-        limits: work.order.limits,
-        policy: HandlerPolicy::default(),
-        clock: Arc::new(SystemClock),
-        store: keeping.run_store(kept, input, work.limits.policy()),
-    };
-    let watched = work.limits.watch(kept)?;
-    let scope = kept.run.scope();
-    let report = match work.order.workflow {
-        Workflow::Agents => {
-            let run = Run::new(config);
-            kept.inbox.open(run.inbox());
-            let report = run.execute(&scope).await;
-            kept.inbox.close();
-            report
-        }
-        Workflow::PlanExecute => execute_plan(config, &scope).await,
-    };
-    drop(watched);
-    Ok(report)
-}
-
-/// Gives the run back: what was asked of it by now is recorded first.
-pub(in crate::commands) async fn settle(kept: Kept, report: &RunReport) -> anyhow::Result<()> {
-    let Kept { run, .. } = kept;
-    let end = match &report.status {
-        RunStatus::Completed { .. } => RunEnd::Completed,
-        RunStatus::Waiting { .. } => RunEnd::Waiting {
-            reason: "it waits for an answer".to_owned(),
-        },
-        RunStatus::Paused { .. } => RunEnd::Stopped,
-        RunStatus::Cancelled { reason, .. } => RunEnd::Cancelled {
-            reason: reason.clone(),
-        },
-        RunStatus::Failed {
-            resumable: true, ..
-        } => RunEnd::Stopped,
-        RunStatus::Failed { error, .. } => RunEnd::Failed {
-            reason: error.clone(),
-        },
-    };
-    // Whatever else still holds it for a moment: dropped, it is let go, and its lease runs out.
-    if let Ok(run) = Arc::<KeptRun>::try_unwrap(run) {
-        run.settle(end).await?;
-    }
-    Ok(())
 }
 
 /// Tells each of them, in this order.
