@@ -44,4 +44,7 @@ pub use records::{
 };
 pub use revision::{PlanRevision, Unfit};
 pub use state::{Activity, Cause, Flags, Held, Phase, PlanEnd, PlanExecute, RetryPolicy};
-pub use stored::{PlanVersion, StoredPlan, is_plan, open_escape, plan_versions};
+pub use stored::{
+    PlanVersion, StoredPlan, decided_escape, escape_taking_hold, is_plan, open_escape,
+    plan_versions, unread_messages,
+};

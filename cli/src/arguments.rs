@@ -308,6 +308,12 @@ pub(crate) struct ChatArguments {
     /// Instructions that come before the conversation
     #[arg(long, value_name = "TEXT", help_heading = "The model")]
     pub(crate) system: Option<String>,
+    /// Offer the model tools for this folder: to read, search and edit its files and to run programs in it
+    #[arg(long, value_name = "DIR", help_heading = "Tools")]
+    pub(crate) tools: Option<PathBuf>,
+    /// What tools may do, as TOML; without it reading is allowed, and you are asked about everything else
+    #[arg(long, value_name = "FILE", requires = "tools", help_heading = "Tools")]
+    pub(crate) permissions: Option<PathBuf>,
     /// What the rehearsal's words start from
     #[arg(
         long,
@@ -426,6 +432,8 @@ fn chat_after_help() -> String {
     format!(
         "On a terminal, Ctrl+C or Esc interrupts an answer at once: the connection is closed, and what \
          had arrived is kept and marked. What is typed meanwhile stays. /help lists the commands.\n\n\
+         With --tools the model may work in a folder. Ctrl+C stops whatever runs, with every process that \
+         it started. Without a terminal nobody can be asked, and what needs permission is denied.\n\n\
          Otherwise each line of standard input is a message, and the answers go to standard output.\n\n\
          Exit codes:\n{}",
         Exit::table()

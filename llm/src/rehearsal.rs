@@ -5,6 +5,7 @@
 //! or the time of the calls, so workers that run in parallel get the same answers in every run.
 
 mod compose;
+mod errand;
 mod facts;
 mod interrupt;
 mod prose;
@@ -172,7 +173,13 @@ impl ChatModel for RehearsalModel {
     }
 
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let text = talk::answer(self.config.seed, &call.messages);
+        let requests = errand::asked_for(&call.messages, &call.tools);
+        let text = if requests.is_empty() {
+            let remark = errand::remark(&call.messages);
+            remark.unwrap_or_else(|| talk::answer(self.config.seed, &call.messages))
+        } else {
+            String::new()
+        };
         let sink = call.chunks.as_deref();
         let Streamed {
             text,
@@ -188,7 +195,7 @@ impl ChatModel for RehearsalModel {
             }
             .interrupted(reason),
             None => Outcome::Completed(ChatReply {
-                tool_requests: Vec::new(),
+                tool_requests: requests,
                 text,
                 usage,
                 cut_off: false,

@@ -26,6 +26,7 @@ mod seed;
 mod server;
 mod serving;
 mod signals;
+mod telemetry;
 mod terminal;
 mod tools;
 mod tour;
