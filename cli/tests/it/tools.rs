@@ -282,7 +282,7 @@ fn a_person_at_the_terminal_decides_and_enter_allows_nothing() {
 /// A command that ends by itself only after a quarter of an hour, ignores SIGTERM, and has a child in a session of its
 /// own.
 const STUBBORN: &str =
-    "trap : TERM; setsid sleep 900 & echo at work; while true; do sleep 900; done";
+    "trap : TERM; setsid sleep 900 & echo at''work; while true; do sleep 900; done";
 
 #[test]
 fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
@@ -291,7 +291,7 @@ fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
     let allowed = place.all_allowed();
     let mut run =
         Running::start(&mut place.run(&goal, &["--no-input", "-v", "--permissions", &allowed]));
-    run.wait_for("at work");
+    run.wait_for("atwork");
     assert!(!at_work_in(place.folder.path()).is_empty());
     run.send(Signal::INT);
     run.wait_for(
@@ -325,12 +325,13 @@ fn a_killed_irq_leaves_no_process_and_the_resumed_run_knows_what_had_finished() 
     let allowed = place.all_allowed();
     let mut run =
         Running::start(&mut place.run(&goal, &["--no-input", "-v", "--permissions", &allowed]));
-    run.wait_for("at work");
+    run.wait_for("atwork");
     let begun = Instant::now();
     while place.text("log.txt").is_none() {
         assert!(begun.elapsed() < Duration::from_secs(30));
         std::thread::sleep(Duration::from_millis(20));
     }
+    assert!(!at_work_in(place.folder.path()).is_empty());
     // The first call is recorded as finished soon after.
     wait_for_finished_call(&place);
     run.send(Signal::KILL);
@@ -558,7 +559,7 @@ fn a_plan_that_is_stopped_among_its_tools_goes_on_with_what_came_of_them() {
         &allowed,
     ];
     let mut run = Running::start(&mut place.run(&goal, &arguments));
-    run.wait_for("at work");
+    run.wait_for("atwork");
     run.send(Signal::INT);
     let (code, seen) = run.end();
     assert_eq!(code, Some(130), "{seen}");
