@@ -30,33 +30,37 @@ impl ToolDesk {
             node: Some(asker.node.clone()),
             states: Vec::new(),
         };
-        let store = self.desk.record.store();
-        let page = Page {
-            after: 0,
-            limit: PAGE,
-        };
-        for (_, other) in store.interrupts(&filter, page).await? {
-            let about = ToolMatter::of(&other.content).map(|it| it.tool_call);
-            let is_of_call = about.is_some_and(|about| {
-                let both_ask_for_input = about.asks == ToolQuestionKind::Input
-                    && matter.tool_call.asks == ToolQuestionKind::Input;
-                about.place == matter.tool_call.place && !both_ask_for_input
-            });
-            if !is_of_call || other.id == id {
-                continue;
-            }
-            if !other.state.is_live() {
-                // Nothing follows from what was decided about it.
-                self.carried_out(&other).await?;
-                continue;
-            }
-            let cause = WithdrawCause::Superseded { by: id };
-            match store.withdraw(other.id, machinery()?, cause).await {
-                Ok(_) | Err(ChangeError::Refused(_)) => {}
-                Err(error) => return Err(error.into()),
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = self.desk.record.store().interrupts(&filter, page).await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(());
+            };
+            after = *last;
+            for (_, other) in found {
+                if other.id != id && is_of_call(&other, matter) {
+                    self.make_void(&other, id).await?;
+                }
             }
         }
-        Ok(())
+    }
+
+    /// Ends a question in whose place another one stands. Nothing follows from what was decided about it.
+    async fn make_void(&self, old: &Interrupt, by: InterruptId) -> Result<(), KeepError> {
+        if !old.state.is_live() {
+            return self.carried_out(old).await;
+        }
+        let cause = WithdrawCause::Superseded { by };
+        let withdrawn = self
+            .desk
+            .record
+            .store()
+            .withdraw(old.id, machinery()?, cause);
+        match withdrawn.await {
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The question in the store, shown to people: as it is there, or as it is put there now.
@@ -130,4 +134,14 @@ impl ToolDesk {
         self.desk.record.kept.policy.apply(&mut admission);
         Ok(admission)
     }
+}
+
+/// Whether an interrupt asks about the same call, as it was. A server may ask for several things within one.
+fn is_of_call(other: &Interrupt, matter: &ToolMatter) -> bool {
+    let about = ToolMatter::of(&other.content).map(|it| it.tool_call);
+    about.is_some_and(|about| {
+        let both_ask_for_input = about.asks == ToolQuestionKind::Input
+            && matter.tool_call.asks == ToolQuestionKind::Input;
+        about.place == matter.tool_call.place && !both_ask_for_input
+    })
 }
