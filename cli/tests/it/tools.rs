@@ -282,7 +282,7 @@ fn a_person_at_the_terminal_decides_and_enter_allows_nothing() {
 /// A command that ends by itself only after a quarter of an hour, ignores SIGTERM, and has a child in a session of its
 /// own.
 const STUBBORN: &str =
-    "trap : TERM; setsid sleep 900 & echo at work; while true; do sleep 900; done";
+    "trap : TERM; setsid sleep 900 & echo at''work; while true; do sleep 900; done";
 
 #[test]
 fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
@@ -291,7 +291,7 @@ fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
     let allowed = place.all_allowed();
     let mut run =
         Running::start(&mut place.run(&goal, &["--no-input", "-v", "--permissions", &allowed]));
-    run.wait_for("at work");
+    run.wait_for("atwork");
     assert!(!at_work_in(place.folder.path()).is_empty());
     run.send(Signal::INT);
     run.wait_for(
@@ -325,12 +325,13 @@ fn a_killed_irq_leaves_no_process_and_the_resumed_run_knows_what_had_finished() 
     let allowed = place.all_allowed();
     let mut run =
         Running::start(&mut place.run(&goal, &["--no-input", "-v", "--permissions", &allowed]));
-    run.wait_for("at work");
+    run.wait_for("atwork");
     let begun = Instant::now();
     while place.text("log.txt").is_none() {
         assert!(begun.elapsed() < Duration::from_secs(30));
         std::thread::sleep(Duration::from_millis(20));
     }
+    assert!(!at_work_in(place.folder.path()).is_empty());
     // The first call is recorded as finished soon after.
     wait_for_finished_call(&place);
     run.send(Signal::KILL);
@@ -418,4 +419,154 @@ fn mistakes_in_what_is_allowed_are_named_before_anything_starts() {
     end(&mut without).exits_with(2).says("--tools");
     let mut nowhere = place.irq(&["run", "x", "--tools", "/nowhere/at/all"]);
     end(&mut nowhere).exits_with(3).says("/nowhere/at/all");
+}
+
+/// A server of one tool, which asks a person before it answers. It speaks the protocol by hand, a message a line.
+const ASKING_SERVER: &str = r#"
+import json, sys
+
+def say(message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+call = None
+for line in sys.stdin:
+    message = json.loads(line)
+    method, id = message.get("method"), message.get("id")
+    if method == "initialize":
+        version = message["params"]["protocolVersion"]
+        say({"id": id, "result": {"protocolVersion": version, "capabilities": {"tools": {}},
+            "serverInfo": {"name": "desk", "version": "1"}}})
+    elif method == "tools/list":
+        say({"id": id, "result": {"tools": [{"name": "greet", "description": "greets somebody",
+            "inputSchema": {"type": "object", "properties": {}}}]}})
+    elif method == "tools/call":
+        call = id
+        say({"id": "ask", "method": "elicitation/create", "params": {"message": "Who is it for?",
+            "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}})
+    elif id == "ask" and "result" in message:
+        name = message["result"].get("content", {}).get("name", "nobody")
+        say({"id": call, "result": {"content": [{"type": "text", "text": "hello " + name}]}})
+    elif method == "ping":
+        say({"id": id, "result": {}})
+"#;
+
+#[test]
+fn a_servers_question_is_a_question_of_the_run_and_its_answer_reaches_the_server() {
+    let place = Place::new();
+    let (server, servers) = (
+        place.keeping.path().join("desk.py"),
+        place.keeping.path().join("servers.toml"),
+    );
+    std::fs::write(&server, ASKING_SERVER).unwrap();
+    let table = format!("[servers.desk]\ncommand = \"python3\"\nargs = [{server:?}]\n");
+    std::fs::write(&servers, table).unwrap();
+    let servers = servers.to_str().unwrap();
+    let told = place.end(&["doctor", "--mcp", servers, "--json"]).output;
+    let reached = lines(&told)
+        .into_iter()
+        .find(|finding| finding["check"] == "mcp")
+        .unwrap();
+    assert_eq!(reached["status"], "ok", "{reached}");
+    let allowed = place.all_allowed();
+    let arguments = ["--mcp", servers, "--permissions", &allowed, "--json"];
+    let mut command = place.run("Use `desk__greet {}`", &arguments);
+    let run = spawn(command.stdin(Stdio::piped()));
+    let question = place.open_question();
+    assert_eq!(
+        question["content"]["toolCall"]["asks"], "input",
+        "{question}"
+    );
+    let context = question["context_for_decision"].as_str().unwrap();
+    assert!(context.contains("Who is it for?"), "{context}");
+    let answer = json!({"editedRequest": {"name": "Ada"}}).to_string();
+    let id = question["id"].as_str().unwrap();
+    place
+        .end(&["review", id, "--decision", "edit", "--payload", &answer])
+        .exits_with(0);
+    let ended: Ended = run.wait_with_output().unwrap().into();
+    let events = ended.exits_with(0).events();
+    let finished = data(&events, "tool.finished");
+    let greeted = finished.iter().any(|it| it["message"] == "hello Ada");
+    assert!(greeted, "{finished:?}");
+}
+
+#[tokio::test]
+async fn a_served_run_asks_over_rest_and_goes_on_with_the_answer() {
+    let place = Place::new();
+    let store = place.keeping.path().join("irq.db");
+    let made = place.end(&["token", "create", "--name", "script", "--role", "admin"]);
+    let token = made.exits_with(0).output.trim().to_owned();
+    let mut command = place.irq(&["serve", "--listen", "127.0.0.1:0", "--workspace"]);
+    command.arg(place.folder.path()).arg("--tools");
+    command.arg(place.folder.path()).env("IRQ_STORE", &store);
+    let mut server = spawn(&mut command);
+    let mut page = String::new();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut page)
+        .unwrap();
+    let port = page.trim().rsplit(':').next().unwrap();
+    let port: String = port.chars().take_while(char::is_ascii_digit).collect();
+    let address = |path: &str| format!("http://127.0.0.1:{port}{path}");
+    let client = reqwest::Client::new();
+    let order = json!({"goal": "Note it with `echo served >> made.txt`"});
+    let started = client
+        .post(address("/v1/runs"))
+        .bearer_auth(&token)
+        .json(&order);
+    let started = started.send().await.unwrap();
+    assert_eq!(started.status(), 201, "{page}");
+    let question = place.open_question();
+    let path = format!("/v1/interrupts/{}", question["id"].as_str().unwrap());
+    let shown = client
+        .get(address(&path))
+        .bearer_auth(&token)
+        .send()
+        .await
+        .unwrap();
+    let shown: Value = shown.json().await.unwrap();
+    assert_eq!(shown["kind"], "permission", "{shown}");
+    let schema = &shown["response_schema"]["properties"]["editedRequest"];
+    assert!(schema["properties"]["command"].is_object(), "{schema}");
+    let decision = client
+        .post(address(&format!("{path}/decisions")))
+        .bearer_auth(&token)
+        .header("If-Match", format!("\"{}\"", shown["version"]))
+        .json(&json!({"decision": "approve"}));
+    assert_eq!(decision.send().await.unwrap().status(), 201);
+    let begun = Instant::now();
+    while place.text("made.txt").is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it never ran");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(place.text("made.txt").unwrap(), "served\n");
+    let pid = Pid::from_raw(i32::try_from(server.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    server.wait().unwrap();
+}
+
+#[test]
+fn a_plan_that_is_stopped_among_its_tools_goes_on_with_what_came_of_them() {
+    let place = Place::new();
+    let goal = format!("Do `{STUBBORN}`");
+    let allowed = place.all_allowed();
+    let arguments = [
+        "--no-input",
+        "-v",
+        "--workflow",
+        "plan-execute",
+        "--permissions",
+        &allowed,
+    ];
+    let mut run = Running::start(&mut place.run(&goal, &arguments));
+    run.wait_for("atwork");
+    run.send(Signal::INT);
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(130), "{seen}");
+    assert_eq!(at_work_in(place.folder.path()), Vec::<String>::new());
+    let id = place.only_run();
+    place.end(&["resume", &id, "--no-input"]).exits_with(0);
+    let replayed = place.end(&["replay", &id]).exits_with(0).output;
+    let calls = replayed.matches("tool_call begins: shell").count();
+    assert_eq!(calls, 1, "{replayed}");
 }

@@ -1,0 +1,147 @@
+//! A question about a tool on its way into the store, and the older ones that it takes the place of.
+
+use interrupts::life::{
+    Actor, Admission, ExpiryOutcome, Interrupt, Refusal, Role, Scope, State, USUAL_ATTEMPTS,
+    WithdrawCause,
+};
+use interrupts::store::{ChangeError, Filter, Page, RaisedQuestion};
+use interrupts::{ActorName, Digest, KindName, RouteName};
+use routing_core::review::Question;
+use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
+
+use super::{Asker, ToolDesk, origin_of};
+use crate::durable::desk::{machinery, shortened};
+use crate::durable::error::KeepError;
+use crate::tools::matter::{ToolMatter, ToolQuestionKind};
+
+/// How many questions of a node are looked at together.
+const PAGE: u32 = 100;
+
+impl ToolDesk {
+    /// An older question about the same call asks about something that is not so any more, and an answer to it is void.
+    pub(super) async fn withdraw_others(
+        &self,
+        asker: &Asker,
+        matter: &ToolMatter,
+        id: InterruptId,
+    ) -> Result<(), KeepError> {
+        let filter = Filter {
+            run: Some(self.desk.record.run),
+            node: Some(asker.node.clone()),
+            states: Vec::new(),
+        };
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = self.desk.record.store().interrupts(&filter, page).await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(());
+            };
+            after = *last;
+            for (_, other) in found {
+                if other.id != id && is_of_call(&other, matter) {
+                    self.make_void(&other, id).await?;
+                }
+            }
+        }
+    }
+
+    /// Ends a question in whose place another one stands. Nothing follows from what was decided about it.
+    async fn make_void(&self, old: &Interrupt, by: InterruptId) -> Result<(), KeepError> {
+        if !old.state.is_live() {
+            return self.carried_out(old).await;
+        }
+        let cause = WithdrawCause::Superseded { by };
+        let withdrawn = self
+            .desk
+            .record
+            .store()
+            .withdraw(old.id, machinery()?, cause);
+        match withdrawn.await {
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The question in the store, shown to people: as it is there, or as it is put there now.
+    pub(super) async fn raise(
+        &self,
+        id: InterruptId,
+        place: &str,
+        asker: &Asker,
+        matter: &ToolMatter,
+        question: &Question,
+    ) -> Result<Interrupt, KeepError> {
+        let store = self.desk.record.store();
+        let mut row = match store.interrupt(id).await? {
+            Some(row) => row,
+            None => {
+                let raised = RaisedQuestion {
+                    admission: self.admission(id, place, asker, matter)?,
+                    delivery: self.desk.record.delivery(None),
+                };
+                store.raise(raised).await?.into_interrupt()
+            }
+        };
+        let shown = Digest::of(&serde_json::to_vec(question)?);
+        while row.state == State::Acknowledged {
+            row = match store.require_review(id, row.epoch, shown).await {
+                Ok(row) => row,
+                // It was decided or withdrawn meanwhile.
+                Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => {
+                    self.row(id).await?
+                }
+                Err(ChangeError::Refused(refusal)) => self.desk.taken_by_us(id, refusal).await?,
+                Err(error) => return Err(error.into()),
+            };
+        }
+        Ok(row)
+    }
+
+    fn admission(
+        &self,
+        id: InterruptId,
+        place: &str,
+        asker: &Asker,
+        matter: &ToolMatter,
+    ) -> Result<Admission, KeepError> {
+        let origin = RouteName::new(origin_of(asker.agent_type))?;
+        let mut admission = Admission {
+            id,
+            run: self.desk.record.run,
+            node: asker.node.clone(),
+            kind: KindName::new(asker.agent_type)?,
+            origin: origin.clone(),
+            routes: vec![origin],
+            interrupt_type: InterruptType::HumanReview,
+            source: StopSource::Programmatic,
+            requested_by: Actor {
+                name: ActorName::new(asker.node.as_str())?,
+                role: Role::Requester,
+            },
+            mode: StopMode::Graceful,
+            scope: Scope::Agent,
+            reason: shortened(&matter.reason),
+            content: serde_json::to_string(matter)?,
+            key: self.desk.record.key(place)?,
+            allowed: matter.allowed().to_vec(),
+            patience: None,
+            on_expiry: ExpiryOutcome::Reject,
+            most_attempts: USUAL_ATTEMPTS,
+            reroute: None,
+        };
+        // How long it waits is the policy's to say; whether a call may be made never is: that has rules of its own.
+        self.desk.record.kept.policy.apply(&mut admission);
+        Ok(admission)
+    }
+}
+
+/// Whether an interrupt asks about the same call, as it was. A server may ask for several things within one.
+fn is_of_call(other: &Interrupt, matter: &ToolMatter) -> bool {
+    let about = ToolMatter::of(&other.content).map(|it| it.tool_call);
+    about.is_some_and(|about| {
+        let both_ask_for_input = about.asks == ToolQuestionKind::Input
+            && matter.tool_call.asks == ToolQuestionKind::Input;
+        about.place == matter.tool_call.place && !both_ask_for_input
+    })
+}

@@ -1,0 +1,122 @@
+//! What whoever watches is told of a question about a tool.
+
+use interrupts::life::{Decider, Interrupt};
+use routing_core::InterruptId;
+use routing_core::handler::{DecidedBy, FilledBy, InterruptMoment, InterruptObserver};
+
+use super::{Asker, Heard, ToolDesk, origin_of, question};
+use crate::agent_kind::AgentKind;
+use crate::durable::decisions::answer;
+use crate::durable::error::KeepError;
+use crate::run::{InterruptRecord, InterruptResult, RunEvent};
+use crate::tools::matter::ToolMatter;
+
+impl ToolDesk {
+    /// The question has ended: its dispatch is done, for the call follows at once, and whoever watches is told.
+    pub(super) fn ended(&self, asker: &Asker, row: Interrupt) -> Result<Heard, KeepError> {
+        let unreadable = |source| KeepError::Unreadable {
+            place: format!("the decision of {}", row.id),
+            source,
+        };
+        let Some(decision) = &row.decision else {
+            return Ok(Heard::Ended(Box::new(row)));
+        };
+        let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
+        let decided_by = match &decision.by {
+            Decider::Person { .. } | Decider::Rule { .. } => DecidedBy::Person,
+            Decider::Policy => DecidedBy::Policy,
+            Decider::Deadline => DecidedBy::Deadline,
+        };
+        self.told(row.id, InterruptMoment::Answered(&answer));
+        let origin = origin_of(asker.agent_type);
+        if let Some(ledger) = &self.ledger {
+            let target = origin.to_owned();
+            let end = InterruptResult::Routed {
+                target,
+                decided_by,
+                filled_by: FilledBy::Unchanged,
+                answer,
+                reroute: None,
+            };
+            ledger.ended(row.id, end);
+        }
+        self.recorder.record(RunEvent::InterruptResolved {
+            interrupt: row.id,
+            origin: origin.to_owned(),
+            target: origin.to_owned(),
+            decided_by,
+            filled_by: FilledBy::Unchanged,
+            reroute: None,
+        });
+        Ok(Heard::Ended(Box::new(row)))
+    }
+
+    /// Records that the decision about a call was carried out.
+    pub(in crate::tools) async fn carried_out(&self, row: &Interrupt) -> Result<(), KeepError> {
+        let Some(decision) = &row.decision else {
+            return Ok(());
+        };
+        let record = &self.desk.record;
+        let finished = record
+            .store()
+            .finish(record.epoch()?, decision.effect, "{}".to_owned());
+        finished.await?;
+        Ok(())
+    }
+
+    pub(super) fn told_raised(
+        &self,
+        asker: &Asker,
+        matter: &ToolMatter,
+        id: InterruptId,
+    ) -> Result<(), KeepError> {
+        let (Some(ledger), Ok(kind)) = (&self.ledger, asker.agent_type.parse::<AgentKind>()) else {
+            return Ok(());
+        };
+        let details = matter
+            .shown_in(question(&self.desk.record, asker, matter, id))
+            .details;
+        let record = InterruptRecord {
+            interrupt: id,
+            node: asker.node.clone(),
+            origin: kind,
+            interrupt_type: details.r#type,
+            reason: details.reason.clone(),
+            outcome: InterruptResult::Open,
+        };
+        // After those of the agents' steps.
+        ledger.raised(u32::MAX, record);
+        self.recorder.record(RunEvent::InterruptRaised {
+            interrupt: id,
+            node: asker.node.clone(),
+            kind,
+            details,
+            payload: serde_json::to_value(matter)?,
+        });
+        Ok(())
+    }
+
+    pub(super) fn told(&self, id: InterruptId, moment: InterruptMoment<'_>) {
+        match (&self.ledger, moment) {
+            (Some(ledger), moment) => ledger.observe(id, moment),
+            (None, InterruptMoment::Asked(question)) => {
+                self.recorder.record(RunEvent::InterruptOpened {
+                    question: Box::new(question.clone()),
+                });
+            }
+            (None, InterruptMoment::Answered(answer)) => {
+                self.recorder.record(RunEvent::InterruptAnswered {
+                    interrupt: id,
+                    answer: answer.clone(),
+                });
+            }
+            (None, InterruptMoment::Refused { problem }) => {
+                self.recorder.record(RunEvent::AnswerRefused {
+                    interrupt: id,
+                    problem: problem.to_owned(),
+                });
+            }
+            (None, _) => {}
+        }
+    }
+}
