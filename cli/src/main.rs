@@ -15,6 +15,7 @@ mod listing;
 mod model;
 mod nearest;
 mod palette;
+mod plan;
 mod policy;
 mod refused;
 mod report;
@@ -26,6 +27,7 @@ mod storage;
 mod table;
 mod telemetry;
 mod time;
+mod tooling;
 mod view;
 mod visible;
 mod watch;
@@ -42,6 +44,10 @@ use telemetry::Telemetry;
 use visible::visible_lines;
 
 fn main() -> ExitCode {
+    // This program is its own keeper of tools.
+    if let Some(code) = tools::main_if_keeper() {
+        return code;
+    }
     let (arguments, name) = match parse() {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -74,6 +80,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Fork(fork) => commands::fork(&fork, store, global),
         Command::Chat(chat) => commands::chat(&chat, global),
         Command::Serve(serve) => commands::serve(&serve, store),
+        Command::Rules(rules) => commands::rules(&rules, store, global),
         Command::Token(token) => commands::token(&token, store, global),
         Command::Ps(ps) => commands::ps(&ps, store, global),
         Command::Watch(watch) => watch::watch(&watch, store, global),
@@ -83,6 +90,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Send(send) => commands::send(&send, store),
         Command::Withdraw(withdraw) => commands::withdraw(&withdraw, store),
         Command::Redrive(redrive) => commands::redrive(&redrive, store),
+        Command::Plan(plan) => commands::plan(&plan, store, global),
         Command::Checkpoints(of) => commands::checkpoints(&of, store, global),
         Command::Replay(replay) => commands::replay(&replay, store, global),
         Command::History(history) => commands::history(&history, store, global),

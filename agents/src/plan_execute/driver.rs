@@ -7,6 +7,8 @@
 mod begin;
 mod call;
 mod conclude;
+mod editor;
+mod messages;
 mod nodes;
 mod question;
 mod review;
@@ -33,10 +35,14 @@ use crate::durable::record::RunRecord;
 use crate::run::metered_model::MeteredModel;
 use crate::run::recorder::Recorder;
 use crate::run::{RunConfig, RunEvent, RunLimits, RunReport};
+use crate::tools::{Tooling, ToolingParts};
+use crate::workflow::engine::with_tools;
 use crate::workflow::failure::FlowError;
 
+pub use editor::{PlanBench, PlanChange, PlanEditError, change_plan};
+pub use nodes::PLAN_EXECUTE;
 pub use question::plan_kind;
-pub use standing::{OpenQuestion, PlanStanding};
+pub use standing::{OpenQuestion, PlanStanding, Unfinished};
 
 /// Runs a plan, or goes on with it, and reports what became of it. All that it started has ended then, and what
 /// the report says is recorded. Of the configuration, the workspace and the supervisor's steps have no use here.
@@ -73,6 +79,8 @@ struct Driver {
     model: Arc<MeteredModel>,
     journal: Arc<RunJournal>,
     recorder: Arc<Recorder>,
+    /// The tools of the agents, where they have any.
+    tooling: Option<Arc<Tooling>>,
     checkpoints: Checkpoints,
     control: Arc<dyn RunControl>,
     reviewer: Arc<dyn Reviewer>,
@@ -88,6 +96,8 @@ struct Driver {
 /// What follows from an effect.
 enum Next {
     Event(PlanEvent),
+    /// What is to be done next, of what has happened already.
+    Effects(Vec<PlanEffect>),
     Rest(Rest),
 }
 
@@ -98,7 +108,7 @@ enum Rest {
     /// It stands still for a person who has interrupted.
     Held { reason: String },
     /// It stopped to ask, and nobody is there.
-    Waiting { question: Box<Question> },
+    Waiting { questions: Vec<Question> },
 }
 
 impl Driver {
@@ -114,6 +124,7 @@ impl Driver {
             clock,
             store,
             workspace,
+            tools,
             ..
         } = config;
         let control = match &store.control {
@@ -123,18 +134,31 @@ impl Driver {
         let model = Arc::new(MeteredModel::new(model));
         let journal = Arc::new(RunJournal::new(Arc::new(RunRecord::new(run, store))));
         let root = NodeId::root();
-        let asker = Asker {
-            model: Arc::new(JournalledModel {
-                inner: Arc::clone(&model),
+        let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
+        let tooling = tools.map(|settings| {
+            Tooling::new(ToolingParts {
+                settings,
                 journal: Arc::clone(&journal),
-            }),
+                recorder: Arc::clone(&recorder),
+                reviewer: Arc::clone(&reviewer),
+                ledger: None,
+                clock: Arc::clone(&clock),
+            })
+        });
+        let journalled = Arc::new(JournalledModel {
+            inner: Arc::clone(&model),
+            journal: Arc::clone(&journal),
+        });
+        let asker = Asker {
+            model: with_tools(journalled, tooling.as_ref()),
             constraints,
             corrections: limits.corrections,
         };
         Self {
             run,
             limits,
-            recorder: Arc::new(Recorder::new(run, Arc::clone(&clock), observer)),
+            recorder,
+            tooling,
             clock,
             model,
             journal,
@@ -179,10 +203,14 @@ impl Driver {
             },
             self.journal.last(),
         );
+        if self.standing.state.plan().total() > 0 {
+            self.tell_plan();
+        }
         let mut effects = self.begin().await?;
         loop {
-            match self.perform(effects).await? {
-                Next::Event(event) => effects = self.apply(&event)?,
+            effects = match self.perform(effects).await? {
+                Next::Event(event) => self.happens(event).await?,
+                Next::Effects(effects) => effects,
                 Next::Rest(rest) => return Ok(rest),
             }
         }
@@ -218,11 +246,11 @@ impl Driver {
             match effect {
                 PlanEffect::AskModel(asking) => {
                     let asked = call::Call::Ask(asking);
-                    return Ok(Next::Event(self.call(asked).await?));
+                    return self.call(asked).await;
                 }
                 PlanEffect::RunStep(step) => {
                     let step = call::Call::Step(step);
-                    return Ok(Next::Event(self.call(step).await?));
+                    return self.call(step).await;
                 }
                 PlanEffect::AskPerson(PersonAsked::HowToGoOn {
                     cause: Cause::UserEscape { reason },
@@ -284,10 +312,23 @@ impl Driver {
             self.save(reason).await?;
         }
         self.keep_nodes().await?;
+        let stands_otherwise = !facts.is_empty();
         for fact in facts {
             self.tell(fact);
         }
+        if stands_otherwise {
+            self.tell_plan();
+        }
         Ok(())
+    }
+
+    /// How the plan stands, for whoever shows it.
+    fn tell_plan(&self) {
+        let plan = self.standing.state.plan();
+        self.recorder.record(RunEvent::PlanStands {
+            done: plan.finished().to_vec(),
+            left: plan.left().to_vec(),
+        });
     }
 
     fn tell(&self, fact: Fact) {

@@ -16,6 +16,7 @@ use crate::actor::actor;
 use crate::address::{Address, find, full};
 use crate::arguments::{Global, InterruptArguments, ScopeChoice, StoreArguments};
 use crate::exit::{Exit, Failure};
+use crate::keep::gone_owner;
 use crate::listing;
 use crate::palette::Palette;
 use crate::policy;
@@ -102,8 +103,10 @@ async fn carry_out(
 
 async fn one(storage: &Storage, arguments: &InterruptArguments, plan: Plan) -> anyhow::Result<()> {
     let mut made = make(storage, arguments, plan).await?;
-    if !is_owned(&made.run)
-        && let Some(interrupt) = unowned::take_hold(storage, &made.interrupt).await?
+    // Whoever died has the run still on paper; nothing of it runs.
+    let is_left = !is_owned(&made.run) || gone_owner(&made.run).is_some();
+    if is_left
+        && let Some(interrupt) = unowned::take_hold(storage, &made.interrupt, &made.run).await?
     {
         made.interrupt = interrupt;
     }

@@ -1,8 +1,8 @@
 //! Carries out what the keys ask for, through the store.
 
-use interrupts::IdempotencyKey;
 use interrupts::life::{Choosing, Interrupt, Judge, ReviewChange, Scope, Verdict, WithdrawCause};
-use interrupts::store::{Admitted, NewMessage};
+use interrupts::store::{Admitted, NewMessage, Run};
+use interrupts::{Digest, IdempotencyKey};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode};
 use serde_json::json;
@@ -12,6 +12,7 @@ use super::action::{Action, Done};
 use crate::actor::actor;
 use crate::address::full;
 use crate::exit::{Exit, Failure};
+use crate::plan;
 use crate::policy;
 use crate::refused::{by_admission, by_change, by_mailbox, by_store, no_interrupt};
 use crate::request::{self, Addressee, Stop};
@@ -30,6 +31,11 @@ pub(super) async fn perform(storage: &Storage, action: Action) -> Done {
         Action::Interrupt { run, node, mode } => interrupt(storage, run, node, mode).await,
         Action::Harden { interrupt } => harden(storage, interrupt).await,
         Action::Resume { interrupt, input } => resume(storage, interrupt, input).await,
+        Action::Suggest { run, request } => {
+            let proposed = suggest(storage, run, &request).await;
+            return proposed.unwrap_or_else(|failure| Done::NotProposed(failure.to_string()));
+        }
+        Action::ApplyPlan { run, digest } => apply_plan(storage, run, &digest).await,
         Action::Withdraw { interrupt } => withdraw(storage, interrupt).await,
         Action::Stop { run, scope } => stop(storage, run, scope).await,
         Action::Decide { .. } => decide(storage, action).await,
@@ -187,6 +193,31 @@ async fn told_to_go_on(storage: &Storage, run: RunId) -> Result<Done, Failure> {
         }
     }
     Ok(Done::Told("Decided; it goes on.".to_owned()))
+}
+
+async fn run_of(storage: &Storage, run: RunId) -> Result<Run, Failure> {
+    let found = storage.store.run(run).await;
+    let found = found.map_err(|error| by_store(&error))?;
+    found.ok_or_else(|| Failure::new(Exit::NotFound, format!("there is no {run}")))
+}
+
+async fn suggest(storage: &Storage, run: RunId, request: &str) -> Result<Done, Failure> {
+    let row = run_of(storage, run).await?;
+    let wanted = plan::suggestion(&row, request)?;
+    let changed = plan::change(storage, &row, wanted, None).await?;
+    Ok(match plan::proposal_of(&changed)? {
+        Some(preview) => Done::Proposed {
+            run,
+            preview: Box::new(preview),
+        },
+        None => Done::NotProposed("nothing was proposed".to_owned()),
+    })
+}
+
+async fn apply_plan(storage: &Storage, run: RunId, digest: &Digest) -> Result<Done, Failure> {
+    let row = run_of(storage, run).await?;
+    plan::apply(storage, &row, &digest.to_string()).await?;
+    told_to_go_on(storage, run).await
 }
 
 async fn decide(storage: &Storage, action: Action) -> Result<Done, Failure> {

@@ -136,9 +136,10 @@ impl OneCall<'_> {
         permitted: Permitted,
         limit: CallLimit,
     ) -> Driven<Returned> {
+        let own_progress = self.config.callbacks.progress_of(&permitted.call);
         let context = ToolContext {
             scope: running.scope().clone(),
-            progress: Arc::clone(&self.config.progress),
+            progress: own_progress.unwrap_or_else(|| Arc::clone(&self.config.progress)),
             workspace: self.config.workspace.clone(),
             limit,
         };
