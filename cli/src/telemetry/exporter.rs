@@ -1,15 +1,16 @@
 //! Spans and counts, exported by OTLP over HTTP. All of it happens in threads of its own: what works never waits for a
 //! collector, and a stop does not either.
 
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_otlp::{MetricExporter, SpanExporter};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
-use opentelemetry_sdk::trace::SdkTracerProvider;
+use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter as _};
 use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
 use tracing_opentelemetry::MetricsLayer;
@@ -46,6 +47,38 @@ const COUNTED: &str = "tools::metrics";
 pub(super) struct Exporter {
     spans: SdkTracerProvider,
     counts: SdkMeterProvider,
+    refused: Refused,
+}
+
+/// Why the collector did not take spans the last time, if so.
+type Refused = Arc<Mutex<Option<String>>>;
+
+/// Notes whether spans are taken: their batches report to nobody.
+#[derive(Debug)]
+struct Noting {
+    inner: SpanExporter,
+    refused: Refused,
+}
+
+impl opentelemetry_sdk::trace::SpanExporter for Noting {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let taken = self.inner.export(batch).await;
+        let refused = taken.as_ref().err().map(ToString::to_string);
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = refused;
+        taken
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.inner.shutdown_with_timeout(timeout)
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.inner.force_flush()
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.inner.set_resource(resource);
+    }
 }
 
 impl Exporter {
@@ -75,9 +108,15 @@ impl Exporter {
             resource = resource.with_service_name("irq");
         }
         let resource = resource.build();
+        let refused = Refused::default();
+        let noting = Noting {
+            inner: spans,
+            refused: Arc::clone(&refused),
+        };
         Self {
+            refused,
             spans: SdkTracerProvider::builder()
-                .with_batch_exporter(spans)
+                .with_batch_exporter(noting)
                 .with_resource(resource.clone())
                 .build(),
             counts: SdkMeterProvider::builder()
@@ -106,6 +145,7 @@ impl Exporter {
     /// Hands over what is left, and says why where it was not taken in time.
     pub(super) fn end(self) -> Result<(), String> {
         let (done, waiting) = mpsc::channel();
+        let refused = Arc::clone(&self.refused);
         // Left behind where the collector takes nothing: the program's end is its end.
         thread::spawn(move || {
             let spans = self.spans.shutdown_with_timeout(FLUSHED_WITHIN);
@@ -113,7 +153,11 @@ impl Exporter {
             let _nobody_waits = done.send(spans.and(counts));
         });
         match waiting.recv_timeout(FLUSHED_WITHIN) {
-            Ok(ended) => ended.map_err(|error| error.to_string()),
+            Ok(ended) => {
+                ended.map_err(|error| error.to_string())?;
+                let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
+                refused.take().map_or(Ok(()), Err)
+            }
             Err(_late) => Err(format!(
                 "the collector took nothing within {FLUSHED_WITHIN:?}"
             )),
