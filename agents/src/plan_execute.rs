@@ -28,8 +28,8 @@ mod stored;
 pub use desk::{DeskError, PlanDesk, PlanRole};
 pub use diff::{DiffLine, PlanDiff};
 pub use driver::{
-    OpenQuestion, PLAN_EXECUTE, PlanBench, PlanChange, PlanEditError, PlanStanding, change_plan,
-    execute_plan, plan_kind,
+    OpenQuestion, PLAN_EXECUTE, PlanBench, PlanChange, PlanEditError, PlanStanding, Unfinished,
+    change_plan, execute_plan, plan_kind,
 };
 pub use effect::{Asking, Fact, FactKind, PersonAsked, PlanEffect};
 pub use event::{Failure, PlanEvent, Refused};

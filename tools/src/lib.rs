@@ -18,21 +18,22 @@ mod executor;
 mod keeper;
 mod ledger;
 mod limit;
+mod mcp;
 mod permission;
 mod registry;
 mod tool;
 pub mod wording;
 mod workspace;
 
-pub use arguments::{ArgumentsError, SchemaError};
+pub use arguments::{ArgumentsError, SchemaError, check_arguments};
 pub use builtin::{
     LaunchAgent, LaunchRequest, LaunchedAgent, Launcher, LauncherError, ListFiles, ProgramConfig,
     Python, ReadFile, SearchFiles, Shell, built_in_tools, edit_tools,
 };
 pub use callbacks::{NoCallbacks, ToolCallbacks};
 pub use containment::{
-    ALLOWED_VARIABLES, ContainedCommand, ContainedEnd, Containment, ContainmentConfig,
-    ContainmentError, ContainmentReport, KeptOutput, ToolEnvironment,
+    ALLOWED_VARIABLES, ContainedCommand, ContainedEnd, ContainedTalk, Containment,
+    ContainmentConfig, ContainmentError, ContainmentReport, KeptOutput, ToolEnvironment,
 };
 pub use controller::{
     Asked, Cancellation, Cleanup, ControllerConfig, Driven, Fenced, InterruptController,
@@ -44,6 +45,11 @@ pub use executor::{Executor, ExecutorConfig, TurnEnd};
 pub use keeper::{Exit, Mechanism, ProcessKey, WantedMechanism, main_if_keeper};
 pub use ledger::{CallLedger, CallPlace, LedgerError, NoLedger};
 pub use limit::{CallLimit, CallLimits, LimitPause};
+pub use mcp::{
+    ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, HttpServer, LeftOut,
+    McpConfig, McpConfigError, McpError, McpFailure, McpLimits, McpServerConfig, McpServers,
+    McpServersConfig, ProcessServer, Reach, ServerName,
+};
 pub use permission::{
     Approval, Approver, CallDigest, NobodyToAsk, Permission, PermissionAnswer, PermissionPolicy,
     PermissionRequest, PolicyConfig, PolicyError, RuleConfig, VoidApproval,

@@ -2,7 +2,7 @@
 
 use interrupts::Digest;
 use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::model::{Purpose, TokenUsage};
+use routing_core::model::{Purpose, TokenUsage, ToolRequest};
 use routing_core::review::Answer;
 use routing_core::{DecisionId, EventId, InterruptId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,8 @@ pub(crate) struct CallIntent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CallResult {
     pub(crate) text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tool_requests: Vec<ToolRequest>,
     pub(crate) usage: TokenUsage,
     pub(crate) cut_off: bool,
 }
@@ -117,4 +119,22 @@ pub(crate) struct CutOff {
     pub(crate) node: NodeId,
     pub(crate) reason: String,
     pub(crate) place: FlowPlace,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallIntent, CallResult};
+
+    /// As journals hold them that were written before agents had tools.
+    const INTENT: &str = r#"{"purpose":"step","turn":1,"correction":0,"schema":"OrchestratorRouting","digest":"126b4eeb011ae604c43b2d3596ec80fba06958cfee3dd7f90cbf948e8f57eb36"}"#;
+    const RESULT: &str = r#"{"text":"{}","usage":{"input":3,"output":4},"cut_off":false}"#;
+
+    #[test]
+    fn journals_of_before_there_were_tools_are_read_and_written_alike() {
+        let intent: CallIntent = serde_json::from_str(INTENT).unwrap();
+        assert_eq!(serde_json::to_string(&intent).unwrap(), INTENT);
+        let result: CallResult = serde_json::from_str(RESULT).unwrap();
+        assert!(result.tool_requests.is_empty());
+        assert_eq!(serde_json::to_string(&result).unwrap(), RESULT);
+    }
 }

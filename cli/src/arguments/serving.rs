@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use interrupts::life::Role;
 use jiff::SignedDuration;
 
+use super::{LimitArguments, ToolArguments};
 use crate::time::parse_duration;
 
 /// The arguments of `irq serve`.
@@ -37,6 +38,9 @@ pub(crate) struct ServeArguments {
     /// Leave the runs of an earlier server where they stand
     #[arg(long, help_heading = "Runs")]
     pub(crate) no_resume: bool,
+    /// How long a run of which everything waits for people is kept in memory; it goes on from the store after that
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration, help_heading = "Runs")]
+    pub(crate) put_aside_after: SignedDuration,
     /// The folder that runs speak about; one that is started over the network may name a folder below it
     #[arg(
         long,
@@ -45,6 +49,8 @@ pub(crate) struct ServeArguments {
         help_heading = "New runs"
     )]
     pub(crate) workspace: PathBuf,
+    #[command(flatten)]
+    pub(crate) tools: ToolArguments,
     /// The model of runs that name none: `rehearsal`, or PROVIDER:NAME
     #[arg(
         long,
@@ -64,6 +70,9 @@ pub(crate) struct ServeArguments {
         help_heading = "New runs"
     )]
     pub(crate) pace: u32,
+    /// What holds for all runs that the server executes; a run may bring tighter limits of its own
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
 }
 
 /// The arguments of `irq token`.
@@ -155,6 +164,9 @@ impl RoleChoice {
 /// The arguments of `irq doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
+    /// The file that names MCP servers: each is started or reached, and its tools are listed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp: Option<PathBuf>,
     /// One finding a line, as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -2,6 +2,7 @@
 
 mod finding;
 mod machine;
+mod servers;
 mod store;
 
 use std::io;
@@ -30,6 +31,9 @@ pub(crate) fn doctor(
     complete(async {
         let mut findings = store::findings(store).await;
         findings.extend(machine::findings());
+        if let Some(file) = &arguments.mcp {
+            findings.extend(servers::findings(file).await);
+        }
         let text = if arguments.json {
             findings
                 .iter()

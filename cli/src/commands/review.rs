@@ -11,7 +11,9 @@ use std::io::{self, IsTerminal};
 
 use interrupts::life::{Interrupt, Lane, State};
 use interrupts::policy::Subject;
+use interrupts::rules::Remember;
 use interrupts::store::{Filter, Store};
+use routing_core::RuleId;
 
 use super::print;
 use crate::address::{find_interrupt, find_run};
@@ -43,7 +45,12 @@ pub(crate) fn review(
         let storage = Storage::open(store).await?;
         storage.sweep().await?;
         if let Some(batch) = &arguments.batch {
-            return batch::decide_all(&storage, batch, arguments.json).await;
+            let together = if arguments.all_or_nothing {
+                batch::Together::AllOrNothing
+            } else {
+                batch::Together::EachAlone
+            };
+            return batch::decide_all(&storage, batch, together, arguments.json).await;
         }
         let Some(interrupt) = chosen_interrupt(&storage, arguments).await? else {
             return list_all(&storage, arguments, global).await;
@@ -51,7 +58,14 @@ pub(crate) fn review(
         if let Some(verdict) = arguments.decision {
             let chosen = chosen::of_arguments(&interrupt, verdict, arguments)?;
             show_change(&storage, &interrupt, &chosen, arguments, global).await?;
-            let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
+            let decided = decide(
+                &storage,
+                &interrupt,
+                chosen,
+                arguments.if_version,
+                remembered(arguments),
+            )
+            .await?;
             return told_decided(&storage, &decided, arguments).await;
         }
         let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
@@ -60,7 +74,7 @@ pub(crate) fn review(
                 print("Nothing was edited, nothing decided.\n")?;
                 return Ok(Exit::Success);
             };
-            let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
+            let decided = decide(&storage, &interrupt, chosen, arguments.if_version, None).await?;
             return told_decided(&storage, &decided, arguments).await;
         }
         if may_ask(&interrupt, arguments) {
@@ -75,6 +89,16 @@ pub(crate) fn review(
         };
         print(&text)?;
         Ok(Exit::Success)
+    })
+}
+
+/// That the decision holds for the same question when it is asked again, where the command line says so.
+fn remembered(arguments: &ReviewArguments) -> Option<Remember> {
+    arguments.remember.map(|reach| Remember {
+        id: RuleId::generate(),
+        reach: reach.reach(),
+        lifetime: arguments.remember_for,
+        most_uses: arguments.remember_uses,
     })
 }
 
@@ -165,7 +189,7 @@ async fn converse(
         print(&format!("{} stays open.\n", interrupt.id))?;
         return Ok(Exit::Success);
     };
-    let decided = decide(storage, &interrupt, chosen, arguments.if_version).await?;
+    let decided = decide(storage, &interrupt, chosen, arguments.if_version, None).await?;
     told_decided(storage, &decided, arguments).await
 }
 

@@ -4,6 +4,7 @@ mod ending;
 mod goal;
 mod limits;
 mod notes;
+mod prepared;
 mod script;
 mod talk;
 mod work;
@@ -16,12 +17,14 @@ use routing_core::RunId;
 use crate::arguments::{Global, RunArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::storage::Storage;
+use crate::tooling;
 
 use goal::GoalSource;
 
 pub(super) use limits::OuterLimits;
+pub(super) use prepared::{Beside, Prepared, settle};
 pub(super) use talk::Talk;
-pub(super) use work::{Begin, Work, perform, settle};
+pub(super) use work::{Begin, Work, perform};
 
 /// Runs the workflow.
 ///
@@ -72,8 +75,9 @@ fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failu
     let workspace = std::path::absolute(&arguments.workspace)
         .unwrap_or_else(|_no_place| arguments.workspace.clone());
     let defaults = RunLimits::default();
+    let tools = tooling::order(&arguments.tools)?;
     Ok(RunOrder {
-        version: arguments.workflow.form(),
+        version: RunOrder::form(arguments.workflow, tools.as_ref()),
         workflow: arguments.workflow,
         goal: goal.as_str().to_owned(),
         workspace: workspace.to_string_lossy().into_owned(),
@@ -89,5 +93,6 @@ fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failu
             corrections: arguments.corrections.unwrap_or(defaults.corrections),
             ..defaults
         },
+        tools,
     })
 }

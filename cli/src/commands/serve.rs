@@ -2,8 +2,10 @@
 
 mod awaiting;
 mod launcher;
+mod news;
 mod order;
 mod predecessor;
+mod standstill;
 mod stopping;
 mod welcome;
 mod work;
@@ -17,10 +19,9 @@ use server::{Drained, Remote, ServeError, ServerConfig, serve as serve_http};
 use store::bell_at;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tracing_subscriber::EnvFilter;
 
 use super::run::complete;
-use crate::arguments::{Global, ServeArguments, StoreArguments};
+use crate::arguments::{ServeArguments, StoreArguments};
 use crate::exit::{Exit, Failure, causes};
 use crate::keep::{Keeping, own_name};
 use crate::storage::Storage;
@@ -30,38 +31,15 @@ use order::Defaults;
 use stopping::Stopping;
 use welcome::Welcome;
 
-/// What is logged where `IRQ_LOG` says nothing else.
-const USUAL_LOG: &str = "warn,irq=info,server=info";
-
 /// Serves until it is told to stop.
 ///
 /// # Errors
 ///
 /// Where it cannot listen or the store cannot be used; nothing was served then. Where it could not be drained
 /// to its end.
-pub(crate) fn serve(
-    arguments: &ServeArguments,
-    store: &StoreArguments,
-    global: Global,
-) -> anyhow::Result<Exit> {
+pub(crate) fn serve(arguments: &ServeArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     let defaults = Defaults::of(arguments)?;
-    log(global);
     complete(async { until_stopped(arguments, store, defaults).await })
-}
-
-/// Logs to standard error. A second subscriber is no failure: an embedding test may have set one.
-fn log(global: Global) {
-    let filter = match (std::env::var("IRQ_LOG"), global.quiet, global.verbose) {
-        (Ok(filter), _, _) if !filter.is_empty() => filter,
-        (_, true, _) => "error".to_owned(),
-        (_, false, 0) => USUAL_LOG.to_owned(),
-        (_, false, _) => "info,irq=debug,server=debug,interrupts=debug".to_owned(),
-    };
-    let _set = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .try_init();
 }
 
 async fn until_stopped(
@@ -77,7 +55,10 @@ async fn until_stopped(
     let config = config(arguments, &storage)?;
     let drain = config.drain_time;
     let kept = Arc::clone(&storage.store);
-    let keeping = Arc::new(Keeping::with_grace(storage, drain / 2)?);
+    let keeping = Arc::new(Keeping::with_grace(
+        storage,
+        defaults.limits.grace().unwrap_or(drain / 2),
+    )?);
     let launcher = Arc::new(Launcher::new(Arc::clone(&keeping), defaults));
     let config = ServerConfig {
         launcher: Arc::clone(&launcher) as Arc<_>,
@@ -89,6 +70,10 @@ async fn until_stopped(
     if !arguments.no_resume {
         launcher.go_on_with_what_was_left().await;
     }
+    let going_on = {
+        let launcher = Arc::clone(&launcher);
+        tokio::spawn(async move { launcher.go_on_with_what_was_put_aside().await })
+    };
     let welcome = Welcome::issue(&*kept, address, &arguments.host).await?;
     welcome.say()?;
     let opened = arguments.open.then(|| welcome.open());
@@ -98,6 +83,7 @@ async fn until_stopped(
         () = hurry.cancelled() => Ok(Drained { cut: 0 }),
     };
     drop(opened);
+    going_on.abort();
     // A server that never began has runs to stop all the same.
     stop.cancel();
     let rest = stopping.ended(drain).await;

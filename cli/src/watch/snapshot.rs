@@ -284,6 +284,20 @@ fn told(subject: &AuditSubject) -> String {
         AuditSubject::Fork { run, from, .. } => format!("{run}  forked from {from}"),
         AuditSubject::Checkpoint { run, number, .. } => format!("{run}  checkpoint {number}"),
         AuditSubject::Purge { .. } => "what had ended long ago was forgotten".to_owned(),
+        AuditSubject::Rule {
+            rule,
+            event,
+            interrupt,
+            ..
+        } => {
+            let about = interrupt
+                .map(|interrupt| format!(" ({interrupt})"))
+                .unwrap_or_default();
+            format!("{rule}  {}{about}", event.name())
+        }
+        AuditSubject::Token { event, holder, .. } => {
+            format!("token of {}  {event}", holder.name)
+        }
         AuditSubject::Message {
             run, node, from, ..
         } => format!("{run}/{node}  message from {}", from.name),

@@ -1,6 +1,7 @@
 //! An interrupt as callers see it.
 
-use interrupts::life::{Decision, ExpiryOutcome, Interrupt, Lane, Verdict};
+use agents::tools::{ToolMatter, ToolQuestionKind};
+use interrupts::life::{Decider, Decision, ExpiryOutcome, Interrupt, Lane, Verdict};
 use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;
 use routing_core::{InterruptType, StopSource};
@@ -73,6 +74,9 @@ pub(crate) struct DecisionView {
     pub(crate) target: String,
     /// Who decided.
     pub(crate) by: String,
+    /// The standing rule that gave the answer of an earlier decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rule_id: Option<String>,
     /// When.
     pub(crate) at: String,
     /// The interrupt's version that it made.
@@ -91,7 +95,11 @@ impl DecisionView {
             interrupt_id: interrupt.id.to_string(),
             decision: verdict_name(decision.verdict).to_owned(),
             target: decision.target.as_str().to_owned(),
-            by: decider(&decision.by).to_owned(),
+            by: decider(&decision.by).into_owned(),
+            rule_id: match &decision.by {
+                Decider::Rule { rule, .. } => Some(rule.to_string()),
+                Decider::Person { .. } | Decider::Policy | Decider::Deadline => None,
+            },
             at: decision.at.to_string(),
             version: decision.version,
             payload: decision
@@ -296,6 +304,13 @@ fn confirmation(item: routing_core::ConfirmationItem) -> ConfirmationView {
 
 /// What an interrupt is about, for inboxes and their filters.
 pub(crate) fn kind_of(interrupt: &Interrupt) -> &'static str {
+    if let Some(matter) = ToolMatter::of(&interrupt.content) {
+        return match matter.tool_call.asks {
+            ToolQuestionKind::Permission => "permission",
+            ToolQuestionKind::UnknownOutcome => "tool_call",
+            ToolQuestionKind::Input => "human_input",
+        };
+    }
     match interrupt.interrupt_type {
         InterruptType::HumanReview => return "human_review",
         InterruptType::AgentReview => return "agent_review",

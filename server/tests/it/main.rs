@@ -10,6 +10,7 @@ mod page;
 mod plans;
 mod requests;
 mod rights;
+mod rules;
 mod runs;
 mod scene;
 mod socket;

@@ -16,7 +16,7 @@ use super::Driver;
 use super::nodes::{PLAN_EXECUTE, role_of};
 use super::standing::OpenQuestion;
 use crate::durable::decisions::name_of;
-use crate::durable::desk::{machinery, missing, shortened};
+use crate::durable::desk::{decide_by_rule, machinery, missing, shortened};
 use crate::durable::error::KeepError;
 use crate::plan_execute::desk::PlanRole;
 use crate::plan_execute::state::{Activity, Cause, Held, Phase};
@@ -171,7 +171,16 @@ impl Driver {
                 store.raise(raised).await?.into_interrupt()
             }
         };
-        if row.state == State::Acknowledged {
+        // A question that is held because a person interrupted the plan is shown to that person.
+        let by_rule = match self.standing.state.phase() {
+            Phase::Asking { .. } => decide_by_rule(store, &row).await?,
+            Phase::Held(_)
+            | Phase::Created
+            | Phase::Working { .. }
+            | Phase::BackingOff { .. }
+            | Phase::Ended(_) => false,
+        };
+        if row.state == State::Acknowledged && !by_rule {
             let shown = Digest::of(&serde_json::to_vec(&question)?);
             match store.require_review(row.id, row.epoch, shown).await {
                 // It was decided or withdrawn meanwhile, which is seen next.

@@ -4,11 +4,15 @@ use std::io::Read;
 use std::path::Path;
 
 use interrupts::life::{Interrupt, Verdict};
+use interrupts::rules::{Reach, Remember};
+use interrupts::store::Deciding;
+use jiff::SignedDuration;
+use routing_core::RuleId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::chosen::{Parts, of_parts};
-use super::deciding::decide;
+use super::deciding::{decide_together, deciding};
 use crate::address::find_interrupt;
 use crate::arguments::{parse_verdict, verdict_name};
 use crate::commands::print;
@@ -33,6 +37,32 @@ struct Wanted {
     reroute_to: Option<String>,
     #[serde(default)]
     version: Option<u64>,
+    #[serde(default)]
+    remember: Option<RememberLine>,
+}
+
+/// That a decision of a batch holds for the same question when it is asked again.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RememberLine {
+    #[serde(default = "in_its_run")]
+    scope: Reach,
+    #[serde(default = "an_hour")]
+    ttl_s: u32,
+    #[serde(default = "ten")]
+    max_uses: u32,
+}
+
+const fn in_its_run() -> Reach {
+    Reach::Run
+}
+
+const fn an_hour() -> u32 {
+    3_600
+}
+
+const fn ten() -> u32 {
+    10
 }
 
 /// Decides each line. A line that fails does not keep the others; a line that cannot be read keeps all of
@@ -48,9 +78,13 @@ struct Wanted {
 pub(super) async fn decide_all(
     storage: &Storage,
     path: &Path,
+    together: Together,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
     let wanted = read(path)?;
+    if together == Together::AllOrNothing {
+        return all_or_nothing(storage, wanted, as_json).await;
+    }
     let count = wanted.len();
     let mut failed: Vec<Exit> = Vec::new();
     for line in wanted {
@@ -79,6 +113,61 @@ pub(super) async fn decide_all(
         .into())
 }
 
+/// Whether a batch is one transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Together {
+    /// Each line commits alone.
+    EachAlone,
+    /// All lines commit together, or none.
+    AllOrNothing,
+}
+
+/// Decides all lines in one transaction. Where one is refused, none is decided, and each that was is told.
+async fn all_or_nothing(
+    storage: &Storage,
+    wanted: Vec<Wanted>,
+    as_json: bool,
+) -> anyhow::Result<Exit> {
+    let names: Vec<String> = wanted.iter().map(|line| line.interrupt.clone()).collect();
+    let (mut ready, mut refused) = (Vec::new(), Vec::new());
+    for (place, line) in wanted.into_iter().enumerate() {
+        match prepared(storage, line).await {
+            Ok(deciding) => ready.push(deciding),
+            Err(error) => match error.downcast::<Failure>() {
+                Ok(failure) => refused.push((place, failure)),
+                Err(error) => return Err(error),
+            },
+        }
+    }
+    if refused.is_empty() {
+        match decide_together(storage, ready).await? {
+            Ok(decided) => {
+                for one in &decided {
+                    print(&done(one, as_json))?;
+                }
+                return Ok(Exit::Success);
+            }
+            Err(lost) => refused = lost,
+        }
+    }
+    let (first, count) = (
+        refused.first().map(|(_, failure)| failure.exit),
+        refused.len(),
+    );
+    for (place, failure) in refused {
+        let name = names.get(place).map_or("?", String::as_str);
+        let exit = failure.exit;
+        print(&undone(name, exit, &failure.into(), as_json))?;
+    }
+    let text = format!(
+        "nothing was decided: {count} of {} are refused",
+        names.len()
+    );
+    Err(Failure::new(first.unwrap_or(Exit::Failure), text)
+        .hint("take them out of the file, or leave --all-or-nothing away")
+        .into())
+}
+
 fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     let mut text = String::new();
     if path == Path::new("-") {
@@ -98,7 +187,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
         wanted.push(serde_json::from_str(line).map_err(|error| {
             let text = format!("line {}: {error}; nothing was decided", index + 1);
             Failure::new(Exit::Usage, text).hint(
-                "a line has interrupt, decision, and where wanted payload, message, reroute_to, version",
+                "a line has interrupt, decision, and where wanted payload, message, reroute_to, version, remember",
             )
         })?);
     }
@@ -106,6 +195,21 @@ fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
 }
 
 async fn one(storage: &Storage, wanted: Wanted) -> anyhow::Result<Interrupt> {
+    let id = wanted.interrupt.clone();
+    let deciding = prepared(storage, wanted).await?;
+    match decide_together(storage, vec![deciding]).await? {
+        Ok(decided) => match decided.into_iter().next() {
+            Some(decided) => Ok(decided),
+            None => Err(Failure::new(Exit::Failure, format!("{id} was not decided")).into()),
+        },
+        Err(refused) => match refused.into_iter().next() {
+            Some((_place, failure)) => Err(failure.into()),
+            None => Err(Failure::new(Exit::Failure, format!("{id} was not decided")).into()),
+        },
+    }
+}
+
+async fn prepared(storage: &Storage, wanted: Wanted) -> anyhow::Result<Deciding> {
     let verdict: Verdict =
         parse_verdict(&wanted.decision).map_err(|problem| Failure::new(Exit::Usage, problem))?;
     let interrupt = find_interrupt(&*storage.store, &wanted.interrupt).await?;
@@ -115,7 +219,13 @@ async fn one(storage: &Storage, wanted: Wanted) -> anyhow::Result<Interrupt> {
         to: wanted.reroute_to,
     };
     let chosen = of_parts(&interrupt, verdict, parts)?;
-    decide(storage, &interrupt, chosen, wanted.version).await
+    let remember = wanted.remember.map(|remember| Remember {
+        id: RuleId::generate(),
+        reach: remember.scope,
+        lifetime: SignedDuration::from_secs(remember.ttl_s.into()),
+        most_uses: remember.max_uses,
+    });
+    deciding(storage, &interrupt, chosen, wanted.version, remember).await
 }
 
 fn done(decided: &Interrupt, as_json: bool) -> String {

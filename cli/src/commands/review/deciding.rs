@@ -1,7 +1,8 @@
 //! Deciding an interrupt as it was shown.
 
 use interrupts::life::{Choosing, Interrupt, Judge, Refusal, State};
-use interrupts::store::Run;
+use interrupts::rules::Remember;
+use interrupts::store::{Deciding, Run, TogetherError};
 use routing_core::DecisionId;
 
 use super::chosen::Chosen;
@@ -26,8 +27,34 @@ pub(in crate::commands) async fn decide(
     shown: &Interrupt,
     chosen: Chosen,
     if_version: Option<u64>,
+    remember: Option<Remember>,
 ) -> anyhow::Result<Interrupt> {
-    let id = shown.id;
+    let deciding = deciding(storage, shown, chosen, if_version, remember).await?;
+    match decide_together(storage, vec![deciding]).await? {
+        Ok(decided) => Ok(decided.into_iter().next().unwrap_or_else(|| shown.clone())),
+        Err(refused) => Err(match refused.into_iter().next() {
+            Some((_place, failure)) => failure.into(),
+            None => not_open(shown).into(),
+        }),
+    }
+}
+
+/// A decision about an interrupt as it was shown.
+///
+/// # Errors
+///
+/// [`Exit::Conflict`] where it is not open.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(super) async fn deciding(
+    storage: &Storage,
+    shown: &Interrupt,
+    chosen: Chosen,
+    if_version: Option<u64>,
+    remember: Option<Remember>,
+) -> anyhow::Result<Deciding> {
     let version = if_version.unwrap_or(shown.version);
     let Some(review) = shown.review.as_ref().filter(|_review| is_open(shown)) else {
         return Err(not_open(shown).into());
@@ -48,13 +75,52 @@ pub(in crate::commands) async fn decide(
         target: chosen.target,
         content,
     };
-    let decided = storage.store.decide(id, judge, choosing).await;
-    let decided = decided.map_err(|error| by_change(id, &error))?;
-    let run = storage.store.run(decided.run).await;
-    if let Some(run) = run.map_err(|error| by_store(&error))? {
-        storage.ring(&run).await;
+    Ok(Deciding {
+        interrupt: shown.id,
+        judge,
+        choosing,
+        remember,
+    })
+}
+
+/// What was refused, each with its place.
+pub(super) type Refused = Vec<(usize, Failure)>;
+
+/// Decides all of these in one transaction, or none; then says why not of each that was refused.
+///
+/// # Errors
+///
+/// Where the store failed.
+///
+/// # Cancel safety
+///
+/// Dropped, all were decided or none: look to see.
+pub(super) async fn decide_together(
+    storage: &Storage,
+    decisions: Vec<Deciding>,
+) -> anyhow::Result<Result<Vec<Interrupt>, Refused>> {
+    let decided = match storage.store.decide_together(decisions).await {
+        Ok(decided) => decided,
+        Err(TogetherError::Refused(refused)) => {
+            let refused = refused.into_iter();
+            let told = refused.map(|one| (one.place, by_change(one.interrupt, &one.error)));
+            return Ok(Err(told.collect()));
+        }
+        Err(TogetherError::Store(error)) => return Err(by_store(&error).into()),
+        Err(error) => return Err(Failure::new(Exit::Failure, error.to_string()).into()),
+    };
+    let mut rung = Vec::new();
+    for one in &decided {
+        if rung.contains(&one.run) {
+            continue;
+        }
+        rung.push(one.run);
+        let run = storage.store.run(one.run).await;
+        if let Some(run) = run.map_err(|error| by_store(&error))? {
+            storage.ring(&run).await;
+        }
     }
-    Ok(decided)
+    Ok(Ok(decided))
 }
 
 fn is_open(interrupt: &Interrupt) -> bool {
