@@ -73,7 +73,10 @@ pub(crate) async fn decide(
 ) -> Result<Decided, Problem> {
     Right::Decide.demand(caller)?;
     let about = |problem: Problem| problem.about(format!("/v1/interrupts/{}", interrupt.id));
-    let deciding = match prepare(app, caller, interrupt, &order).await.map_err(about)? {
+    let deciding = match prepare(app, caller, interrupt, &order)
+        .await
+        .map_err(about)?
+    {
         Prepared::Before(before) => return Ok(before),
         Prepared::Deciding(deciding) => deciding,
     };

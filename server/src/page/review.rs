@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::form;
 use super::layout::{Place, again, banner, page, refused, time, time_text};
-use super::rules;
 use super::plan;
+use super::rules;
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
 use crate::acting::{self, DecisionOrder, interrupt_named, plan_of};
