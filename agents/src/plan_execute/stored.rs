@@ -252,8 +252,8 @@ pub async fn decided_escape(
             interrupt.interrupt_type == InterruptType::Pause
                 && !plan.standing.applied.contains(&interrupt.id)
         };
-        let left = found.into_iter().map(|(_, interrupt)| interrupt);
-        decided = left.filter(is_left).next_back().or(decided);
+        let mut left = found.into_iter().map(|(_, interrupt)| interrupt);
+        decided = left.rfind(is_left).or(decided);
     }
 }
 

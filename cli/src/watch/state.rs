@@ -214,12 +214,15 @@ impl State {
                     modal.interrupt = Some(interrupt);
                 }
             }
-            Done::Proposed { run, preview } => match &mut self.overlay {
-                Some(Overlay::Modal(modal)) if modal.run == run => {
+            Done::Proposed { run, preview } => {
+                if let Some(Overlay::Modal(modal)) = &mut self.overlay
+                    && modal.run == run
+                {
                     modal.change = PlanChange::Shown(preview);
+                } else {
+                    self.tell("A change is proposed; nothing is applied.");
                 }
-                _ => self.tell("A change is proposed; nothing is applied."),
-            },
+            }
             Done::NotProposed(text) => {
                 if let Some(Overlay::Modal(modal)) = &mut self.overlay {
                     modal.change = PlanChange::Unseen;

@@ -150,7 +150,22 @@ impl From<KeepError> for PlanEditError {
         match error {
             KeepError::Run(RunError::Owned { lease }) => Self::Owned { lease },
             KeepError::Store(error) => Self::Store(error),
-            other => Self::Unrecorded(Box::new(other)),
+            other @ (KeepError::Run(_)
+            | KeepError::Journal(_)
+            | KeepError::Checkpoint(_)
+            | KeepError::Admit(_)
+            | KeepError::Change(_)
+            | KeepError::Name(_)
+            | KeepError::Unreadable { .. }
+            | KeepError::Json(_)
+            | KeepError::OtherSchema { .. }
+            | KeepError::Diverged { .. }
+            | KeepError::OtherForm { .. }
+            | KeepError::Ended { .. }
+            | KeepError::NoRun { .. }
+            | KeepError::NotOpenYet { .. }
+            | KeepError::Launched { .. }
+            | KeepError::NotOpen) => Self::Unrecorded(Box::new(other)),
         }
     }
 }

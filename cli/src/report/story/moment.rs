@@ -272,8 +272,9 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             Tone::Waiting,
             format!("stopping: {}", line(&reason.message)),
         ),
-        // How a run ended stands in the summary.
+        // How a run ended stands in the summary, how its plan stands in the tree.
         RunEvent::Completed { .. }
+        | RunEvent::PlanStands { .. }
         | RunEvent::Stopped { .. }
         | RunEvent::CheckpointSaved { .. }
         | RunEvent::Cancelled { .. }
