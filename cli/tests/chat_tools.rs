@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use rexpect::session::{PtySession, spawn_command};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, Said, SaidCall, WireForm};
+use tests::providers::{
+    Behaviour, ProviderDouble, RIGHT_KEY, Received, Said, SaidCall, Transport, WireForm,
+};
 
 /// How long anything may take to appear, in milliseconds.
 const PATIENCE: u64 = 30_000;
@@ -291,7 +293,8 @@ fn chatting(double: &ProviderDouble, model: &str, more: &[&str]) -> std::process
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_with_a_certificate_of_a_private_authority_is_trusted_when_that_is_named() {
     let says = |_: &Received| "Welcome.";
-    let double = ProviderDouble::over(Transport::Http1OverTls, FORM, [Behaviour::Answers], says).await;
+    let double =
+        ProviderDouble::over(Transport::Http1OverTls, FORM, [Behaviour::Answers], says).await;
     let double = double.unwrap();
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("authority.pem");

@@ -360,12 +360,11 @@ async fn an_interrupt_at_any_byte_of_a_stream_with_tools_leaves_a_valid_history(
                 }
                 let whole = stream[..place].rfind("\n\n").unwrap_or_default();
                 let seen = stream[..whole].contains("k.");
-                while seen {
-                    if let Some(ConversationEvent::Piece { text }) = events.recv().await
-                        && text.contains("k.")
-                    {
-                        break;
-                    }
+                let mut waits = seen;
+                while waits {
+                    let event = events.recv().await.unwrap();
+                    waits =
+                        !matches!(event, ConversationEvent::Piece { text } if text.contains("k."));
                 }
                 conversation.interrupt(reason());
             });
