@@ -2,6 +2,7 @@
 
 mod watched;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use llm::{
@@ -44,6 +45,39 @@ pub(crate) struct Rehearsal {
     pub(crate) material: Vec<String>,
     /// What steers it.
     pub(crate) script: Option<Script>,
+}
+
+/// How a conversation speaks to its model's server.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Manner {
+    /// Certificates of authorities to trust beside the system's.
+    pub(crate) ca_certificate: Option<PathBuf>,
+    /// Whether answers are made in the background.
+    pub(crate) background: bool,
+}
+
+impl Manner {
+    fn of(&self, model: ProviderModel) -> Result<ProviderModel, Failure> {
+        let model = match &self.ca_certificate {
+            None => model,
+            Some(file) => {
+                let pem = std::fs::read(file).map_err(|error| {
+                    let text = format!("--ca-certificate: cannot read {}: {error}", file.display());
+                    Failure::new(Exit::NotFound, text)
+                })?;
+                model.trusting(&pem).map_err(|error| {
+                    let text = format!("--ca-certificate: {}: {}", file.display(), causes(&error));
+                    Failure::new(Exit::Usage, text)
+                        .hint("give a file that begins with -----BEGIN CERTIFICATE-----")
+                })?
+            }
+        };
+        Ok(if self.background {
+            model.in_background(Arc::new(()))
+        } else {
+            model
+        })
+    }
 }
 
 impl ModelChoice {
@@ -94,6 +128,7 @@ impl ModelChoice {
         seed: u64,
         pace: Pace,
         charge: Option<impl Charge + 'static>,
+        manner: &Manner,
     ) -> Result<Arc<dyn ChatModel>, Failure> {
         match self {
             // It costs nobody anything.
@@ -103,7 +138,7 @@ impl ModelChoice {
                 ..RehearsalConfig::default()
             }))),
             Self::Provider { id, base_url } => {
-                let model = untried_model(id, base_url)?;
+                let model = manner.of(untried_model(id, base_url)?)?;
                 Ok(match charge {
                     // Each try is paid for.
                     Some(charge) => Arc::new(Retrying::new(

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use rexpect::session::{PtySession, spawn_command};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, Said, SaidCall, WireForm};
+use tests::providers::{
+    Behaviour, ProviderDouble, RIGHT_KEY, Received, Said, SaidCall, Transport, WireForm,
+};
 
 /// How long anything may take to appear, in milliseconds.
 const PATIENCE: u64 = 30_000;
@@ -271,4 +273,51 @@ fn permissions_of_a_file_hold_and_a_bad_one_is_explained() {
         said.contains("--permissions") && said.contains("hint"),
         "{said}"
     );
+}
+
+fn chatting(double: &ProviderDouble, model: &str, more: &[&str]) -> std::process::Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_irq"))
+        .args(["chat", "--model", model, "--base-url", double.address()])
+        .args(more)
+        .env("OPENAI_API_KEY", RIGHT_KEY)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // One that refuses its arguments reads nothing.
+    let _closed = child.stdin.take().unwrap().write_all(b"hello\n");
+    child.wait_with_output().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_with_a_certificate_of_a_private_authority_is_trusted_when_that_is_named() {
+    let says = |_: &Received| "Welcome.";
+    let double =
+        ProviderDouble::over(Transport::Http1OverTls, FORM, [Behaviour::Answers], says).await;
+    let double = double.unwrap();
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("authority.pem");
+    std::fs::write(&file, double.authority().unwrap()).unwrap();
+    let named = ["--ca-certificate", file.to_str().unwrap()];
+    let trusted = chatting(&double, "openai:some-model", &named);
+    assert!(
+        String::from_utf8_lossy(&trusted.stdout).contains("Welcome."),
+        "{trusted:?}"
+    );
+    std::fs::write(&file, "no certificate").unwrap();
+    let refused = chatting(&double, "openai:some-model", &named);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--ca-certificate"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_are_made_in_the_background_where_that_is_asked_for() {
+    let form = WireForm::OpenAiResponses;
+    let says = |_: &Received| "Welcome.";
+    let double = ProviderDouble::answering(form, [Behaviour::Answers], says).await;
+    let double = double.unwrap();
+    let answered = chatting(&double, "openai_resp:some-model", &["--background"]);
+    assert!(answered.status.success(), "{answered:?}");
+    assert_eq!(double.received()[0].body["background"], true);
 }

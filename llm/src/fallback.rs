@@ -9,6 +9,7 @@ use routing_core::model::{
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
+use tracing::Instrument;
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome};
 use crate::port::{Chat, Ended, Language, Port, Speaks};
@@ -85,7 +86,16 @@ impl<M: ?Sized> Fallback<M> {
         }
     }
 
-    async fn first_answer<P: Port>(&self, mut call: P::Call, scope: &StopScope) -> Ended<P>
+    /// The calls of all models that are asked, below one span.
+    async fn first_answer<P: Port>(&self, call: P::Call, scope: &StopScope) -> Ended<P>
+    where
+        M: Speaks<P>,
+    {
+        let span = tracing::info_span!("irq.model.chain", models = self.name);
+        self.asked::<P>(call, scope).instrument(span).await
+    }
+
+    async fn asked<P: Port>(&self, mut call: P::Call, scope: &StopScope) -> Ended<P>
     where
         M: Speaks<P>,
     {

@@ -11,6 +11,7 @@ use routing_core::model::{
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
+use tracing::Instrument;
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome};
 use crate::port::{Chat, Ended, Language, Port, Speaks};
@@ -41,7 +42,16 @@ impl<M> Retrying<M> {
 }
 
 impl<M> Retrying<M> {
-    async fn until_answered<P: Port>(&self, mut call: P::Call, scope: &StopScope) -> Ended<P>
+    /// All tries of a call, below one span.
+    async fn until_answered<P: Port>(&self, call: P::Call, scope: &StopScope) -> Ended<P>
+    where
+        M: Speaks<P>,
+    {
+        let span = tracing::info_span!("irq.model.tries", model = self.inner.title());
+        self.tried::<P>(call, scope).instrument(span).await
+    }
+
+    async fn tried<P: Port>(&self, mut call: P::Call, scope: &StopScope) -> Ended<P>
     where
         M: Speaks<P>,
     {

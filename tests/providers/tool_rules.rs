@@ -95,20 +95,15 @@ pub(super) fn openai_responses(body: &Value) -> Checked {
     let (mut asked, mut answered) = (HashSet::new(), HashSet::new());
     for item in list(body, "input") {
         let id = text(item, "/call_id");
-        match text(item, "/type") {
-            "function_call" => {
-                if id.is_empty() || !is_plain(text(item, "/name"), 64) || !asked.insert(id) {
-                    return refused(format!("Invalid function_call '{id}'"));
-                }
-            }
-            "function_call_output" => {
-                if !asked.contains(id) || !answered.insert(id) {
-                    return refused(format!(
-                        "No tool call found for function call output with call_id {id}."
-                    ));
-                }
-            }
-            _ => {}
+        let kind = text(item, "/type");
+        let is_bad = || id.is_empty() || !is_plain(text(item, "/name"), 64);
+        if kind == "function_call" && (is_bad() || !asked.insert(id)) {
+            return refused(format!("Invalid function_call '{id}'"));
+        }
+        if kind == "function_call_output" && (!asked.contains(id) || !answered.insert(id)) {
+            return refused(format!(
+                "No tool call found for function call output with call_id {id}."
+            ));
         }
     }
     match asked.difference(&answered).next() {

@@ -23,7 +23,7 @@ use routing_core::{StopMode, StopReason, StopSource};
 
 use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
-use crate::model::ModelChoice;
+use crate::model::{Manner, ModelChoice};
 use crate::palette;
 
 /// The most characters of a tool's arguments that are shown while it runs.
@@ -41,7 +41,12 @@ const WATCHED_PACE: u32 = 40;
 pub(crate) fn chat(arguments: &ChatArguments, global: Global) -> anyhow::Result<Exit> {
     let choice = ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
     let budget = ChatBudget::of(&arguments.budget, &arguments.model)?;
-    let model = choice.open_chat(arguments.seed, pace(arguments), budget.clone())?;
+    let model = choice.open_chat(
+        arguments.seed,
+        pace(arguments),
+        budget.clone(),
+        &manner(arguments),
+    )?;
     let on_terminal = io::stdin().is_terminal()
         && io::stdout().is_terminal()
         && !arguments.no_input
@@ -66,6 +71,14 @@ pub(crate) fn chat(arguments: &ChatArguments, global: Global) -> anyhow::Result<
     // A thread that reads the terminal cannot be joined.
     runtime.shutdown_background();
     ended
+}
+
+/// How the server is spoken to.
+fn manner(arguments: &ChatArguments) -> Manner {
+    Manner {
+        ca_certificate: arguments.ca_certificate.clone(),
+        background: arguments.background,
+    }
 }
 
 fn pace(arguments: &ChatArguments) -> Pace {

@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn what_tools_read_and_write_is_estimated_too() {
         let asking = Message::asking("12345", vec![ToolRequest::new("id", "list", "{}")]);
-        assert_eq!(characters::read(&[asking.clone()], &[]), 11);
+        assert_eq!(characters::read(std::slice::from_ref(&asking), &[]), 11);
         assert_eq!(characters::written("12345", &asking.tool_requests), 11);
         let offer = ToolOffer {
             name: "list".to_owned(),

@@ -262,11 +262,9 @@ async fn a_pause_waits_for_tools_and_becomes_an_interrupt_where_they_take_too_lo
             RunEnd::Answered => panic!("it was paused"),
         }
         assert_eq!(results(&conversation).len(), 2);
-        assert!(
-            conversation.has_work(),
-            "the model has not read the results"
-        );
         assert_eq!(conversation.status(), ConversationStatus::Paused);
+        // Tools that end at once may have been read by the model before the pause took hold.
+        assert!(conversation.has_work() || !slow);
         assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
     }
 }
@@ -362,12 +360,11 @@ async fn an_interrupt_at_any_byte_of_a_stream_with_tools_leaves_a_valid_history(
                 }
                 let whole = stream[..place].rfind("\n\n").unwrap_or_default();
                 let seen = stream[..whole].contains("k.");
-                while seen {
-                    if let Some(ConversationEvent::Piece { text }) = events.recv().await
-                        && text.contains("k.")
-                    {
-                        break;
-                    }
+                let mut waits = seen;
+                while waits {
+                    let event = events.recv().await.unwrap();
+                    waits =
+                        !matches!(event, ConversationEvent::Piece { text } if text.contains("k."));
                 }
                 conversation.interrupt(reason());
             });

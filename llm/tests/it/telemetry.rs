@@ -24,7 +24,12 @@ type Fields = BTreeMap<String, String>;
 struct Capture {
     spans: Arc<Mutex<BTreeMap<u64, Fields>>>,
     ids: Arc<AtomicU64>,
+    /// The spans that are entered, the innermost last. These tests have one thread.
+    entered: Arc<Mutex<Vec<u64>>>,
 }
+
+/// The span around all tries of a call.
+const TRIES: &str = "irq.model.tries";
 
 struct Into<'fields>(&'fields mut Fields);
 
@@ -40,13 +45,17 @@ impl Visit for Into<'_> {
 
 impl Subscriber for Capture {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_span() && metadata.name() == "gen_ai.inference"
+        metadata.is_span() && ["gen_ai.inference", TRIES].contains(&metadata.name())
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
         let id = self.ids.fetch_add(1, Ordering::Relaxed) + 1;
         let mut fields = Fields::new();
         attributes.record(&mut Into(&mut fields));
+        fields.insert("span".to_owned(), attributes.metadata().name().to_owned());
+        if let Some(parent) = self.entered.lock().unwrap().last() {
+            fields.insert("parent".to_owned(), parent.to_string());
+        }
         self.spans.lock().unwrap().insert(id, fields);
         Id::from_u64(id)
     }
@@ -60,9 +69,13 @@ impl Subscriber for Capture {
 
     fn event(&self, _event: &Event<'_>) {}
 
-    fn enter(&self, _span: &Id) {}
+    fn enter(&self, span: &Id) {
+        self.entered.lock().unwrap().push(span.into_u64());
+    }
 
-    fn exit(&self, _span: &Id) {}
+    fn exit(&self, _span: &Id) {
+        self.entered.lock().unwrap().pop();
+    }
 }
 
 impl Capture {
@@ -72,8 +85,11 @@ impl Capture {
         (capture, guard)
     }
 
+    /// The spans of requests.
     fn spans(&self) -> Vec<Fields> {
-        self.spans.lock().unwrap().values().cloned().collect()
+        let spans = self.spans.lock().unwrap();
+        let of_request = |fields: &&Fields| fields["span"] != TRIES;
+        spans.values().filter(of_request).cloned().collect()
     }
 }
 
@@ -193,4 +209,19 @@ async fn each_try_has_a_span_and_a_failure_is_an_error_of_its_type() {
         .iter()
         .filter(|span| span.contains_key("otel.status_code"));
     assert_eq!(failed.count(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_try_has_a_span_of_its_own_below_that_of_the_call() {
+    let (capture, _guard) = Capture::start();
+    let form = WireForm::OpenAi;
+    let double = double(form, [Behaviour::refuses(500), Behaviour::Answers]).await;
+    let model = Retrying::new(model(&double, form), RetryPolicy::default());
+    model.chat(talk(), &StopScope::new()).await.unwrap();
+    let tries = capture.spans();
+    assert_eq!(tries.len(), 2);
+    assert_eq!(tries[0]["error.type"], "500");
+    assert_eq!(tries[0]["parent"], tries[1]["parent"]);
+    let parent = tries[0]["parent"].parse::<u64>().unwrap();
+    assert_eq!(capture.spans.lock().unwrap()[&parent]["span"], TRIES);
 }

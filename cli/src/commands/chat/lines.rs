@@ -77,25 +77,35 @@ pub(super) async fn talk(
             }
         };
         tell_rest(&mut events, &mut *output)?;
-        match ended {
-            Ok(RunEnd::Interrupted { reason, .. }) if is_of_budget(&reason, signalled) => {
-                return Err(unpaid(reason).into());
-            }
-            Ok(RunEnd::Paused { reason }) if is_of_budget(&reason, signalled) => {
-                return Err(Failure::new(Exit::LimitHit, reason.message).into());
-            }
-            Ok(RunEnd::Interrupted { .. } | RunEnd::Paused { .. }) => {
-                return Ok(signalled.unwrap_or(Exit::Interrupted));
-            }
-            Err(RunError::Model(error)) => return Err(failure(&error).into()),
-            Err(error) => return Err(error.into()),
-            Ok(RunEnd::Answered) => {}
+        if let Some(exit) = left_with(ended, signalled)? {
+            return Ok(exit);
         }
     }
 }
 
+/// What the program leaves with after a run; `None` where the next line is read.
+fn left_with(
+    ended: Result<RunEnd, RunError>,
+    signalled: Option<Exit>,
+) -> anyhow::Result<Option<Exit>> {
+    match ended {
+        Ok(RunEnd::Answered) => Ok(None),
+        Ok(RunEnd::Interrupted { reason, .. }) if is_of_limit(&reason, signalled) => {
+            Err(unpaid(reason).into())
+        }
+        Ok(RunEnd::Paused { reason }) if is_of_limit(&reason, signalled) => {
+            Err(Failure::new(Exit::LimitHit, reason.message).into())
+        }
+        Ok(RunEnd::Interrupted { .. } | RunEnd::Paused { .. }) => {
+            Ok(Some(signalled.unwrap_or(Exit::Interrupted)))
+        }
+        Err(RunError::Model(error)) => Err(failure(&error).into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Whether no signal and no person has stopped it: a limit did.
-fn is_of_budget(reason: &StopReason, signalled: Option<Exit>) -> bool {
+fn is_of_limit(reason: &StopReason, signalled: Option<Exit>) -> bool {
     signalled.is_none() && reason.source == StopSource::System
 }
 

@@ -20,11 +20,11 @@ use super::raw_terminal::RawTerminal;
 use super::screen::Screen;
 use super::tool_talk::{QUESTION_HINT, ToolTalk};
 use super::tools::Question;
-use super::{ChatBudget, ended_line, failure, now, pace, tool_line, usage_text};
+use super::{ChatBudget, ended_line, failure, manner, now, pace, tool_line, usage_text};
 use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
 use crate::layout::columns_of;
-use crate::model::ModelChoice;
+use crate::model::{Manner, ModelChoice};
 use crate::palette::{Palette, Tone};
 use crate::visible::{visible_line, visible_lines, visible_piece};
 
@@ -126,6 +126,7 @@ pub(super) struct Talk {
     palette: Palette,
     global: Global,
     base_url: Option<String>,
+    manner: Manner,
     seed: u64,
     pace: llm::Pace,
     /// Pays for the models that are talked with, all of them.
@@ -153,6 +154,7 @@ impl Talk {
             palette: Palette::for_stream(&io::stdout(), global.no_color),
             global,
             base_url: arguments.base_url.clone(),
+            manner: manner(arguments),
             seed: arguments.seed,
             pace: pace(arguments),
             heard_of_answer: false,
@@ -478,8 +480,9 @@ impl Talk {
             .next()
             .is_some_and(|provider| name.starts_with(&format!("{provider}:")));
         let base_url = self.base_url.clone().filter(|_| is_same_provider);
-        let opened = ModelChoice::parse(name, base_url)
-            .and_then(|choice| choice.open_chat(self.seed, self.pace, self.budget.clone()));
+        let opened = ModelChoice::parse(name, base_url).and_then(|choice| {
+            choice.open_chat(self.seed, self.pace, self.budget.clone(), &self.manner)
+        });
         match opened {
             Ok(model) => {
                 self.conversation.change_model(model);
