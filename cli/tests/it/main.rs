@@ -24,6 +24,7 @@ mod schema;
 mod seed;
 mod server;
 mod serving;
+mod serving_terms;
 mod signals;
 mod terminal;
 mod tour;
