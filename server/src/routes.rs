@@ -3,6 +3,7 @@
 mod agents;
 mod batch;
 mod claims;
+mod cloud_events;
 mod decisions;
 mod events;
 mod health;
@@ -81,7 +82,7 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(rules::read, rules::revoke))
         .routes(routes!(history::list))
         .routes(routes!(history::verify))
-        .routes(routes!(events::stream))
+        .routes(routes!(events::stream, cloud_events::receive))
         .routes(routes!(events::socket))
         .routes(routes!(events::ticket))
         .routes(routes!(tokens::list, tokens::create))

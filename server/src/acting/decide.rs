@@ -298,7 +298,7 @@ pub(super) fn choosing(
 }
 
 /// The id of a decision: of the caller's key, so that it is the same when it is sent again.
-fn decision_id(caller: &Caller, interrupt: &Interrupt, key: Option<&str>) -> DecisionId {
+pub(super) fn decision_id(caller: &Caller, interrupt: &Interrupt, key: Option<&str>) -> DecisionId {
     match key {
         Some(key) => {
             let purpose = format!("decision {}", interrupt.id);
