@@ -145,8 +145,12 @@ fn says_json(headers: &HeaderMap) -> bool {
 }
 
 fn unguarded(error: GuardError) -> Problem {
+    let kind = match error {
+        GuardError::TooDeep { .. } => Kind::Malformed,
+        GuardError::Integer { .. } | GuardError::Number { .. } => Kind::Shape,
+    };
     Problem::new(
-        Kind::Malformed,
+        kind,
         error.to_string(),
         "`/openapi.json` describes what is taken",
     )

@@ -25,7 +25,7 @@ use crate::problem::{Kind, Problem};
 use envelope::{CloudEvent, Mode};
 
 /// The most events of a batch.
-const MOST: usize = 200;
+pub(super) const MOST: usize = 200;
 
 /// The types that are carried out, each as the request of REST that it stands for.
 const TYPES: [(&str, Command); 5] = [
@@ -104,7 +104,7 @@ pub(crate) struct EventResults {
 
 /// Accepts CloudEvents: structured (`application/cloudevents+json`), in a batch
 /// (`application/cloudevents-batch+json`), or binary (`ce-` headers, and the data as `application/json`). What an
-/// event asks for needs the right of the request that it stands for. Of a batch each event is carried out alone.
+/// event asks for needs the right of the request that it stands for. Of a batch each event is carried out alone; where none is accepted, the answer is a problem.
 #[utoipa::path(post, path = "/v1/events",
     request_body(content((CloudEventBody = "application/cloudevents+json"),
         (Vec<CloudEventBody> = "application/cloudevents-batch+json"))),
@@ -152,6 +152,12 @@ pub(crate) async fn receive(
         });
     }
     let accepted = results.iter().filter(|one| one.problem.is_none()).count();
+    if accepted == 0 {
+        let results: Vec<Value> = results.iter().map(EventResult::to_json).collect();
+        let detail = format!("none of the {} events was accepted", results.len());
+        let hint = "`results` says of each why not";
+        return Err(Problem::new(Kind::Shape, detail, hint).with("results", results));
+    }
     let body = Json(EventResults { results, accepted });
     Ok((StatusCode::ACCEPTED, body).into_response())
 }
@@ -165,6 +171,10 @@ impl EventResult {
             run_id: None,
             problem: Some(problem.to_json()),
         }
+    }
+
+    fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
     }
 
     fn about(id: String, interrupt: &Interrupt) -> Self {
