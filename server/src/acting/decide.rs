@@ -73,10 +73,10 @@ pub(crate) async fn decide(
     Right::Decide.demand(caller)?;
     let about = |problem: Problem| problem.about(format!("/v1/interrupts/{}", interrupt.id));
     let deciding = match prepare(app, caller, interrupt, &order).map_err(about)? {
-        Prepared::Before(before) => return Ok(before),
+        Prepared::Before(before) => return Ok(*before),
         Prepared::Deciding(deciding) => deciding,
     };
-    match app.store().decide_together(vec![deciding]).await {
+    match app.store().decide_together(vec![*deciding]).await {
         Ok(decided) => {
             let decided = decided.into_iter().next();
             let decided = decided.unwrap_or_else(|| interrupt.clone());
@@ -110,7 +110,7 @@ pub(crate) async fn decide_all(
         match prepared {
             Ok(Prepared::Before(before)) => decided.push((place, before.into_interrupt())),
             Ok(Prepared::Deciding(one)) => {
-                deciding.push(one);
+                deciding.push(*one);
                 places.push(place);
             }
             Err(problem) => refused.push((place, problem)),
@@ -145,9 +145,9 @@ pub(crate) async fn decide_all(
 /// What an order comes to before the store is asked.
 enum Prepared {
     /// The same request was carried out before.
-    Before(Decided),
+    Before(Box<Decided>),
     /// It can be made, unless somebody is faster.
-    Deciding(Deciding),
+    Deciding(Box<Deciding>),
 }
 
 /// Checks everything that can be said of a decision without making it.
@@ -159,7 +159,7 @@ fn prepare(
 ) -> Result<Prepared, Problem> {
     let id = decision_id(caller, interrupt, order.key.as_deref());
     if let Some(before) = made_before(interrupt, id, order)? {
-        return Ok(Prepared::Before(before));
+        return Ok(Prepared::Before(Box::new(before)));
     }
     if let Some(problem) = not_decided(interrupt, app.now()) {
         return Err(problem);
@@ -175,7 +175,7 @@ fn prepare(
         .remember
         .as_ref()
         .map(|remember| remember.with(RuleId::from_uuid(id.uuid())));
-    Ok(Prepared::Deciding(Deciding {
+    Ok(Prepared::Deciding(Box::new(Deciding {
         interrupt: interrupt.id,
         judge: Judge::Person {
             actor: caller.actor.clone(),
@@ -184,7 +184,7 @@ fn prepare(
         },
         choosing,
         remember,
-    }))
+    })))
 }
 
 /// What follows from a decision that was made: it is counted, and the run goes on.

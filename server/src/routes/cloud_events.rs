@@ -233,29 +233,9 @@ async fn carry_out(app: &App, caller: &Caller, event: CloudEvent) -> Result<Even
             let stopped = interrupt(app, caller, data, key).await?;
             Ok(EventResult::about(id, &stopped))
         }
-        Command::Decide => {
-            let OfInterrupt {
-                interrupt_id,
-                version,
-                body,
-            } = data_of(data)?;
-            let body: DecisionBody = data_of(body)?;
-            let order = body.order(Some(version), key, Way::Event)?;
-            let interrupt = interrupt_named(app, &interrupt_id).await?;
-            let decided = acting::decide(app, caller, &interrupt, order).await?;
-            Ok(EventResult::about(id, decided.interrupt()))
-        }
-        Command::Reroute => {
-            let OfInterrupt {
-                interrupt_id,
-                version,
-                body,
-            } = data_of(data)?;
-            let body: RerouteBody = data_of(body)?;
-            let order = body.order(Some(version), key, Way::Event);
-            let interrupt = interrupt_named(app, &interrupt_id).await?;
-            let decided = acting::decide(app, caller, &interrupt, order).await?;
-            Ok(EventResult::about(id, decided.interrupt()))
+        Command::Decide | Command::Reroute => {
+            let decided = decide(app, caller, *command, data, key).await?;
+            Ok(EventResult::about(id, &decided))
         }
         Command::Resume => {
             let data: ResumeData = data_of(data)?;
@@ -306,6 +286,30 @@ async fn interrupt(
     let agent = find_agent(app, &agent_id).await?;
     let stopped = acting::stop(app, caller, &agent, order).await?;
     Ok(stopped.interrupt().clone())
+}
+
+async fn decide(
+    app: &App,
+    caller: &Caller,
+    command: Command,
+    data: Value,
+    key: Option<String>,
+) -> Result<Interrupt, Problem> {
+    let OfInterrupt {
+        interrupt_id,
+        version,
+        body,
+    } = data_of(data)?;
+    let order = if command == Command::Reroute {
+        let body: RerouteBody = data_of(body)?;
+        body.order(Some(version), key, Way::Event)
+    } else {
+        let body: DecisionBody = data_of(body)?;
+        body.order(Some(version), key, Way::Event)?
+    };
+    let interrupt = interrupt_named(app, &interrupt_id).await?;
+    let decided = acting::decide(app, caller, &interrupt, order).await?;
+    Ok(decided.interrupt().clone())
 }
 
 /// Reads the data of an event.
