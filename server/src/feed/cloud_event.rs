@@ -208,14 +208,7 @@ impl Told {
                 run,
                 state,
                 version,
-            } => Self {
-                run_state: Some(*state),
-                ..Self::new(
-                    format!("run.{state}"),
-                    *run,
-                    json!({"run_id": run, "state": state, "version": version}),
-                )
-            },
+            } => Self::run(*run, *state, *version),
         }
     }
 
@@ -256,6 +249,14 @@ impl Told {
             node: interrupt.map(|interrupt| interrupt.node.clone()),
             interrupt: Some((id, state)),
             ..Self::new(interrupt_topic(notice, state), run, data)
+        }
+    }
+
+    fn run(run: RunId, state: RunState, version: u64) -> Self {
+        let data = json!({"run_id": run, "state": state, "version": version});
+        Self {
+            run_state: Some(state),
+            ..Self::new(format!("run.{state}"), run, data)
         }
     }
 
