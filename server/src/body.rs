@@ -105,7 +105,8 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> Result<T
     read_strictly(bytes).map_err(|error| unread(&error))
 }
 
-async fn read(request: Request, app: &App) -> Result<Bytes, Problem> {
+/// Reads a body whole, bounded in length and time.
+pub(crate) async fn read(request: Request, app: &App) -> Result<Bytes, Problem> {
     let limits = &app.config.limits;
     let declared = request
         .headers()
@@ -144,8 +145,12 @@ fn says_json(headers: &HeaderMap) -> bool {
 }
 
 fn unguarded(error: GuardError) -> Problem {
+    let kind = match error {
+        GuardError::TooDeep { .. } => Kind::Malformed,
+        GuardError::Integer { .. } | GuardError::Number { .. } => Kind::Shape,
+    };
     Problem::new(
-        Kind::Malformed,
+        kind,
         error.to_string(),
         "`/openapi.json` describes what is taken",
     )

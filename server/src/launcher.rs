@@ -80,7 +80,8 @@ pub trait RunLauncher: Send + Sync {
     /// Safe to repeat.
     async fn resume(&self, run: RunId) -> Result<(), LaunchError>;
 
-    /// Creates a run that goes on from a checkpoint of another one, and begins to execute it.
+    /// Creates a run with this id that goes on from a checkpoint of another one, and begins to execute it. Where it
+    /// was created before, from the same checkpoint, it is that one.
     ///
     /// # Errors
     ///
@@ -92,6 +93,7 @@ pub trait RunLauncher: Send + Sync {
     async fn fork(
         &self,
         checkpoint: CheckpointId,
+        id: RunId,
         input: Option<String>,
         by: Actor,
     ) -> Result<RunId, LaunchError>;
@@ -114,6 +116,7 @@ impl RunLauncher for NoLauncher {
     async fn fork(
         &self,
         _checkpoint: CheckpointId,
+        _id: RunId,
         _input: Option<String>,
         _by: Actor,
     ) -> Result<RunId, LaunchError> {

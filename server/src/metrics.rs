@@ -26,6 +26,8 @@ pub(crate) enum Way {
     Batch,
     /// By resuming a run.
     Resume,
+    /// By a CloudEvent.
+    Event,
 }
 
 /// By which transport somebody reads the feed.

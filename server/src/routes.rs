@@ -3,6 +3,7 @@
 mod agents;
 mod batch;
 mod claims;
+mod cloud_events;
 mod decisions;
 mod events;
 mod health;
@@ -81,7 +82,7 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(rules::read, rules::revoke))
         .routes(routes!(history::list))
         .routes(routes!(history::verify))
-        .routes(routes!(events::stream))
+        .routes(routes!(events::stream, cloud_events::receive))
         .routes(routes!(events::socket))
         .routes(routes!(events::ticket))
         .routes(routes!(tokens::list, tokens::create))
@@ -132,6 +133,7 @@ fn complete(api: &mut Value) {
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     });
     name_agents(api);
+    bound_batches(api);
     let schemas = api["components"]["schemas"].clone();
     let Some(paths) = api.get_mut("paths").and_then(Value::as_object_mut) else {
         return;
@@ -181,6 +183,15 @@ fn name_agents(api: &mut Value) {
         routes.push(Value::Null);
     }
     event["rerouteToAgentType"]["enum"] = routes;
+}
+
+/// How many events of a batch are possible.
+fn bound_batches(api: &mut Value) {
+    let content = &mut api["paths"]["/v1/events"]["post"]["requestBody"];
+    content["required"] = true.into();
+    let batch = &mut content["content"]["application/cloudevents-batch+json"]["schema"];
+    batch["minItems"] = 1.into();
+    batch["maxItems"] = cloud_events::MOST.into();
 }
 
 /// Says of each response what it is, and of each parameter with a form which one.

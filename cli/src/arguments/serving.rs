@@ -1,6 +1,7 @@
 //! The arguments of commands that run an installation: the server, its tokens, its health.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -29,6 +30,22 @@ pub(crate) struct ServeArguments {
     /// A name under which browsers may reach it, beside localhost and addresses
     #[arg(long, value_name = "NAME", help_heading = "The network")]
     pub(crate) host: Vec<String>,
+    /// How often one caller may ask in a second; short bursts may be twice as fast
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value = "200",
+        help_heading = "The network"
+    )]
+    pub(crate) requests_per_second: NonZeroU32,
+    /// How often one address may try to come in with what is no token, in a minute
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value = "30",
+        help_heading = "The network"
+    )]
+    pub(crate) failures_per_minute: NonZeroU32,
     /// Open the page in the browser
     #[arg(long, help_heading = "The network")]
     pub(crate) open: bool,

@@ -11,6 +11,7 @@ mod welcome;
 mod work;
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -110,6 +111,9 @@ fn config(arguments: &ServeArguments, storage: &Storage) -> anyhow::Result<Serve
     let bell = bell_at(storage.location(), &name);
     let mut config = ServerConfig::new(Arc::clone(&storage.store), bell);
     config.hosts.clone_from(&arguments.host);
+    config.limits.requests_per_second = arguments.requests_per_second;
+    config.limits.request_burst = arguments.requests_per_second.saturating_mul(TWICE);
+    config.limits.failures_per_minute = arguments.failures_per_minute;
     config.drain_time = arguments.drain_timeout.unsigned_abs();
     config.remote = if arguments.allow_remote {
         Remote::Allowed
@@ -141,6 +145,9 @@ fn ended(drained: Drained, rest: Result<(), Failure>) -> anyhow::Result<Exit> {
         .hint("give them longer with --drain-timeout")
         .into())
 }
+
+/// How much faster a short burst of requests may be.
+const TWICE: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
 /// How long a moment of clearing up may take.
 const MOMENT: Duration = Duration::from_secs(2);

@@ -28,6 +28,7 @@ mod schema;
 mod seed;
 mod server;
 mod serving;
+mod serving_terms;
 mod signals;
 mod suggesting;
 mod telemetry;

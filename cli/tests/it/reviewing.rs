@@ -323,6 +323,76 @@ fn a_batch_decides_each_line_and_says_what_became_of_it() {
 }
 
 #[test]
+fn a_batch_that_is_one_transaction_decides_all_lines_or_none() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let (first, second) = (seed.question(&run), seed.question(&run));
+    let file = seed.folder.path().join("batch.ndjson");
+    let write = |version: u64| {
+        let batch = [
+            json!({"interrupt": first.id, "decision": "approve"}),
+            json!({"interrupt": second.id, "decision": "approve", "version": version}),
+        ];
+        let batch: String = batch.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(&file, batch).unwrap();
+    };
+    let batch = [
+        "review",
+        "--batch",
+        file.to_str().unwrap(),
+        "--all-or-nothing",
+        "--json",
+    ];
+    write(1);
+    let ended = seed.end(&batch).exits_with(4).says("nothing was decided");
+    assert_eq!(lines(&ended.output)[0]["interrupt"], json!(second.id));
+    assert_eq!(seed.interrupt(first.id), first);
+    write(second.version);
+    seed.end(&batch).exits_with(0);
+    for question in [first, second] {
+        assert_eq!(seed.interrupt(question.id).state, State::Resolved);
+    }
+    seed.end(&["review", "--all-or-nothing"]).exits_with(2);
+}
+
+#[test]
+fn a_decision_is_remembered_listed_and_revoked() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run);
+    let id = question.id.to_string();
+    let decide = |more: &[&str]| {
+        let mut arguments = vec!["review", &id, "--decision", "approve", "--remember", "run"];
+        arguments.extend(more);
+        seed.end(&arguments)
+    };
+    decide(&["--remember-uses", "0"])
+        .exits_with(2)
+        .says("used 1 to 1000 times");
+    assert_eq!(seed.interrupt(question.id), question, "nor is it decided");
+    decide(&["--remember-for", "2h", "--remember-uses", "3"]).exits_with(0);
+    let rule = seed.json(&["rules", "list", "--json"]);
+    assert_eq!(
+        (&rule["max_uses"], &rule["created_by"]),
+        (&json!(3), &json!("ada"))
+    );
+    assert_eq!(rule["made_of"]["interrupt"], json!(question.id));
+    let rule = rule["id"].as_str().unwrap().to_owned();
+    let revoked = seed.json(&["rules", "revoke", &rule, "--json"]);
+    assert_eq!(revoked["end"]["why"], "revoked");
+    let none = seed.end(&["rules", "list"]).exits_with(0);
+    assert!(none.output.contains("no standing rules"), "{none:#?}");
+    seed.end(&["rules", "revoke", "rul_1"])
+        .exits_with(3)
+        .says("there is no rule");
+    let told = seed.end(&["history"]).exits_with(0).output;
+    assert!(
+        told.contains("rule created") && told.contains("rule expired"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_batch_with_a_line_that_cannot_be_read_decides_nothing() {
     let seed = Seed::new();
     let run = seed.run();

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A store, a folder to speak about, a port, and a token for it.
 pub(crate) struct Installation {
     workspace: TempDir,
-    folder: TempDir,
+    pub(crate) folder: TempDir,
     port: u16,
     token: String,
     client: Client,
@@ -89,17 +89,17 @@ impl Installation {
         }
     }
 
-    fn get(&self, path: &str) -> RequestBuilder {
+    pub(crate) fn get(&self, path: &str) -> RequestBuilder {
         let request = self.client.get(self.address(path));
         request.bearer_auth(&self.token)
     }
 
-    fn post(&self, path: &str, body: &Value) -> RequestBuilder {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> RequestBuilder {
         let request = self.client.post(self.address(path));
         request.bearer_auth(&self.token).json(body)
     }
 
-    fn address(&self, path: &str) -> String {
+    pub(crate) fn address(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
@@ -182,7 +182,7 @@ impl Server {
         (self.child.wait().unwrap().code(), told)
     }
 
-    fn terminate(self) -> (Option<i32>, String) {
+    pub(crate) fn terminate(self) -> (Option<i32>, String) {
         self.send(Signal::TERM);
         self.ended()
     }

@@ -77,10 +77,10 @@ pub(crate) async fn decide(
         .await
         .map_err(about)?
     {
-        Prepared::Before(before) => return Ok(before),
+        Prepared::Before(before) => return Ok(*before),
         Prepared::Deciding(deciding) => deciding,
     };
-    match app.store().decide_together(vec![deciding]).await {
+    match app.store().decide_together(vec![*deciding]).await {
         Ok(decided) => {
             let decided = decided.into_iter().next();
             let decided = decided.unwrap_or_else(|| interrupt.clone());
@@ -115,7 +115,7 @@ pub(crate) async fn decide_all(
         match prepared {
             Ok(Prepared::Before(before)) => decided.push((place, before.into_interrupt())),
             Ok(Prepared::Deciding(one)) => {
-                deciding.push(one);
+                deciding.push(*one);
                 places.push(place);
             }
             Err(problem) => refused.push((place, problem)),
@@ -150,9 +150,9 @@ pub(crate) async fn decide_all(
 /// What an order comes to before the store is asked.
 enum Prepared {
     /// The same request was carried out before.
-    Before(Decided),
+    Before(Box<Decided>),
     /// It can be made, unless somebody is faster.
-    Deciding(Deciding),
+    Deciding(Box<Deciding>),
 }
 
 /// Checks everything that can be said of a decision without making it.
@@ -164,7 +164,7 @@ async fn prepare(
 ) -> Result<Prepared, Problem> {
     let id = decision_id(caller, interrupt, order.key.as_deref());
     if let Some(before) = made_before(interrupt, id, order)? {
-        return Ok(Prepared::Before(before));
+        return Ok(Prepared::Before(Box::new(before)));
     }
     if let Some(problem) = not_decided(interrupt, app.now()) {
         return Err(problem);
@@ -181,7 +181,7 @@ async fn prepare(
         .remember
         .as_ref()
         .map(|remember| remember.with(RuleId::from_uuid(id.uuid())));
-    Ok(Prepared::Deciding(Deciding {
+    Ok(Prepared::Deciding(Box::new(Deciding {
         interrupt: interrupt.id,
         judge: Judge::Person {
             actor: caller.actor.clone(),
@@ -190,7 +190,7 @@ async fn prepare(
         },
         choosing,
         remember,
-    }))
+    })))
 }
 
 /// What follows from a decision that was made: it is counted, and the run goes on.
@@ -304,7 +304,7 @@ pub(super) fn choosing(
 }
 
 /// The id of a decision: of the caller's key, so that it is the same when it is sent again.
-fn decision_id(caller: &Caller, interrupt: &Interrupt, key: Option<&str>) -> DecisionId {
+pub(super) fn decision_id(caller: &Caller, interrupt: &Interrupt, key: Option<&str>) -> DecisionId {
     match key {
         Some(key) => {
             let purpose = format!("decision {}", interrupt.id);

@@ -5,7 +5,8 @@ use interrupts::store::{CheckpointId, Filter, Page, Run};
 use routing_core::RunId;
 use serde_json::Value;
 
-use super::decide::{DecisionOrder, decide};
+use super::decide::{DecisionOrder, decide, decision_id};
+use super::keyed;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::metrics::Way;
@@ -35,12 +36,21 @@ pub(crate) async fn resume(
             run: run.id,
             number,
         };
+        let id = match order.key.as_deref() {
+            Some(key) => RunId::from_uuid(keyed(caller, &format!("fork {checkpoint}"), key)),
+            None => RunId::generate(),
+        };
         return app
             .config
             .launcher
-            .fork(checkpoint, order.input, caller.actor.clone())
+            .fork(checkpoint, id, order.input, caller.actor.clone())
             .await
             .map_err(|error| of_launch(&error));
+    }
+    if let Some(key) = order.key.as_deref()
+        && resumed_before(app, caller, run, key).await?
+    {
+        return Ok(run.id);
     }
     if run.state.is_final() {
         return Err(super::stop::finished(&format!(
@@ -60,6 +70,33 @@ pub(crate) async fn resume(
                 lift(app, caller, &pause, &order).await?;
             }
             Ok(run.id)
+        }
+    }
+}
+
+/// Whether the same request lifted a pause of the run before.
+async fn resumed_before(app: &App, caller: &Caller, run: &Run, key: &str) -> Result<bool, Problem> {
+    let filter = Filter {
+        run: Some(run.id),
+        node: None,
+        states: vec![State::Resolved, State::Rerouted],
+    };
+    let mut page = Page {
+        after: 0,
+        limit: 500,
+    };
+    loop {
+        let ended = app.store().interrupts(&filter, page).await;
+        let ended = ended.map_err(|error| of_store(&error))?;
+        let Some((last, _)) = ended.last() else {
+            return Ok(false);
+        };
+        page.after = *last;
+        for (_position, interrupt) in &ended {
+            let id = decision_id(caller, interrupt, Some(key));
+            if interrupt.decision.as_ref().is_some_and(|it| it.id == id) {
+                return Ok(true);
+            }
         }
     }
 }

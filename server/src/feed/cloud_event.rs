@@ -1,12 +1,12 @@
 //! An event of the feed as a CloudEvent: the same bytes whenever it is told.
 
 use interrupts::life::{Interrupt, Notice, RunState, State};
-use interrupts::store::{NodeActivity, Notification, OutboxRow};
+use interrupts::store::{NodeActivity, Notification, OutboxRow, RuleEvent};
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
-use routing_core::{InterruptId, NodeId, RunId};
+use routing_core::{InterruptId, NodeId, RuleId, RunId};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::address::AgentAddress;
 use crate::wire::{activity_name, mode_name, scope_name, source_name};
@@ -203,33 +203,12 @@ impl Told {
                 run,
                 interrupt: of,
                 why,
-            } => {
-                let mut data = json!({"rule_id": rule.to_string()});
-                if let Value::Object(data) = &mut data {
-                    for (name, value) in [
-                        ("run_id", run.map(|run| run.to_string())),
-                        ("interrupt_id", of.map(|of| of.to_string())),
-                        ("why", why.clone()),
-                    ] {
-                        if let Some(value) = value {
-                            data.insert(name.to_owned(), value.into());
-                        }
-                    }
-                }
-                Self::new(format!("rule.{}", event.name()), *run, data)
-            }
+            } => Self::rule(*rule, *event, (*run, *of), why.as_deref()),
             Notification::Run {
                 run,
                 state,
                 version,
-            } => Self {
-                run_state: Some(*state),
-                ..Self::new(
-                    format!("run.{state}"),
-                    *run,
-                    json!({"run_id": run, "state": state, "version": version}),
-                )
-            },
+            } => Self::run(*run, *state, *version),
         }
     }
 
@@ -271,6 +250,34 @@ impl Told {
             interrupt: Some((id, state)),
             ..Self::new(interrupt_topic(notice, state), run, data)
         }
+    }
+
+    fn run(run: RunId, state: RunState, version: u64) -> Self {
+        let data = json!({"run_id": run, "state": state, "version": version});
+        Self {
+            run_state: Some(state),
+            ..Self::new(format!("run.{state}"), run, data)
+        }
+    }
+
+    fn rule(
+        rule: RuleId,
+        event: RuleEvent,
+        (run, interrupt): (Option<RunId>, Option<InterruptId>),
+        why: Option<&str>,
+    ) -> Self {
+        let mut data = Map::new();
+        data.insert("rule_id".to_owned(), rule.to_string().into());
+        for (name, value) in [
+            ("run_id", run.map(|run| run.to_string())),
+            ("interrupt_id", interrupt.map(|id| id.to_string())),
+            ("why", why.map(str::to_owned)),
+        ] {
+            if let Some(value) = value {
+                data.insert(name.to_owned(), value.into());
+            }
+        }
+        Self::new(format!("rule.{}", event.name()), run, Value::Object(data))
     }
 
     fn node(run: RunId, node: &NodeId, kind: &str, activity: NodeActivity, step: u32) -> Self {

@@ -139,7 +139,7 @@ fn state(rule: &StandingRule, caller: &Caller, now: Timestamp) -> Markup {
             Some(end) => { "ended (" (end.ending.name()) ") " (time(end.at, now)) },
             None if !rule.holds_at(now) => "ended (time)",
             None if may => form method="post" action=(format!("/rules/{}/revoke", rule.id)) {
-                button type="submit" aria-label=(format!("Revoke the rule about: {}", rule.of.reason)) { "Revoke" }
+                button type="submit" aria-describedby="rules" { "Revoke" }
             },
             None => "holds",
         }

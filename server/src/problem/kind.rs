@@ -116,7 +116,7 @@ kinds! {
     /// Something failed that should not.
     Internal => INTERNAL_SERVER_ERROR, "internal", "Something failed here";
     /// This server executes no runs.
-    NoLauncher => NOT_IMPLEMENTED, "executes-no-runs", "This server executes no runs";
+    NoLauncher => CONFLICT, "executes-no-runs", "This server executes no runs";
     /// The store cannot be used.
     Unavailable => SERVICE_UNAVAILABLE, "unavailable", "The store cannot be used";
     /// The server is being stopped.

@@ -118,7 +118,7 @@ pub(crate) fn of_rule(error: &RuleError) -> Problem {
         RuleError::Refused(refusal) => not_remembered(refusal),
         RuleError::UnknownInterrupt { interrupt } => no_interrupt(&interrupt.to_string()),
         RuleError::Unknown { rule } => no_rule(&rule.to_string()),
-        _ => Problem::new(
+        RuleError::Taken { .. } | _ => Problem::new(
             Kind::IdempotencyConflict,
             error.to_string(),
             "use a new `Idempotency-Key` for a new rule",

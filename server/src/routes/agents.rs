@@ -147,21 +147,21 @@ pub(crate) async fn read(
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct InterruptBody {
     /// What it does; without it the run is paused.
-    r#type: TypeName,
+    pub(super) r#type: TypeName,
     /// How to stop.
-    mode: ModeName,
+    pub(super) mode: ModeName,
     /// How far it reaches.
-    scope: ScopeName,
+    pub(super) scope: ScopeName,
     /// Why, in words.
-    reason: String,
+    pub(super) reason: String,
     /// Words beside the reason.
-    message: Option<String>,
+    pub(super) message: Option<String>,
     /// After how many milliseconds a graceful stop becomes immediate.
     #[schema(minimum = 1, maximum = 2147483647)]
-    deadline_ms: Option<u32>,
+    pub(super) deadline_ms: Option<u32>,
     /// Whatever shall be kept with it.
     #[schema(value_type = Option<Object>)]
-    metadata: Option<Value>,
+    pub(super) metadata: Option<Value>,
 }
 
 /// Interrupts an agent. It is recorded when this returns, and has not taken hold yet. While one of the same kind

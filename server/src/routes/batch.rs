@@ -17,6 +17,8 @@ use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
 use crate::wire::{DecisionName, DecisionView, RememberBody};
 
+/// The highest version that there can be.
+const HIGHEST_VERSION: u64 = i64::MAX as u64;
 /// The most decisions of a batch.
 const MOST: usize = 200;
 
@@ -120,6 +122,14 @@ pub(crate) async fn decide_many(
 }
 
 fn order_of(item: BatchItem, key: Option<String>) -> Result<(String, DecisionOrder), Problem> {
+    if item.version > HIGHEST_VERSION {
+        let detail = format!("$.decisions[].version: at most {HIGHEST_VERSION} is possible");
+        return Err(Problem::new(
+            Kind::Shape,
+            detail,
+            "send the version that was shown",
+        ));
+    }
     let order = DecisionOrder {
         version: Some(item.version),
         shown: digest(item.shown_digest.as_deref())?,

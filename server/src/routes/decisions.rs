@@ -45,6 +45,29 @@ pub(crate) struct DecisionBody {
     remember: Option<RememberBody>,
 }
 
+impl DecisionBody {
+    /// What it orders, about a version of an interrupt.
+    pub(super) fn order(
+        self,
+        version: Option<u64>,
+        key: Option<String>,
+        way: Way,
+    ) -> Result<DecisionOrder, Problem> {
+        let remember = self.remember.map(|remember| remember.order("remember."));
+        Ok(DecisionOrder {
+            version,
+            shown: digest(self.shown_digest.as_deref())?,
+            key,
+            verdict: self.decision.into(),
+            payload: self.payload.map(Value::Object),
+            message: self.message,
+            reroute_to: self.reroute_to,
+            remember: remember.transpose()?,
+            way,
+        })
+    }
+}
+
 /// Reads a digest that a caller names.
 pub(crate) fn digest(text: Option<&str>) -> Result<Option<Digest>, Problem> {
     text.map(|text| {
@@ -69,20 +92,7 @@ pub(crate) async fn decide(
     StrictJson(body): StrictJson<DecisionBody>,
 ) -> Result<Response, Problem> {
     let interrupt = interrupt_named(&app, &id).await?;
-    let order = DecisionOrder {
-        version,
-        shown: digest(body.shown_digest.as_deref())?,
-        key,
-        verdict: body.decision.into(),
-        payload: body.payload.map(Value::Object),
-        message: body.message,
-        reroute_to: body.reroute_to,
-        remember: body
-            .remember
-            .map(|remember| remember.order("remember."))
-            .transpose()?,
-        way: Way::Rest,
-    };
+    let order = body.order(version, key, Way::Rest)?;
     let decided = acting::decide(&app, &caller, &interrupt, order).await?;
     decided_response(&decided)
 }
@@ -96,6 +106,28 @@ pub(crate) struct RerouteBody {
     /// Words for the agent.
     #[serde(default)]
     message: Option<String>,
+}
+
+impl RerouteBody {
+    /// What it orders, about a version of an interrupt.
+    pub(super) fn order(
+        self,
+        version: Option<u64>,
+        key: Option<String>,
+        way: Way,
+    ) -> DecisionOrder {
+        DecisionOrder {
+            version,
+            shown: None,
+            key,
+            verdict: Verdict::Reroute,
+            payload: None,
+            message: self.message,
+            reroute_to: Some(self.reroute_to),
+            remember: None,
+            way,
+        }
+    }
 }
 
 /// Decides that the answer goes to another agent.
@@ -113,17 +145,7 @@ pub(crate) async fn reroute(
     StrictJson(body): StrictJson<RerouteBody>,
 ) -> Result<Response, Problem> {
     let interrupt = interrupt_named(&app, &id).await?;
-    let order = DecisionOrder {
-        version,
-        shown: None,
-        key,
-        verdict: Verdict::Reroute,
-        payload: None,
-        message: body.message,
-        reroute_to: Some(body.reroute_to),
-        remember: None,
-        way: Way::Rest,
-    };
+    let order = body.order(version, key, Way::Rest);
     let decided = acting::decide(&app, &caller, &interrupt, order).await?;
     decided_response(&decided)
 }

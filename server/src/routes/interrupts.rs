@@ -43,6 +43,7 @@ pub(crate) struct InboxQuery {
     /// Only those that this person shall look at.
     pub(crate) assignee: Option<String>,
     /// Only of this priority.
+    #[param(minimum = 0, maximum = 255)]
     pub(crate) priority: Option<u8>,
     /// Where a part before ended.
     pub(crate) cursor: Option<String>,

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::acting::checked_key;
 use crate::app::App;
 use crate::parameters::wrong;
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 
 /// The header that makes a request the same one when it is sent again.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -81,9 +81,11 @@ impl FromRequestParts<App> for SeenVersion {
             .and_then(|version| version.parse().ok());
         match version {
             Some(version) => Ok(Self(Some(version))),
-            None => Err(wrong(
-                "If-Match",
-                "this is no tag that was given out, such as `\"7\"`",
+            // Whatever it is, it is not the version that there is.
+            None => Err(Problem::new(
+                Kind::StaleVersion,
+                "If-Match: this is no tag that was given out, such as `\"7\"`",
+                "read it again, and send its ETag as it is",
             )),
         }
     }

@@ -80,10 +80,10 @@ impl RunLauncher for Launches {
     async fn fork(
         &self,
         checkpoint: CheckpointId,
+        id: RunId,
         _input: Option<String>,
         _by: Actor,
     ) -> Result<RunId, LaunchError> {
-        let id = RunId::generate();
         let new = NewRun {
             id,
             alias: None,

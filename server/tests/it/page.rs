@@ -323,11 +323,25 @@ async fn text_of_models_is_never_markup_and_hides_nothing() {
     let mut admission = question(&run, nasty);
     admission.content = content.to_string();
     let asked = awaiting(&*house.store, admission).await;
-    let browser = Browser::of(&house, "alex", Role::Reviewer).await;
+    let browser = Browser::of(&house, "alex", Role::Operator).await;
+    token(&*house.store, nasty, Role::Reviewer).await;
+    let other = question(&run, nasty);
+    let other = awaiting(&*house.store, other).await;
+    let remembered = [
+        ("decision", "approve"),
+        ("version", "4"),
+        ("remember", "run"),
+        ("remember_hours", "1"),
+        ("remember_uses", "1"),
+    ];
+    let remembered = browser.post(&format!("/review/{}", other.id), &remembered);
+    assert_eq!(remembered.await.status(), StatusCode::SEE_OTHER);
     for path in [
         "/".to_owned(),
         format!("/review/{}", asked.id),
+        format!("/review/{}", other.id),
         format!("/runs/{}", run.id),
+        "/settings".to_owned(),
         "/history".to_owned(),
         format!("/?find={}", "%3Cimg%20src%3Dx%20onerror"),
     ] {

@@ -208,24 +208,7 @@ fn lists(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
             .map_err(store_error)
         },
     )?;
-    write(
-        connection,
-        RULES,
-        tables.standing.dirty(),
-        |sql, (id, row, rest)| {
-            let rule = &row.rule;
-            sql.execute((
-                position(row.position)?,
-                id.to_string(),
-                rule.matter.to_string(),
-                rule.scope.run().map(|run| run.to_string()),
-                rule.end.is_none(),
-                rule.expires_at.as_microsecond(),
-                body(rule, rest)?,
-            ))
-            .map_err(store_error)
-        },
-    )?;
+    rules(connection, tables)?;
     write(
         connection,
         OUTBOX,
@@ -258,6 +241,27 @@ fn lists(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         HEADS,
         tables.heads.dirty(),
         |sql, (_one, heads, rest)| sql.execute((body(heads, rest)?,)).map_err(store_error),
+    )
+}
+
+fn rules(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
+    write(
+        connection,
+        RULES,
+        tables.standing.dirty(),
+        |sql, (id, row, rest)| {
+            let rule = &row.rule;
+            sql.execute((
+                position(row.position)?,
+                id.to_string(),
+                rule.matter.to_string(),
+                rule.scope.run().map(|run| run.to_string()),
+                rule.end.is_none(),
+                rule.expires_at.as_microsecond(),
+                body(rule, rest)?,
+            ))
+            .map_err(store_error)
+        },
     )
 }
 

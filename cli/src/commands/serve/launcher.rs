@@ -315,6 +315,7 @@ impl RunLauncher for Launcher {
     async fn fork(
         &self,
         checkpoint: CheckpointId,
+        id: RunId,
         input: Option<String>,
         by: Actor,
     ) -> Result<RunId, LaunchError> {
@@ -334,12 +335,16 @@ impl RunLauncher for Launcher {
         let work = self.0.prepare(order, &from.content);
         let work = work.map_err(|it| refused(&it))?;
         let new = NewRun {
-            id: RunId::generate(),
+            id,
             alias: None,
             content: super::order::launched(&from.content, &by),
         };
         let forked = store.fork_run(checkpoint, new).await;
         let forked = forked.map_err(|error| not_created(&error))?;
+        // Asked for again, it has begun already.
+        if !is_live(&forked) || is_owned(&forked) {
+            return Ok(forked.id);
+        }
         let begun = self.begin(forked.id, work.with_input(input)).await;
         begun.map_err(|failure| refused(&failure))?;
         Ok(forked.id)

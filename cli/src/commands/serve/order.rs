@@ -9,6 +9,7 @@ use agents::catalogue;
 use agents::run::{Allowance, Goal, RunLimits, RunOrder, ToolOrder, Workflow};
 use interrupts::life::Actor;
 use llm::Script;
+use routing_core::answer::read_strictly;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use server::{LaunchError, LaunchOrder};
@@ -101,8 +102,7 @@ impl Defaults {
     /// [`LaunchError::Order`] with the field that is wrong.
     pub(super) fn order(&self, launch: &LaunchOrder) -> Result<(RunOrder, String), LaunchError> {
         let goal = Goal::new(launch.goal.clone()).map_err(|error| wrong("goal", error))?;
-        let options: Options = serde_json::from_value(Value::Object(launch.options.clone()))
-            .map_err(|error| wrong("options", error))?;
+        let options = options_of(&launch.options)?;
         let workspace = self.workspace_of(options.workspace.as_deref())?;
         let (model, base_url) = self.model_of(options.model)?;
         let script = options.script.as_ref().map(script_of).transpose()?;
@@ -187,6 +187,15 @@ impl Defaults {
             Some(_) | None => Ok((self.model.clone(), self.base_url.clone())),
         }
     }
+}
+
+/// Reads what an order says beside its goal; what is wrong is named by its field.
+fn options_of(options: &Map<String, Value>) -> Result<Options, LaunchError> {
+    let text = Value::Object(options.clone()).to_string();
+    read_strictly(text.as_bytes()).map_err(|error| {
+        let field = error.path().replacen('$', "options", 1);
+        wrong(&field, error.reason())
+    })
 }
 
 fn wrong(field: &str, reason: impl ToString) -> LaunchError {

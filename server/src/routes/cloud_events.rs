@@ -1,0 +1,331 @@
+//! CloudEvents in: what other systems publish, in the three modes of the HTTP binding.
+
+mod envelope;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use interrupts::life::{Family, Interrupt, Scope};
+use routing_core::{InterruptType, StopMode};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::agents::InterruptBody;
+use super::decisions::{DecisionBody, RerouteBody};
+use crate::access::{Caller, Reads};
+use crate::acting::{self, ResumeOrder, StopOrder, interrupt_named};
+use crate::address::find_agent;
+use crate::app::App;
+use crate::body::{parse, read};
+use crate::metrics::Way;
+use crate::problem::{Kind, Problem};
+use envelope::{CloudEvent, Mode};
+
+/// The most events of a batch.
+pub(super) const MOST: usize = 200;
+
+/// The types that are carried out, each as the request of REST that it stands for.
+const TYPES: [(&str, Command); 5] = [
+    ("dev.irq.interrupt.request_event.v1", Command::RequestEvent),
+    ("dev.irq.command.interrupt.v1", Command::Interrupt),
+    ("dev.irq.command.decide.v1", Command::Decide),
+    ("dev.irq.command.reroute.v1", Command::Reroute),
+    ("dev.irq.command.resume.v1", Command::Resume),
+];
+
+/// What an event asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Command {
+    RequestEvent,
+    Interrupt,
+    Decide,
+    Reroute,
+    Resume,
+}
+
+/// A CloudEvent in its structured mode.
+#[derive(Debug, ToSchema)]
+#[expect(
+    dead_code,
+    reason = "only describes the JSON, which is read strictly elsewhere"
+)]
+pub(crate) struct CloudEventBody {
+    /// The version of the specification: `1.0`.
+    #[schema(pattern = "^1\\.0$")]
+    specversion: String,
+    /// With `source`, names the event: sent again, it is the same one.
+    #[schema(min_length = 1, max_length = 200)]
+    id: String,
+    /// Who publishes it.
+    #[schema(min_length = 1, max_length = 2000)]
+    source: String,
+    /// What it is: `dev.irq.interrupt.request_event.v1` or `dev.irq.command.interrupt.v1`, `.decide`, `.reroute`,
+    /// `.resume`.
+    r#type: String,
+    /// The type of `data`: JSON.
+    #[schema(required = false)]
+    datacontenttype: Option<String>,
+    /// What the request of REST has in its body, and the id that it has in its address.
+    #[schema(value_type = Object)]
+    data: Value,
+}
+
+/// What came of an event.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EventResult {
+    /// The event.
+    id: String,
+    /// The interrupt that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interrupt_id: Option<String>,
+    /// The state of that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<String>,
+    /// The run that goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<String>,
+    /// Why it was not carried out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    problem: Option<Value>,
+}
+
+/// What came of each event, in their order.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EventResults {
+    /// One for each event.
+    results: Vec<EventResult>,
+    /// How many were accepted.
+    accepted: usize,
+}
+
+/// Accepts CloudEvents: structured (`application/cloudevents+json`), in a batch
+/// (`application/cloudevents-batch+json`), or binary (`ce-` headers, and the data as `application/json`). What an
+/// event asks for needs the right of the request that it stands for. Of a batch each event is carried out alone; where none is accepted, the answer is a problem.
+#[utoipa::path(post, path = "/v1/events",
+    request_body(content((CloudEventBody = "application/cloudevents+json"),
+        (Vec<CloudEventBody> = "application/cloudevents-batch+json"))),
+    extensions(("x-right" = json!("read"))), responses((status = 202, body = EventResults)))]
+pub(crate) async fn receive(
+    State(app): State<App>,
+    Reads(caller): Reads,
+    request: Request,
+) -> Result<Response, Problem> {
+    let depth = app.config.limits.json_depth;
+    let mode = Mode::of(request.headers())?;
+    let attributes = match mode {
+        Mode::Binary => Some(envelope::attributes(request.headers())?),
+        Mode::Structured | Mode::Batch => None,
+    };
+    let bytes = read(request, &app).await?;
+    let events = match (mode, attributes) {
+        (Mode::Batch, _) => {
+            let events: Vec<Map<String, Value>> = parse(&bytes, depth)?;
+            if events.is_empty() || events.len() > MOST {
+                let detail = format!("$: a batch has 1 to {MOST} events");
+                return Err(Problem::new(Kind::Shape, detail, "send several batches"));
+            }
+            events
+        }
+        (_, Some(mut attributes)) => {
+            attributes.insert("data".to_owned(), parse(&bytes, depth)?);
+            vec![attributes]
+        }
+        (_, None) => vec![parse(&bytes, depth)?],
+    };
+    let is_batch = mode == Mode::Batch;
+    let mut results = Vec::new();
+    for event in events {
+        let named = event.get("id").and_then(Value::as_str);
+        let named = named.unwrap_or_default().to_owned();
+        let done = match CloudEvent::of(event) {
+            Ok(event) => carry_out(&app, &caller, event).await,
+            Err(problem) => Err(problem),
+        };
+        results.push(match done {
+            Ok(result) => result,
+            Err(problem) if is_batch => EventResult::refused(named, &problem),
+            Err(problem) => return Err(problem),
+        });
+    }
+    let accepted = results.iter().filter(|one| one.problem.is_none()).count();
+    if accepted == 0 {
+        let results: Vec<Value> = results.iter().map(EventResult::to_json).collect();
+        let detail = format!("none of the {} events was accepted", results.len());
+        let hint = "`results` says of each why not";
+        return Err(Problem::new(Kind::Shape, detail, hint).with("results", results));
+    }
+    let body = Json(EventResults { results, accepted });
+    Ok((StatusCode::ACCEPTED, body).into_response())
+}
+
+impl EventResult {
+    fn refused(id: String, problem: &Problem) -> Self {
+        Self {
+            id,
+            interrupt_id: None,
+            state: None,
+            run_id: None,
+            problem: Some(problem.to_json()),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn about(id: String, interrupt: &Interrupt) -> Self {
+        Self {
+            id,
+            interrupt_id: Some(interrupt.id.to_string()),
+            state: Some(interrupt.state.name().to_owned()),
+            run_id: None,
+            problem: None,
+        }
+    }
+}
+
+/// What an event about an agent says beside what the request of REST says.
+#[derive(Deserialize)]
+struct OfAgent {
+    agent_id: String,
+    #[serde(flatten)]
+    body: Value,
+}
+
+/// What an event about an interrupt says beside what the request of REST says.
+#[derive(Deserialize)]
+struct OfInterrupt {
+    interrupt_id: String,
+    /// Takes the place of `If-Match`.
+    version: u64,
+    #[serde(flatten)]
+    body: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResumeData {
+    run_id: String,
+    #[serde(default)]
+    input: Option<String>,
+}
+
+async fn carry_out(app: &App, caller: &Caller, event: CloudEvent) -> Result<EventResult, Problem> {
+    let named = TYPES.iter().find(|(name, _)| *name == event.r#type);
+    let Some((_, command)) = named else {
+        let types: Vec<Value> = TYPES.iter().map(|(name, _)| (*name).into()).collect();
+        let detail = format!("type: `{}` is none that is carried out", event.r#type);
+        return Err(Problem::new(Kind::Shape, detail, "send one of `types`").with("types", types));
+    };
+    let key = Some(event.key());
+    let CloudEvent { id, data, .. } = event;
+    match command {
+        Command::RequestEvent => {
+            let json = data.to_string();
+            let admitted = acting::publish(app, caller, json.as_bytes()).await?;
+            Ok(EventResult::about(id, &admitted.into_interrupt()))
+        }
+        Command::Interrupt => {
+            let stopped = interrupt(app, caller, data, key).await?;
+            Ok(EventResult::about(id, &stopped))
+        }
+        Command::Decide | Command::Reroute => {
+            let decided = decide(app, caller, *command, data, key).await?;
+            Ok(EventResult::about(id, &decided))
+        }
+        Command::Resume => {
+            let data: ResumeData = data_of(data)?;
+            let run = app.run_named(&data.run_id).await?;
+            let order = ResumeOrder {
+                checkpoint: None,
+                input: data.input,
+                key,
+            };
+            let run = acting::resume(app, caller, &run, order).await?;
+            Ok(EventResult {
+                id,
+                interrupt_id: None,
+                state: None,
+                run_id: Some(run.to_string()),
+                problem: None,
+            })
+        }
+    }
+}
+
+async fn interrupt(
+    app: &App,
+    caller: &Caller,
+    data: Value,
+    key: Option<String>,
+) -> Result<Interrupt, Problem> {
+    let OfAgent { agent_id, body } = data_of(data)?;
+    let body: InterruptBody = data_of(body)?;
+    let interrupt_type = InterruptType::from(body.r#type);
+    if Family::of(interrupt_type) == Family::Question {
+        return Err(Problem::new(
+            Kind::Shape,
+            format!("data.type: {interrupt_type} asks a question"),
+            "publish it as `dev.irq.interrupt.request_event.v1`",
+        ));
+    }
+    let order = StopOrder {
+        interrupt_type,
+        mode: StopMode::from(body.mode),
+        scope: Scope::from(body.scope),
+        reason: body.reason,
+        message: body.message,
+        limit_ms: body.deadline_ms.map(u64::from),
+        metadata: body.metadata,
+        key,
+    };
+    let agent = find_agent(app, &agent_id).await?;
+    let stopped = acting::stop(app, caller, &agent, order).await?;
+    Ok(stopped.interrupt().clone())
+}
+
+async fn decide(
+    app: &App,
+    caller: &Caller,
+    command: Command,
+    data: Value,
+    key: Option<String>,
+) -> Result<Interrupt, Problem> {
+    let OfInterrupt {
+        interrupt_id,
+        version,
+        body,
+    } = data_of(data)?;
+    let order = if command == Command::Reroute {
+        let body: RerouteBody = data_of(body)?;
+        body.order(Some(version), key, Way::Event)
+    } else {
+        let body: DecisionBody = data_of(body)?;
+        body.order(Some(version), key, Way::Event)?
+    };
+    let interrupt = interrupt_named(app, &interrupt_id).await?;
+    let decided = acting::decide(app, caller, &interrupt, order).await?;
+    Ok(decided.interrupt().clone())
+}
+
+/// Reads the data of an event.
+fn data_of<T: DeserializeOwned>(data: Value) -> Result<T, Problem> {
+    if !data.is_object() {
+        return Err(Problem::new(
+            Kind::Shape,
+            "data: this is no object",
+            "`/openapi.json` describes what is taken",
+        ));
+    }
+    serde_json::from_value(data).map_err(|error| {
+        Problem::new(
+            Kind::Shape,
+            format!("data: {error}"),
+            "`/openapi.json` describes the body of the request that the event stands for",
+        )
+    })
+}
