@@ -5,10 +5,12 @@ mod address;
 mod arguments;
 mod asked;
 mod audited;
+mod browser;
 mod commands;
 mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
+mod installation;
 mod keep;
 mod layout;
 mod listing;

@@ -1,8 +1,8 @@
 //! `irq watch`: the agents, what waits for a person, and what happened, on a whole terminal.
 //!
-//! [`state`] is a value: keys and news go in, actions come out. [`desk`] carries actions out through the store,
-//! [`draw`] puts the state on the screen. The store is looked at again whenever time has passed; nothing that is
-//! shown is kept anywhere else.
+//! [`state`] is a value: keys and news go in, actions come out. [`desk`] carries actions out through the
+//! installation, [`draw`] puts the state on the screen. [`reading`] looks at the installation again and again
+//! beside them, so that a slow one never slows the keys; nothing that is shown is kept anywhere else.
 
 mod action;
 mod desk;
@@ -11,6 +11,7 @@ mod draw;
 mod editing;
 mod key;
 mod modal;
+mod reading;
 mod review;
 mod screen;
 mod snapshot;
@@ -26,25 +27,26 @@ use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::arguments::{Global, StoreArguments, WatchArguments};
+use crate::browser::open_in_browser;
 use crate::exit::{Exit, Failure};
+use crate::installation::{self, Installation};
 use crate::palette::Palette;
-use crate::refused::by_store;
-use crate::storage::Storage;
 
 use action::{Action, Done};
 use draw::Look;
 use screen::TakenScreen;
-use snapshot::Feed;
+use reading::Reading;
+use snapshot::Snapshot;
 use state::{Screen, State};
 
-/// How often the store is looked at.
-const LOOK: Duration = Duration::from_millis(250);
+/// How often ages and times on the screen are brought up to date.
+const TICK: Duration = Duration::from_millis(250);
 
 /// Shows the screens until the person leaves.
 ///
 /// # Errors
 ///
-/// Where there is no terminal, or the store cannot be read.
+/// Where there is no terminal, or the installation cannot be read.
 pub(crate) fn watch(
     arguments: &WatchArguments,
     store: &StoreArguments,
@@ -68,7 +70,7 @@ pub(crate) fn watch(
 
 /// What is under way beside the screens.
 struct Desk {
-    storage: Arc<Storage>,
+    installation: Arc<dyn Installation>,
     done: mpsc::UnboundedSender<Done>,
 }
 
@@ -78,6 +80,7 @@ impl Desk {
         match action {
             Action::Quit => return Ok(false),
             Action::Copy(text) => copy(&text)?,
+            Action::Open(path) => self.open(&path),
             Action::Interrupt { .. }
             | Action::Harden { .. }
             | Action::Resume { .. }
@@ -91,11 +94,24 @@ impl Desk {
         Ok(true)
     }
 
+    /// Opens a part of the server's page, where a server is watched.
+    fn open(&self, path: &str) {
+        let told = match self.installation.page() {
+            Some(page) => match open_in_browser(&format!("{page}{path}")) {
+                Ok(()) => Done::Told(format!("Opened {page}{path}")),
+                Err(error) => Done::Refused(format!("no browser: {error} — open {page}{path}")),
+            },
+            None => Done::Refused("no page: `irq serve` has one; watch it with --server".to_owned()),
+        };
+        // Nobody waits for it where the screens were left.
+        let _ = self.done.send(told);
+    }
+
     /// Begins an action; what becomes of it is told later.
     fn begin(&self, action: Action) {
-        let (storage, done) = (Arc::clone(&self.storage), self.done.clone());
+        let (installation, done) = (Arc::clone(&self.installation), self.done.clone());
         tokio::task::spawn_local(async move {
-            let became = desk::perform(&storage, action).await;
+            let became = desk::perform(&*installation, action).await;
             // Nobody waits for it where the screens were left.
             let _ = done.send(became);
         });
@@ -107,25 +123,25 @@ async fn perform(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let storage = Arc::new(Storage::open(store).await?);
-    let mut feed = Feed::new(Arc::clone(&storage.store));
+    let installation = installation::open(store).await?;
+    let mut reading = Reading::of(Arc::clone(&installation));
     let first = if arguments.inbox {
         Screen::Inbox
     } else {
         Screen::Agents
     };
     let mut state = State::new(first, Timestamp::now());
-    let snapshot = feed.read(None).await.map_err(|error| by_store(&error))?;
+    let snapshot = reading.next().await?;
     let _nothing_is_open = state.refresh(snapshot);
     let look = Look::new(Palette::for_stream(&io::stdout(), global.no_color));
     let (done, mut became) = mpsc::unbounded_channel();
     let desk = Desk {
-        storage: Arc::clone(&storage),
+        installation,
         done,
     };
     let mut taken = TakenScreen::take()?;
     let mut keys = EventStream::new();
-    let mut clock = tokio::time::interval(LOOK);
+    let mut clock = tokio::time::interval(TICK);
     loop {
         taken
             .terminal
@@ -140,13 +156,16 @@ async fn perform(
             },
             Some(done) = became.recv() => {
                 state.done(done);
-                look_again(&mut feed, &mut state).await
+                reading.look_again();
+                Vec::new()
             }
+            read = reading.next() => refreshed(&mut state, read),
             _ = clock.tick() => {
                 state.tick(Timestamp::now());
-                look_again(&mut feed, &mut state).await
+                Vec::new()
             }
         };
+        reading.look_at(state.looked_at());
         if std::mem::take(&mut state.rings) && !arguments.silent {
             ring()?;
         }
@@ -178,12 +197,12 @@ fn after_editing(state: &mut State, edited: Result<Option<Action>, Failure>) -> 
     None
 }
 
-/// Reads the store; a store that cannot be read is told of, and tried again.
-async fn look_again(feed: &mut Feed, state: &mut State) -> Vec<Action> {
-    match feed.read(state.looked_at()).await {
+/// What was read; an installation that cannot be read is told of, and tried again.
+fn refreshed(state: &mut State, read: Result<Snapshot, Failure>) -> Vec<Action> {
+    match read {
         Ok(snapshot) => state.refresh(snapshot),
-        Err(error) => {
-            state.warn(by_store(&error).to_string());
+        Err(failure) => {
+            state.warn(failure.to_string());
             Vec::new()
         }
     }

@@ -10,8 +10,10 @@ mod history;
 mod interrupt_requests;
 mod interrupts;
 mod list;
+mod records;
 mod runs;
 mod tokens;
+mod whoami;
 
 pub(crate) use history::{HistoryQuery, find as find_history, verified};
 pub(crate) use interrupts::{InboxQuery, find as find_interrupts, waiting};
@@ -82,6 +84,17 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(events::ticket))
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::revoke))
+        .routes(routes!(whoami::whoami))
+        .routes(routes!(records::runs))
+        .routes(routes!(records::run))
+        .routes(routes!(records::progress))
+        .routes(routes!(records::agents))
+        .routes(routes!(records::checkpoints))
+        .routes(routes!(records::journal))
+        .routes(routes!(records::messages))
+        .routes(routes!(records::interrupts))
+        .routes(routes!(records::interrupt))
+        .routes(routes!(records::audit))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))

@@ -7,7 +7,7 @@ use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::RunOrder;
 use crate::durable::journal::MODEL_CALL;
@@ -17,7 +17,7 @@ use crate::durable::place;
 const PAGE: u32 = 500;
 
 /// How far a run has come, and what stopped it last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunProgress {
     /// The run.
@@ -34,7 +34,7 @@ pub struct RunProgress {
 }
 
 /// The steps of a run: the answers that its agents were asked for, corrections not counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Steps {
     /// How many are done: answered, and that is recorded.
     pub completed: u32,
@@ -46,7 +46,7 @@ pub struct Steps {
 }
 
 /// A node in the plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedNode {
     /// Its id, which begins with that of the node above it.
     pub node: NodeId,
@@ -59,7 +59,7 @@ pub struct PlannedNode {
 }
 
 /// The interrupt that matters now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastInterrupt {
     /// Its id.
     pub id: InterruptId,

@@ -20,6 +20,26 @@ pub(crate) struct StoreArguments {
         help_heading = "Everywhere"
     )]
     pub(crate) store: Option<String>,
+    /// Work through this server instead: http://127.0.0.1:7070
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "IRQ_SERVER",
+        hide_env_values = true,
+        global = true,
+        help_heading = "Everywhere"
+    )]
+    pub(crate) server: Option<String>,
+    /// The file with the token for that server; `irq token create` makes one
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "IRQ_TOKEN_FILE",
+        hide_env_values = true,
+        global = true,
+        help_heading = "Everywhere"
+    )]
+    pub(crate) token_file: Option<PathBuf>,
 }
 
 /// The arguments of `irq ps`.

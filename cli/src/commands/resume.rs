@@ -8,8 +8,8 @@ use super::run::{Begin, Talk, Work, complete, perform};
 use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
+use crate::installation::Local;
 use crate::refused::by_run;
-use crate::storage::Storage;
 
 /// Goes on with a run.
 ///
@@ -22,15 +22,15 @@ pub(crate) fn resume(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
-        let run = find_run(&*storage.store, &arguments.run).await?;
+        let local = Local::open(store).await?;
+        let run = find_run(&local, &arguments.run).await?;
         refuse_ended(&run)?;
         let talk = Talk::of(&arguments.talk);
         let work = work(&run, &arguments.limits, &talk)?;
         let begin = Begin::GoesOn {
             input: arguments.message.clone(),
         };
-        perform(run.id, begin, work, talk, storage, global).await
+        perform(run.id, begin, work, talk, local.into_storage(), global).await
     })
 }
 
@@ -45,8 +45,9 @@ pub(crate) fn fork(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
-        let from = find_run(&*storage.store, &arguments.run).await?;
+        let local = Local::open(store).await?;
+        let from = find_run(&local, &arguments.run).await?;
+        let storage = local.into_storage();
         let talk = Talk::of(&arguments.talk);
         let work = work(&from, &arguments.limits, &talk)?;
         let checkpoint = CheckpointId {

@@ -10,18 +10,18 @@ use std::io::{self, IsTerminal};
 
 use interrupts::life::{Interrupt, Lane, State};
 use interrupts::policy::Subject;
-use interrupts::store::{Filter, Store};
+use interrupts::store::Filter;
 
 use super::print;
 use crate::address::{find_interrupt, find_run};
 use crate::arguments::{Global, ReviewArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
+use crate::installation::{self, Installation};
 use crate::listing;
 use crate::palette::Palette;
 use crate::policy;
-use crate::refused::by_store;
 use crate::reviewer::Alone;
-use crate::storage::{Storage, complete};
+use crate::storage::complete;
 use crate::view::{self, json_line};
 
 pub(super) use chosen::Chosen;
@@ -38,18 +38,19 @@ pub(crate) fn review(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
-        storage.sweep().await?;
+        let installation = installation::open(store).await?;
+        let installation = &*installation;
+        installation.sweep().await?;
         if let Some(batch) = &arguments.batch {
-            return batch::decide_all(&storage, batch, arguments.json).await;
+            return batch::decide_all(installation, batch, arguments.json).await;
         }
-        let Some(interrupt) = chosen_interrupt(&storage, arguments).await? else {
-            return list_all(&storage, arguments, global).await;
+        let Some(interrupt) = chosen_interrupt(installation, arguments).await? else {
+            return list_all(installation, arguments, global).await;
         };
         if let Some(verdict) = arguments.decision {
             let chosen = chosen::of_arguments(&interrupt, verdict, arguments)?;
-            let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
-            return told(&storage, &decided, arguments).await;
+            let decided = decide(installation, &interrupt, chosen, arguments.if_version).await?;
+            return told(installation, &decided, arguments).await;
         }
         let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
         if arguments.edit {
@@ -57,11 +58,11 @@ pub(crate) fn review(
                 print("Nothing was edited, nothing decided.\n")?;
                 return Ok(Exit::Success);
             };
-            let decided = decide(&storage, &interrupt, chosen, arguments.if_version).await?;
-            return told(&storage, &decided, arguments).await;
+            let decided = decide(installation, &interrupt, chosen, arguments.if_version).await?;
+            return told(installation, &decided, arguments).await;
         }
         if may_ask(&interrupt, arguments) {
-            return converse(&storage, &interrupt, alone, arguments).await;
+            return converse(installation, &interrupt, alone, arguments).await;
         }
         let text = if arguments.json {
             json_line(&view::interrupt(&interrupt))
@@ -76,11 +77,11 @@ pub(crate) fn review(
 
 /// The interrupt that the command line names.
 async fn chosen_interrupt(
-    storage: &Storage,
+    installation: &dyn Installation,
     arguments: &ReviewArguments,
 ) -> anyhow::Result<Option<Interrupt>> {
     if let Some(id) = &arguments.interrupt {
-        return Ok(Some(find_interrupt(&*storage.store, id).await?));
+        return Ok(Some(find_interrupt(installation, id).await?));
     }
     if !arguments.next {
         if arguments.decision.is_some() || arguments.edit {
@@ -90,7 +91,7 @@ async fn chosen_interrupt(
         }
         return Ok(None);
     }
-    let open = open(&*storage.store, arguments).await?;
+    let open = open(installation, arguments).await?;
     // What is held waits for another one.
     let next = open
         .into_iter()
@@ -102,16 +103,15 @@ async fn chosen_interrupt(
 }
 
 /// What waits for a person, in the order in which it should be looked at.
-async fn open(store: &dyn Store, arguments: &ReviewArguments) -> Result<Vec<Interrupt>, Failure> {
+async fn open(from: &dyn Installation, arguments: &ReviewArguments) -> Result<Vec<Interrupt>, Failure> {
     let mut filter = Filter {
         states: vec![State::AwaitingReview],
         ..Filter::default()
     };
     if let Some(run) = &arguments.run {
-        filter.run = Some(find_run(store, run).await?.id);
+        filter.run = Some(find_run(from, run).await?.id);
     }
-    let open = listing::interrupts(store, &filter).await;
-    let mut open = open.map_err(|error| by_store(&error))?;
+    let mut open = listing::interrupts(from, &filter).await?;
     let policy = policy::of_environment()?;
     open.sort_by_key(|interrupt| {
         let priority = policy.terms(&Subject::of(interrupt)).priority;
@@ -123,11 +123,11 @@ async fn open(store: &dyn Store, arguments: &ReviewArguments) -> Result<Vec<Inte
 }
 
 async fn list_all(
-    storage: &Storage,
+    installation: &dyn Installation,
     arguments: &ReviewArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let open = open(&*storage.store, arguments).await?;
+    let open = open(installation, arguments).await?;
     let text = if arguments.json {
         open.iter()
             .map(|interrupt| json_line(&view::interrupt(interrupt)))
@@ -147,7 +147,7 @@ fn may_ask(interrupt: &Interrupt, arguments: &ReviewArguments) -> bool {
 }
 
 async fn converse(
-    storage: &Storage,
+    installation: &dyn Installation,
     interrupt: &Interrupt,
     alone: Alone,
     arguments: &ReviewArguments,
@@ -156,21 +156,20 @@ async fn converse(
         print(&format!("{} stays open.\n", interrupt.id))?;
         return Ok(Exit::Success);
     };
-    let decided = decide(storage, interrupt, chosen, arguments.if_version).await?;
-    told(storage, &decided, arguments).await
+    let decided = decide(installation, interrupt, chosen, arguments.if_version).await?;
+    told(installation, &decided, arguments).await
 }
 
 /// Says what was decided, and who goes on.
 async fn told(
-    storage: &Storage,
+    installation: &dyn Installation,
     decided: &Interrupt,
     arguments: &ReviewArguments,
 ) -> anyhow::Result<Exit> {
     let text = if arguments.json {
         json_line(&view::interrupt(decided))
     } else {
-        let run = storage.store.run(decided.run).await;
-        let run = run.map_err(|error| by_store(&error))?;
+        let run = installation.run(decided.run).await?;
         deciding::told(decided, run.as_ref())
     };
     print(&text)?;

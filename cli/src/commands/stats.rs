@@ -12,11 +12,11 @@ use super::print;
 use crate::address::find_run;
 use crate::arguments::{Global, StatsArguments, StoreArguments, verdict_name};
 use crate::exit::Exit;
+use crate::installation;
 use crate::layout::duration;
 use crate::listing;
 use crate::palette::{Palette, Tone};
-use crate::refused::by_store;
-use crate::storage::{Storage, complete};
+use crate::storage::complete;
 use crate::table::Table;
 use crate::view::json_line;
 use crate::visible::visible_line;
@@ -32,13 +32,12 @@ pub(crate) fn stats(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
+        let installation = installation::open(store).await?;
         let mut filter = Filter::default();
         if let Some(run) = &arguments.run {
-            filter.run = Some(find_run(&*storage.store, run).await?.id);
+            filter.run = Some(find_run(&*installation, run).await?.id);
         }
-        let all = listing::interrupts(&*storage.store, &filter).await;
-        let mut all = all.map_err(|error| by_store(&error))?;
+        let mut all = listing::interrupts(&*installation, &filter).await?;
         all.retain(|interrupt| {
             arguments
                 .since

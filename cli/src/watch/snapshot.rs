@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{
-    AuditSubject, Filter, JournalEntry, NodeRow, Page, Run, Store, StoreError,
-};
+use interrupts::store::{AuditSubject, Filter, JournalEntry, NodeRow, Page, Run};
 use jiff::Timestamp;
 use routing_core::{InterruptId, NodeId, RunId};
 use serde_json::Value;
 
+use crate::exit::Failure;
+use crate::installation::Installation;
+use crate::refused::by_store;
 use crate::view::goal;
 use crate::visible::visible_line;
 
@@ -65,9 +66,9 @@ pub(super) struct Snapshot {
     pub(super) stream: Vec<StreamLine>,
 }
 
-/// Reads the store again and again. What only grows is read on from where it was left.
+/// Reads the installation again and again. What only grows is read on from where it was left.
 pub(super) struct Feed {
-    store: Arc<dyn Store>,
+    from: Arc<dyn Installation>,
     history: Tail,
     /// By their positions in the journal.
     stream: BTreeMap<u64, StreamLine>,
@@ -98,9 +99,9 @@ impl Tail {
 }
 
 impl Feed {
-    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+    pub(super) fn new(from: Arc<dyn Installation>) -> Self {
         Self {
-            store,
+            from,
             history: Tail::default(),
             stream: BTreeMap::new(),
             looked_at: None,
@@ -111,15 +112,15 @@ impl Feed {
     ///
     /// # Errors
     ///
-    /// [`StoreError`].
+    /// Where the installation cannot be read.
     ///
     /// # Cancel safety
     ///
     /// Dropped, lines of the history may be missing from later snapshots.
-    pub(super) async fn read(&mut self, looked_at: Option<RunId>) -> Result<Snapshot, StoreError> {
+    pub(super) async fn read(&mut self, looked_at: Option<RunId>) -> Result<Snapshot, Failure> {
         let mut runs = Vec::new();
-        for (_position, run) in self.store.runs(&LIVE, first(MOST_RUNS)).await? {
-            let nodes = self.store.nodes(Some(run.id), first(MOST_ROWS)).await?;
+        for (_position, run) in self.from.runs(&LIVE, first(MOST_RUNS)).await? {
+            let nodes = self.from.nodes(run.id, first(MOST_ROWS)).await?;
             runs.push(RunView {
                 goal: visible_line(&goal(&run).unwrap_or_default()),
                 nodes: nodes.into_iter().map(|(_position, node)| node).collect(),
@@ -134,21 +135,21 @@ impl Feed {
         self.read_history().await?;
         Ok(Snapshot {
             runs,
-            interrupts: open(&*self.store).await?,
+            interrupts: open(&*self.from).await?,
             history: self.history.lines.iter().rev().cloned().collect(),
             stream: self.stream.values().cloned().collect(),
         })
     }
 
-    async fn read_history(&mut self) -> Result<(), StoreError> {
+    async fn read_history(&mut self) -> Result<(), Failure> {
         loop {
-            let rows = self.store.audit(self.history.page()).await?;
+            let rows = self.from.audit(self.history.page()).await?;
             let Some(last) = rows.last() else {
                 return Ok(());
             };
             self.history.after = last.position;
             for row in &rows {
-                let entry = row.read()?;
+                let entry = row.read().map_err(|error| by_store(&error))?;
                 self.history.push(HistoryLine {
                     at: entry.at,
                     text: visible_line(&told(&entry.subject)),
@@ -158,7 +159,7 @@ impl Feed {
     }
 
     /// Reads on from the first effect that was under way: its result may be there now.
-    async fn read_stream(&mut self) -> Result<(), StoreError> {
+    async fn read_stream(&mut self) -> Result<(), Failure> {
         let Some(run) = self.looked_at else {
             return Ok(());
         };
@@ -173,7 +174,7 @@ impl Feed {
                 after,
                 limit: MOST_ROWS,
             };
-            let entries = self.store.journal(run, page).await?;
+            let entries = self.from.journal(run, page).await?;
             let Some(last) = entries.last() else {
                 return Ok(());
             };
@@ -211,7 +212,7 @@ const fn first(limit: u32) -> Page {
     Page { after: 0, limit }
 }
 
-async fn open(store: &dyn Store) -> Result<Vec<Interrupt>, StoreError> {
+async fn open(from: &dyn Installation) -> Result<Vec<Interrupt>, Failure> {
     let filter = Filter {
         states: State::ALL
             .into_iter()
@@ -219,7 +220,7 @@ async fn open(store: &dyn Store) -> Result<Vec<Interrupt>, StoreError> {
             .collect(),
         ..Filter::default()
     };
-    let rows = store.interrupts(&filter, first(MOST_ROWS)).await?;
+    let rows = from.interrupts(&filter, first(MOST_ROWS)).await?;
     let mut open: Vec<Interrupt> = rows
         .into_iter()
         .map(|(_position, interrupt)| interrupt)

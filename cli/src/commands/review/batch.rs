@@ -13,7 +13,7 @@ use crate::address::find_interrupt;
 use crate::arguments::{parse_verdict, verdict_name};
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
-use crate::storage::Storage;
+use crate::installation::Installation;
 use crate::view::json_line;
 
 /// The most bytes of a batch.
@@ -46,7 +46,7 @@ struct Wanted {
 ///
 /// Dropped, some were decided: run it again, what is decided is then told as a conflict.
 pub(super) async fn decide_all(
-    storage: &Storage,
+    installation: &dyn Installation,
     path: &Path,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
@@ -55,7 +55,7 @@ pub(super) async fn decide_all(
     let mut failed: Vec<Exit> = Vec::new();
     for line in wanted {
         let id = line.interrupt.clone();
-        match one(storage, line).await {
+        match one(installation, line).await {
             Ok(decided) => print(&done(&decided, as_json))?,
             Err(error) => {
                 let failure = error.downcast_ref::<Failure>();
@@ -105,17 +105,17 @@ fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     Ok(wanted)
 }
 
-async fn one(storage: &Storage, wanted: Wanted) -> anyhow::Result<Interrupt> {
+async fn one(installation: &dyn Installation, wanted: Wanted) -> anyhow::Result<Interrupt> {
     let verdict: Verdict =
         parse_verdict(&wanted.decision).map_err(|problem| Failure::new(Exit::Usage, problem))?;
-    let interrupt = find_interrupt(&*storage.store, &wanted.interrupt).await?;
+    let interrupt = find_interrupt(installation, &wanted.interrupt).await?;
     let parts = Parts {
         payload: wanted.payload,
         message: wanted.message,
         to: wanted.reroute_to,
     };
     let chosen = of_parts(&interrupt, verdict, parts)?;
-    decide(storage, &interrupt, chosen, wanted.version).await
+    decide(installation, &interrupt, chosen, wanted.version).await
 }
 
 fn done(decided: &Interrupt, as_json: bool) -> String {

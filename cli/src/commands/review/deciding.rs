@@ -1,15 +1,14 @@
 //! Deciding an interrupt as it was shown.
 
-use interrupts::life::{Choosing, Interrupt, Judge, Refusal, State};
+use interrupts::life::{Interrupt, Refusal, State};
 use interrupts::store::Run;
-use routing_core::DecisionId;
 
 use super::chosen::Chosen;
-use crate::actor::actor;
 use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
-use crate::refused::{by_change, by_life, by_store};
-use crate::storage::{Storage, is_owned};
+use crate::installation::{Installation, NewDecision};
+use crate::refused::by_life;
+use crate::storage::is_owned;
 
 /// Decides. `shown` is the interrupt as the person saw it: where it has changed since, nothing is decided.
 ///
@@ -21,7 +20,7 @@ use crate::storage::{Storage, is_owned};
 ///
 /// Dropped, it was decided or not: look to see.
 pub(in crate::commands) async fn decide(
-    storage: &Storage,
+    installation: &dyn Installation,
     shown: &Interrupt,
     chosen: Chosen,
     if_version: Option<u64>,
@@ -31,24 +30,15 @@ pub(in crate::commands) async fn decide(
     let Some(review) = shown.review.as_ref().filter(|_review| is_open(shown)) else {
         return Err(not_open(shown).into());
     };
-    let judge = Judge::Person {
-        actor: actor()?,
+    let decided = installation.decide(NewDecision {
+        interrupt: id,
         version,
         shown: review.shown,
-    };
-    let choosing = Choosing {
-        id: DecisionId::generate(),
         verdict: chosen.verdict,
         target: chosen.target,
         content: chosen.content,
-    };
-    let decided = storage.store.decide(id, judge, choosing).await;
-    let decided = decided.map_err(|error| by_change(id, &error))?;
-    let run = storage.store.run(decided.run).await;
-    if let Some(run) = run.map_err(|error| by_store(&error))? {
-        storage.ring(&run).await;
-    }
-    Ok(decided)
+    });
+    Ok(decided.await?)
 }
 
 fn is_open(interrupt: &Interrupt) -> bool {
