@@ -38,6 +38,7 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
 use arguments::{Arguments, Command, Global, StoreArguments};
 use exit::{Exit, Failure, causes};
+use installation::Whereabouts;
 use palette::{Palette, Tone};
 use visible::visible_lines;
 
@@ -60,7 +61,44 @@ fn main() -> ExitCode {
     }
 }
 
+/// Refuses a server for what cannot be done through one.
+fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure> {
+    let (name, instead) = match command {
+        Command::Serve(_) => ("serve", "leave --server out: this is the server"),
+        Command::Token(_) => (
+            "token",
+            "make tokens beside the server's store, with --store PATH",
+        ),
+        Command::Purge(_) => ("purge", "purge beside the server's store, with --store PATH"),
+        Command::Chat(_)
+        | Command::Run(_)
+        | Command::Resume(_)
+        | Command::Fork(_)
+        | Command::Ps(_)
+        | Command::Watch(_)
+        | Command::Interrupt(_)
+        | Command::Review(_)
+        | Command::Reroute(_)
+        | Command::Send(_)
+        | Command::Withdraw(_)
+        | Command::Redrive(_)
+        | Command::Checkpoints(_)
+        | Command::Replay(_)
+        | Command::History(_)
+        | Command::Stats(_)
+        | Command::Policy(_)
+        | Command::Schema(_)
+        | Command::Routes(_)
+        | Command::Doctor(_)
+        | Command::Config(_)
+        | Command::Completions(_)
+        | Command::Man(_) => return Ok(()),
+    };
+    Whereabouts::demand_store(store, name, instead)
+}
+
 fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::Result<Exit> {
+    demand_store(&command, store)?;
     match command {
         Command::Run(run) => commands::run(&run, store, global),
         Command::Resume(resume) => commands::resume(&resume, store, global),

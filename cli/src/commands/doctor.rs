@@ -2,6 +2,7 @@
 
 mod finding;
 mod machine;
+mod server;
 mod store;
 
 use std::io;
@@ -9,6 +10,7 @@ use std::io;
 use super::print;
 use crate::arguments::{DoctorArguments, Global, StoreArguments};
 use crate::exit::Exit;
+use crate::installation::Whereabouts;
 use crate::palette::{Palette, Tone};
 use crate::storage::complete;
 use crate::table::Table;
@@ -28,7 +30,10 @@ pub(crate) fn doctor(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let mut findings = store::findings(store).await;
+        let mut findings = match Whereabouts::of(store)? {
+            Whereabouts::Server(place) => server::findings(&place).await,
+            Whereabouts::Store => store::findings(store).await,
+        };
         findings.extend(machine::findings());
         let text = if arguments.json {
             findings

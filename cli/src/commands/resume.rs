@@ -8,7 +8,7 @@ use super::run::{Begin, Talk, Work, complete, perform};
 use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
-use crate::installation::Local;
+use crate::installation::{Local, Whereabouts};
 use crate::refused::by_run;
 
 /// Goes on with a run.
@@ -21,6 +21,12 @@ pub(crate) fn resume(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
+    if let Whereabouts::Server(place) = Whereabouts::of(store)? {
+        return super::run::there::resume(arguments, &place, global);
+    }
+    if arguments.detach {
+        return Err(super::run::nobody_executes().into());
+    }
     complete(async {
         let local = Local::open(store).await?;
         let run = find_run(&local, &arguments.run).await?;
@@ -44,6 +50,12 @@ pub(crate) fn fork(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
+    if let Whereabouts::Server(place) = Whereabouts::of(store)? {
+        return super::run::there::fork(arguments, &place, global);
+    }
+    if arguments.detach {
+        return Err(super::run::nobody_executes().into());
+    }
     complete(async {
         let local = Local::open(store).await?;
         let from = find_run(&local, &arguments.run).await?;

@@ -24,7 +24,7 @@ use crate::reviewer::Alone;
 use crate::storage::complete;
 use crate::view::{self, json_line};
 
-pub(super) use chosen::Chosen;
+pub(super) use chosen::{Chosen, of_person};
 pub(super) use deciding::decide;
 
 /// Lists, shows or decides.

@@ -31,7 +31,7 @@ use crate::exit::{Exit, Failure};
 use crate::refused::no_interrupt;
 use crate::request::{self, Addressee, Wish};
 
-pub(crate) use address::{Address, Token};
+pub(crate) use address::Token;
 pub(crate) use client::{Client, WhoAmI};
 pub(crate) use feed::{Feed, Next};
 pub(crate) use runs::{NewRun, Resumption};
@@ -87,7 +87,12 @@ impl Remote {
     ///
     /// Where the address or the token's file cannot be read.
     pub(crate) fn at(place: &ServerPlace) -> Result<Self, Failure> {
-        Client::at(place).map(|client| Self { client })
+        Client::at(place).map(Self::over)
+    }
+
+    /// The server that a client speaks to.
+    pub(crate) const fn over(client: Client) -> Self {
+        Self { client }
     }
 
     /// A page of rows.

@@ -82,7 +82,12 @@ impl Whereabouts {
                     "`irq {command}` works beside the store, not through a server ({} names {})",
                     place.named_by, place.url
                 );
-                Err(Failure::new(Exit::Usage, text).hint(instead))
+                let hint = if place.named_by == SERVER_VARIABLE {
+                    format!("{instead}, or without {SERVER_VARIABLE} in the environment")
+                } else {
+                    instead.to_owned()
+                };
+                Err(Failure::new(Exit::Usage, text).hint(hint))
             }
         }
     }

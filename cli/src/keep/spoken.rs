@@ -12,14 +12,14 @@ use crate::exit::Exit;
 use crate::stage::Stage;
 
 /// What the first Ctrl+C says.
-const FIRST: &str =
+pub(crate) const FIRST_WORDS: &str =
     "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
 
 /// What a first SIGTERM says.
-const TERMINATED: &str = "Received SIGTERM. Finishing the current steps...";
+pub(crate) const TERMINATED_WORDS: &str = "Received SIGTERM. Finishing the current steps...";
 
 /// What the second one says.
-const SECOND: &str = "Stopping now. (press Ctrl+C again to leave without clean-up)";
+pub(crate) const SECOND_WORDS: &str = "Stopping now. (press Ctrl+C again to leave without clean-up)";
 
 /// How long the last words may take.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -68,9 +68,9 @@ impl SignalListener for Spoken {
     fn asked(&mut self, signal: Signal, mode: StopMode, _handle: StopHandle) {
         self.seen.remember(exit_of(signal));
         self.stage.notice(match (mode, signal) {
-            (StopMode::Graceful, Signal::Interrupt) => FIRST,
-            (StopMode::Graceful, Signal::Terminate) => TERMINATED,
-            (StopMode::Immediate, _) => SECOND,
+            (StopMode::Graceful, Signal::Interrupt) => FIRST_WORDS,
+            (StopMode::Graceful, Signal::Terminate) => TERMINATED_WORDS,
+            (StopMode::Immediate, _) => SECOND_WORDS,
         });
     }
 

@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod colours;
+mod elsewhere;
 mod events;
 mod help;
 mod interrupting;
@@ -22,6 +23,7 @@ mod reviewing;
 mod reviewing_at_a_terminal;
 mod schema;
 mod seed;
+mod served;
 mod server;
 mod serving;
 mod signals;
