@@ -25,7 +25,7 @@ use crate::exit::Failure;
 use crate::request::{Addressee, Wish};
 
 pub(crate) use local::Local;
-pub(crate) use remote::{Client, Feed, NewRun, Next, Remote, Resumption, Token, WhoAmI};
+pub(crate) use remote::{Client, Feed, NewRun, Next, Remote, Resumption, Token};
 pub(crate) use whereabouts::{ServerPlace, Whereabouts};
 
 /// A decision that somebody wants to make, about what was shown to him.

@@ -52,8 +52,17 @@ pub(crate) fn watch(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
+    if arguments.json || arguments.plain {
+        return crate::commands::watch_lines(arguments, store, global);
+    }
+    if arguments.run.is_some() || arguments.after.is_some() {
+        let text = "--run and --after are for lines";
+        return Err(Failure::new(Exit::Usage, text)
+            .hint("say --plain or --json too")
+            .into());
+    }
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
-        let hint = "`irq ps` and `irq review` print what can be read by programs";
+        let hint = "`irq ps` and `irq review` print what can be read by programs; so does `irq watch --json` of a server";
         return Err(Failure::new(Exit::Usage, "this needs a terminal")
             .hint(hint)
             .into());

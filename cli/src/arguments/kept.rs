@@ -65,6 +65,18 @@ pub(crate) struct WatchArguments {
     /// Without the terminal's bell when somebody is waited for
     #[arg(long)]
     pub(crate) silent: bool,
+    /// Without screens: one line for each event of a server, for screen readers and logs
+    #[arg(long, conflicts_with = "inbox", help_heading = "Lines")]
+    pub(crate) plain: bool,
+    /// Without screens: each event of a server as a CloudEvent, one a line
+    #[arg(long, conflicts_with_all = ["inbox", "plain"], help_heading = "Lines")]
+    pub(crate) json: bool,
+    /// Lines of this run only, until it has ended
+    #[arg(long, value_name = "RUN", help_heading = "Lines")]
+    pub(crate) run: Option<String>,
+    /// Lines after this position of the feed: an event's `sequence`; 0 is the beginning [default: from now on]
+    #[arg(long, value_name = "SEQUENCE", help_heading = "Lines")]
+    pub(crate) after: Option<u64>,
 }
 
 /// The form of a list.

@@ -31,7 +31,7 @@ fn what_is_read_through_a_server_is_what_is_read_beside_its_store() {
     let reads: &[&[&str]] = &[
         &["ps", "--json"],
         &["ps", "--all", "--json", "-v"],
-        &["ps", beginning],
+        &["ps", beginning, "--json"],
         &["review", "--json"],
         &["review", "--json", "--run", &run],
         &["review", &question, "--json"],

@@ -9,6 +9,7 @@ mod bad_input;
 mod colours;
 mod elsewhere;
 mod events;
+mod following;
 mod help;
 mod interrupting;
 mod listing;

@@ -19,17 +19,23 @@ pub(crate) struct Served {
     store: PathBuf,
     folder: TempDir,
     workspace: TempDir,
+    pace: &'static str,
 }
 
 impl Served {
     /// A server over the store in a file.
     pub(crate) fn over(store: &Path) -> Self {
+        Self::paced(store, "0")
+    }
+
+    /// A server whose rehearsals speak so many tokens a second.
+    pub(crate) fn paced(store: &Path, pace: &'static str) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = free.local_addr().unwrap().port();
         drop(free);
         let folder = tempfile::tempdir().unwrap();
         let workspace = workspace();
-        let child = start(port, store, workspace.path());
+        let child = start(port, store, workspace.path(), pace);
         let served = Self {
             child,
             url: format!("http://127.0.0.1:{port}"),
@@ -37,6 +43,7 @@ impl Served {
             store: store.to_owned(),
             folder,
             workspace,
+            pace,
         };
         served.token("ada", "admin");
         served
@@ -85,7 +92,7 @@ impl Served {
     pub(crate) fn is_killed_and_comes_back(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        self.child = start(self.port, &self.store, self.workspace.path());
+        self.child = start(self.port, &self.store, self.workspace.path(), self.pace);
     }
 
     /// Stops the server in order, and starts the next one at the same place.
@@ -93,7 +100,7 @@ impl Served {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, Signal::TERM).unwrap();
         self.child.wait().unwrap();
-        self.child = start(self.port, &self.store, self.workspace.path());
+        self.child = start(self.port, &self.store, self.workspace.path(), self.pace);
     }
 }
 
@@ -105,10 +112,11 @@ impl Drop for Served {
 }
 
 /// Starts a server, and waits until it has said where it is.
-fn start(port: u16, store: &Path, workspace: &Path) -> Child {
+fn start(port: u16, store: &Path, workspace: &Path, pace: &str) -> Child {
     let mut command = irq();
     command
-        .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
+        .args(["serve", "--pace", pace])
+        .args(["--listen", &format!("127.0.0.1:{port}")])
         .arg("--workspace")
         .arg(workspace)
         .env("IRQ_STORE", store);

@@ -6,7 +6,7 @@ mod story;
 
 use std::sync::Arc;
 
-use interrupts::life::{Family, State};
+use interrupts::life::{Family, RunState, State};
 use interrupts::store::Filter;
 use routing_core::RunId;
 use serde_json::{Map, Value, json};
@@ -22,9 +22,11 @@ use crate::commands::print;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Client, Installation, NewRun, Remote, Resumption, ServerPlace};
 use crate::listing;
+use crate::storage::is_owned;
 use crate::view::json_line;
 
 use follow::Following;
+pub(in crate::commands) use story::Event;
 
 /// Starts a run on a server, and follows it to its end.
 ///
@@ -74,8 +76,10 @@ pub(in crate::commands) fn resume(
             checkpoint: None,
             input: arguments.message.clone(),
         };
-        // A run that waits for answers is gone on with by giving them.
-        if how.input.is_some() || !server.has_questions(run.id).await? {
+        // A run that works is only followed, and one that waits for answers goes on by giving them.
+        let works = is_owned(&run) && matches!(run.state, RunState::Created | RunState::Running);
+        let follows = works || server.has_questions(run.id).await?;
+        if how.input.is_some() || !follows {
             server.client.resume(run.id, how).await?;
         }
         if arguments.detach {

@@ -1,4 +1,4 @@
-//! The events of one run, as a server tells them, across its restarts.
+//! Events as a server tells them, across its restarts.
 
 use std::time::Duration;
 
@@ -40,18 +40,18 @@ pub(crate) enum Next {
     End,
 }
 
-/// Reads the events of one run: each once, in their order, whatever connection it came over.
+/// Reads the events of one run, or of all: each once, in their order, whatever connection it came over.
 pub(crate) struct Feed {
     client: Client,
-    run: RunId,
+    run: Option<RunId>,
     after: String,
     open: Option<BoxStream<'static, Result<sse_stream::Sse, sse_stream::Error>>>,
     away_since: Option<Instant>,
 }
 
 impl Feed {
-    /// The events of a run after a position.
-    pub(crate) fn of(client: Client, run: RunId, after: String) -> Self {
+    /// The events of a run, or of all, after a position.
+    pub(crate) const fn of(client: Client, run: Option<RunId>, after: String) -> Self {
         Self {
             client,
             run,
@@ -104,7 +104,11 @@ impl Feed {
         let after = HeaderValue::from_str(&self.after)
             .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
         headers.insert(LAST_EVENT, after);
-        let query = [("run_id", self.run.to_string())];
+        let query: Vec<_> = self
+            .run
+            .map(|run| ("run_id", run.to_string()))
+            .into_iter()
+            .collect();
         match self.client.open(&["v1", "events"], &query, headers).await {
             Ok(response) if response.status() == StatusCode::NO_CONTENT => Ok(Some(Next::End)),
             Ok(response) => {

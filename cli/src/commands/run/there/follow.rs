@@ -68,6 +68,8 @@ pub(super) struct Following {
     signal: Option<Exit>,
     /// The question that is asked now.
     asking: Option<InterruptId>,
+    /// What is told when the person has answered: nobody can type below lines that move.
+    held: Vec<String>,
     /// The questions that the person has left open.
     left: HashSet<InterruptId>,
     answers: (mpsc::UnboundedSender<Answered>, mpsc::UnboundedReceiver<Answered>),
@@ -93,7 +95,7 @@ impl Following {
         } = server;
         let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
         Ok(Self {
-            feed: Feed::of(client, run, after),
+            feed: Feed::of(client, Some(run), after),
             remote,
             run,
             url,
@@ -109,6 +111,7 @@ impl Following {
             heard: 0,
             signal: None,
             asking: None,
+            held: Vec::new(),
             left: HashSet::new(),
             answers: mpsc::unbounded_channel(),
         })
@@ -150,9 +153,9 @@ impl Following {
                     Next::Event(told) => if self.tell(&told.json)? {
                         standing = self.look().await?;
                     },
-                    Next::Away => self.say("The server is away; it is looked for. The run is kept."),
+                    Next::Away => self.interject("The server is away; it is looked for. The run is kept."),
                     Next::Back => {
-                        self.say("The server is back.");
+                        self.interject("The server is back.");
                         standing = self.look().await?;
                     }
                     Next::End => {
@@ -180,10 +183,11 @@ impl Following {
         })
     }
 
-    /// Whether there is nothing to wait for here.
+    /// Whether there is nothing to wait for here, though the run has not ended.
     fn is_over(&self, standing: &Standing) -> bool {
         if standing.run.state.is_final() {
-            return true;
+            // What is left of its events ends by itself.
+            return false;
         }
         match standstill(&standing.run, &standing.waiting) {
             Standstill::None | Standstill::Shutdown => {}
@@ -226,6 +230,9 @@ impl Following {
         answered: anyhow::Result<Option<Chosen>>,
     ) -> anyhow::Result<()> {
         self.asking = None;
+        for line in std::mem::take(&mut self.held) {
+            self.say(&line);
+        }
         let Some(chosen) = answered? else {
             self.left.insert(id);
             self.say(&format!("{id} stays open."));
@@ -309,7 +316,7 @@ impl Following {
     }
 
     /// Tells an event; whether the run may stand otherwise after it.
-    fn tell(&self, json: &str) -> anyhow::Result<bool> {
+    fn tell(&mut self, json: &str) -> anyhow::Result<bool> {
         if self.json {
             let mut output = io::stdout().lock();
             writeln!(output, "{}", visible_json(json))?;
@@ -321,9 +328,19 @@ impl Following {
         if !self.json
             && let Some(line) = event.line(self.detail, self.palette)
         {
-            self.say(&line);
+            if self.asking.is_some() {
+                self.held.push(line);
+            } else {
+                self.say(&line);
+            }
         }
         Ok(event.changes_the_run())
+    }
+
+    /// Says something that does not wait for the person to have typed.
+    fn interject(&self, text: &str) {
+        let gap = if self.asking.is_some() { "\n" } else { "" };
+        self.say(&format!("{gap}{text}"));
     }
 
     /// Says something to people.

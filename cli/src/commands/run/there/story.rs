@@ -10,7 +10,7 @@ use crate::visible::visible_line;
 const AROUND: (&str, &str) = ("dev.irq.", ".v1");
 
 /// An event, as far as it is told.
-pub(super) struct Event {
+pub(in crate::commands) struct Event {
     /// Its name, as `interrupt.opened`.
     pub(super) topic: String,
     data: Value,
@@ -18,7 +18,7 @@ pub(super) struct Event {
 
 impl Event {
     /// Reads a CloudEvent; `None` where it is none of ours.
-    pub(super) fn read(json: &str) -> Option<Self> {
+    pub(in crate::commands) fn read(json: &str) -> Option<Self> {
         let mut event: Value = serde_json::from_str(json).ok()?;
         let topic = event.get("type")?.as_str()?;
         let topic = topic.strip_prefix(AROUND.0)?.strip_suffix(AROUND.1)?;
@@ -50,7 +50,7 @@ impl Event {
     }
 
     /// The line that tells it; `None` where it is not told at this detail.
-    pub(super) fn line(&self, detail: Detail, palette: Palette) -> Option<String> {
+    pub(in crate::commands) fn line(&self, detail: Detail, palette: Palette) -> Option<String> {
         if detail == Detail::Little {
             return None;
         }
