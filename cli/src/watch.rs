@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use crossterm::event::EventStream;
 use futures_util::StreamExt;
+use interrupts::signals::{OsSignals, Signal, SignalSource};
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 
@@ -148,6 +149,8 @@ async fn perform(
         installation,
         done,
     };
+    // From here on no signal ends the process by itself: the terminal is given back first.
+    let mut signals = OsSignals::listen()?;
     let mut taken = TakenScreen::take()?;
     let mut keys = EventStream::new();
     let mut clock = tokio::time::interval(TICK);
@@ -168,6 +171,11 @@ async fn perform(
                 reading.look_again();
                 Vec::new()
             }
+            signal = signals.next() => match signal {
+                Some(Signal::Terminate) => return Ok(Exit::Terminated),
+                Some(Signal::Interrupt) => return Ok(Exit::Interrupted),
+                None => Vec::new(),
+            },
             read = reading.next() => refreshed(&mut state, read),
             _ = clock.tick() => {
                 state.tick(Timestamp::now());

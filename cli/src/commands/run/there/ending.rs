@@ -21,6 +21,8 @@ pub(super) enum Standstill {
     Limit,
     /// Something failed.
     Trouble,
+    /// Nothing holds it any more: somebody has to take it up.
+    Lifted,
     /// Somebody has paused it.
     Paused,
 }
@@ -34,10 +36,10 @@ pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
         .iter()
         .filter(|interrupt| interrupt.family() == Family::Stop);
     let causes = pauses.map(|pause| serde_json::from_str::<StopNote>(&pause.content).ok());
-    let mut found = Standstill::Paused;
+    let mut found = Standstill::Lifted;
     for cause in causes {
         match cause.map(|note| note.cause) {
-            Some(StopCause::Shutdown) if found == Standstill::Paused => {
+            Some(StopCause::Shutdown) => {
                 found = Standstill::Shutdown;
             }
             Some(StopCause::Budget | StopCause::Timeout | StopCause::Resource) => {
@@ -45,8 +47,7 @@ pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
             }
             Some(StopCause::SystemError) => return Standstill::Trouble,
             Some(
-                StopCause::Shutdown
-                | StopCause::UserEscape
+                StopCause::UserEscape
                 | StopCause::Permission
                 | StopCause::Policy
                 | StopCause::Hook
@@ -84,7 +85,10 @@ impl Ending<'_> {
             | RunState::Paused => match self.standstill {
                 Standstill::Limit => Exit::LimitHit,
                 Standstill::Trouble => Exit::Failure,
-                Standstill::None | Standstill::Shutdown | Standstill::Paused => {
+                Standstill::None
+                | Standstill::Shutdown
+                | Standstill::Lifted
+                | Standstill::Paused => {
                     self.signal.unwrap_or(Exit::Asking)
                 }
             },

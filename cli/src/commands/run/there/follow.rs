@@ -6,12 +6,14 @@
 use std::collections::HashSet;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use interrupts::life::{Family, Interrupt, Scope, State};
 use interrupts::signals::{OsSignals, Signal, SignalSource};
 use interrupts::store::{Filter, Run};
 use routing_core::{InterruptId, InterruptType, RunId, StopMode};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::ending::{Ending, Standstill, standstill};
 use super::story::Event;
@@ -29,6 +31,9 @@ use crate::report::Detail;
 use crate::request::Addressee;
 use crate::reviewer::Alone;
 use crate::visible::visible_json;
+
+/// How long a run that was told to go on may stand still before that counts as its standstill.
+const GETTING_UP: Duration = Duration::from_secs(15);
 
 /// Why a run was asked to stop.
 const REASON: &str = "interrupted from the terminal";
@@ -70,6 +75,8 @@ pub(super) struct Following {
     asking: Option<InterruptId>,
     /// What is told when the person has answered: nobody can type below lines that move.
     held: Vec<String>,
+    /// Until when the run may still get up.
+    getting_up: Instant,
     /// The questions that the person has left open.
     left: HashSet<InterruptId>,
     answers: (mpsc::UnboundedSender<Answered>, mpsc::UnboundedReceiver<Answered>),
@@ -112,6 +119,7 @@ impl Following {
             signal: None,
             asking: None,
             held: Vec::new(),
+            getting_up: Instant::now() + GETTING_UP,
             left: HashSet::new(),
             answers: mpsc::unbounded_channel(),
         })
@@ -142,6 +150,9 @@ impl Following {
                     if let Some(signal) = signal {
                         self.stop(signal).await?;
                     }
+                }
+                () = tokio::time::sleep_until(self.getting_up), if Instant::now() < self.getting_up => {
+                    standing = self.look().await?;
                 }
                 answered = self.answers.1.recv() => {
                     if let Some((id, answered)) = answered {
@@ -191,7 +202,12 @@ impl Following {
         }
         match standstill(&standing.run, &standing.waiting) {
             Standstill::None | Standstill::Shutdown => {}
-            Standstill::Limit | Standstill::Trouble | Standstill::Paused => return true,
+            // Its pause was lifted, and nobody has taken it up yet.
+            Standstill::Lifted if Instant::now() < self.getting_up => {}
+            Standstill::Lifted
+            | Standstill::Limit
+            | Standstill::Trouble
+            | Standstill::Paused => return true,
         }
         // What the person here was asked and left open is for somebody else.
         let mut questions = standing.questions().peekable();
