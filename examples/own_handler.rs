@@ -92,6 +92,7 @@ impl LanguageModel for EagerModel {
         };
         println!("the model answers {text}");
         Ok(Outcome::Completed(ModelReply {
+            tool_requests: Vec::new(),
             text: text.to_owned(),
             usage: TokenUsage::default(),
             cut_off: false,

@@ -12,8 +12,10 @@ mod openai;
 mod openai_responses;
 mod part;
 mod refusal;
+mod said;
 mod schema_rules;
 mod server;
+mod tool_rules;
 mod transport;
 
 pub use behaviour::Behaviour;
@@ -22,6 +24,7 @@ pub use cancellations::{CancelAnswer, Cancellations};
 pub use hang_up::HangUps;
 pub use part::Received;
 pub use refusal::Refusal;
+pub use said::{Said, SaidCall};
 pub use server::ProviderDouble;
 pub use transport::Transport;
 
@@ -89,13 +92,13 @@ impl WireForm {
         }
     }
 
-    /// The events after the text, which say why it ends.
-    fn closing(self, ending: Ending) -> Vec<String> {
+    /// The events after the text: the tools that are asked for, and why the answer ends.
+    fn closing(self, calls: &[SaidCall], ending: Ending) -> Vec<String> {
         match self {
-            Self::OpenAi => openai::closing(ending),
-            Self::OpenAiResponses => openai_responses::closing(ending),
-            Self::Anthropic => anthropic::closing(ending),
-            Self::Gemini => gemini::closing(ending),
+            Self::OpenAi => openai::closing(calls, ending),
+            Self::OpenAiResponses => openai_responses::closing(calls, ending),
+            Self::Anthropic => anthropic::closing(calls, ending),
+            Self::Gemini => gemini::closing(calls, ending),
         }
     }
 
@@ -125,7 +128,42 @@ impl WireForm {
                 let texts = content.as_array().into_iter().flatten();
                 whole.unwrap_or_else(|| texts.filter_map(|part| part["text"].as_str()).collect())
             })
+            // Results of tools are the user's turn with some providers.
+            .filter(|text: &String| !text.is_empty())
             .collect()
+    }
+
+    /// What came of the tools in a request, in order.
+    pub fn tool_results(self, body: &serde_json::Value) -> Vec<String> {
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let (list, parts) = match self {
+            Self::OpenAi | Self::Anthropic => ("messages", "content"),
+            Self::OpenAiResponses => ("input", "content"),
+            Self::Gemini => ("contents", "parts"),
+        };
+        let messages = body.get(list).and_then(serde_json::Value::as_array);
+        let said = messages.into_iter().flatten();
+        said.flat_map(|message| match self {
+            Self::OpenAi if message["role"] == "tool" => vec![text(&message["content"])],
+            Self::OpenAiResponses if message["type"] == "function_call_output" => {
+                vec![text(&message["output"])]
+            }
+            Self::OpenAi | Self::OpenAiResponses => Vec::new(),
+            Self::Anthropic | Self::Gemini => {
+                let blocks = message[parts].as_array().into_iter().flatten();
+                let result = |block: &serde_json::Value| match self {
+                    Self::Anthropic if block["type"] == "tool_result" => {
+                        Some(text(&block["content"]))
+                    }
+                    Self::Gemini => block
+                        .pointer("/functionResponse/response/content")
+                        .map(text),
+                    Self::Anthropic | Self::OpenAi | Self::OpenAiResponses => None,
+                };
+                blocks.filter_map(result).collect()
+            }
+        })
+        .collect()
     }
 
     /// The structured-output schema of a request, where it has one.
@@ -137,6 +175,29 @@ impl WireForm {
             Self::Gemini => "/generationConfig/responseJsonSchema",
         })
     }
+}
+
+/// A text in pieces of a few characters each.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = rest
+            .char_indices()
+            .nth(5)
+            .map_or(rest.len(), |(end, _)| end);
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// The arguments of the call at `index` of these as far as they are sent: an answer that is cut off ends in
+/// the midst of its last call.
+fn sent_arguments(calls: &[SaidCall], index: usize, ending: Ending) -> (&str, bool) {
+    let arguments = calls[index].arguments.as_str();
+    let is_cut = ending == Ending::CutOff && index + 1 == calls.len();
+    let half = arguments.get(..arguments.len() / 2).unwrap_or_default();
+    (if is_cut { half } else { arguments }, is_cut)
 }
 
 /// One event of a stream, named where it has a name.

@@ -18,21 +18,30 @@ mod history;
 mod machine;
 mod observer;
 mod plan;
+mod preview;
 mod prompts;
 mod records;
+mod revision;
 mod state;
+mod stored;
 
 pub use desk::{DeskError, PlanDesk, PlanRole};
 pub use diff::{DiffLine, PlanDiff};
-pub use driver::{OpenQuestion, PlanStanding, execute_plan, plan_kind};
+pub use driver::{
+    OpenQuestion, PLAN_EXECUTE, PlanBench, PlanChange, PlanEditError, PlanStanding, change_plan,
+    execute_plan, plan_kind,
+};
 pub use effect::{Asking, Fact, FactKind, PersonAsked, PlanEffect};
 pub use event::{Failure, PlanEvent, Refused};
 pub use history::PlanHistory;
 pub use machine::PlanTurn;
 pub use observer::{PlanReadError, facts_in, told_facts};
 pub use plan::{FinishedStep, Plan, PlanError, PlanStep, StepId};
+pub use preview::{PlanPreview, QuestionFate};
 pub use records::{
     ExecutorRouting, FinalResponse, PlanDraft, PlannerRouting, ReplannerRouting, StepOutcome,
     StepReport,
 };
+pub use revision::{PlanRevision, Unfit};
 pub use state::{Activity, Cause, Flags, Held, Phase, PlanEnd, PlanExecute, RetryPolicy};
+pub use stored::{PlanVersion, StoredPlan, is_plan, open_escape, plan_versions};

@@ -2,6 +2,7 @@
 
 mod acting;
 mod kept;
+mod planning;
 mod serving;
 
 use std::num::NonZeroU32;
@@ -19,8 +20,9 @@ use crate::time::parse_duration;
 
 pub(crate) use acting::{
     InterruptArguments, PolicyArguments, PolicyCheckArguments, PolicyCommand,
-    PolicyExplainArguments, RedriveArguments, RerouteArguments, ReviewArguments, ScopeChoice,
-    SendArguments, WithdrawArguments, parse_verdict, verdict_name,
+    PolicyExplainArguments, RedriveArguments, RerouteArguments, ReviewArguments, RulesArguments,
+    RulesCommand, RulesListArguments, RulesRevokeArguments, ScopeChoice, SendArguments,
+    WithdrawArguments, parse_verdict, verdict_name,
 };
 pub(crate) use kept::{
     CheckpointsArguments, CompletionsArguments, ConfigArguments, ConfigCommand,
@@ -28,6 +30,7 @@ pub(crate) use kept::{
     PurgeArguments, ReplayArguments, StatsArguments, StoreArguments, WatchArguments,
 };
 
+pub(crate) use planning::PlanArguments;
 pub(crate) use serving::{
     DoctorArguments, ServeArguments, TokenArguments, TokenCommand, TokenCreateArguments,
     TokenListArguments, TokenRevokeArguments,
@@ -91,6 +94,8 @@ pub(crate) enum Command {
     Interrupt(InterruptArguments),
     /// List what waits for a person, show it, decide it
     Review(ReviewArguments),
+    /// List and revoke standing rules: decisions that were remembered
+    Rules(RulesArguments),
     /// Send an agent's answer elsewhere
     Reroute(RerouteArguments),
     /// Write to a running agent; it reads at the start of its next turn
@@ -99,6 +104,8 @@ pub(crate) enum Command {
     Withdraw(WithdrawArguments),
     /// Try an interrupt again that could not be delivered
     Redrive(RedriveArguments),
+    /// Show the plan of a run; change it while it stands still
+    Plan(PlanArguments),
     /// List where a run can go on from
     Checkpoints(CheckpointsArguments),
     /// Tell step by step what happened in a run, without running anything
@@ -227,12 +234,7 @@ pub(crate) struct BudgetArguments {
     #[arg(long, value_name = "AMOUNT", help_heading = "Limits")]
     pub(crate) budget_usd: Option<String>,
     /// What models cost: a TOML file
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "budget_usd",
-        help_heading = "Limits"
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Limits")]
     pub(crate) prices: Option<PathBuf>,
 }
 

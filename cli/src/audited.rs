@@ -70,6 +70,17 @@ impl Told {
                 let to = text("node").map(|node| format!("to {node}"));
                 (run.clone(), "message".to_owned(), name_in("from"), to)
             }
+            "rule" => {
+                let what = format!("rule {}", text("event").unwrap_or_default());
+                let about = text("interrupt").map(|id| format!("{id}, "));
+                let detail = text("detail").map(|said| about.unwrap_or_default() + &said);
+                (text("rule"), what, name_in("actor"), detail)
+            }
+            "token" => {
+                let holder = name_in("holder").unwrap_or_default();
+                let what = format!("token of {holder} {}", text("event").unwrap_or_default());
+                (text("token"), what, name_in("actor"), text("detail"))
+            }
             "purge" => {
                 let through = entry.get("through").and_then(Value::as_u64);
                 let what = format!("the audit was cut off after {}", through.unwrap_or(0));

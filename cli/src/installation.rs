@@ -13,6 +13,7 @@ use std::time::Duration;
 use agents::run::RunProgress;
 use async_trait::async_trait;
 use interrupts::life::{Interrupt, RunState, Scope, Verdict};
+use interrupts::rules::Remember;
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
 };
@@ -23,6 +24,7 @@ use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 use crate::arguments::StoreArguments;
 use crate::exit::Failure;
 use crate::request::{Addressee, Wish};
+use crate::storage::Storage;
 
 pub(crate) use local::Local;
 pub(crate) use remote::{Client, Feed, NewRun, Next, Remote, Resumption, Token};
@@ -43,7 +45,12 @@ pub(crate) struct NewDecision {
     pub(crate) target: Option<RouteName>,
     /// The answer, as JSON.
     pub(crate) content: Option<String>,
+    /// Whether it holds for the same question when it is asked again, and for how long.
+    pub(crate) remember: Option<Remember>,
 }
+
+/// Decisions that were refused, each with its place among those that were wanted.
+pub(crate) type RefusedDecisions = Vec<(usize, Failure)>;
 
 /// A stop that somebody wants.
 #[derive(Debug, Clone)]
@@ -109,6 +116,9 @@ pub(crate) trait Installation: Send + Sync {
     /// The address of the page for people, where there is one.
     fn page(&self) -> Option<String>;
 
+    /// The store itself where it is of this machine: for changing plans, which needs a model beside it.
+    fn beside(&self) -> Option<&Storage>;
+
     /// Ends what has waited too long, where nobody else does.
     async fn sweep(&self) -> Result<(), Failure>;
 
@@ -161,6 +171,13 @@ pub(crate) trait Installation: Send + Sync {
     /// Decides. Of several who try one wins, and the others are told who and what. Dropped, it was decided or
     /// not: look to see.
     async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure>;
+
+    /// Decides all of these in one transaction, or none; then says why not of each that was refused. Dropped, all
+    /// were decided or none: look to see.
+    async fn decide_together(
+        &self,
+        decisions: Vec<NewDecision>,
+    ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure>;
 
     /// Claims a review, or gives it back.
     async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure>;

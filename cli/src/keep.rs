@@ -31,6 +31,7 @@ pub(crate) use inbox::LateInbox;
 pub(crate) use spoken::{FIRST_WORDS, SECOND_WORDS, SeenSignal, Spoken, TERMINATED_WORDS};
 
 use facings::AgentFacings;
+pub(crate) use owner::gone_owner;
 use owner::is_gone;
 pub(crate) use owner::own_name;
 use pulse::PulseBell;
@@ -169,7 +170,7 @@ impl Keeping {
     pub(crate) async fn take(&self, run: RunId, workflow: Workflow) -> Result<Kept, Failure> {
         // What has waited too long is over before the run looks at it.
         self.storage.sweep().await?;
-        let inbox = Arc::new(LateInbox::default());
+        let inbox = Arc::new(LateInbox::of(workflow));
         let taking = Taking {
             run,
             node: first_node(workflow)?,

@@ -17,6 +17,7 @@ mod listing;
 mod model;
 mod nearest;
 mod palette;
+mod plan;
 mod policy;
 mod refused;
 mod report;
@@ -69,6 +70,14 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
             "token",
             "make tokens beside the server's store, with --store PATH",
         ),
+        Command::Rules(_) => (
+            "rules",
+            "look at them beside the server's store, with --store PATH, or on its page",
+        ),
+        Command::Plan(_) => (
+            "plan",
+            "change plans beside the server's store, with --store PATH, or on its page",
+        ),
         Command::Purge(_) => ("purge", "purge beside the server's store, with --store PATH"),
         Command::Chat(_)
         | Command::Run(_)
@@ -105,6 +114,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Fork(fork) => commands::fork(&fork, store, global),
         Command::Chat(chat) => commands::chat(&chat, global),
         Command::Serve(serve) => commands::serve(&serve, store, global),
+        Command::Rules(rules) => commands::rules(&rules, store, global),
         Command::Token(token) => commands::token(&token, store, global),
         Command::Ps(ps) => commands::ps(&ps, store, global),
         Command::Watch(watch) => watch::watch(&watch, store, global),
@@ -114,6 +124,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Send(send) => commands::send(&send, store),
         Command::Withdraw(withdraw) => commands::withdraw(&withdraw, store),
         Command::Redrive(redrive) => commands::redrive(&redrive, store),
+        Command::Plan(plan) => commands::plan(&plan, store, global),
         Command::Checkpoints(of) => commands::checkpoints(&of, store, global),
         Command::Replay(replay) => commands::replay(&replay, store, global),
         Command::History(history) => commands::history(&history, store, global),

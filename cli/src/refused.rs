@@ -39,6 +39,10 @@ pub(crate) fn by_change(interrupt: InterruptId, error: &ChangeError) -> Failure 
         ChangeError::Unknown { interrupt } => no_interrupt(*interrupt),
         ChangeError::Refused(refusal) => by_life(interrupt, refusal),
         ChangeError::Store(error) => by_store(error),
+        ChangeError::NotRemembered(refusal) => {
+            let text = format!("{interrupt} cannot be remembered: {refusal}");
+            Failure::new(Exit::Usage, text).hint("decide without remembering; nothing was changed")
+        }
         _ => Failure::new(Exit::Failure, error.to_string()),
     }
 }
@@ -158,6 +162,7 @@ pub(crate) fn decider(by: &Decider) -> String {
     match by {
         Decider::Person { name } => name.to_string(),
         Decider::Policy => "the policy".to_owned(),
+        Decider::Rule { name, .. } => format!("a standing rule of {name}"),
         Decider::Deadline => "the deadline".to_owned(),
     }
 }

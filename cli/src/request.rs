@@ -1,5 +1,6 @@
 //! Requests to running agents: stops, and events that ask an agent to interrupt itself.
 
+use agents::plan_execute::plan_kind;
 use agents::{AgentKind, RouteType};
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Scope, USUAL_ATTEMPTS};
 use interrupts::manager::{StopCause, StopNote};
@@ -11,6 +12,7 @@ use routing_core::event::InterruptRequestEvent;
 use routing_core::{AgentType, EventId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use uuid::Uuid;
 
+use crate::address::full;
 use crate::exit::{Exit, Failure};
 use crate::installation::Installation;
 use crate::listing;
@@ -141,6 +143,22 @@ fn note(limit: Option<SignedDuration>) -> Result<String, Failure> {
     serde_json::to_string(&note).map_err(|error| Failure::new(Exit::Failure, error.to_string()))
 }
 
+/// Why an agent cannot be asked to interrupt itself.
+fn unasked(to: &Addressee) -> Failure {
+    let address = full(to.run.id, &to.node);
+    if plan_kind(to.kind.as_str()).is_none() {
+        let text = format!("this program cannot ask a {} anything", to.kind);
+        return Failure::new(Exit::Usage, text);
+    }
+    let text = format!(
+        "{address} is an agent of a plan, which has no routes: its answers go back into the plan"
+    );
+    Failure::new(Exit::Usage, text).hint(format!(
+        "`irq send {address} TEXT` reaches the next replan; `irq interrupt {}` lets you change the plan",
+        to.run.id
+    ))
+}
+
 /// What an agent shall ask, and where its answer goes.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
@@ -166,11 +184,7 @@ pub(crate) fn wished(
     wish: &Wish,
 ) -> Result<InterruptRequestEvent<AgentKind>, Failure> {
     let usage = |text: String| Failure::new(Exit::Usage, text);
-    let kind: AgentKind = to
-        .kind
-        .as_str()
-        .parse()
-        .map_err(|_unknown| usage(format!("this program cannot ask a {} anything", to.kind)))?;
+    let kind: AgentKind = to.kind.as_str().parse().map_err(|_unknown| unasked(to))?;
     let event_id = match &wish.event {
         Some(id) => EventId::try_from(id.clone())
             .map_err(|error| usage(format!("--event-id: {error}")))?,

@@ -14,6 +14,11 @@ pub(crate) fn spending(
     arguments: &BudgetArguments,
 ) -> Result<Option<(Money, PriceTable)>, Failure> {
     match &arguments.budget_usd {
+        None if arguments.prices.is_some() => Err(Failure::new(
+            Exit::Usage,
+            "--prices: prices are for a budget, and there is none",
+        )
+        .hint("say how much may be spent: --budget-usd 0.50")),
         None => Ok(None),
         Some(text) => Ok(Some((amount(text)?, prices(arguments)?))),
     }
@@ -25,14 +30,24 @@ pub(crate) fn no_price(error: &interrupts::money::NoPrice) -> Failure {
         .hint("give its price with --prices FILE; docs/policies.md shows one")
 }
 
-fn amount(text: &str) -> Result<Money, Failure> {
+/// Reads an amount in dollars.
+///
+/// # Errors
+///
+/// A usage failure where it is none.
+pub(crate) fn amount(text: &str) -> Result<Money, Failure> {
     text.parse().map_err(|error| {
         Failure::new(Exit::Usage, format!("--budget-usd: {error}"))
             .hint("write an amount in dollars: 0.50")
     })
 }
 
-fn prices(arguments: &BudgetArguments) -> Result<PriceTable, Failure> {
+/// The prices of models; the rehearsal is free where they say nothing of it.
+///
+/// # Errors
+///
+/// Where they cannot be read.
+pub(crate) fn prices(arguments: &BudgetArguments) -> Result<PriceTable, Failure> {
     let table = match &arguments.prices {
         None => PriceTable::new("USD"),
         Some(path) => {

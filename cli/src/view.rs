@@ -124,6 +124,7 @@ pub(crate) fn decision(decision: &Decision) -> Value {
     let (by, name) = match &decision.by {
         Decider::Person { name } => ("person", Some(name)),
         Decider::Policy => ("policy", None),
+        Decider::Rule { name, .. } => ("rule", Some(name)),
         Decider::Deadline => ("deadline", None),
     };
     let mut view = object(json!({

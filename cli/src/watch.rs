@@ -94,6 +94,8 @@ impl Desk {
             Action::Interrupt { .. }
             | Action::Harden { .. }
             | Action::Resume { .. }
+            | Action::Suggest { .. }
+            | Action::ApplyPlan { .. }
             | Action::Withdraw { .. }
             | Action::Stop { .. }
             | Action::Decide { .. }

@@ -134,6 +134,7 @@ fn answer(request: &Received, provider: &Provider) -> String {
         },
         messages: found.into_iter().map(Message::user).collect(),
         schema: AnswerSchemaRef::Fixed(schema),
+        tools: std::sync::Arc::default(),
         chunks: None,
     };
     let config = RehearsalConfig {

@@ -16,6 +16,7 @@ pub mod manager;
 pub mod money;
 mod names;
 pub mod policy;
+pub mod rules;
 mod settings;
 pub mod signals;
 pub mod store;

@@ -39,6 +39,7 @@ use std::time::Duration;
 
 use routing_core::{InterruptId, NodeId, RunId, StopReason, StopScope};
 use tokio::runtime::Handle;
+use tokio::sync::mpsc;
 
 pub use acknowledge::StoppedRun;
 pub use deliveries::{Deliveries, NoDeliveries, Undeliverable};
@@ -232,6 +233,12 @@ impl InterruptManager {
     pub async fn wait(&self, target: &Target, limit: Duration) -> Option<StopReason> {
         let scope = self.shared().scope_of(target)?;
         tokio::time::timeout(limit, scope.stopping()).await.ok()
+    }
+
+    /// The runs for which something comes from now on, and which this process does not keep: a run comes once for
+    /// each thing. Whoever executes runs goes on with those that had been put aside.
+    pub fn news_of_unkept_runs(&self) -> mpsc::UnboundedReceiver<RunId> {
+        self.shared().watch_unkept()
     }
 
     /// Begins a new turn of the process: what was asked of everything does not concern runs that are taken from

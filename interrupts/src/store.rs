@@ -1,6 +1,6 @@
 //! The ports that a store implements.
 //!
-//! A store keeps interrupts, reroutes, runs, journals, checkpoints, notices and the audit. What an operation
+//! A store keeps interrupts, standing rules, reroutes, runs, journals, checkpoints, notices and the audit. What an operation
 //! writes, it writes in one transaction, and when it has answered, that is durable. Where several race, one
 //! wins and the others are told the winner. Times are the store's own: deadlines and leases are judged by its
 //! clock, never by a caller's.
@@ -20,13 +20,15 @@ mod outbox;
 mod purge;
 mod reroute;
 mod run;
+mod standing_rules;
 
-pub use access::{NewToken, TokenRow, Tokens};
-pub use audit::{Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, VerifyError};
+pub use access::{NewToken, TokenRow, Tokens, short_name};
+pub use audit::{Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, RuleEvent, VerifyError};
 pub use checkpoint::{Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints};
 pub use error::{ChangeError, StoreError};
 pub use interrupt::{
-    AdmitError, Admitted, Delivery, Filter, Interrupts, Page, RaisedQuestion, Swept,
+    AdmitError, Admitted, Deciding, Delivery, Filter, Interrupts, Page, RaisedQuestion,
+    RefusedDecision, Swept, TogetherError,
 };
 pub use journal::{Begun, Intent, Journal, JournalEntry, JournalError, JournalResult, Repeating};
 pub use message::{MessageError, Messages, NewMessage, StoredMessage};
@@ -35,6 +37,7 @@ pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
 pub use purge::{Purge, Purged};
 pub use reroute::{RerouteRow, Reroutes};
 pub use run::{NewRun, Run, RunError, Runs};
+pub use standing_rules::{NewRule, RuleError, StandingRules};
 
 /// Everything that a store does.
 pub trait Store:
@@ -47,6 +50,7 @@ pub trait Store:
     + Checkpoints
     + Outbox
     + Tokens
+    + StandingRules
     + Audit
     + Purge
     + 'static
@@ -63,6 +67,7 @@ impl<S> Store for S where
         + Checkpoints
         + Outbox
         + Tokens
+        + StandingRules
         + Audit
         + Purge
         + 'static

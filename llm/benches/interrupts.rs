@@ -5,6 +5,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -89,6 +90,7 @@ fn interrupted_calls() -> (Vec<Duration>, Vec<Duration>) {
         let (stopped, returned) = runtime.block_on(async {
             let first = std::sync::Arc::new(FirstPiece(tokio::sync::Notify::new()));
             let call = ChatCall {
+                tools: Arc::default(),
                 messages: vec![Message::user("Hello")],
                 chunks: Some(first.clone()),
             };

@@ -5,6 +5,7 @@
 //!
 //! [`LanguageModel`]: routing_core::model::LanguageModel
 
+pub(crate) mod characters;
 mod reply;
 mod usage;
 
@@ -12,7 +13,7 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::model::{ChunkSink, Message, ModelError};
+use routing_core::model::{ChunkSink, Message, ModelError, ToolOffer};
 use routing_core::{Outcome, StopScope};
 
 pub use reply::{AtProvider, ChatPartial, ChatReply, Discarded};
@@ -26,6 +27,8 @@ pub type ChatOutcome = Outcome<ChatReply, ChatPartial>;
 pub struct ChatCall {
     /// The conversation, in order.
     pub messages: Vec<Message>,
+    /// The tools that the model may ask for. Mostly none.
+    pub tools: Arc<[ToolOffer]>,
     /// Told of each piece of the answer as it arrives. Must not block.
     pub chunks: Option<Arc<dyn ChunkSink>>,
 }
@@ -35,6 +38,7 @@ impl ChatCall {
     pub fn new(messages: Vec<Message>) -> Self {
         Self {
             messages,
+            tools: Arc::default(),
             chunks: None,
         }
     }

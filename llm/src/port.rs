@@ -8,7 +8,7 @@ use routing_core::model::{
 };
 use routing_core::{Outcome, StopScope};
 
-use crate::chat::{ChatCall, ChatModel, ChatPartial, ChatReply, ChatUsage};
+use crate::chat::{ChatCall, ChatModel, ChatPartial, ChatReply, ChatUsage, characters};
 
 /// How a call of a port ends.
 pub(crate) type Ended<P> = Result<Outcome<<P as Port>::Reply, <P as Port>::Partial>, ModelError>;
@@ -117,11 +117,7 @@ impl Port for Chat {
     }
 
     fn reads(call: &ChatCall) -> usize {
-        let lengths = call
-            .messages
-            .iter()
-            .map(|message| message.text.chars().count());
-        lengths.sum()
+        characters::read(&call.messages, &call.tools)
     }
 
     fn usage_of_whole(_call: &ChatCall, reply: &ChatReply) -> ChatUsage {
@@ -158,17 +154,17 @@ impl Port for Language {
     }
 
     fn reads(call: &ModelCall) -> usize {
-        let messages = call.messages.iter();
-        let lengths = messages.map(|message| message.text.chars().count());
-        lengths.sum::<usize>() + call.schema.text().len()
+        characters::read(&call.messages, &call.tools) + call.schema.text().len()
     }
 
     fn usage_of_whole(call: &ModelCall, reply: &ModelReply) -> ChatUsage {
-        ChatUsage::of_interrupted(reply.usage, &call.messages, &reply.text)
+        let read = characters::read(&call.messages, &call.tools);
+        let written = characters::written(&reply.text, &reply.tool_requests);
+        ChatUsage::of_interrupted(reply.usage, read, written)
     }
 
     fn usage_of_partial(call: &ModelCall, partial: &PartialReply) -> ChatUsage {
-        ChatUsage::of_interrupted(partial.usage, &call.messages, &partial.text)
+        ChatUsage::of_partial(call, partial)
     }
 }
 

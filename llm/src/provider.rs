@@ -20,7 +20,9 @@ mod model_id;
 mod request;
 mod retry_after;
 mod secret;
+mod signature;
 mod telemetry;
+mod tool_stream;
 mod usage;
 mod wire;
 
@@ -39,7 +41,7 @@ use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 use tracing::Instrument;
 
-use crate::chat::{ChatCall, ChatModel, ChatOutcome};
+use crate::chat::{ChatCall, ChatModel, ChatOutcome, characters};
 
 use background::{Background, CancelOnDrop};
 use endpoint::BaseUrl;
@@ -352,12 +354,12 @@ impl ChatModel for ProviderModel {
     }
 
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let ChatCall { messages, chunks } = call;
-        let request = request::of_chat(&messages, self.provider, &self.model, &self.limits);
+        let request = request::of_chat(&call, self.provider, &self.model, &self.limits);
+        let read = characters::read(&call.messages, &call.tools);
         let exchanged = self
-            .exchange(request, chunks, OutputType::Text, scope)
+            .exchange(request, call.chunks, OutputType::Text, scope)
             .await?;
-        Ok(exchanged.into_chat(&messages))
+        Ok(exchanged.into_chat(read))
     }
 }
 

@@ -128,9 +128,14 @@ impl LanguageModel for RehearsalModel {
         Ok(match stopped {
             Some(reason) => Outcome::Interrupted {
                 reason,
-                partial: PartialReply { text, usage },
+                partial: PartialReply {
+                    tool_requests: Vec::new(),
+                    text,
+                    usage,
+                },
             },
             None => Outcome::Completed(ModelReply {
+                tool_requests: Vec::new(),
                 text,
                 usage,
                 cut_off: false,
@@ -162,6 +167,7 @@ impl ChatModel for RehearsalModel {
             }
             .interrupted(reason),
             None => Outcome::Completed(ChatReply {
+                tool_requests: Vec::new(),
                 text,
                 usage,
                 cut_off: false,

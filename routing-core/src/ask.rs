@@ -160,10 +160,10 @@ impl Asker {
                 Some(fault) if !scope.is_stopped_now() => {
                     let received = partial.text.len();
                     tracing::info!(model = self.model.name(), received, %fault, "gave up a wrong answer");
-                    let PartialReply { text, usage } = partial;
                     let reply = ModelReply {
-                        text,
-                        usage,
+                        text: partial.text,
+                        tool_requests: Vec::new(),
+                        usage: partial.usage,
                         cut_off: false,
                     };
                     Outcome::Completed((reply, Some(fault)))

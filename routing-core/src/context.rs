@@ -127,6 +127,7 @@ impl<T: Routing> LlmCallContext<T> {
             caller: self.caller.clone(),
             messages: self.messages.clone(),
             schema: AnswerSchemaRef::Fixed(self.selection.schema(dialect)),
+            tools: Arc::default(),
             chunks: self.chunks.clone(),
         }
     }

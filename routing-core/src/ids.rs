@@ -82,6 +82,8 @@ ids! {
     InterruptId => "int", "interrupt";
     /// One decision about an interrupt.
     DecisionId => "dec", "decision";
+    /// One standing rule: a decision that holds for the same question when it is asked again.
+    RuleId => "rul", "rule";
 }
 
 /// The id of an event, chosen by whoever publishes it: any text of 1 to 200 characters.

@@ -80,7 +80,7 @@ pub use blackboard::{Blackboard, Entry};
 pub use clock::{Clock, SystemClock};
 pub use ids::{
     DecisionId, EventId, EventIdLengthError, InterruptId, NodeId, ParseIdError, ParseNodeIdError,
-    RunId,
+    RuleId, RunId,
 };
 pub use interrupt::{
     AgentInterrupt, Choice, ConfirmationItem, InterruptDetails, InterruptType, SealedInterrupt,

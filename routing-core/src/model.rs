@@ -1,5 +1,7 @@
 //! The model port: what the router needs of a language model.
 
+mod tool;
+
 use std::error::Error;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -14,6 +16,7 @@ use crate::schema::AnswerSchema;
 use crate::stop::StopScope;
 
 pub use crate::schema::Dialect;
+pub use tool::{ToolOffer, ToolRequest};
 
 /// Who speaks in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +28,8 @@ pub enum Role {
     User,
     /// The model itself.
     Assistant,
+    /// A tool that the model asked for.
+    Tool,
 }
 
 /// One message of a conversation.
@@ -34,30 +39,52 @@ pub struct Message {
     pub role: Role,
     /// What is said.
     pub text: String,
+    /// The tools that the model asked for with this answer. Only an assistant's message has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_requests: Vec<ToolRequest>,
+    /// The id of the request that this is the result of. Only a tool's message has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_of: Option<String>,
 }
 
 impl Message {
     /// An instruction.
     pub fn system(text: impl Into<String>) -> Self {
-        Self {
-            role: Role::System,
-            text: text.into(),
-        }
+        Self::said(Role::System, text.into())
     }
 
     /// A message to the model.
     pub fn user(text: impl Into<String>) -> Self {
-        Self {
-            role: Role::User,
-            text: text.into(),
-        }
+        Self::said(Role::User, text.into())
     }
 
     /// An answer of the model.
     pub fn assistant(text: impl Into<String>) -> Self {
+        Self::said(Role::Assistant, text.into())
+    }
+
+    /// An answer of the model that asks for tools. Its text may be empty.
+    pub fn asking(text: impl Into<String>, tool_requests: Vec<ToolRequest>) -> Self {
         Self {
-            role: Role::Assistant,
-            text: text.into(),
+            tool_requests,
+            ..Self::assistant(text)
+        }
+    }
+
+    /// What came of the request with this id.
+    pub fn result(request: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            result_of: Some(request.into()),
+            ..Self::said(Role::Tool, text.into())
+        }
+    }
+
+    const fn said(role: Role, text: String) -> Self {
+        Self {
+            role,
+            text,
+            tool_requests: Vec::new(),
+            result_of: None,
         }
     }
 }
@@ -91,7 +118,7 @@ pub enum Purpose {
     Review,
 }
 
-/// One call to a model. The answer is a JSON text that fits the schema.
+/// One call to a model. The answer is a JSON text that fits the schema, or asks for some of the tools.
 #[derive(Clone)]
 pub struct ModelCall {
     /// On whose behalf.
@@ -100,6 +127,8 @@ pub struct ModelCall {
     pub messages: Vec<Message>,
     /// What the answer must fit, in the dialect that [`LanguageModel::dialect`] asks for.
     pub schema: AnswerSchemaRef,
+    /// The tools that the model may ask for before it answers. Mostly none.
+    pub tools: Arc<[ToolOffer]>,
     /// Told of each piece of the answer as it arrives. Must not block.
     pub chunks: Option<Arc<dyn ChunkSink>>,
 }
@@ -171,8 +200,10 @@ impl TokenUsage {
 /// A model's whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelReply {
-    /// The text, which should be one JSON value.
+    /// The text, which should be one JSON value where no tool is asked for.
     pub text: String,
+    /// The tools that the model asked for, in its order. What they return goes into the next call.
+    pub tool_requests: Vec<ToolRequest>,
     /// What it cost in tokens.
     pub usage: TokenUsage,
     /// Whether the provider said that the answer was cut off at its length limit.
@@ -184,6 +215,8 @@ pub struct ModelReply {
 pub struct PartialReply {
     /// The text so far.
     pub text: String,
+    /// The tools that it had asked for by then: those requests that had arrived whole.
+    pub tool_requests: Vec<ToolRequest>,
     /// What is known of its cost.
     pub usage: TokenUsage,
 }

@@ -4,11 +4,13 @@ mod answer;
 mod decide;
 mod publish;
 mod resume;
+mod rule;
 mod stop;
 
-pub(crate) use decide::{Decided, DecisionOrder, check_decision, decide};
+pub(crate) use decide::{Decided, DecisionOrder, decide, decide_all};
 pub(crate) use publish::publish;
 pub(crate) use resume::{ResumeOrder, resume};
+pub(crate) use rule::{RememberOrder, make_rule, revoke_rule, rule_named};
 pub(crate) use stop::{StopOrder, Stopped, affected, stop};
 
 use interrupts::{Digest, IdempotencyKey};

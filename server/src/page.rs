@@ -9,6 +9,7 @@ mod history;
 mod inbox;
 mod layout;
 mod review;
+mod rules;
 mod run;
 mod settings;
 mod visitor;
@@ -35,6 +36,7 @@ pub(crate) fn router() -> Router<App> {
         .route("/runs/{run_id}/message", post(run::message))
         .route("/history", get(history::show))
         .route("/settings", get(settings::show))
+        .route("/rules/{rule_id}/revoke", post(rules::revoke))
         .route("/session", post(visitor::begin))
         .route("/session/end", post(visitor::end))
         .route("/assets/{name}", get(assets::send))

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use kind::Kind;
 pub(crate) use refused::{
-    decider, no_interrupt, not_decided, of_change, of_launch, of_store, of_verify,
+    decider, no_interrupt, no_rule, not_decided, of_change, of_launch, of_rule, of_store, of_verify,
 };
 
 /// Why a request was not carried out.

@@ -11,10 +11,12 @@ mod interrupt_requests;
 mod interrupts;
 mod list;
 mod records;
+mod rules;
 mod runs;
 mod tokens;
 mod whoami;
 
+pub(crate) use decisions::digest;
 pub(crate) use history::{HistoryQuery, find as find_history, verified};
 pub(crate) use interrupts::{InboxQuery, find as find_interrupts, waiting};
 pub(crate) use runs::{agents_in, told_of};
@@ -77,6 +79,8 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(claims::claim, claims::release))
         .routes(routes!(interrupt_requests::publish))
         .routes(routes!(interrupt_requests::fate))
+        .routes(routes!(rules::list, rules::create))
+        .routes(routes!(rules::read, rules::revoke))
         .routes(routes!(history::list))
         .routes(routes!(history::verify))
         .routes(routes!(events::stream))

@@ -6,6 +6,7 @@ mod history;
 mod interrupt;
 mod named;
 mod question;
+mod rule;
 mod run;
 
 pub(crate) use agent::{AgentPage, AgentView, TreeNode, activity_name, tree_of};
@@ -16,4 +17,5 @@ pub(crate) use named::{
     DecisionName, ModeName, ScopeName, TypeName, mode_name, scope_name, source_name, verdict_name,
 };
 pub(crate) use question::{Question, label, request_schema, routing_schema, target_of};
+pub(crate) use rule::{ReachName, RememberBody, RulePage, RuleView};
 pub(crate) use run::{RunPage, RunView};

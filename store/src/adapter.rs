@@ -7,6 +7,7 @@ mod journal;
 mod node;
 mod purge;
 mod run;
+mod standing_rules;
 
 use std::sync::Arc;
 

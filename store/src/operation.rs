@@ -10,7 +10,9 @@ mod message;
 mod node;
 mod purge;
 mod reroute;
+mod rule;
 mod run;
+mod together;
 mod token;
 
 use interrupts::store::StoreError;
@@ -27,8 +29,10 @@ pub(crate) use message::SendMessage;
 pub(crate) use node::PutNodes;
 pub(crate) use purge::{Cut, PurgeRun, ended_before};
 pub(crate) use reroute::{ExpireReroute, NodeEnded, TurnIgnored};
+pub(crate) use rule::{ApplyRule, ExpireRule, PutRule, RevokeRule};
 pub(crate) use run::{ChangeRun, CreateRun, RunChange};
-pub(crate) use token::{PutToken, RevokeToken, UseToken};
+pub(crate) use together::DecideTogether;
+pub(crate) use token::{LONGEST_CHAIN, PutToken, RevokeToken, UseToken};
 
 /// Why an operation did not come to its end. Nothing of what it wrote is kept.
 #[derive(Debug)]

@@ -3,13 +3,14 @@
 use std::future::Future;
 
 use interrupts::life::{Interrupt, RunState};
+use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
     OutboxRow, Page, Purged, RerouteRow, Run, StoreError, StoredMessage, TokenRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
-use routing_core::{EventId, InterruptId, NodeId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 
 use crate::operation::Operation;
 
@@ -101,6 +102,20 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     /// All tokens, in the order in which they were made.
     fn tokens(&self) -> impl Future<Output = Found<Vec<TokenRow>>> + Send;
+
+    fn rule(&self, id: RuleId) -> impl Future<Output = Found<Option<StandingRule>>> + Send;
+
+    fn rules(&self, page: Page) -> impl Future<Output = Found<Vec<(u64, StandingRule)>>> + Send;
+
+    /// Whether there are rules about a matter that have not ended.
+    fn has_rules(&self, matter: Digest) -> impl Future<Output = Found<bool>> + Send;
+
+    /// Rules that have not ended and whose time is over.
+    fn due_rules(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> impl Future<Output = Found<Vec<RuleId>>> + Send;
 
     fn effect(&self, effect: EffectId) -> impl Future<Output = Found<Option<JournalEntry>>> + Send;
 

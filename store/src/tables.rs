@@ -19,11 +19,13 @@ use interrupts::store::{
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::reroute::RerouteLimits;
-use routing_core::{EventId, InterruptId, NodeId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 
 pub(crate) use forget::Forgotten;
 pub(crate) use rest::Rest;
-pub(crate) use row::{Heads, InterruptRow, KeyRow, PlacedNode, PlacedToken, RunRow, Slot};
+pub(crate) use row::{
+    Heads, InterruptRow, KeyRow, PlacedNode, PlacedRule, PlacedToken, RunRow, Slot,
+};
 pub(crate) use table::{Absent, Table};
 
 /// What the operations of a store are told when it is opened.
@@ -54,6 +56,9 @@ pub(crate) struct Tables {
     pub(crate) checkpoints: Table<CheckpointId, Checkpoint>,
     pub(crate) cursors: Table<Consumer, u64>,
     pub(crate) tokens: Table<Digest, PlacedToken>,
+    pub(crate) standing: Table<RuleId, PlacedRule>,
+    /// The rules about one matter that have not ended, oldest first: made of the rules themselves.
+    pub(crate) shelves: Table<Digest, Vec<RuleId>>,
     pub(crate) outbox: Table<u64, OutboxRow>,
     pub(crate) audit: Table<u64, AuditRow>,
     /// What the last operation forgets, once it is kept.
@@ -79,6 +84,8 @@ macro_rules! each_table {
         tables.checkpoints.$call();
         tables.cursors.$call();
         tables.tokens.$call();
+        tables.standing.$call();
+        tables.shelves.$call();
         tables.outbox.$call();
         tables.audit.$call();
     }};
@@ -111,6 +118,8 @@ impl Tables {
             checkpoints: Table::default(),
             cursors: Table::default(),
             tokens: Table::default(),
+            standing: Table::default(),
+            shelves: Table::default(),
             outbox: Table::default(),
             audit: Table::default(),
             forgetting: Forgotten::default(),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::behaviour::Ending;
 use super::part::Received;
 use super::refusal::{Refusal, check_roles, header};
-use super::{RIGHT_KEY, event, schema_rules};
+use super::{RIGHT_KEY, SaidCall, event, schema_rules, tool_rules};
 
 pub(super) fn check(received: &Received) -> Result<(), Refusal> {
     let asked = received.path.strip_prefix("/v1beta/models/");
@@ -27,6 +27,7 @@ pub(super) fn check(received: &Received) -> Result<(), Refusal> {
     }
     let body = &received.body;
     check_roles(body.get("contents"), "contents", &["user", "model"])?;
+    tool_rules::gemini(body, &received.path)?;
     let config = body.get("generationConfig").unwrap_or(&Value::Null);
     if let Some(schema) = config.get("responseJsonSchema") {
         if config["responseMimeType"] != "application/json" {
@@ -56,8 +57,11 @@ pub(super) fn error_body(status: u16, message: &str) -> String {
 }
 
 fn chunk(text: &str, finish: Option<&str>, written: u32) -> String {
-    let mut candidate =
-        json!({"content": {"parts": [{"text": text}], "role": "model"}, "index": 0});
+    parts(&json!([{ "text": text }]), finish, written)
+}
+
+fn parts(parts: &Value, finish: Option<&str>, written: u32) -> String {
+    let mut candidate = json!({"content": {"parts": parts, "role": "model"}, "index": 0});
     if let Some(finish) = finish {
         candidate["finishReason"] = json!(finish);
     }
@@ -71,8 +75,29 @@ pub(super) fn piece(text: &str) -> String {
     chunk(text, None, 1)
 }
 
-pub(super) fn closing(ending: Ending) -> Vec<String> {
-    vec![chunk(
+/// A part for each call: the first two in one event, as calls at once may come.
+fn asked_for(calls: &[SaidCall]) -> Vec<String> {
+    let part = |call: &SaidCall| {
+        let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+        let mut part = json!({"functionCall": {"name": call.name, "args": arguments}});
+        if !call.id.is_empty() {
+            part["functionCall"]["id"] = json!(call.id);
+        }
+        if let Some(signature) = &call.signature {
+            part["thoughtSignature"] = json!(signature);
+        }
+        part
+    };
+    let together = |calls: &[SaidCall]| {
+        let all: Value = calls.iter().map(part).collect();
+        parts(&all, None, 1)
+    };
+    calls.chunks(2).map(together).collect()
+}
+
+pub(super) fn closing(calls: &[SaidCall], ending: Ending) -> Vec<String> {
+    let mut events = asked_for(calls);
+    events.push(chunk(
         "",
         Some(match ending {
             Ending::Whole => "STOP",
@@ -80,7 +105,8 @@ pub(super) fn closing(ending: Ending) -> Vec<String> {
             Ending::Withheld => "SAFETY",
         }),
         7,
-    )]
+    ));
+    events
 }
 
 pub(super) fn error_event() -> String {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::behaviour::Ending;
 use super::part::Received;
 use super::refusal::{Refusal, check_roles, header};
-use super::{RIGHT_KEY, event, schema_rules};
+use super::{RIGHT_KEY, SaidCall, event, pieces, schema_rules, sent_arguments, tool_rules};
 
 pub(super) fn check(received: &Received) -> Result<(), Refusal> {
     if received.path != "/v1/chat/completions" {
@@ -31,6 +31,7 @@ pub(super) fn check(received: &Received) -> Result<(), Refusal> {
     }
     let roles = ["system", "developer", "assistant", "user", "tool"];
     check_roles(body.get("messages"), "messages", &roles)?;
+    tool_rules::openai(body)?;
     let Some(format) = body.get("response_format") else {
         return Ok(());
     };
@@ -81,14 +82,32 @@ pub(super) fn piece(text: &str) -> String {
     chunk(&json!({ "content": text }), None)
 }
 
-pub(super) fn closing(ending: Ending) -> Vec<String> {
+/// The pieces of the calls, one after the other.
+fn asked_for(calls: &[SaidCall], ending: Ending) -> Vec<String> {
+    let mut events = Vec::new();
+    for (index, call) in calls.iter().enumerate() {
+        let first = json!([{"index": index, "id": call.id, "type": "function",
+            "function": {"name": call.name, "arguments": ""}}]);
+        events.push(chunk(&json!({ "tool_calls": first }), None));
+        let (arguments, _) = sent_arguments(calls, index, ending);
+        for piece in pieces(arguments) {
+            let more = json!([{"index": index, "function": {"arguments": piece}}]);
+            events.push(chunk(&json!({ "tool_calls": more }), None));
+        }
+    }
+    events
+}
+
+pub(super) fn closing(calls: &[SaidCall], ending: Ending) -> Vec<String> {
     let usage = json!({"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18});
     let last = json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1,
         "model": "double", "choices": [], "usage": usage});
-    vec![
+    let mut events = asked_for(calls, ending);
+    events.extend([
         chunk(
             &json!({}),
             Some(match ending {
+                Ending::Whole if !calls.is_empty() => "tool_calls",
                 Ending::Whole => "stop",
                 Ending::CutOff => "length",
                 Ending::Withheld => "content_filter",
@@ -96,7 +115,8 @@ pub(super) fn closing(ending: Ending) -> Vec<String> {
         ),
         event(None, &last.to_string()),
         event(None, "[DONE]"),
-    ]
+    ]);
+    events
 }
 
 pub(super) fn error_event() -> String {

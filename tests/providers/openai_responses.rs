@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::behaviour::Ending;
 use super::part::Received;
 use super::refusal::{Refusal, check_roles, header};
-use super::{RIGHT_KEY, event, schema_rules};
+use super::{RIGHT_KEY, SaidCall, event, pieces, schema_rules, sent_arguments, tool_rules};
 
 /// Where a response is cancelled: the id of the response.
 pub(super) fn cancelled_by(path: &str) -> Option<&str> {
@@ -40,7 +40,12 @@ pub(super) fn check(received: &Received) -> Result<(), Refusal> {
         ));
     }
     let roles = ["system", "developer", "assistant", "user"];
-    check_roles(body.get("input"), "input", &roles)?;
+    // Items about tools have no role.
+    let has_role = |item: &&Value| item.get("role").is_some();
+    let input = body.get("input").and_then(Value::as_array);
+    let said: Option<Value> = input.map(|input| input.iter().filter(has_role).cloned().collect());
+    check_roles(said.as_ref(), "input", &roles)?;
+    tool_rules::openai_responses(body)?;
     if let Some(schema) = body.pointer("/text/format/schema") {
         schema_rules::openai(schema).map_err(|fault| {
             Refusal::bad_request(format!("Invalid schema for response_format: {fault}"))
@@ -92,7 +97,31 @@ pub(super) fn piece(text: &str) -> String {
     )
 }
 
-pub(super) fn closing(ending: Ending) -> Vec<String> {
+/// An item for each call.
+fn asked_for(calls: &[SaidCall], ending: Ending) -> Vec<String> {
+    let mut events = Vec::new();
+    for (index, call) in calls.iter().enumerate() {
+        let place = index + 1;
+        let item = |arguments: &str, status: &str| {
+            let item = json!({"id": format!("fc_{index}"), "type": "function_call",
+                "status": status, "call_id": call.id, "name": call.name, "arguments": arguments});
+            json!({"output_index": place, "item": item})
+        };
+        events.push(named("response.output_item.added", item("", "in_progress")));
+        let (arguments, is_cut) = sent_arguments(calls, index, ending);
+        for piece in pieces(arguments) {
+            let data = json!({"item_id": format!("fc_{index}"), "output_index": place,
+                "delta": piece});
+            events.push(named("response.function_call_arguments.delta", data));
+        }
+        let status = if is_cut { "incomplete" } else { "completed" };
+        let done = item(arguments, status);
+        events.push(named("response.output_item.done", done));
+    }
+    events
+}
+
+pub(super) fn closing(calls: &[SaidCall], ending: Ending) -> Vec<String> {
     let (status, why) = match ending {
         Ending::Whole => ("completed", Value::Null),
         Ending::CutOff => ("incomplete", json!({"reason": "max_output_tokens"})),
@@ -101,7 +130,7 @@ pub(super) fn closing(ending: Ending) -> Vec<String> {
     let mut whole = response(&response_id(1), status, false);
     whole["incomplete_details"] = why;
     whole["usage"] = json!({"input_tokens": 11, "output_tokens": 7, "total_tokens": 18});
-    vec![
+    let mut events = vec![
         named(
             "response.output_text.done",
             json!({"item_id": "msg_1", "output_index": 0, "content_index": 0, "text": ""}),
@@ -110,8 +139,11 @@ pub(super) fn closing(ending: Ending) -> Vec<String> {
             "response.output_item.done",
             json!({"output_index": 0, "item": {"id": "msg_1", "type": "message"}}),
         ),
-        named(&format!("response.{status}"), json!({ "response": whole })),
-    ]
+    ];
+    events.extend(asked_for(calls, ending));
+    let last = json!({ "response": whole });
+    events.push(named(&format!("response.{status}"), last));
+    events
 }
 
 pub(super) fn error_event() -> String {

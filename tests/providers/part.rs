@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::behaviour::Ending;
 use super::cancellations::Cancellations;
 use super::hang_up::HangUpGuard;
-use super::{Behaviour, HangUps, WireForm, openai_responses};
+use super::{Behaviour, HangUps, Said, WireForm, openai_responses, pieces};
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ pub struct Received {
 }
 
 /// What a double says to a request.
-pub(super) type Answering = dyn Fn(&Received) -> String + Send + Sync;
+pub(super) type Answering = dyn Fn(&Received) -> Said + Send + Sync;
 
 impl Received {
     fn new(uri: &Uri, headers: HeaderMap, text: String) -> Self {
@@ -144,7 +144,7 @@ impl Part {
         &self,
         number: usize,
         behaviour: &Behaviour,
-        answer: &str,
+        answer: &Said,
     ) -> BoxStream<'static, io::Result<Bytes>> {
         let sent = Arc::clone(&self.blocks_sent);
         let count = move |_: &io::Result<Bytes>| {
@@ -158,7 +158,7 @@ impl Part {
         &self,
         number: usize,
         behaviour: &Behaviour,
-        answer: &str,
+        answer: &Said,
     ) -> BoxStream<'static, io::Result<Bytes>> {
         let form = self.form;
         let events = events_of(form, number, answer, behaviour.ending());
@@ -195,7 +195,7 @@ impl Part {
             Behaviour::OneLine(length) => {
                 let mut events = form.opening(number);
                 events.push(form.piece(&"x".repeat(length)));
-                events.extend(form.closing(Ending::Whole));
+                events.extend(form.closing(&[], Ending::Whole));
                 sent(events).boxed()
             }
             Behaviour::FailsAfter(count) => sent(first(count))
@@ -225,12 +225,12 @@ impl Part {
 pub(super) fn events_of(
     form: WireForm,
     number: usize,
-    answer: &str,
+    answer: &Said,
     ending: Ending,
 ) -> Vec<String> {
     let mut events = form.opening(number);
-    events.extend(pieces(answer).map(|piece| form.piece(piece)));
-    events.extend(form.closing(ending));
+    events.extend(pieces(&answer.text).map(|piece| form.piece(piece)));
+    events.extend(form.closing(&answer.calls, ending));
     events
 }
 
@@ -244,20 +244,6 @@ fn half_of(event: Option<&String>) -> String {
         .and_then(|event| event.get(..event.len() / 2))
         .unwrap_or_default()
         .to_owned()
-}
-
-/// The pieces in which an answer is sent: a few characters each.
-fn pieces(answer: &str) -> impl Iterator<Item = &str> {
-    let mut rest = answer;
-    std::iter::from_fn(move || {
-        let end = rest
-            .char_indices()
-            .nth(5)
-            .map_or(rest.len(), |(end, _)| end);
-        let (piece, after) = rest.split_at(end);
-        rest = after;
-        (!piece.is_empty()).then_some(piece)
-    })
 }
 
 fn refused(

@@ -13,7 +13,7 @@ use super::behaviour::Ending;
 use super::cancellations::Cancellations;
 use super::part::{Part, Received, events_of, handle};
 use super::transport::{self, Secured};
-use super::{Behaviour, HangUps, Transport, WireForm};
+use super::{Behaviour, HangUps, Said, Transport, WireForm};
 
 /// A local server that plays a provider. It ends when it is dropped.
 pub struct ProviderDouble {
@@ -51,10 +51,10 @@ impl ProviderDouble {
     /// # Cancel safety
     ///
     /// Safe: dropped before it is ready, there is no server.
-    pub async fn answering(
+    pub async fn answering<S: Into<Said>>(
         form: WireForm,
         behaviours: impl IntoIterator<Item = Behaviour>,
-        answering: impl Fn(&Received) -> String + Send + Sync + 'static,
+        answering: impl Fn(&Received) -> S + Send + Sync + 'static,
     ) -> io::Result<Self> {
         Self::over(Transport::Http1, form, behaviours, answering).await
     }
@@ -68,18 +68,18 @@ impl ProviderDouble {
     /// # Cancel safety
     ///
     /// Safe: dropped before it is ready, there is no server.
-    pub async fn over(
+    pub async fn over<S: Into<Said>>(
         transport: Transport,
         form: WireForm,
         behaviours: impl IntoIterator<Item = Behaviour>,
-        answering: impl Fn(&Received) -> String + Send + Sync + 'static,
+        answering: impl Fn(&Received) -> S + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let part = Arc::new(Part {
             form,
             behaviours: Mutex::new(behaviours.into_iter().collect()),
             received: Mutex::default(),
             hang_ups: HangUps::new(),
-            answering: Box::new(answering),
+            answering: Box::new(move |received| answering(received).into()),
             blocks_sent: Arc::default(),
             received_count: AtomicUsize::new(0),
             cancellations: Cancellations::default(),
@@ -132,8 +132,8 @@ impl ProviderDouble {
     }
 
     /// The whole stream of an answer, as it is sent for the first request.
-    pub fn recording(form: WireForm, answer: &str) -> String {
-        events_of(form, 1, answer, Ending::Whole).concat()
+    pub fn recording(form: WireForm, answer: impl Into<Said>) -> String {
+        events_of(form, 1, &answer.into(), Ending::Whole).concat()
     }
 
     /// The responses that it was told to cancel.

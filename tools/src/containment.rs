@@ -5,6 +5,7 @@ mod end;
 mod environment;
 mod output;
 mod run;
+mod talk;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +14,7 @@ pub use command::ContainedCommand;
 pub use end::{ContainedEnd, ContainmentError, ContainmentReport};
 pub use environment::{ALLOWED_VARIABLES, ToolEnvironment};
 pub use output::KeptOutput;
+pub use talk::ContainedTalk;
 
 use crate::keeper::WantedMechanism;
 

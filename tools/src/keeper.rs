@@ -27,7 +27,7 @@ use signal_hook::iterator::Signals;
 
 pub(crate) use cgroup::Cgroup;
 pub use order::{Exit, Mechanism, ProcessKey, WantedMechanism};
-pub(crate) use order::{FromKeeper, KeeperEnd, Order, ToKeeper};
+pub(crate) use order::{FromKeeper, Input, KeeperEnd, Order, ToKeeper};
 
 use launch::{LAUNCH, LaunchFault};
 use process::Process;

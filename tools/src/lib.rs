@@ -18,6 +18,7 @@ mod executor;
 mod keeper;
 mod ledger;
 mod limit;
+mod mcp;
 mod permission;
 mod registry;
 mod tool;
@@ -31,8 +32,8 @@ pub use builtin::{
 };
 pub use callbacks::{NoCallbacks, ToolCallbacks};
 pub use containment::{
-    ALLOWED_VARIABLES, ContainedCommand, ContainedEnd, Containment, ContainmentConfig,
-    ContainmentError, ContainmentReport, KeptOutput, ToolEnvironment,
+    ALLOWED_VARIABLES, ContainedCommand, ContainedEnd, ContainedTalk, Containment,
+    ContainmentConfig, ContainmentError, ContainmentReport, KeptOutput, ToolEnvironment,
 };
 pub use controller::{
     Asked, Cancellation, Cleanup, ControllerConfig, Driven, Fenced, InterruptController,
@@ -44,6 +45,11 @@ pub use executor::{Executor, ExecutorConfig, TurnEnd};
 pub use keeper::{Exit, Mechanism, ProcessKey, WantedMechanism, main_if_keeper};
 pub use ledger::{CallLedger, CallPlace, LedgerError, NoLedger};
 pub use limit::{CallLimit, CallLimits, LimitPause};
+pub use mcp::{
+    ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, HttpServer, LeftOut,
+    McpConfig, McpConfigError, McpError, McpFailure, McpLimits, McpServerConfig, McpServers,
+    McpServersConfig, ProcessServer, Reach, ServerName,
+};
 pub use permission::{
     Approval, Approver, CallDigest, NobodyToAsk, Permission, PermissionAnswer, PermissionPolicy,
     PermissionRequest, PolicyConfig, PolicyError, RuleConfig, VoidApproval,

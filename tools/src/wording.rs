@@ -63,6 +63,7 @@ fn death(stopped: &Stopped) -> String {
             )
         }
         Stopped::Returned => "it has ended".to_owned(),
+        Stopped::Quiet => "it was told to stop, and has been quiet since".to_owned(),
         Stopped::LeftBehind { reason } => format!("something of it may still run: {reason}"),
     }
 }
@@ -135,6 +136,9 @@ fn with_partial(first: &str, partial: &PartialOutput) -> String {
     let mut text = first.to_owned();
     if let Stopped::LeftBehind { reason } = &partial.stopped {
         text.push_str(&format!(" Something of it may still run: {reason}."));
+    }
+    if partial.stopped == Stopped::Quiet {
+        text.push_str(" Whoever does the work was told to stop, and has been quiet since.");
     }
     if !partial.text.trim().is_empty() {
         text.push_str("\nWhat had come until then:\n");

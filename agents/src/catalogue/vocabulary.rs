@@ -9,17 +9,24 @@ use serde_json::Value;
 
 use super::{RecordKind, SchemaQuery, records, schema};
 use crate::agent_kind::{AgentKind, RouteType};
+use crate::plan_execute::PlanRole;
 
 /// The field of every agent's record in which its interrupts stand.
 const INTERRUPT_FIELD: &str = "interruptRequest";
 
-/// The names that a script for this workflow may use.
+/// The names that a script may use, for the agents of the reference workflow and those of a plan.
 pub fn script_vocabulary() -> ScriptVocabulary {
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    // The agents of a plan raise interrupts too, which say no more than the shared part.
+    let of_plans = PlanRole::ALL.map(|role| role.name().to_owned());
+    let mut agent_types: Vec<String> = names(AgentKind::NAMES);
+    agent_types.extend(of_plans.clone());
+    let mut interrupt_fields = interrupt_fields();
+    interrupt_fields.extend(of_plans.map(|name| (name, Vec::new())));
     ScriptVocabulary {
-        agent_types: names(AgentKind::NAMES),
+        agent_types,
         routes: names(RouteType::NAMES),
-        interrupt_fields: interrupt_fields(),
+        interrupt_fields,
     }
 }
 

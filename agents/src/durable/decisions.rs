@@ -344,7 +344,8 @@ fn read(row: &Interrupt, decision: &Decision) -> Result<StandingDecision<RouteTy
     let target = decision.target.as_str().parse::<RouteType>();
     let target = target.map_err(|error| unreadable(serde::de::Error::custom(error)))?;
     let decided_by = match &decision.by {
-        Decider::Person { .. } => DecidedBy::Person,
+        // A rule gives the answer that a person gave before.
+        Decider::Person { .. } | Decider::Rule { .. } => DecidedBy::Person,
         Decider::Policy => confidence.map_or(DecidedBy::Policy, |confidence| DecidedBy::Model {
             confidence,
         }),

@@ -9,7 +9,7 @@ use interrupts::life::{
 };
 use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{
-    AdmitError, Admitted, ChangeError, Delivery, Filter, Page, RaisedQuestion, StoreError,
+    AdmitError, Admitted, ChangeError, Delivery, Filter, Page, RaisedQuestion, Store, StoreError,
 };
 use interrupts::{ActorName, IdempotencyKey, KindName, RouteName};
 use jiff::Timestamp;
@@ -250,18 +250,18 @@ impl Desk {
         Ok(())
     }
 
-    /// Decides what the policy decides by itself, before anybody is asked. Where it does not, or where its
-    /// decision is refused, somebody is asked as usual.
+    /// Decides what a standing rule or the policy decides by itself, before anybody is asked. A rule goes first: it
+    /// is about this very question. Where neither does, or where the decision is refused, somebody is asked as usual.
     pub(crate) async fn decide_by_policy(&self, interrupt: InterruptId) -> Result<(), KeepError> {
         let policy = &self.record.kept.policy;
-        if **policy == Policy::default() {
-            return Ok(());
-        }
         let store = self.record.store();
         let Some(row) = store.interrupt(interrupt).await? else {
             return Err(missing(interrupt));
         };
         if row.state != State::Acknowledged {
+            return Ok(());
+        }
+        if decide_by_rule(store, &row).await? || **policy == Policy::default() {
             return Ok(());
         }
         // An interrupt has one decision at most, so its own bits name it.
@@ -430,6 +430,16 @@ impl Desk {
             return Ok(None);
         };
         Ok(rebuilt(event, &interrupt, row.target.as_str()))
+    }
+}
+
+/// Whether a standing rule has decided an interrupt that its run's owner has acknowledged.
+pub(crate) async fn decide_by_rule(store: &dyn Store, row: &Interrupt) -> Result<bool, KeepError> {
+    match store.apply_rule(row.id, row.epoch).await {
+        Ok(decided) => Ok(decided.is_some()),
+        // Somebody else has decided or taken it: whatever became of it is seen next.
+        Err(ChangeError::Refused(_)) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

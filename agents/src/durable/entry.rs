@@ -2,7 +2,7 @@
 
 use interrupts::Digest;
 use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::model::{Purpose, TokenUsage};
+use routing_core::model::{Purpose, TokenUsage, ToolRequest};
 use routing_core::review::Answer;
 use routing_core::{DecisionId, EventId, InterruptId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,8 @@ pub(crate) struct CallIntent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CallResult {
     pub(crate) text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tool_requests: Vec<ToolRequest>,
     pub(crate) usage: TokenUsage,
     pub(crate) cut_off: bool,
 }

@@ -84,6 +84,7 @@ impl JournalledModel {
     ) -> Result<(), KeepError> {
         let result = CallResult {
             text: reply.text.clone(),
+            tool_requests: reply.tool_requests.clone(),
             usage: reply.usage,
             cut_off: reply.cut_off,
         };
@@ -121,6 +122,7 @@ impl LanguageModel for JournalledModel {
             .map_err(unrecorded)?;
         if let Some(CallResult {
             text,
+            tool_requests,
             usage,
             cut_off,
         }) = recorded
@@ -128,6 +130,7 @@ impl LanguageModel for JournalledModel {
             self.journal.take_start(&call.caller.node);
             return Ok(Outcome::Completed(ModelReply {
                 text,
+                tool_requests,
                 usage,
                 cut_off,
             }));

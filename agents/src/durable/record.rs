@@ -188,6 +188,24 @@ impl RunRecord {
         Ok((standing, checkpoint))
     }
 
+    /// Owns the run without going on with it, and says where it stands.
+    pub(crate) async fn take(
+        &self,
+        lost: Option<OwnerName>,
+    ) -> Result<Option<CheckpointId>, KeepError> {
+        let row = self.store().own_run(self.run, self.delivery(lost)).await?;
+        let _first = self.epoch.set(row.epoch);
+        self.is_fork
+            .store(row.forked_from.is_some(), Ordering::Release);
+        Ok(match row.checkpoint {
+            0 => row.forked_from,
+            number => Some(CheckpointId {
+                run: self.run,
+                number,
+            }),
+        })
+    }
+
     pub(crate) async fn become_state(
         &self,
         state: RunState,

@@ -7,6 +7,8 @@
 mod begin;
 mod call;
 mod conclude;
+mod editor;
+mod messages;
 mod nodes;
 mod question;
 mod review;
@@ -35,6 +37,8 @@ use crate::run::recorder::Recorder;
 use crate::run::{RunConfig, RunEvent, RunLimits, RunReport};
 use crate::workflow::failure::FlowError;
 
+pub use editor::{PlanBench, PlanChange, PlanEditError, change_plan};
+pub use nodes::PLAN_EXECUTE;
 pub use question::plan_kind;
 pub use standing::{OpenQuestion, PlanStanding};
 
@@ -88,6 +92,8 @@ struct Driver {
 /// What follows from an effect.
 enum Next {
     Event(PlanEvent),
+    /// What is to be done next, of what has happened already.
+    Effects(Vec<PlanEffect>),
     Rest(Rest),
 }
 
@@ -179,10 +185,14 @@ impl Driver {
             },
             self.journal.last(),
         );
+        if self.standing.state.plan().total() > 0 {
+            self.tell_plan();
+        }
         let mut effects = self.begin().await?;
         loop {
-            match self.perform(effects).await? {
-                Next::Event(event) => effects = self.apply(&event)?,
+            effects = match self.perform(effects).await? {
+                Next::Event(event) => self.happens(event).await?,
+                Next::Effects(effects) => effects,
                 Next::Rest(rest) => return Ok(rest),
             }
         }
@@ -284,10 +294,23 @@ impl Driver {
             self.save(reason).await?;
         }
         self.keep_nodes().await?;
+        let stands_otherwise = !facts.is_empty();
         for fact in facts {
             self.tell(fact);
         }
+        if stands_otherwise {
+            self.tell_plan();
+        }
         Ok(())
+    }
+
+    /// How the plan stands, for whoever shows it.
+    fn tell_plan(&self) {
+        let plan = self.standing.state.plan();
+        self.recorder.record(RunEvent::PlanStands {
+            done: plan.finished().to_vec(),
+            left: plan.left().to_vec(),
+        });
     }
 
     fn tell(&self, fact: Fact) {

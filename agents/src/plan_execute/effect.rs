@@ -93,6 +93,8 @@ pub enum FactKind {
     QuestionWithdrawn,
     /// The person wants the plan changed.
     ModificationRequested,
+    /// A message came for the plan.
+    Told,
     /// The plan has changed.
     PlanChanged,
     /// A change of the plan was taken back.

@@ -69,6 +69,11 @@ pub enum PlanEvent {
         /// In words.
         request: String,
     },
+    /// A change was written, and shall be looked at before it is applied.
+    Propose {
+        /// The tasks that would be left.
+        tasks: Vec<String>,
+    },
     /// A change was thought of.
     Suggested {
         /// The tasks that would be left.
@@ -87,6 +92,11 @@ pub enum PlanEvent {
     Redo,
     /// The person lets the workflow go on. Where he has changed nothing, nothing is changed.
     Resume,
+    /// Messages came for the plan. They are read where something is about to begin and has not begun.
+    Told {
+        /// What they say, in their order.
+        messages: Vec<String>,
+    },
     /// The person cancels the workflow. Nothing is undone and nothing more is done.
     Cancel {
         /// Why, where it is said.
@@ -110,12 +120,14 @@ impl PlanEvent {
             Self::Interrupt { .. } => "interrupt",
             Self::Modify { .. } => "modify",
             Self::Suggest { .. } => "suggest",
+            Self::Propose { .. } => "propose",
             Self::Suggested { .. } => "suggested",
             Self::ApplySuggestion => "apply_suggestion",
             Self::Edit { .. } => "edit",
             Self::Undo => "undo",
             Self::Redo => "redo",
             Self::Resume => "resume",
+            Self::Told { .. } => "told",
             Self::Cancel { .. } => "cancel",
         }
     }

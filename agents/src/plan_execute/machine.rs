@@ -48,9 +48,11 @@ impl PlanExecute {
             | PlanEvent::Answered { .. }
             | PlanEvent::CallStopped
             | PlanEvent::Failed(_)
+            | PlanEvent::Told { .. }
             | PlanEvent::RetryDue => draft.work(event)?,
             PlanEvent::Modify { .. }
             | PlanEvent::Suggest { .. }
+            | PlanEvent::Propose { .. }
             | PlanEvent::Suggested { .. }
             | PlanEvent::ApplySuggestion
             | PlanEvent::Edit { .. }

@@ -83,8 +83,8 @@ pub(super) fn look_again() -> String {
 
 pub(super) fn change(request: &str) -> String {
     format!(
-        "[request]\nA person has interrupted and wants the plan changed: {}\nWrite the steps that are left when \
-         that is carried out.",
+        "[request]\nA person has this to say about the plan, or wants it changed so: {}\nWrite the steps that are left \
+         when that is carried out.",
         json!(request)
     )
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent_kind::AgentKind;
-use crate::plan_execute::{Fact, PlanRole};
+use crate::plan_execute::{Fact, FinishedStep, PlanRole, PlanStep};
 
 /// What a node does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -273,6 +273,13 @@ pub enum RunEvent {
     PlanTold {
         /// What, with the plan as it stood then.
         fact: Fact,
+    },
+    /// How a plan stands: told where a run goes on, and whenever something of it has changed.
+    PlanStands {
+        /// The steps that are done, in the order in which they were done.
+        done: Vec<FinishedStep>,
+        /// The steps that are left, in their order.
+        left: Vec<PlanStep>,
     },
     /// An agent of a plan asks its model.
     PlanStepStarted {

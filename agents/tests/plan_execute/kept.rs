@@ -9,8 +9,9 @@ use agents::run::{
 };
 use agents::workspace::Workspace;
 use async_trait::async_trait;
-use interrupts::OwnerName;
-use interrupts::store::Store;
+use interrupts::life::{Actor, Role};
+use interrupts::store::{MessageError, NewMessage, Store, StoredMessage};
+use interrupts::{ActorName, IdempotencyKey, OwnerName};
 use llm::{RehearsalConfig, RehearsalModel};
 use routing_core::answer::TypesOnly;
 use routing_core::handler::HandlerPolicy;
@@ -18,7 +19,9 @@ use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, RunId, StopMode, StopReason, StopScope, StopSource, SystemClock};
+use routing_core::{
+    NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource, SystemClock,
+};
 use store::{MemoryStore, StoreSettings};
 
 /// What a model does instead of playing its part.
@@ -27,6 +30,8 @@ pub(crate) enum Act {
     Say(String),
     /// It answers as usual, and a person interrupts meanwhile.
     Interrupted(&'static str),
+    /// It answers as usual, and a message for the plan comes meanwhile.
+    Told(&'static str),
     /// It fails, and trying again is of no use.
     Fail,
 }
@@ -37,6 +42,7 @@ pub(crate) struct Player {
     acts: Mutex<HashMap<u32, Act>>,
     pub(crate) calls: Mutex<Vec<ModelCall>>,
     scope: Mutex<StopScope>,
+    post: Mutex<Option<(Arc<dyn Store>, RunId)>>,
 }
 
 impl Player {
@@ -73,9 +79,19 @@ impl LanguageModel for Player {
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
         self.calls.lock().unwrap().push(call.clone());
+        let message = match self.acts.lock().unwrap().get(&call.caller.turn) {
+            Some(Act::Told(text)) => Some(*text),
+            _ => None,
+        };
+        if let Some(text) = message {
+            let post = self.post.lock().unwrap().clone();
+            let (store, run) = post.unwrap();
+            send(&*store, run, "root", text).await.unwrap();
+        }
         match self.acts.lock().unwrap().get(&call.caller.turn) {
             Some(Act::Say(text)) => {
                 return Ok(Outcome::Completed(ModelReply {
+                    tool_requests: Vec::new(),
                     text: text.clone(),
                     usage: Default::default(),
                     cut_off: false,
@@ -93,11 +109,31 @@ impl LanguageModel for Player {
                     detail: "no key".to_owned(),
                 });
             }
-            None => {}
+            Some(Act::Told(_)) | None => {}
         }
         let model = RehearsalModel::new(RehearsalConfig::default());
         model.call(call, scope).await
     }
+}
+
+/// Sends a message to a node of a run.
+pub(crate) async fn send(
+    store: &dyn Store,
+    run: RunId,
+    node: &str,
+    text: &str,
+) -> Result<StoredMessage, MessageError> {
+    let message = NewMessage {
+        run,
+        node: NodeId::new(node).unwrap(),
+        text: text.to_owned(),
+        from: Actor {
+            name: ActorName::new("someone").unwrap(),
+            role: Role::Operator,
+        },
+        key: IdempotencyKey::new(format!("send-{text}")).unwrap(),
+    };
+    store.send_message(message).await
 }
 
 /// Somebody who gives the same answer to all questions, or is not there.
@@ -181,6 +217,7 @@ impl Kept {
         store: Arc<dyn Store>,
         input: Option<&str>,
     ) -> RunReport {
+        *self.player.post.lock().unwrap() = Some((Arc::clone(&store), self.run));
         let scope = StopScope::new();
         *self.player.scope.lock().unwrap() = scope.clone();
         let owner = OwnerName::new("test").unwrap();

@@ -10,6 +10,7 @@ mod durable;
 mod escape;
 mod failures;
 mod kept;
+mod messages;
 #[path = "../workflow/mortal.rs"]
 mod mortal;
 mod plans;

@@ -66,6 +66,7 @@ impl Part for Watched {
 /// A whole answer.
 pub(crate) fn reply(text: impl Into<String>) -> Reply {
     Ok(Outcome::Completed(ModelReply {
+        tool_requests: Vec::new(),
         text: text.into(),
         usage: TokenUsage::default(),
         cut_off: false,

@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, RunState, WithdrawCause,
 };
+use interrupts::rules::StandingRule;
 use interrupts::store::*;
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
-use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
+use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 use tokio::sync::watch;
 
 /// When the process dies.
@@ -100,6 +101,7 @@ mortal! {
         fn require_review(id: InterruptId, epoch: u64, shown: Digest) -> Result<Interrupt, ChangeError>;
         fn review(id: InterruptId, actor: Actor, version: u64, change: ReviewChange) -> Result<Interrupt, ChangeError>;
         fn decide(id: InterruptId, judge: Judge, choosing: Choosing) -> Result<Interrupt, ChangeError>;
+        fn decide_together(decisions: Vec<Deciding>) -> Result<Vec<Interrupt>, TogetherError>;
         fn withdraw(id: InterruptId, actor: Actor, cause: WithdrawCause) -> Result<Interrupt, ChangeError>;
         fn fail_delivery(id: InterruptId, epoch: Option<u64>, error: String) -> Result<Interrupt, ChangeError>;
         fn redrive(id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError>;
@@ -161,10 +163,18 @@ mortal! {
         fn purgeable(age: SignedDuration) -> Result<Purged, StoreError>;
         fn purge(age: SignedDuration) -> Result<Purged, StoreError>;
     }
+    StandingRules {
+        fn put_rule(new: NewRule) -> Result<StandingRule, RuleError>;
+        fn apply_rule(interrupt: InterruptId, epoch: u64) -> Result<Option<Interrupt>, ChangeError>;
+        fn revoke_rule(rule: RuleId, by: Actor) -> Result<StandingRule, RuleError>;
+        fn expire_rules(limit: u32) -> Result<Vec<RuleId>, StoreError>;
+        fn rule(rule: RuleId) -> Result<Option<StandingRule>, StoreError>;
+        fn rules(page: Page) -> Result<Vec<(u64, StandingRule)>, StoreError>;
+    }
     Tokens {
         fn put_token(token: NewToken) -> Result<TokenRow, StoreError>;
         fn use_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
-        fn revoke_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
+        fn revoke_token(digest: Digest, by: Option<Actor>) -> Result<Option<TokenRow>, StoreError>;
         fn tokens() -> Result<Vec<TokenRow>, StoreError>;
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use agents::RouteType;
 use clap::{Args, Subcommand, ValueEnum};
 use interrupts::life::{Scope, State, Verdict};
+use interrupts::rules::Reach;
 use jiff::SignedDuration;
 use routing_core::{InterruptType, StopMode};
 
@@ -52,6 +53,29 @@ pub(crate) struct ReviewArguments {
     /// Decide many: one JSON object a line, with interrupt, decision, and what else is wanted
     #[arg(long, value_name = "FILE", conflicts_with_all = ["interrupt", "decision"], help_heading = "Deciding")]
     pub(crate) batch: Option<PathBuf>,
+    /// With --batch: all lines in one transaction, or none
+    #[arg(long, requires = "batch", help_heading = "Deciding")]
+    pub(crate) all_or_nothing: bool,
+    /// Answer the same question so when it is asked again: of this agent, in its run, or everywhere
+    #[arg(
+        long,
+        value_enum,
+        value_name = "REACH",
+        requires = "decision",
+        help_heading = "Deciding"
+    )]
+    pub(crate) remember: Option<ReachChoice>,
+    /// How long it is remembered, at most 30d
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse_duration, help_heading = "Deciding")]
+    pub(crate) remember_for: SignedDuration,
+    /// How often it may answer, at most 1000 times
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 10,
+        help_heading = "Deciding"
+    )]
+    pub(crate) remember_uses: u32,
     /// Of this run only
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,
@@ -59,6 +83,67 @@ pub(crate) struct ReviewArguments {
     #[arg(long)]
     pub(crate) no_input: bool,
     /// As JSON; a list has one interrupt a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How far a standing rule reaches, as the command line names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReachChoice {
+    /// The agent that asked, in its run.
+    Agent,
+    /// Agents of that kind in the same run.
+    Run,
+    /// Agents of that kind in every run.
+    Everywhere,
+}
+
+impl ReachChoice {
+    /// The reach.
+    pub(crate) const fn reach(self) -> Reach {
+        match self {
+            Self::Agent => Reach::Agent,
+            Self::Run => Reach::Run,
+            Self::Everywhere => Reach::Everywhere,
+        }
+    }
+}
+
+/// The arguments of `irq rules`.
+#[derive(Debug, Args)]
+pub(crate) struct RulesArguments {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: RulesCommand,
+}
+
+/// What `irq rules` does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesCommand {
+    /// List the rules, oldest first
+    List(RulesListArguments),
+    /// Revoke a rule; what it decided stays decided
+    Revoke(RulesRevokeArguments),
+}
+
+/// The arguments of `irq rules list`.
+#[derive(Debug, Args)]
+pub(crate) struct RulesListArguments {
+    /// Those that have ended too
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    /// One rule a line, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `irq rules revoke`.
+#[derive(Debug, Args)]
+pub(crate) struct RulesRevokeArguments {
+    /// The rule; `irq rules list` shows its id
+    #[arg(value_name = "RULE")]
+    pub(crate) rule: String,
+    /// As one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use interrupts::life::Role;
 use jiff::SignedDuration;
 
+use super::LimitArguments;
 use crate::time::parse_duration;
 
 /// The arguments of `irq serve`.
@@ -37,6 +38,9 @@ pub(crate) struct ServeArguments {
     /// Leave the runs of an earlier server where they stand
     #[arg(long, help_heading = "Runs")]
     pub(crate) no_resume: bool,
+    /// How long a run of which everything waits for people is kept in memory; it goes on from the store after that
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration, help_heading = "Runs")]
+    pub(crate) put_aside_after: SignedDuration,
     /// The folder that runs speak about; one that is started over the network may name a folder below it
     #[arg(
         long,
@@ -64,6 +68,9 @@ pub(crate) struct ServeArguments {
         help_heading = "New runs"
     )]
     pub(crate) pace: u32,
+    /// What holds for all runs that the server executes; a run may bring tighter limits of its own
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
 }
 
 /// The arguments of `irq token`.

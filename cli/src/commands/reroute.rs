@@ -64,7 +64,7 @@ async fn send(
         ),
         content: Some(serde_json::to_string(&answer)?),
     };
-    let decided = decide(installation, interrupt, chosen, arguments.if_version).await?;
+    let decided = decide(installation, interrupt, chosen, arguments.if_version, None).await?;
     let text = if arguments.json {
         json_line(&view::interrupt(&decided))
     } else {

@@ -4,13 +4,16 @@ mod batch;
 mod chosen;
 mod deciding;
 mod list;
+mod of_plan;
 mod shown;
 
 use std::io::{self, IsTerminal};
 
 use interrupts::life::{Interrupt, Lane, State};
 use interrupts::policy::Subject;
+use interrupts::rules::Remember;
 use interrupts::store::Filter;
+use routing_core::RuleId;
 
 use super::print;
 use crate::address::{find_interrupt, find_run};
@@ -19,13 +22,14 @@ use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation};
 use crate::listing;
 use crate::palette::Palette;
+use crate::plan::{checked, preview_text};
 use crate::policy;
 use crate::reviewer::Alone;
 use crate::storage::complete;
 use crate::view::{self, json_line};
 
 pub(super) use chosen::{Chosen, of_person};
-pub(super) use deciding::decide;
+pub(super) use deciding::{decide, told};
 
 /// Lists, shows or decides.
 ///
@@ -42,15 +46,28 @@ pub(crate) fn review(
         let installation = &*installation;
         installation.sweep().await?;
         if let Some(batch) = &arguments.batch {
-            return batch::decide_all(installation, batch, arguments.json).await;
+            let together = if arguments.all_or_nothing {
+                batch::Together::AllOrNothing
+            } else {
+                batch::Together::EachAlone
+            };
+            return batch::decide_all(installation, batch, together, arguments.json).await;
         }
         let Some(interrupt) = chosen_interrupt(installation, arguments).await? else {
             return list_all(installation, arguments, global).await;
         };
         if let Some(verdict) = arguments.decision {
             let chosen = chosen::of_arguments(&interrupt, verdict, arguments)?;
-            let decided = decide(installation, &interrupt, chosen, arguments.if_version).await?;
-            return told(installation, &decided, arguments).await;
+            show_change(installation, &interrupt, &chosen, arguments, global).await?;
+            let decided = decide(
+                installation,
+                &interrupt,
+                chosen,
+                arguments.if_version,
+                remembered(arguments),
+            )
+            .await?;
+            return told_decided(installation, &decided, arguments).await;
         }
         let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
         if arguments.edit {
@@ -58,11 +75,12 @@ pub(crate) fn review(
                 print("Nothing was edited, nothing decided.\n")?;
                 return Ok(Exit::Success);
             };
-            let decided = decide(installation, &interrupt, chosen, arguments.if_version).await?;
-            return told(installation, &decided, arguments).await;
+            let decided = decide(installation, &interrupt, chosen, arguments.if_version, None).await?;
+            return told_decided(installation, &decided, arguments).await;
         }
         if may_ask(&interrupt, arguments) {
-            return converse(installation, &interrupt, alone, arguments).await;
+            let palette = Palette::for_stream(&io::stderr(), global.no_color);
+            return converse(installation, &interrupt, alone, palette, arguments).await;
         }
         let text = if arguments.json {
             json_line(&view::interrupt(&interrupt))
@@ -72,6 +90,16 @@ pub(crate) fn review(
         };
         print(&text)?;
         Ok(Exit::Success)
+    })
+}
+
+/// That the decision holds for the same question when it is asked again, where the command line says so.
+fn remembered(arguments: &ReviewArguments) -> Option<Remember> {
+    arguments.remember.map(|reach| Remember {
+        id: RuleId::generate(),
+        reach: reach.reach(),
+        lifetime: arguments.remember_for,
+        most_uses: arguments.remember_uses,
     })
 }
 
@@ -150,18 +178,53 @@ async fn converse(
     installation: &dyn Installation,
     interrupt: &Interrupt,
     alone: Alone,
+    palette: Palette,
     arguments: &ReviewArguments,
 ) -> anyhow::Result<Exit> {
-    let Some(chosen) = chosen::of_person(interrupt, alone)? else {
+    let planned = match installation.beside() {
+        Some(storage) => of_plan::paused_run(storage, interrupt)
+            .await?
+            .map(|run| (storage, run)),
+        None => None,
+    };
+    let chosen = match planned {
+        Some((storage, run)) => {
+            of_plan::converse(storage, &run, interrupt, alone, palette).await?
+        }
+        None => chosen::of_person(interrupt, alone)?.map(|chosen| (interrupt.clone(), chosen)),
+    };
+    let Some((interrupt, chosen)) = chosen else {
         print(&format!("{} stays open.\n", interrupt.id))?;
         return Ok(Exit::Success);
     };
-    let decided = decide(installation, interrupt, chosen, arguments.if_version).await?;
-    told(installation, &decided, arguments).await
+    let decided = decide(installation, &interrupt, chosen, arguments.if_version, None).await?;
+    told_decided(installation, &decided, arguments).await
+}
+
+/// What a decision will do to the steps of a plan, before it is decided.
+async fn show_change(
+    installation: &dyn Installation,
+    interrupt: &Interrupt,
+    chosen: &Chosen,
+    arguments: &ReviewArguments,
+    global: Global,
+) -> anyhow::Result<()> {
+    let Some(storage) = installation.beside() else {
+        return Ok(());
+    };
+    let content = chosen.content.as_deref();
+    let checked = checked(storage, interrupt, chosen.verdict, content).await?;
+    if let Some((preview, _bound)) = checked
+        && !arguments.json
+    {
+        let palette = Palette::for_stream(&io::stdout(), global.no_color);
+        print(&preview_text(&preview, palette))?;
+    }
+    Ok(())
 }
 
 /// Says what was decided, and who goes on.
-async fn told(
+async fn told_decided(
     installation: &dyn Installation,
     decided: &Interrupt,
     arguments: &ReviewArguments,

@@ -4,6 +4,7 @@ mod ending;
 mod goal;
 mod limits;
 mod notes;
+mod prepared;
 mod script;
 mod talk;
 pub(super) mod there;
@@ -22,8 +23,9 @@ use crate::storage::Storage;
 use goal::GoalSource;
 
 pub(super) use limits::OuterLimits;
+pub(super) use prepared::{Beside, Prepared, settle};
 pub(super) use talk::Talk;
-pub(super) use work::{Begin, Work, perform, settle};
+pub(super) use work::{Begin, Work, perform};
 
 /// The model of a run that names none.
 const USUAL_MODEL: &str = "rehearsal";

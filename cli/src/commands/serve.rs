@@ -2,8 +2,10 @@
 
 mod awaiting;
 mod launcher;
+mod news;
 mod order;
 mod predecessor;
+mod standstill;
 mod stopping;
 mod welcome;
 mod work;
@@ -77,7 +79,10 @@ async fn until_stopped(
     let config = config(arguments, &storage)?;
     let drain = config.drain_time;
     let kept = Arc::clone(&storage.store);
-    let keeping = Arc::new(Keeping::with_grace(storage, drain / 2)?);
+    let keeping = Arc::new(Keeping::with_grace(
+        storage,
+        defaults.limits.grace().unwrap_or(drain / 2),
+    )?);
     let launcher = Arc::new(Launcher::new(Arc::clone(&keeping), defaults));
     let config = ServerConfig {
         launcher: Arc::clone(&launcher) as Arc<_>,
@@ -89,6 +94,10 @@ async fn until_stopped(
     if !arguments.no_resume {
         launcher.go_on_with_what_was_left().await;
     }
+    let going_on = {
+        let launcher = Arc::clone(&launcher);
+        tokio::spawn(async move { launcher.go_on_with_what_was_put_aside().await })
+    };
     let welcome = Welcome::issue(&*kept, address, &arguments.host).await?;
     welcome.say()?;
     let opened = arguments.open.then(|| welcome.open());
@@ -98,6 +107,7 @@ async fn until_stopped(
         () = hurry.cancelled() => Ok(Drained { cut: 0 }),
     };
     drop(opened);
+    going_on.abort();
     // A server that never began has runs to stop all the same.
     stop.cancel();
     let rest = stopping.ended(drain).await;

@@ -123,6 +123,7 @@ impl Counts {
             let by = match &decision.by {
                 Decider::Person { name } => format!("person {name}"),
                 Decider::Policy => "policy".to_owned(),
+                Decider::Rule { name, .. } => format!("rule of {name}"),
                 Decider::Deadline => "deadline".to_owned(),
             };
             count(&mut self.deciders, &by);

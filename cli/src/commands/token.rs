@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use server::{TokenOrder, issue_token, role_name};
 
 use super::print;
+use crate::actor::actor;
 use crate::arguments::{
     Global, StoreArguments, TokenArguments, TokenCommand, TokenCreateArguments, TokenListArguments,
     TokenRevokeArguments,
@@ -53,11 +54,12 @@ async fn create(arguments: &TokenCreateArguments, store: &StoreArguments) -> any
         role: arguments.role.role(),
         lifetime: arguments.lifetime,
         once: false,
+        by: Some(actor()?),
     };
     let issued = issue_token(&*storage.store, order).await;
     let issued = issued.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
     if arguments.json {
-        let mut token = as_json(&issued.row);
+        let mut token = as_json(&issued.row, true);
         token["secret"] = Value::String(issued.secret);
         print(&json_line(&token))?;
         return Ok(Exit::Success);
@@ -80,13 +82,16 @@ async fn list(
     let storage = Storage::open(store).await?;
     let now = Timestamp::now();
     let rows = storage.store.tokens().await;
-    let rows: Vec<TokenRow> = rows
-        .map_err(|error| by_store(&error))?
-        .into_iter()
-        .filter(|row| arguments.all || row.holds_at(now))
+    let all: Vec<TokenRow> = rows.map_err(|error| by_store(&error))?;
+    let rows: Vec<&TokenRow> = all
+        .iter()
+        .filter(|row| arguments.all || row.holds_among(&all, now))
         .collect();
     if arguments.json {
-        let lines: String = rows.iter().map(|row| json_line(&as_json(row))).collect();
+        let lines: String = rows
+            .iter()
+            .map(|row| json_line(&as_json(row, row.holds_among(&all, now))))
+            .collect();
         print(&lines)?;
         return Ok(Exit::Success);
     }
@@ -95,14 +100,14 @@ async fn list(
         return Ok(Exit::Success);
     }
     let mut table = Table::new(&["ID", "ROLE", "MADE", "ENDS", "STATE", "NAME"]);
-    for row in &rows {
+    for row in rows {
         let ends = row.expires_at.map_or_else(|| "-".to_owned(), instant);
         table.row(vec![
             (Tone::Strong, id(row.digest)),
             (Tone::Plain, role_name(row.role).to_owned()),
             (Tone::Plain, instant(row.created_at)),
             (Tone::Plain, ends),
-            (Tone::Plain, state(row, now).to_owned()),
+            (Tone::Plain, state(row, &all, now).to_owned()),
             (Tone::Plain, visible_line(row.name.as_str())),
         ]);
     }
@@ -130,11 +135,11 @@ async fn revoke(arguments: &TokenRevokeArguments, store: &StoreArguments) -> any
             .hint("write more of its id")
             .into());
     }
-    let revoked = storage.store.revoke_token(row.digest).await;
+    let revoked = storage.store.revoke_token(row.digest, Some(actor()?)).await;
     let revoked = revoked.map_err(|error| by_store(&error))?;
     let row = revoked.as_ref().unwrap_or(row);
     if arguments.json {
-        print(&json_line(&as_json(row)))?;
+        print(&json_line(&as_json(row, false)))?;
     } else {
         print(&format!(
             "The token {} of {} lets nobody in any more.\n",
@@ -149,21 +154,23 @@ fn id(digest: Digest) -> String {
     digest.to_string().chars().take(ID).collect()
 }
 
-fn state(row: &TokenRow, now: Timestamp) -> &'static str {
+fn state(row: &TokenRow, all: &[TokenRow], now: Timestamp) -> &'static str {
     if row.revoked_at.is_some() {
         "revoked"
     } else if row.once && row.used_at.is_some() {
         "used"
-    } else if !row.holds_at(now) {
+    } else if !row.holds_among(all, now) {
         "ended"
     } else if row.once {
         "once"
+    } else if row.of.is_some() {
+        "session"
     } else {
         "holds"
     }
 }
 
-fn as_json(row: &TokenRow) -> Value {
+fn as_json(row: &TokenRow, holds: bool) -> Value {
     json!({
         "id": id(row.digest),
         "name": row.name,
@@ -172,6 +179,7 @@ fn as_json(row: &TokenRow) -> Value {
         "expires_at": row.expires_at,
         "once": row.once,
         "revoked_at": row.revoked_at,
-        "holds": row.holds_at(Timestamp::now()),
+        "holds": holds,
+        "bought_with": row.of.map(id),
     })
 }

@@ -6,17 +6,18 @@ use async_trait::async_trait;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, RunState, WithdrawCause,
 };
+use interrupts::rules::StandingRule;
 use interrupts::store::{
     AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
-    CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Delivery, Filter,
-    Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages, NewMessage,
-    NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, Purge, Purged, RaisedQuestion,
-    RerouteRow, Reroutes, Run, RunError, Runs, Store, StoreError, StoredMessage, Swept, TokenRow,
-    Tokens, VerifyError,
+    CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery,
+    Filter, Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages,
+    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, Purge, Purged,
+    RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules, Store,
+    StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
-use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
+use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 
 use super::plant::Plants;
 use super::point::{Point, Side};
@@ -61,6 +62,7 @@ ports! {
         fn store.require_review(id: InterruptId, epoch: u64, shown: Digest) -> Result<Interrupt, ChangeError>;
         fn store.review(id: InterruptId, actor: Actor, version: u64, change: ReviewChange) -> Result<Interrupt, ChangeError>;
         fn store.decide(id: InterruptId, judge: Judge, choosing: Choosing) -> Result<Interrupt, ChangeError>;
+        fn store.decide_together(decisions: Vec<Deciding>) -> Result<Vec<Interrupt>, TogetherError>;
         fn store.withdraw(id: InterruptId, actor: Actor, cause: WithdrawCause) -> Result<Interrupt, ChangeError>;
         fn store.fail_delivery(id: InterruptId, epoch: Option<u64>, error: String) -> Result<Interrupt, ChangeError>;
         fn store.redrive(id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError>;
@@ -118,10 +120,18 @@ ports! {
         fn store.send_message(message: NewMessage) -> Result<StoredMessage, MessageError>;
         fn store.messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
     }
+    StandingRules {
+        fn store.put_rule(new: NewRule) -> Result<StandingRule, RuleError>;
+        fn store.apply_rule(interrupt: InterruptId, epoch: u64) -> Result<Option<Interrupt>, ChangeError>;
+        fn store.revoke_rule(rule: RuleId, by: Actor) -> Result<StandingRule, RuleError>;
+        fn store.expire_rules(limit: u32) -> Result<Vec<RuleId>, StoreError>;
+        fn store.rule(rule: RuleId) -> Result<Option<StandingRule>, StoreError>;
+        fn store.rules(page: Page) -> Result<Vec<(u64, StandingRule)>, StoreError>;
+    }
     Tokens {
         fn store.put_token(token: NewToken) -> Result<TokenRow, StoreError>;
         fn store.use_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
-        fn store.revoke_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
+        fn store.revoke_token(digest: Digest, by: Option<Actor>) -> Result<Option<TokenRow>, StoreError>;
         fn store.tokens() -> Result<Vec<TokenRow>, StoreError>;
     }
     Purge {

@@ -9,19 +9,22 @@ use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, ReviewChange, RunState, State, WithdrawCause,
 };
 use interrupts::store::{
-    Admitted, AuditRow, Checkpoint, Filter, JournalEntry, NewMessage, NodeRow, Page, Run, Store,
-    StoredMessage, VerifyError,
+    Admitted, AuditRow, Checkpoint, Deciding, Filter, JournalEntry, NewMessage, NodeRow, Page, Run, Store,
+    StoredMessage, TogetherError, VerifyError,
 };
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{DecisionId, InterruptId, NodeId, RunId, StopMode};
 
-use super::{Installation, NewDecision, NewStop, NewText, Requested, SentText, Verified};
+use super::{
+    Installation, NewDecision, NewStop, NewText, RefusedDecisions, Requested, SentText, Verified,
+};
 use crate::actor::actor;
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
+use crate::keep::gone_owner;
 use crate::listing;
 use crate::policy;
-use crate::refused::{by_admission, by_change, by_mailbox, by_store};
+use crate::refused::{by_admission, by_change, by_mailbox, by_store, no_interrupt};
 use crate::request::{self, Addressee, Stop, Wish};
 use crate::storage::{Storage, is_owned};
 
@@ -219,22 +222,59 @@ impl Installation for Local {
         progress.map_err(|error| by_store(&error))
     }
 
+    fn beside(&self) -> Option<&Storage> {
+        Some(&self.storage)
+    }
+
     async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {
-        let judge = Judge::Person {
-            actor: me()?,
-            version: decision.version,
-            shown: decision.shown,
-        };
-        let choosing = Choosing {
-            id: DecisionId::generate(),
-            verdict: decision.verdict,
-            target: decision.target,
-            content: decision.content,
-        };
         let id = decision.interrupt;
-        let decided = self.store().decide(id, judge, choosing).await;
-        self.woken(decided.map_err(|error| by_change(id, &error))?)
-            .await
+        match self.decide_together(vec![decision]).await? {
+            Ok(decided) => decided.into_iter().next().ok_or_else(|| no_interrupt(id)),
+            Err(refused) => match refused.into_iter().next() {
+                Some((_place, failure)) => Err(failure),
+                None => Err(no_interrupt(id)),
+            },
+        }
+    }
+
+    async fn decide_together(
+        &self,
+        decisions: Vec<NewDecision>,
+    ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
+        let by = me()?;
+        let deciding = decisions.into_iter().map(|decision| Deciding {
+            interrupt: decision.interrupt,
+            judge: Judge::Person {
+                actor: by.clone(),
+                version: decision.version,
+                shown: decision.shown,
+            },
+            choosing: Choosing {
+                id: DecisionId::generate(),
+                verdict: decision.verdict,
+                target: decision.target,
+                content: decision.content,
+            },
+            remember: decision.remember,
+        });
+        let decided = match self.store().decide_together(deciding.collect()).await {
+            Ok(decided) => decided,
+            Err(TogetherError::Refused(refused)) => {
+                let refused = refused.into_iter();
+                let told = refused.map(|one| (one.place, by_change(one.interrupt, &one.error)));
+                return Ok(Err(told.collect()));
+            }
+            Err(TogetherError::Store(error)) => return Err(by_store(&error)),
+            Err(error) => return Err(Failure::new(Exit::Failure, error.to_string())),
+        };
+        let mut rung = Vec::new();
+        for one in &decided {
+            if !rung.contains(&one.run) {
+                rung.push(one.run);
+                self.ring(one.run).await?;
+            }
+        }
+        Ok(Ok(decided))
     }
 
     async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure> {
@@ -253,8 +293,11 @@ impl Installation for Local {
     async fn stop(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure> {
         let mut made = self.admit(to, stop).await?;
         self.storage.ring(&to.run).await;
-        if !is_owned(&to.run)
-            && let Some(interrupt) = unowned::take_hold(&self.storage, &made.interrupt).await?
+        // Whoever died has the run still on paper; nothing of it runs.
+        let is_left = !is_owned(&to.run) || gone_owner(&to.run).is_some();
+        if is_left
+            && let Some(interrupt) =
+                unowned::take_hold(&self.storage, &made.interrupt, &to.run).await?
         {
             made.interrupt = interrupt;
         }

@@ -23,13 +23,15 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 
 use super::{
-    Installation, NewDecision, NewStop, NewText, Requested, SentText, ServerPlace, Verified,
+    Installation, NewDecision, NewStop, NewText, RefusedDecisions, Requested, SentText,
+    ServerPlace, Verified,
 };
 use crate::address::full;
 use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
 use crate::refused::no_interrupt;
 use crate::request::{self, Addressee, Wish};
+use crate::storage::Storage;
 
 pub(crate) use address::Token;
 pub(crate) use client::Client;
@@ -160,6 +162,13 @@ fn decision_body(decision: &NewDecision) -> Result<Value, Failure> {
     {
         body["reroute_to"] = json!(target);
     }
+    if let Some(remember) = &decision.remember {
+        body["remember"] = json!({
+            "scope": remember.reach,
+            "ttl_s": remember.lifetime.as_secs(),
+            "max_uses": remember.most_uses,
+        });
+    }
     Ok(body)
 }
 
@@ -282,6 +291,43 @@ impl Installation for Remote {
             .once();
         self.client.ask::<IgnoredAny>(ask).await?;
         self.now(decision.interrupt).await
+    }
+
+    fn beside(&self) -> Option<&Storage> {
+        None
+    }
+
+    async fn decide_together(
+        &self,
+        decisions: Vec<NewDecision>,
+    ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
+        let mut items = Vec::with_capacity(decisions.len());
+        for decision in &decisions {
+            let mut item = decision_body(decision)?;
+            item["interrupt_id"] = json!(decision.interrupt);
+            item["version"] = json!(decision.version);
+            items.push(item);
+        }
+        let parts = ["v1", "interrupts:decide"];
+        let ask = Ask::to_change(Method::POST, &parts)
+            .with(json!({"decisions": items, "all_or_nothing": true}))
+            .once();
+        if let Some(refused) = self.client.ask_for_all(ask).await? {
+            let place = |id: &str| {
+                decisions
+                    .iter()
+                    .position(|decision| decision.interrupt.to_string() == id)
+            };
+            let told = refused
+                .into_iter()
+                .map(|(id, failure)| (place(&id).unwrap_or_default(), failure));
+            return Ok(Err(told.collect()));
+        }
+        let mut decided = Vec::with_capacity(decisions.len());
+        for decision in decisions {
+            decided.push(self.now(decision.interrupt).await?);
+        }
+        Ok(Ok(decided))
     }
 
     async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure> {
@@ -412,6 +458,7 @@ mod tests {
             verdict: Verdict::Reroute,
             target: Some(RouteName::new("ORCHESTRATOR").unwrap()),
             content: Some(json!({"text": "there", "rerouteTo": "ORCHESTRATOR"}).to_string()),
+            remember: None,
         };
         let body = decision_body(&decision).unwrap();
         assert_eq!(body["decision"], "reroute");

@@ -2,28 +2,39 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agents::run::RunInbox;
+use agents::run::{RunInbox, Workflow};
 use async_trait::async_trait;
 use interrupts::life::Interrupt;
 use interrupts::manager::{Deliveries, Undeliverable};
 use interrupts::store::StoredMessage;
 
 /// Hands what comes for a run's nodes to the run, while it is executed.
-#[derive(Default)]
 pub(crate) struct LateInbox {
     door: Mutex<Door>,
 }
 
-#[derive(Default, Clone)]
+#[derive(Clone)]
 enum Door {
     /// The run does not work yet. When it begins to, it reads from the store what has been delivered by then.
-    #[default]
     NotYet,
     Open(Arc<RunInbox>),
     Closed,
+    /// A plan reads its messages from the store before each step, and its agents can be asked nothing.
+    OfPlan,
 }
 
 impl LateInbox {
+    /// The inbox of a run of this workflow.
+    pub(crate) fn of(workflow: Workflow) -> Self {
+        let door = match workflow {
+            Workflow::Agents => Door::NotYet,
+            Workflow::PlanExecute => Door::OfPlan,
+        };
+        Self {
+            door: Mutex::new(door),
+        }
+    }
+
     /// From now on the run takes what comes.
     pub(crate) fn open(&self, inbox: RunInbox) {
         *self.lock() = Door::Open(Arc::new(inbox));
@@ -53,6 +64,8 @@ impl Deliveries for LateInbox {
                 .question(interrupt)
                 .await
                 .map_err(|_ended| Undeliverable::NodeEnded),
+            // Whoever asked is told that nobody will answer.
+            Door::OfPlan => Err(Undeliverable::NodeEnded),
             Door::Closed => Err(Undeliverable::NotNow {
                 reason: "the run does not work any more".to_owned(),
             }),

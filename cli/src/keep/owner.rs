@@ -5,6 +5,7 @@
 
 use std::fs;
 
+use interrupts::store::Run;
 use interrupts::{NameError, OwnerName};
 use uuid::Uuid;
 
@@ -20,6 +21,12 @@ pub(crate) fn own_name() -> Result<OwnerName, NameError> {
         // Without them nobody can say that it is gone, and its lease runs out.
         (_, _) => OwnerName::new(format!("irq-{}", Uuid::now_v7().simple())),
     }
+}
+
+/// The owner of a run, where its process is known to be gone.
+pub(crate) fn gone_owner(run: &Run) -> Option<OwnerName> {
+    let lease = run.lease.as_ref();
+    lease.map(|lease| lease.owner.clone()).filter(is_gone)
 }
 
 /// Whether the process behind a name is known to be gone: it was of this machine, since its last boot, and it

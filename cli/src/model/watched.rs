@@ -157,7 +157,7 @@ fn end_of(
             (end, None)
         }
         Ok(Outcome::Interrupted { reason, partial }) => {
-            let usage = ChatUsage::of_interrupted(partial.usage, &call.messages, &partial.text);
+            let usage = ChatUsage::of_partial(call, partial);
             let end = if is_given_up(reason) {
                 let why = reason.message.clone();
                 CallEnd::GivenUp { usage, why }

@@ -1,6 +1,7 @@
 //! The agents of a run as a tree: what each does, and since when.
 
 mod picture;
+mod plan;
 mod row;
 
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ use crate::visible::visible_line;
 
 pub(crate) use picture::Picture;
 pub(crate) use row::AgentRow;
+use row::RowName;
 
 /// What is known of a run's agents.
 #[derive(Debug, Default)]
@@ -43,6 +45,7 @@ impl AgentTree {
             self.stopping = self.stopping.max(Some(reason.mode));
         }
         self.apply_work(&occurrence.event, at);
+        self.apply_plan(&occurrence.event, at);
         self.apply_interrupt(&occurrence.event);
     }
 
@@ -59,9 +62,9 @@ impl AgentTree {
         let namesakes = self
             .rows
             .values()
-            .filter(|row| row.kind == kind && row.parent == parent)
+            .filter(|row| row.name == RowName::Agent(kind) && row.parent == parent)
             .count();
-        let row = AgentRow::new(kind, parent, namesakes + 1, at);
+        let row = AgentRow::new(RowName::Agent(kind), parent, namesakes + 1, at);
         self.rows.insert(node.clone(), row);
     }
 

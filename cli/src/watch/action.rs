@@ -1,5 +1,6 @@
 //! What the keys ask for.
 
+use agents::plan_execute::PlanPreview;
 use interrupts::life::{Scope, Verdict};
 use interrupts::{Digest, RouteName};
 use routing_core::review::Answer;
@@ -21,6 +22,18 @@ pub(super) enum Action {
     Resume {
         interrupt: InterruptId,
         input: Option<String>,
+    },
+    /// Lets the run's model propose a change of its plan; nothing is applied.
+    Suggest {
+        run: RunId,
+        /// What is wanted, in words.
+        request: String,
+    },
+    /// Applies the change of a plan that was shown.
+    ApplyPlan {
+        run: RunId,
+        /// Which one.
+        digest: Digest,
     },
     /// Takes a pause back that has not taken hold yet.
     Withdraw { interrupt: InterruptId },
@@ -64,6 +77,13 @@ pub(super) enum Action {
 pub(super) enum Done {
     /// A pause was accepted.
     Interrupted { interrupt: InterruptId },
+    /// A change of a plan is proposed: it can be looked at.
+    Proposed {
+        run: RunId,
+        preview: Box<PlanPreview>,
+    },
+    /// Nothing was proposed; why.
+    NotProposed(String),
     /// It was done; what to tell.
     Told(String),
     /// It was refused; why, and what may help.

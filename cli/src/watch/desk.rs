@@ -1,7 +1,8 @@
 //! Carries out what the keys ask for, through the installation.
 
-use interrupts::IdempotencyKey;
 use interrupts::life::{Scope, Verdict};
+use interrupts::store::Run;
+use interrupts::{Digest, IdempotencyKey};
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 use serde_json::json;
 use uuid::Uuid;
@@ -10,8 +11,10 @@ use super::action::{Action, Done};
 use crate::address::full;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewDecision, NewStop, NewText};
+use crate::plan;
 use crate::refused::no_interrupt;
 use crate::request::Addressee;
+use crate::storage::Storage;
 
 /// Carries out an action that concerns the installation.
 ///
@@ -23,6 +26,11 @@ pub(super) async fn perform(at: &dyn Installation, action: Action) -> Done {
         Action::Interrupt { run, node, mode } => interrupt(at, run, node, mode).await,
         Action::Harden { interrupt } => harden(at, interrupt).await,
         Action::Resume { interrupt, input } => resume(at, interrupt, input).await,
+        Action::Suggest { run, request } => {
+            let proposed = suggest(at, run, &request).await;
+            return proposed.unwrap_or_else(|failure| Done::NotProposed(failure.to_string()));
+        }
+        Action::ApplyPlan { run, digest } => apply_plan(at, run, &digest).await,
         Action::Withdraw { interrupt } => withdraw(at, interrupt).await,
         Action::Stop { run, scope } => stop(at, run, scope).await,
         Action::Decide { .. } => decide(at, action).await,
@@ -127,6 +135,7 @@ async fn resume(
         },
         target: None,
         content: input.map(|input| json!({ "input": input }).to_string()),
+        remember: None,
     };
     let decided = at.decide(decision).await?;
     told_to_go_on(at, decided.run).await
@@ -141,6 +150,37 @@ async fn told_to_go_on(at: &dyn Installation, run: RunId) -> Result<Done, Failur
         )));
     }
     Ok(Done::Told("Decided; it goes on.".to_owned()))
+}
+
+async fn run_of(at: &dyn Installation, run: RunId) -> Result<Run, Failure> {
+    at.run(run).await?.ok_or_else(|| Failure::new(Exit::NotFound, format!("there is no {run}")))
+}
+
+/// The store, for what changes plans.
+fn beside(at: &dyn Installation) -> Result<&Storage, Failure> {
+    at.beside().ok_or_else(|| {
+        Failure::new(Exit::Usage, "plans are changed beside the store, or on the server's page")
+            .hint("press o for the page")
+    })
+}
+
+async fn suggest(at: &dyn Installation, run: RunId, request: &str) -> Result<Done, Failure> {
+    let row = run_of(at, run).await?;
+    let wanted = plan::suggestion(&row, request)?;
+    let changed = plan::change(beside(at)?, &row, wanted, None).await?;
+    Ok(match plan::proposal_of(&changed)? {
+        Some(preview) => Done::Proposed {
+            run,
+            preview: Box::new(preview),
+        },
+        None => Done::NotProposed("nothing was proposed".to_owned()),
+    })
+}
+
+async fn apply_plan(at: &dyn Installation, run: RunId, digest: &Digest) -> Result<Done, Failure> {
+    let row = run_of(at, run).await?;
+    plan::apply(beside(at)?, &row, &digest.to_string()).await?;
+    told_to_go_on(at, run).await
 }
 
 async fn decide(at: &dyn Installation, action: Action) -> Result<Done, Failure> {
@@ -164,6 +204,7 @@ async fn decide(at: &dyn Installation, action: Action) -> Result<Done, Failure> 
         verdict,
         target,
         content: Some(content),
+        remember: None,
     };
     let decided = at.decide(decision).await?;
     told_to_go_on(at, decided.run).await

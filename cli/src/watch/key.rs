@@ -46,7 +46,10 @@ fn paste(state: &mut State, text: &str) {
         })
         .collect();
     let field = match &mut state.overlay {
-        Some(Overlay::Modal(modal)) => Some(&mut modal.text),
+        Some(Overlay::Modal(modal)) => {
+            modal.is_rewritten();
+            Some(&mut modal.text)
+        }
         Some(Overlay::Prompt { text, .. }) => Some(text),
         Some(Overlay::Confirm { .. } | Overlay::Routes { .. }) => None,
         None => {
@@ -131,7 +134,13 @@ fn escape(state: &mut State) -> Vec<Action> {
         state.tell("Nothing runs here. q goes back, Ctrl+D leaves.");
         return Vec::new();
     };
-    let modal = Modal::new(run, node.clone(), Input::default(), state.now);
+    let modal = Modal::new(
+        run,
+        node.clone(),
+        Input::default(),
+        state.now,
+        state.change_of(run),
+    );
     state.overlay = Some(Overlay::Modal(Box::new(modal)));
     vec![Action::Interrupt {
         run,
@@ -175,10 +184,7 @@ fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) -> Vec<Acti
         (KeyCode::Tab, _) => modal.tab(false),
         (KeyCode::BackTab, _) => modal.tab(true),
         (KeyCode::Enter, Focus::Text | Focus::Button(Button::Submit)) => {
-            chosen = Some(match modal.text.value().trim() {
-                "" => Chosen::ResumeUnchanged,
-                text => Chosen::Submit(text.to_owned()),
-            });
+            chosen = modal.submitted();
         }
         (KeyCode::Enter, Focus::Button(Button::ResumeUnchanged)) => {
             chosen = Some(Chosen::ResumeUnchanged);
@@ -195,7 +201,11 @@ fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) -> Vec<Acti
             return Vec::new();
         }
         (_, Focus::Text) => {
+            let before = modal.text.value().to_owned();
             let _changed = modal.text.handle_event(&Event::Key(key));
+            if modal.text.value() != before {
+                modal.is_rewritten();
+            }
         }
         (KeyCode::Left, Focus::Button(_)) => modal.tab(true),
         (KeyCode::Right, Focus::Button(_)) => modal.tab(false),
@@ -208,7 +218,7 @@ fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) -> Vec<Acti
             .and_then(|id| state.snapshot.interrupt(id))
             .and_then(|interrupt| modal.carry_out(interrupt));
         if let Some(action) = standing {
-            return vec![action];
+            return state.carry_out(modal, action);
         }
     }
     state.overlay = Some(Overlay::Modal(modal));
@@ -273,9 +283,7 @@ fn submit(state: &mut State, text: &str, purpose: Purpose) -> Vec<Action> {
             Vec::new()
         }
         Purpose::Respond(id) => review::decide(state, id, Verdict::Respond, Some(text.to_owned())),
-        Purpose::ModifyPlan(id) => {
-            review::decide(state, id, Verdict::ModifyPlan, Some(text.to_owned()))
-        }
+        Purpose::ModifyPlan(id) => review::modify_plan(state, id, text),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The window that opens when an agent is interrupted. It opens at once, and never waits for the stop.
 
+use agents::plan_execute::PlanPreview;
+use interrupts::Digest;
 use interrupts::life::{Interrupt, State};
 use jiff::Timestamp;
 use routing_core::{InterruptId, NodeId, RunId};
@@ -27,9 +29,14 @@ pub(super) enum Button {
 impl Button {
     pub(super) const ALL: [Self; 3] = [Self::Submit, Self::ResumeUnchanged, Self::StopRun];
 
-    pub(super) const fn label(self) -> &'static str {
+    /// What stands on it. Of a plan, a change is shown before it is applied.
+    pub(super) const fn label(self, change: &PlanChange) -> &'static str {
         match self {
-            Self::Submit => "Submit",
+            Self::Submit => match change {
+                PlanChange::Unneeded => "Submit",
+                PlanChange::Unseen | PlanChange::Asked => "Show the change",
+                PlanChange::Shown(_) => "Apply",
+            },
             Self::ResumeUnchanged => "Resume unchanged",
             Self::StopRun => "Stop run",
         }
@@ -40,7 +47,24 @@ impl Button {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Chosen {
     Submit(String),
+    /// The model proposes a change of the plan, which is shown.
+    Suggest(String),
+    /// The change that is shown.
+    Apply(Digest),
     ResumeUnchanged,
+}
+
+/// How far a change of the plan has come, where the run carries out one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PlanChange {
+    /// The run has no plan of steps: what is said goes to its agent.
+    Unneeded,
+    /// Nothing is shown yet.
+    Unseen,
+    /// The model thinks of one.
+    Asked,
+    /// It is shown, and can be applied.
+    Shown(Box<PlanPreview>),
 }
 
 /// An interrupt of an agent, as the person who raised it sees it.
@@ -58,10 +82,18 @@ pub(super) struct Modal {
     pub(super) chosen: Option<Chosen>,
     /// Whether immediate was asked for.
     pub(super) hardened: bool,
+    /// The change of the plan.
+    pub(super) change: PlanChange,
 }
 
 impl Modal {
-    pub(super) fn new(run: RunId, node: Option<NodeId>, draft: Input, now: Timestamp) -> Self {
+    pub(super) fn new(
+        run: RunId,
+        node: Option<NodeId>,
+        draft: Input,
+        now: Timestamp,
+        change: PlanChange,
+    ) -> Self {
         Self {
             run,
             node,
@@ -71,6 +103,28 @@ impl Modal {
             focus: Focus::Text,
             chosen: None,
             hardened: false,
+            change,
+        }
+    }
+
+    /// What the text means when it is submitted.
+    pub(super) fn submitted(&self) -> Option<Chosen> {
+        let text = self.text.value().trim();
+        match &self.change {
+            PlanChange::Shown(preview) => Some(Chosen::Apply(preview.digest)),
+            PlanChange::Asked => None,
+            PlanChange::Unneeded | PlanChange::Unseen if text.is_empty() => {
+                Some(Chosen::ResumeUnchanged)
+            }
+            PlanChange::Unneeded => Some(Chosen::Submit(text.to_owned())),
+            PlanChange::Unseen => Some(Chosen::Suggest(text.to_owned())),
+        }
+    }
+
+    /// Other words want another change.
+    pub(super) fn is_rewritten(&mut self) {
+        if let PlanChange::Shown(_) = self.change {
+            self.change = PlanChange::Unseen;
         }
     }
 
@@ -102,8 +156,16 @@ impl Modal {
                 interrupt: id,
                 input: Some(text.clone()),
             }),
+            (Chosen::Suggest(text), State::AwaitingReview) => Some(Action::Suggest {
+                run: self.run,
+                request: text.clone(),
+            }),
+            (Chosen::Apply(digest), State::AwaitingReview) => Some(Action::ApplyPlan {
+                run: self.run,
+                digest: *digest,
+            }),
             (
-                Chosen::Submit(_) | Chosen::ResumeUnchanged,
+                Chosen::Submit(_) | Chosen::Suggest(_) | Chosen::Apply(_) | Chosen::ResumeUnchanged,
                 State::Requested
                 | State::Delivered
                 | State::Acknowledged

@@ -9,9 +9,11 @@ use crossterm::event::{KeyCode, KeyEvent};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
 use routing_core::InterruptId;
+use tui_input::Input;
 
 use super::action::Action;
 use super::key::ask;
+use super::modal::{Modal, PlanChange};
 use super::state::{Overlay, Purpose, Screen, State};
 use crate::asked;
 
@@ -143,6 +145,31 @@ pub(super) fn decide(
     text: Option<String>,
 ) -> Vec<Action> {
     decide_to(state, id, verdict, text, None)
+}
+
+/// The plan is to be changed: of a plan of steps the change is shown first, in the window of its interrupt.
+pub(super) fn modify_plan(state: &mut State, id: InterruptId, text: &str) -> Vec<Action> {
+    let Some(interrupt) = state.snapshot.interrupt(id).cloned() else {
+        state.warn("It has ended.");
+        return Vec::new();
+    };
+    let change = state.change_of(interrupt.run);
+    let is_shown_first = interrupt.family() == Family::Stop && change != PlanChange::Unneeded;
+    if !is_shown_first {
+        return decide(state, id, Verdict::ModifyPlan, Some(text.to_owned()));
+    }
+    let node = Some(interrupt.node.clone());
+    let draft = Input::new(text.to_owned());
+    let mut modal = Modal::new(interrupt.run, node, draft, state.now, change);
+    modal.interrupt = Some(id);
+    modal.chosen = modal.submitted();
+    match modal.carry_out(&interrupt) {
+        Some(action) => state.carry_out(Box::new(modal), action),
+        None => {
+            state.overlay = Some(Overlay::Modal(Box::new(modal)));
+            Vec::new()
+        }
+    }
 }
 
 fn decide_to(

@@ -1,8 +1,9 @@
 //! What the screens show, as it stood at one moment.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
+use agents::plan_execute::{StoredPlan, is_plan};
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{AuditSubject, Filter, JournalEntry, NodeRow, Page, Run};
 use jiff::Timestamp;
@@ -35,6 +36,8 @@ pub(super) struct RunView {
     /// What it shall do, in one line.
     pub(super) goal: String,
     pub(super) nodes: Vec<NodeRow>,
+    /// Its plan, where it carries out one and has saved it.
+    pub(super) plan: Option<Arc<StoredPlan>>,
 }
 
 /// A line of a run's stream.
@@ -72,6 +75,8 @@ pub(super) struct Feed {
     history: Tail,
     /// By their positions in the journal.
     stream: BTreeMap<u64, StreamLine>,
+    /// The plans of runs, each as of the checkpoint of this number.
+    plans: HashMap<RunId, (u64, Option<Arc<StoredPlan>>)>,
     looked_at: Option<RunId>,
 }
 
@@ -104,6 +109,7 @@ impl Feed {
             from,
             history: Tail::default(),
             stream: BTreeMap::new(),
+            plans: HashMap::new(),
             looked_at: None,
         }
     }
@@ -121,12 +127,16 @@ impl Feed {
         let mut runs = Vec::new();
         for (_position, run) in self.from.runs(&LIVE, first(MOST_RUNS)).await? {
             let nodes = self.from.nodes(run.id, first(MOST_ROWS)).await?;
+            let plan = self.plan_of(&run).await;
             runs.push(RunView {
+                plan,
                 goal: visible_line(&goal(&run).unwrap_or_default()),
                 nodes: nodes.into_iter().map(|(_position, node)| node).collect(),
                 run,
             });
         }
+        let is_shown = |id: &RunId| runs.iter().any(|view| view.run.id == *id);
+        self.plans.retain(|id, _| is_shown(id));
         if looked_at != self.looked_at {
             self.stream.clear();
             self.looked_at = looked_at;
@@ -139,6 +149,25 @@ impl Feed {
             history: self.history.lines.iter().rev().cloned().collect(),
             stream: self.stream.values().cloned().collect(),
         })
+    }
+
+    /// The plan of a run, read again where it has saved another one.
+    async fn plan_of(&mut self, run: &Run) -> Option<Arc<StoredPlan>> {
+        if let Some((number, plan)) = self.plans.get(&run.id)
+            && *number == run.checkpoint
+        {
+            return plan.clone();
+        }
+        let plan = match self.from.beside() {
+            Some(storage) if is_plan(run) => {
+                // What cannot be read is told by `irq plan`; the screens show the run without it.
+                let read = StoredPlan::read(&*storage.store, run).await;
+                read.ok().flatten().map(Arc::new)
+            }
+            Some(_) | None => None,
+        };
+        self.plans.insert(run.id, (run.checkpoint, plan.clone()));
+        plan
     }
 
     async fn read_history(&mut self) -> Result<(), Failure> {
@@ -257,6 +286,20 @@ fn told(subject: &AuditSubject) -> String {
         AuditSubject::Fork { run, from, .. } => format!("{run}  forked from {from}"),
         AuditSubject::Checkpoint { run, number, .. } => format!("{run}  checkpoint {number}"),
         AuditSubject::Purge { .. } => "what had ended long ago was forgotten".to_owned(),
+        AuditSubject::Rule {
+            rule,
+            event,
+            interrupt,
+            ..
+        } => {
+            let about = interrupt
+                .map(|interrupt| format!(" ({interrupt})"))
+                .unwrap_or_default();
+            format!("{rule}  {}{about}", event.name())
+        }
+        AuditSubject::Token { event, holder, .. } => {
+            format!("token of {}  {event}", holder.name)
+        }
         AuditSubject::Message {
             run, node, from, ..
         } => format!("{run}/{node}  message from {}", from.name),

@@ -11,7 +11,7 @@ use tui_input::Input;
 
 use super::action::{Action, Done};
 use super::draft::AnswerDraft;
-use super::modal::Modal;
+use super::modal::{Modal, PlanChange};
 use super::snapshot::{RunView, Snapshot};
 
 /// How long a note stays.
@@ -171,6 +171,7 @@ impl State {
         let Some(id) = modal.interrupt else {
             return Vec::new();
         };
+        let modal = modal.clone();
         let action = match self.snapshot.interrupt(id) {
             Some(interrupt) => modal.carry_out(interrupt),
             // It has ended: what was chosen is done, or somebody else was first.
@@ -181,11 +182,27 @@ impl State {
             None => None,
         };
         match action {
-            Some(action) => {
-                self.overlay = None;
-                vec![action]
-            }
+            Some(action) => self.carry_out(modal, action),
             None => Vec::new(),
+        }
+    }
+
+    /// What was chosen in the modal is done. The modal stays where it shall show what comes of it.
+    pub(super) fn carry_out(&mut self, mut modal: Box<Modal>, action: Action) -> Vec<Action> {
+        self.overlay = None;
+        if matches!(action, Action::Suggest { .. }) {
+            modal.chosen = None;
+            modal.change = PlanChange::Asked;
+            self.overlay = Some(Overlay::Modal(modal));
+        }
+        vec![action]
+    }
+
+    /// Whether a change of a run's plan is to be shown before it is applied.
+    pub(super) fn change_of(&self, run: RunId) -> PlanChange {
+        match self.snapshot.run(run).and_then(|view| view.plan.as_ref()) {
+            Some(_plan) => PlanChange::Unseen,
+            None => PlanChange::Unneeded,
         }
     }
 
@@ -196,6 +213,18 @@ impl State {
                 if let Some(Overlay::Modal(modal)) = &mut self.overlay {
                     modal.interrupt = Some(interrupt);
                 }
+            }
+            Done::Proposed { run, preview } => match &mut self.overlay {
+                Some(Overlay::Modal(modal)) if modal.run == run => {
+                    modal.change = PlanChange::Shown(preview);
+                }
+                _ => self.tell("A change is proposed; nothing is applied."),
+            },
+            Done::NotProposed(text) => {
+                if let Some(Overlay::Modal(modal)) = &mut self.overlay {
+                    modal.change = PlanChange::Unseen;
+                }
+                self.warn(text);
             }
             Done::Told(text) => self.tell(text),
             Done::Refused(text) => {

@@ -18,6 +18,7 @@ mod manual;
 mod planning;
 mod policies;
 mod program;
+mod putting_aside;
 mod questions;
 mod resuming;
 mod reviewing;

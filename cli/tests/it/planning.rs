@@ -1,104 +1,18 @@
-//! `irq run --workflow plan-execute`: a plan that is stopped, changed, killed, and goes on.
+//! `irq run --workflow plan-execute` and `irq plan`: a plan that is stopped, changed, killed, and goes on.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStderr, Command};
+mod at_a_terminal;
+mod changing;
+mod clash;
+mod desk;
+mod steering;
 
-use rustix::process::{Pid, Signal, kill_process};
+use std::io::Read;
+
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::program::{end, irq, run_in, spawn, workspace};
-
-/// A run in a process of its own.
-struct Running {
-    child: Child,
-    errors: BufReader<ChildStderr>,
-}
-
-impl Running {
-    fn of(mut child: Child) -> Self {
-        let errors = BufReader::new(child.stderr.take().unwrap());
-        Self { child, errors }
-    }
-
-    fn wait_for(&mut self, text: &str) {
-        let mut line = String::new();
-        while !line.contains(text) {
-            line.clear();
-            assert!(self.errors.read_line(&mut line).unwrap() > 0, "no `{text}`");
-        }
-    }
-}
-
-/// A folder with a store in it.
-struct Desk {
-    folder: tempfile::TempDir,
-    store: tempfile::TempDir,
-}
-
-impl Desk {
-    fn new() -> Self {
-        Self {
-            folder: workspace(),
-            store: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    fn kept(&self, mut command: Command) -> Command {
-        let file = self.store.path().join("irq.db");
-        command.env("IRQ_STORE", format!("sqlite:{}", file.display()));
-        command
-    }
-
-    fn run(&self) -> Command {
-        let mut command = self.kept(run_in(self.folder.path()));
-        command.args(["--workflow", "plan-execute", "-v"]);
-        command
-    }
-
-    fn irq(&self, arguments: &[&str]) -> Command {
-        let mut command = self.kept(irq());
-        command.args(arguments);
-        command
-    }
-
-    /// Starts a slow run, and lets it come to its first step.
-    fn at_its_first_step(&self) -> Running {
-        let mut running = Running::of(spawn(self.run().args(["--pace", "60"])));
-        running.wait_for("root/executor");
-        running
-    }
-
-    /// The one run of the store.
-    fn only_run(&self) -> Value {
-        let ended = end(&mut self.irq(&["ps", "--all", "--json"])).exits_with(0);
-        let line = ended.output.lines().next().unwrap().to_owned();
-        serde_json::from_str(&line).unwrap()
-    }
-
-    /// What the observer was told, kind by kind.
-    fn told(&self, run: &str) -> Vec<Value> {
-        let ended = end(&mut self.irq(&["replay", run, "--json"])).exits_with(0);
-        let moments = ended.output.lines().map(|line| {
-            let moment: Value = serde_json::from_str(line).unwrap();
-            moment
-        });
-        moments.filter(|moment| moment["what"] == "plan").collect()
-    }
-}
-
-fn send(child: &Child, signal: Signal) {
-    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    kill_process(pid, signal).unwrap();
-}
-
-fn run_id(text: &str) -> String {
-    let at = text.find("run_").unwrap();
-    let rest = &text[at..];
-    let end = rest
-        .find(|letter: char| !(letter.is_ascii_alphanumeric() || "_-".contains(letter)))
-        .unwrap_or(rest.len());
-    rest[..end].to_owned()
-}
+use crate::program::end;
+use desk::{Desk, Running, kinds, run_id, send};
 
 #[test]
 fn a_plan_runs_to_its_end_and_tells_how_much_is_done() {
@@ -134,10 +48,6 @@ fn ctrl_c_stops_before_the_next_step_and_a_message_changes_the_plan() {
     assert_eq!(child.wait().unwrap().code(), Some(130), "{seen}");
     assert!(seen.contains("Resume with: irq resume run_"), "{seen}");
     let run = run_id(&seen[seen.find("irq resume").unwrap()..]);
-    let kinds = |told: &[Value]| -> Vec<String> {
-        let kinds = told.iter().map(|fact| fact["kind"].as_str().unwrap());
-        kinds.map(str::to_owned).collect()
-    };
     let before = desk.told(&run);
     assert_eq!(kinds(&before).last().unwrap(), "user_escape");
     assert_eq!(before.last().unwrap()["completed_steps"], 1);

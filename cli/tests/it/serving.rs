@@ -20,7 +20,7 @@ use crate::program::{end, interrupt, irq, lines, spawn, workspace};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A store, a folder to speak about, a port, and a token for it.
-struct Installation {
+pub(crate) struct Installation {
     workspace: TempDir,
     folder: TempDir,
     port: u16,
@@ -29,14 +29,14 @@ struct Installation {
 }
 
 /// A server that runs.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     errors: BufReader<ChildStderr>,
     page: String,
 }
 
 impl Installation {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("irq.db");
         let made = end(irq()
@@ -54,17 +54,23 @@ impl Installation {
         }
     }
 
-    fn store(&self) -> PathBuf {
+    pub(crate) fn store(&self) -> PathBuf {
         self.folder.path().join("irq.db")
     }
 
     /// Starts a server, and waits until it has said where it is.
-    fn serve(&self) -> Server {
+    pub(crate) fn serve(&self) -> Server {
+        self.serve_with(&[])
+    }
+
+    /// As [`Installation::serve`], with more arguments.
+    pub(crate) fn serve_with(&self, arguments: &[&str]) -> Server {
         let mut command = irq();
         command
             .args(["serve", "--listen", &format!("127.0.0.1:{}", self.port)])
             .arg("--workspace")
             .arg(self.workspace.path())
+            .args(arguments)
             .env("IRQ_STORE", self.store());
         let mut child = spawn(&mut command);
         let mut errors = BufReader::new(child.stderr.take().unwrap());
@@ -98,7 +104,7 @@ impl Installation {
     }
 
     /// Starts a run whose orchestrator asks one question.
-    async fn start_asking(&self) -> String {
+    pub(crate) async fn start_asking(&self) -> String {
         let script = json!({"version": 1, "steps": [interrupt("HUMAN_REVIEW")]});
         let order = json!({"goal": "Describe the bakery", "options": {"script": script}});
         let started = self.post("/v1/runs", &order).send().await.unwrap();
@@ -107,14 +113,14 @@ impl Installation {
         run["run_id"].as_str().unwrap().to_owned()
     }
 
-    async fn json(&self, path: &str) -> Value {
+    pub(crate) async fn json(&self, path: &str) -> Value {
         let response = self.get(path).send().await.unwrap();
         assert!(response.status().is_success(), "{path}: {response:?}");
         response.json().await.unwrap()
     }
 
     /// Looks until something is there.
-    async fn until<T>(&self, path: &str, find: impl Fn(&Value) -> Option<T>) -> T {
+    pub(crate) async fn until<T>(&self, path: &str, find: impl Fn(&Value) -> Option<T>) -> T {
         let end = Instant::now() + PATIENCE;
         loop {
             let value = self.json(path).await;
@@ -127,7 +133,7 @@ impl Installation {
     }
 
     /// The ids of the questions that wait, once there are so many.
-    async fn questions(&self, count: usize) -> Vec<String> {
+    pub(crate) async fn questions(&self, count: usize) -> Vec<String> {
         self.until("/v1/interrupts?status=open", |page| {
             let open = page["interrupts"].as_array().unwrap();
             let ids: Vec<String> = open
@@ -140,7 +146,7 @@ impl Installation {
         .await
     }
 
-    async fn decide(&self, interrupt: &str) -> reqwest::Result<StatusCode> {
+    pub(crate) async fn decide(&self, interrupt: &str) -> reqwest::Result<StatusCode> {
         let path = format!("/v1/interrupts/{interrupt}");
         let shown = self.get(&path).send().await?;
         let version = shown.headers()["etag"].clone();
@@ -154,7 +160,7 @@ impl Installation {
         Ok(decided.status())
     }
 
-    async fn ends(&self, run: &str) -> String {
+    pub(crate) async fn ends(&self, run: &str) -> String {
         self.until(&format!("/v1/runs/{run}"), |run| {
             let status = run["status"].as_str().unwrap();
             matches!(status, "completed" | "failed" | "cancelled").then(|| status.to_owned())
@@ -181,7 +187,7 @@ impl Server {
         self.ended()
     }
 
-    fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
@@ -195,7 +201,7 @@ impl Drop for Server {
     }
 }
 
-async fn open(path: &Path) -> std::sync::Arc<dyn Store> {
+pub(crate) async fn open(path: &Path) -> std::sync::Arc<dyn Store> {
     let location = StoreLocation::File(path.to_owned());
     location.open(StoreSettings::default()).await.unwrap()
 }

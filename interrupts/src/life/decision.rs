@@ -1,7 +1,7 @@
 //! Decisions: what was chosen, by whom, and where the run goes on.
 
 use jiff::Timestamp;
-use routing_core::DecisionId;
+use routing_core::{DecisionId, RuleId};
 use serde::{Deserialize, Serialize};
 
 use super::event::Actor;
@@ -48,6 +48,22 @@ impl Verdict {
         Self::Resume,
         Self::Applied,
     ];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Edit => "edit",
+            Self::Reject => "reject",
+            Self::Respond => "respond",
+            Self::Ignore => "ignore",
+            Self::Reroute => "reroute",
+            Self::ModifyPlan => "modify_plan",
+            Self::Cancel => "cancel",
+            Self::Resume => "resume",
+            Self::Applied => "applied",
+        }
+    }
 }
 
 /// What happens to an interrupt that nobody answered in time. There is no way to approve here.
@@ -87,6 +103,13 @@ pub enum Decider {
     },
     /// A rule, or a reviewing model that the policy trusts.
     Policy,
+    /// A standing rule: an earlier decision of a person about the same question.
+    Rule {
+        /// Which one.
+        rule: RuleId,
+        /// Who made it.
+        name: ActorName,
+    },
     /// Nobody answered in time.
     Deadline,
 }
@@ -111,6 +134,15 @@ pub enum Judge {
     Policy {
         /// The epoch of its delivery.
         epoch: u64,
+    },
+    /// A standing rule, for the run's owner.
+    Rule {
+        /// The epoch of its delivery.
+        epoch: u64,
+        /// Which one.
+        rule: RuleId,
+        /// Who made it.
+        name: ActorName,
     },
     /// A person.
     Person {

@@ -279,7 +279,12 @@ impl Keeper {
                     let renewed = store.renew(interrupt.id, interrupt.epoch, lease).await;
                     match renewed {
                         // What has moved on meanwhile needs no lease.
-                        Ok(_) | Err(ChangeError::Refused(_) | ChangeError::Unknown { .. }) => {}
+                        Ok(_)
+                        | Err(
+                            ChangeError::Refused(_)
+                            | ChangeError::NotRemembered(_)
+                            | ChangeError::Unknown { .. },
+                        ) => {}
                         Err(ChangeError::Store(error)) => return Err(error.into()),
                     }
                 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use routing_core::{InterruptId, RunId, StopScope};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -63,6 +63,8 @@ pub(crate) struct Shared {
     pub(crate) hooks: Hooks,
     pub(crate) callbacks: Callbacks,
     keepers: Mutex<HashMap<RunId, Arc<Keeper>>>,
+    /// Told of what comes for runs that nobody here keeps.
+    watchers_of_unkept: Mutex<Vec<mpsc::UnboundedSender<RunId>>>,
 }
 
 impl Shared {
@@ -79,6 +81,7 @@ impl Shared {
             hooks: Hooks::default(),
             callbacks: Callbacks::default(),
             keepers: Mutex::new(HashMap::new()),
+            watchers_of_unkept: Mutex::default(),
         }
     }
 
@@ -87,11 +90,27 @@ impl Shared {
         self.keepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the inbox of a run, where it is kept here.
+    /// Wakes the inbox of a run where it is kept here, and tells whoever watches where it is not.
     pub(crate) fn wake(&self, run: RunId) {
-        if let Some(keeper) = self.keepers().get(&run) {
-            keeper.wake();
+        match self.keepers().get(&run) {
+            Some(keeper) => keeper.wake(),
+            None => self
+                .watchers_of_unkept()
+                .retain(|watcher| watcher.send(run).is_ok()),
         }
+    }
+
+    pub(crate) fn watch_unkept(&self) -> mpsc::UnboundedReceiver<RunId> {
+        let (watcher, runs) = mpsc::unbounded_channel();
+        self.watchers_of_unkept().push(watcher);
+        runs
+    }
+
+    fn watchers_of_unkept(&self) -> MutexGuard<'_, Vec<mpsc::UnboundedSender<RunId>>> {
+        // The list is changed by single insertions and removals only.
+        self.watchers_of_unkept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn wake_all(&self) {

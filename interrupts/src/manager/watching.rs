@@ -72,7 +72,8 @@ impl Shared {
             | Notification::Node { .. }
             | Notification::Effect { .. }
             | Notification::Checkpoint { .. }
-            | Notification::Run { .. } => {}
+            | Notification::Run { .. }
+            | Notification::Rule { .. } => {}
         }
     }
 

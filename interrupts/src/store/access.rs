@@ -6,8 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use crate::digest::Digest;
-use crate::life::Role;
+use crate::life::{Actor, Role};
 use crate::names::ActorName;
+
+/// How many digits of its digest name a token.
+const SHORT_NAME: usize = 16;
+
+/// A short name for a token: the beginning of its secret's digest.
+pub fn short_name(digest: Digest) -> String {
+    let mut name = digest.to_string();
+    name.truncate(SHORT_NAME);
+    name
+}
 
 /// A token that is to be kept. Its secret never reaches the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +32,10 @@ pub struct NewToken {
     pub lifetime: Option<SignedDuration>,
     /// Whether it is void after its first use.
     pub once: bool,
+    /// The token that it was bought with. It holds no longer than that one does.
+    pub of: Option<Digest>,
+    /// Who makes it, for the audit; a token that nobody makes, as the ticket for one stream, is not audited.
+    pub by: Option<Actor>,
 }
 
 /// A token as it stands.
@@ -46,6 +60,9 @@ pub struct TokenRow {
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
+    /// The token that it was bought with: that of a session. It holds no longer than that one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Digest>,
 }
 
 impl TokenRow {
@@ -54,6 +71,24 @@ impl TokenRow {
         self.revoked_at.is_none()
             && self.expires_at.is_none_or(|end| end > now)
             && !(self.once && self.used_at.is_some())
+    }
+
+    /// Whether what was bought with it still holds at a time. One that can be used once is spent by that, and ends
+    /// it by being revoked alone.
+    pub fn vouches_at(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && (self.once || self.expires_at.is_none_or(|end| end > now))
+    }
+
+    /// Whether it lets anybody in at a time, where all tokens are at hand: by itself, and by what it was bought with.
+    pub fn holds_among(&self, all: &[Self], now: Timestamp) -> bool {
+        let above = self.of.map(|of| all.iter().find(|row| row.digest == of));
+        let vouched = above.is_none_or(|above| above.is_some_and(|above| above.vouches_at(now)));
+        self.holds_at(now) && vouched
+    }
+
+    /// A short name for it: the beginning of its secret's digest.
+    pub fn short_name(&self) -> String {
+        short_name(self.digest)
     }
 }
 
@@ -71,7 +106,8 @@ pub trait Tokens: Send + Sync {
     /// Safe to repeat.
     async fn put_token(&self, token: NewToken) -> Result<TokenRow, StoreError>;
 
-    /// The token of this digest, where it holds by the store's clock. One that can be used once is void
+    /// The token of this digest, where it holds by the store's clock, and so does the one that it was bought with.
+    /// One that can be used once is void
     /// afterwards: of however many that race for it, one gets it.
     ///
     /// # Errors
@@ -83,7 +119,7 @@ pub trait Tokens: Send + Sync {
     /// Dropped, a token that can be used once may be void.
     async fn use_token(&self, digest: Digest) -> Result<Option<TokenRow>, StoreError>;
 
-    /// Makes a token void. Returns it; `None` where there is none.
+    /// Makes a token void, and with it all that was bought with it. Returns it; `None` where there is none.
     ///
     /// # Errors
     ///
@@ -92,7 +128,11 @@ pub trait Tokens: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe to repeat.
-    async fn revoke_token(&self, digest: Digest) -> Result<Option<TokenRow>, StoreError>;
+    async fn revoke_token(
+        &self,
+        digest: Digest,
+        by: Option<Actor>,
+    ) -> Result<Option<TokenRow>, StoreError>;
 
     /// All tokens, in the order in which they were made.
     ///

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use routing_core::{EventId, InterruptId, NodeId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::CheckpointId;
@@ -86,6 +86,63 @@ pub enum AuditSubject {
         /// The digest of its text.
         text: Digest,
     },
+    /// A standing rule was made, was used, or ended.
+    Rule {
+        /// Which one.
+        rule: RuleId,
+        /// What happened.
+        event: RuleEvent,
+        /// The run that it is confined to, or in which it was used.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<RunId>,
+        /// The interrupt that it was made of, or that it answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        interrupt: Option<InterruptId>,
+        /// Who did it: whoever made it, also where it was used; whoever revoked it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        actor: Option<Actor>,
+        /// In words: what it decides, why it ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
+    },
+    /// A token was made or made void.
+    Token {
+        /// The beginning of the digest of its secret.
+        token: String,
+        /// `created` or `revoked`.
+        event: String,
+        /// Who it speaks for, and what it lets its holder do.
+        holder: Actor,
+        /// Who did it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        actor: Option<Actor>,
+        /// In words: what kind of token, until when.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
+    },
+}
+
+/// What happened to a standing rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleEvent {
+    /// It was made.
+    Created,
+    /// It answered a question.
+    Used,
+    /// It ended.
+    Expired,
+}
+
+impl RuleEvent {
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Used => "used",
+            Self::Expired => "expired",
+        }
+    }
 }
 
 /// What a row of the audit says.

@@ -3,6 +3,7 @@
 use routing_core::InterruptId;
 
 use crate::life::Refusal;
+use crate::rules::RuleRefusal;
 
 /// Why a store could not do what it was asked. Nothing was accepted, unless the variant says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,6 +74,9 @@ pub enum ChangeError {
     /// Its life does not allow the change.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// It is decided and remembered together, and cannot be remembered.
+    #[error(transparent)]
+    NotRemembered(#[from] RuleRefusal),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

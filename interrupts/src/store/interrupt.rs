@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::SignedDuration;
-use routing_core::{InterruptId, NodeId, RunId, StopMode};
+use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
 
 use super::error::{ChangeError, StoreError};
 use crate::digest::Digest;
@@ -11,6 +11,7 @@ use crate::life::{
     State, WithdrawCause,
 };
 use crate::names::{IdempotencyKey, OwnerName};
+use crate::rules::Remember;
 
 /// What admitting did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +87,42 @@ pub struct RaisedQuestion {
     pub delivery: Delivery,
 }
 
+/// One decision of several that are made together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deciding {
+    /// The interrupt.
+    pub interrupt: InterruptId,
+    /// Who decides.
+    pub judge: Judge,
+    /// What.
+    pub choosing: Choosing,
+    /// Whether it holds for the same question when it is asked again, and for how long.
+    pub remember: Option<Remember>,
+}
+
+/// One decision of several that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedDecision {
+    /// Its place among them, from 0.
+    pub place: usize,
+    /// The interrupt.
+    pub interrupt: InterruptId,
+    /// Why.
+    pub error: ChangeError,
+}
+
+/// Why several decisions were not made. Not one of them was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TogetherError {
+    /// Some of them are refused.
+    #[error("{} of the decisions are refused", .0.len())]
+    Refused(Vec<RefusedDecision>),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// Which interrupts to list, in the order of their admission. What is `None` or empty does not restrict.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
@@ -113,6 +150,8 @@ pub struct Swept {
     pub expired: Vec<InterruptId>,
     /// Their runs had ended.
     pub cancelled: Vec<InterruptId>,
+    /// The time of these standing rules was over.
+    pub rules: Vec<RuleId>,
 }
 
 /// Keeps interrupts. Each method is one transaction: the interrupt, its reroute, journal, notices and audit.
@@ -235,6 +274,22 @@ pub trait Interrupts: Send + Sync {
         choosing: Choosing,
     ) -> Result<Interrupt, ChangeError>;
 
+    /// Decides several interrupts in one transaction: all of them or none. A decision that shall be remembered
+    /// becomes a standing rule in the same transaction. Of one that is submitted again the decision stands as it
+    /// was made, and no other rule is made of it.
+    ///
+    /// # Errors
+    ///
+    /// [`TogetherError::Refused`] names every decision that was refused; none was made then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, all were decided or none. Decide again with the same decision ids to be sure.
+    async fn decide_together(
+        &self,
+        decisions: Vec<Deciding>,
+    ) -> Result<Vec<Interrupt>, TogetherError>;
+
     /// Withdraws an interrupt that is not wanted any more.
     ///
     /// # Errors
@@ -295,7 +350,8 @@ pub trait Interrupts: Send + Sync {
         mode: StopMode,
     ) -> Result<Interrupt, ChangeError>;
 
-    /// Expires what is past its deadline and cancels what is live in ended runs, at most `limit` of each.
+    /// Expires what is past its deadline, standing rules too, and cancels what is live in ended runs, at most `limit`
+    /// of each.
     ///
     /// # Errors
     ///

@@ -3,9 +3,10 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptId, NodeId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use serde::{Deserialize, Serialize};
 
+use super::audit::RuleEvent;
 use super::checkpoint::CheckpointId;
 use super::error::StoreError;
 use super::interrupt::Page;
@@ -92,6 +93,20 @@ pub enum Notification {
         state: RunState,
         /// Its version after.
         version: u64,
+    },
+    /// A standing rule was made, was used, or ended.
+    Rule {
+        /// Which one.
+        rule: RuleId,
+        /// What happened.
+        event: RuleEvent,
+        /// The run that it is confined to, or in which it was used.
+        run: Option<RunId>,
+        /// The interrupt that it was made of, or that it answered.
+        interrupt: Option<InterruptId>,
+        /// Why, where it ended: `time`, `uses` or `revoked`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
 }
 

@@ -7,17 +7,18 @@ use async_trait::async_trait;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, RunState, WithdrawCause,
 };
+use interrupts::rules::StandingRule;
 use interrupts::store::{
     AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
-    CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Delivery, Filter,
-    Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages, NewMessage,
-    NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, Purge, Purged, RaisedQuestion,
-    RerouteRow, Reroutes, Run, RunError, Runs, StoreError, StoredMessage, Swept, TokenRow, Tokens,
-    VerifyError,
+    CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery,
+    Filter, Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages,
+    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, Purge, Purged,
+    RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules,
+    StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
-use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
+use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 use store::MemoryStore;
 use tokio::sync::Semaphore;
 
@@ -118,6 +119,7 @@ ports! {
         fn require_review(id: InterruptId, epoch: u64, shown: Digest) -> Result<Interrupt, ChangeError>;
         fn review(id: InterruptId, actor: Actor, version: u64, change: ReviewChange) -> Result<Interrupt, ChangeError>;
         fn decide(id: InterruptId, judge: Judge, choosing: Choosing) -> Result<Interrupt, ChangeError>;
+        fn decide_together(decisions: Vec<Deciding>) -> Result<Vec<Interrupt>, TogetherError>;
         fn withdraw(id: InterruptId, actor: Actor, cause: WithdrawCause) -> Result<Interrupt, ChangeError>;
         fn fail_delivery(id: InterruptId, epoch: Option<u64>, error: String) -> Result<Interrupt, ChangeError>;
         fn redrive(id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError>;
@@ -175,10 +177,18 @@ ports! {
         fn send_message(message: NewMessage) -> Result<StoredMessage, MessageError>;
         fn messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
     }
+    StandingRules {
+        fn put_rule(new: NewRule) -> Result<StandingRule, RuleError>;
+        fn apply_rule(interrupt: InterruptId, epoch: u64) -> Result<Option<Interrupt>, ChangeError>;
+        fn revoke_rule(rule: RuleId, by: Actor) -> Result<StandingRule, RuleError>;
+        fn expire_rules(limit: u32) -> Result<Vec<RuleId>, StoreError>;
+        fn rule(rule: RuleId) -> Result<Option<StandingRule>, StoreError>;
+        fn rules(page: Page) -> Result<Vec<(u64, StandingRule)>, StoreError>;
+    }
     Tokens {
         fn put_token(token: NewToken) -> Result<TokenRow, StoreError>;
         fn use_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
-        fn revoke_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;
+        fn revoke_token(digest: Digest, by: Option<Actor>) -> Result<Option<TokenRow>, StoreError>;
         fn tokens() -> Result<Vec<TokenRow>, StoreError>;
     }
     Purge {

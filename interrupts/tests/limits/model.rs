@@ -51,6 +51,7 @@ impl LanguageModel for Once {
 
 fn reply(text: &str, input: Option<u64>, output: Option<u64>) -> Answer {
     Ok(Outcome::Completed(ModelReply {
+        tool_requests: Vec::new(),
         text: text.to_owned(),
         usage: TokenUsage { input, output },
         cut_off: false,
@@ -73,6 +74,7 @@ fn call() -> ModelCall {
             "answer",
             Dialect::JsonSchema,
         ))),
+        tools: std::sync::Arc::default(),
         chunks: None,
     }
 }

@@ -1,14 +1,17 @@
 //! What a chat call gives back, whole or in part.
 
 use routing_core::StopReason;
+use routing_core::model::ToolRequest;
 
 use super::{ChatOutcome, ChatUsage};
 
 /// A whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatReply {
-    /// What was said.
+    /// What was said. Empty where only tools were asked for.
     pub text: String,
+    /// The tools that the model asked for, in its order. It waits for what they return.
+    pub tool_requests: Vec<ToolRequest>,
     /// What it cost.
     pub usage: ChatUsage,
     /// Whether the provider said that the answer was cut off at its length limit.
@@ -20,6 +23,8 @@ pub struct ChatReply {
 pub struct ChatPartial {
     /// The text so far.
     pub text: String,
+    /// The tools that it had asked for by then: those requests that had arrived whole. None was run.
+    pub tool_requests: Vec<ToolRequest>,
     /// What is known of its cost.
     pub usage: ChatUsage,
     /// What had arrived and is not kept.
@@ -57,7 +62,7 @@ impl ChatPartial {
 pub struct Discarded {
     /// Bytes of reasoning, which is never part of an answer.
     pub reasoning: usize,
-    /// Pieces of tool calls: a chat offers no tools, and half a call can only dangle.
+    /// Pieces of requests for tools that had not arrived whole: half a request can only dangle.
     pub tool_call_pieces: usize,
     /// Events of the stream that had been read and waited to be looked at.
     pub waiting_events: usize,

@@ -1,6 +1,8 @@
 //! What a chat call cost: as the provider said, as we guess, or not known. Never silently nothing.
 
-use routing_core::model::{Message, TokenUsage};
+use routing_core::model::{ModelCall, PartialReply, TokenUsage};
+
+use super::characters;
 
 /// The characters that a token of ordinary text has, roughly.
 const CHARACTERS_OF_A_TOKEN: usize = 4;
@@ -46,10 +48,6 @@ impl EstimationMethod {
         match self {
             Self::QuarterOfCharacters => "quarter_of_characters",
         }
-    }
-
-    fn count(self, text: &str) -> u64 {
-        self.of_characters(text.chars().count())
     }
 
     pub(crate) fn of_characters(self, characters: usize) -> u64 {
@@ -116,22 +114,27 @@ impl ChatUsage {
         }
     }
 
-    /// Of an answer that was interrupted at `text`: what the provider had said by then, and estimates
-    /// for what it says at the end only.
-    pub fn of_interrupted(said: TokenUsage, messages: &[Message], text: &str) -> Self {
+    /// Of an interrupted answer, in a call that gave so many characters to read, and of which so many were
+    /// written: what the provider had said by then, and estimates for what it says at the end only.
+    pub(crate) fn of_interrupted(said: TokenUsage, read: usize, written: usize) -> Self {
         let method = EstimationMethod::QuarterOfCharacters;
-        let read = || {
-            let counts = messages.iter().map(|message| method.count(&message.text));
-            counts.fold(0, u64::saturating_add)
-        };
+        let estimated = |characters| method.estimate(method.of_characters(characters));
         Self {
             input: said
                 .input
-                .map_or_else(|| method.estimate(read()), TokenCount::Reported),
+                .map_or_else(|| estimated(read), TokenCount::Reported),
             output: said
                 .output
-                .map_or_else(|| method.estimate(method.count(text)), TokenCount::Reported),
+                .map_or_else(|| estimated(written), TokenCount::Reported),
         }
+    }
+
+    /// Of an answer of a model that was interrupted: what the provider had said by then, and estimates for
+    /// the rest, texts of tools included.
+    pub fn of_partial(call: &ModelCall, partial: &PartialReply) -> Self {
+        let read = characters::read(&call.messages, &call.tools);
+        let written = characters::written(&partial.text, &partial.tool_requests);
+        Self::of_interrupted(partial.usage, read, written)
     }
 
     /// Whether there is a number for both.
@@ -151,8 +154,9 @@ impl ChatUsage {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::{Message, TokenUsage};
+    use routing_core::model::{Message, TokenUsage, ToolOffer, ToolRequest};
 
+    use super::super::characters;
     use super::{ChatUsage, EstimationMethod, TokenCount};
 
     fn estimated(tokens: u64) -> TokenCount {
@@ -165,12 +169,25 @@ mod tests {
             input: Some(11),
             output: None,
         };
-        let usage = ChatUsage::of_interrupted(said, &[Message::user("12345")], "größer");
+        let written = characters::written("größer", &[]);
+        let usage = ChatUsage::of_interrupted(said, 5, written);
         assert_eq!(usage.input, TokenCount::Reported(11));
         assert_eq!(usage.output, estimated(2));
-        let unsaid =
-            ChatUsage::of_interrupted(TokenUsage::default(), &[Message::user("12345")], "");
+        let unsaid = ChatUsage::of_interrupted(TokenUsage::default(), 5, 0);
         assert_eq!(unsaid.input, estimated(2));
+    }
+
+    #[test]
+    fn what_tools_read_and_write_is_estimated_too() {
+        let asking = Message::asking("12345", vec![ToolRequest::new("id", "list", "{}")]);
+        assert_eq!(characters::read(&[asking.clone()], &[]), 11);
+        assert_eq!(characters::written("12345", &asking.tool_requests), 11);
+        let offer = ToolOffer {
+            name: "list".to_owned(),
+            description: "Lists.".to_owned(),
+            arguments: serde_json::json!({}),
+        };
+        assert_eq!(characters::read(&[], &[offer]), 12);
     }
 
     #[test]

@@ -263,6 +263,7 @@ impl Machine {
     fn answered(&mut self, reply: ChatReply) {
         let ChatReply {
             text,
+            tool_requests: _,
             usage,
             cut_off,
         } = reply;

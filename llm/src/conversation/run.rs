@@ -121,6 +121,7 @@ impl Run {
     async fn step(&self, model: &dyn ChatModel, messages: Vec<Message>) -> StepEnd {
         let call = ChatCall {
             messages,
+            tools: Arc::default(),
             chunks: Some(Arc::new(Pieces {
                 shared: Arc::clone(&self.shared),
                 run: self.number,

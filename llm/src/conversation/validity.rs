@@ -45,6 +45,7 @@ pub fn check_history(messages: &[Message]) -> Result<(), HistoryFault> {
             Role::System => before.is_none(),
             Role::User => before != Some(Role::User),
             Role::Assistant => before == Some(Role::User),
+            Role::Tool => false,
         };
         if !in_turn {
             return Err(HistoryFault::OutOfTurn { index });
@@ -53,7 +54,9 @@ pub fn check_history(messages: &[Message]) -> Result<(), HistoryFault> {
     }
     match before {
         Some(Role::User) => Ok(()),
-        Some(Role::System | Role::Assistant) | None => Err(HistoryFault::NothingToAnswer),
+        Some(Role::System | Role::Assistant | Role::Tool) | None => {
+            Err(HistoryFault::NothingToAnswer)
+        }
     }
 }
 
@@ -74,7 +77,7 @@ pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
                 Some(first) => join(first, &message),
                 None => system = Some(message),
             },
-            (Role::Assistant, None) => {}
+            (Role::Tool, _) | (Role::Assistant, None) => {}
             (role, Some(last)) if last.role == role => join(last, &message),
             (Role::User | Role::Assistant, _) => turns.push(message),
         }
@@ -106,7 +109,12 @@ mod tests {
 
     fn message() -> impl Strategy<Value = Message> {
         let role = prop_oneof![Just(Role::System), Just(Role::User), Just(Role::Assistant)];
-        (role, "[a-z \n]{0,4}").prop_map(|(role, text)| Message { role, text })
+        (role, "[a-z \n]{0,4}").prop_map(|(role, text)| Message {
+            role,
+            text,
+            tool_requests: Vec::new(),
+            result_of: None,
+        })
     }
 
     fn said_by_user(messages: &[Message]) -> String {

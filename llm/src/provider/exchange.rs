@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use genai::chat::{ChatStreamEvent, StopReason as EndReason, StreamEnd};
-use routing_core::model::{ChunkSink, Message, ModelError, ModelReply, PartialReply};
+use genai::chat::{ChatStreamEvent, StopReason as EndReason, StreamEnd, ToolCall};
+use routing_core::model::{ChunkSink, ModelError, ModelReply, PartialReply, ToolRequest};
 use routing_core::{Outcome, StopReason, StopScope};
 use tokio::time::Instant;
 
@@ -14,7 +14,9 @@ use super::frames::FrameWatch;
 use super::io_thread::Events;
 use super::telemetry::CallSpan;
 use super::usage;
-use crate::chat::{AtProvider, ChatOutcome, ChatPartial, ChatReply, ChatUsage, Discarded};
+use crate::chat::{
+    AtProvider, ChatOutcome, ChatPartial, ChatReply, ChatUsage, Discarded, characters,
+};
 
 /// How an exchange ends, for either port.
 type Ending = Result<Exchanged, ModelError>;
@@ -70,11 +72,12 @@ impl Exchanged {
         }
     }
 
-    /// The outcome of the chat port, for a call with these messages.
-    pub(crate) fn into_chat(self, messages: &[Message]) -> ChatOutcome {
+    /// The outcome of the chat port, for a call that gave so many characters to read.
+    pub(crate) fn into_chat(self, read: usize) -> ChatOutcome {
         match self {
             Self::Whole(reply) => Outcome::Completed(ChatReply {
                 text: reply.text,
+                tool_requests: reply.tool_requests,
                 usage: ChatUsage::reported(reply.usage),
                 cut_off: reply.cut_off,
             }),
@@ -85,12 +88,22 @@ impl Exchanged {
             } => ChatPartial::nothing_sent().interrupted(reason),
             Self::Stopped {
                 reason,
-                partial: PartialReply { text, usage },
+                partial:
+                    PartialReply {
+                        text,
+                        tool_requests,
+                        usage,
+                    },
                 discarded,
                 at_provider,
             } => ChatPartial {
-                usage: ChatUsage::of_interrupted(usage, messages, &text),
+                usage: ChatUsage::of_interrupted(
+                    usage,
+                    read,
+                    characters::written(&text, &tool_requests),
+                ),
                 text,
+                tool_requests,
                 discarded,
                 at_provider,
             }
@@ -160,18 +173,20 @@ impl Exchange {
             if silence.events_seen > 0 {
                 silence.until = Instant::now() + limits.silence;
             }
+            self.check_length("")?;
             match event {
                 Some(Ok(ChatStreamEvent::Chunk(chunk))) => self.take(&chunk.content)?,
                 Some(Ok(ChatStreamEvent::End(end))) => return self.ended(&end),
                 Some(Ok(
                     ChatStreamEvent::Start
                     | ChatStreamEvent::Heartbeat
-                    | ChatStreamEvent::ThoughtSignatureChunk(_),
+                    | ChatStreamEvent::ThoughtSignatureChunk(_)
+                    // Read from the provider's own event.
+                    | ChatStreamEvent::ToolCallChunk(_),
                 )) => {}
                 Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => {
                     self.discarded.reasoning += chunk.content.len();
                 }
-                Some(Ok(ChatStreamEvent::ToolCallChunk(_))) => self.discarded.tool_call_pieces += 1,
                 Some(Err(error)) => {
                     return Err(failure::of(error, &self.context, self.text.len()));
                 }
@@ -181,9 +196,18 @@ impl Exchange {
     }
 
     /// Lets go of the connection, and says what there is.
-    async fn stopped(self, reason: StopReason, events: Events) -> Exchanged {
+    async fn stopped(self, reason: StopReason, mut events: Events) -> Exchanged {
+        let waiting = events.drain();
+        let mut tools = self.watch.tools_so_far();
+        // Requests are read ahead of the text. Whether they came before what is not kept of it nobody knows.
+        let is_text = |event: &ChatStreamEvent| matches!(event, ChatStreamEvent::Chunk(_));
+        if waiting.iter().any(is_text) {
+            tools.thrown_away += std::mem::take(&mut tools.kept_pieces);
+            tools.requests.clear();
+        }
         let discarded = Discarded {
-            waiting_events: events.waiting(),
+            tool_call_pieces: tools.thrown_away,
+            waiting_events: waiting.len(),
             ..self.discarded
         };
         let will_tell = self.cancel.as_ref().map(CancelOnDrop::will_tell);
@@ -201,6 +225,7 @@ impl Exchange {
             reason,
             partial: PartialReply {
                 text: self.text,
+                tool_requests: tools.requests,
                 usage: self.watch.usage(),
             },
             discarded,
@@ -224,11 +249,18 @@ impl Exchange {
         None
     }
 
-    fn take(&mut self, piece: &str) -> Result<(), ModelError> {
+    /// Holds the text and what is asked for to the limit together.
+    fn check_length(&self, piece: &str) -> Result<(), ModelError> {
         let limit = self.context.limits.answer;
-        if self.text.len().saturating_add(piece.len()) > limit {
+        let kept = self.text.len().saturating_add(self.watch.tool_bytes());
+        if kept.saturating_add(piece.len()) > limit {
             return Err(ModelError::TooLong { limit });
         }
+        Ok(())
+    }
+
+    fn take(&mut self, piece: &str) -> Result<(), ModelError> {
+        self.check_length(piece)?;
         if self.text.is_empty() {
             self.span.first_chunk();
         }
@@ -263,6 +295,7 @@ impl Exchange {
         let usage = usage::of_whole(end.captured_usage.as_ref());
         Ok(Exchanged::Whole(ModelReply {
             text: self.text,
+            tool_requests: asked_for(&self.watch, end),
             usage,
             cut_off,
         }))
@@ -281,6 +314,21 @@ impl Exchange {
             received: self.text.len(),
         }
     }
+}
+
+/// What a whole answer asks for. Where nothing was read of it, the client library may know.
+fn asked_for(watch: &FrameWatch, end: &StreamEnd) -> Vec<ToolRequest> {
+    let read = watch.tools_so_far().requests;
+    if !read.is_empty() {
+        return read;
+    }
+    let captured = end.captured_tool_calls().unwrap_or_default();
+    let request = |call: &ToolCall| {
+        let arguments = call.fn_arguments.as_str().map(str::to_owned);
+        let arguments = arguments.unwrap_or_else(|| call.fn_arguments.to_string());
+        ToolRequest::new(call.call_id.as_str(), call.fn_name.as_str(), arguments)
+    };
+    captured.into_iter().map(request).collect()
 }
 
 fn withheld(said: &str) -> ModelError {

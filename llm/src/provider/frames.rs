@@ -1,13 +1,14 @@
 //! Watches the events of a stream as they are read: whether it goes on, and what it says of its cost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
 use routing_core::model::TokenUsage;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::tool_stream::{ReadTools, ToolStream};
 use super::usage;
 
 /// The longest event that is read for its cost: such events are short.
@@ -32,6 +33,7 @@ pub(crate) struct FrameWatch {
     no_json: AtomicBool,
     usage: Mutex<TokenUsage>,
     response: Mutex<Response>,
+    tools: Mutex<ToolStream>,
 }
 
 /// The answer as OpenAI's Responses API keeps it.
@@ -87,6 +89,20 @@ impl FrameWatch {
         response.over |= LAST_OF_RESPONSE.contains(&name);
     }
 
+    /// How much of requests for tools is kept, in bytes.
+    pub(crate) fn tool_bytes(&self) -> usize {
+        self.tools().bytes()
+    }
+
+    /// The requests for tools that are whole by now.
+    pub(crate) fn tools_so_far(&self) -> ReadTools {
+        self.tools().so_far()
+    }
+
+    fn tools(&self) -> MutexGuard<'_, ToolStream> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What is known of the cost.
     pub(crate) fn usage(&self) -> TokenUsage {
         *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
@@ -104,6 +120,7 @@ impl ChatFrameSink for FrameWatch {
             let is_no_json = read.is_err_and(|error| !error.is_eof());
             self.no_json.store(is_no_json, Ordering::Relaxed);
         }
+        self.tools().read(frame.event, data);
         let about_response = frame
             .event
             .filter(|name| FIRST_OF_RESPONSE == *name || LAST_OF_RESPONSE.contains(name));

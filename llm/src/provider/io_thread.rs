@@ -53,9 +53,10 @@ impl Events {
         self.receiver.recv().await
     }
 
-    /// How many events have been read from the connection and not been received.
-    pub(crate) fn waiting(&self) -> usize {
-        self.receiver.len()
+    /// Takes the events that have been read from the connection and not been received.
+    pub(crate) fn drain(&mut self) -> Vec<ChatStreamEvent> {
+        let waiting = std::iter::from_fn(|| self.receiver.try_recv().ok());
+        waiting.filter_map(Result::ok).collect()
     }
 
     /// Closes the connection, and says whether that was seen to happen within a short time.

@@ -51,6 +51,26 @@ impl Provider {
         Wire::of(self.kind)
     }
 
+    /// How it takes tools. The client library alone knows that of some.
+    pub(crate) fn tool_wire(self) -> Wire {
+        if self.kind == AdapterKind::GeminiIx {
+            Wire::Instructions
+        } else {
+            self.wire()
+        }
+    }
+
+    /// Whether what it asks for is known at the end of its answer alone, from the client library.
+    pub(crate) fn tells_tools_at_end(self) -> bool {
+        matches!(
+            self.kind,
+            AdapterKind::GeminiIx
+                | AdapterKind::Cohere
+                | AdapterKind::OllamaCloud
+                | AdapterKind::BedrockApi
+        )
+    }
+
     /// What OpenTelemetry's conventions call it, and its own name where they have none.
     pub(crate) fn conventional_name(self) -> &'static str {
         // The list of the client library grows; a name of its own is right for whoever is new.

@@ -74,6 +74,22 @@ impl Wire {
         }
     }
 
+    /// Whether a schema for the answer may be sent along with tools. Where not, the schema goes into the
+    /// instructions: models of Gemini before the third generation refuse both at once, and many servers of
+    /// chat completions hold the whole answer to the schema, so that no tool could be asked for.
+    pub(crate) fn takes_schema_beside_tools(self, model: &str) -> bool {
+        match self {
+            Self::OpenAi | Self::OpenAiResponses | Self::Anthropic => true,
+            Self::Gemini => {
+                let name = model.rsplit('/').next().unwrap_or(model);
+                !["gemini-1", "gemini-2"]
+                    .iter()
+                    .any(|old| name.starts_with(old))
+            }
+            Self::ChatCompletions | Self::JsonObject | Self::Instructions => false,
+        }
+    }
+
     /// The path below which the provider's servers usually answer.
     pub(crate) fn usual_path(self) -> &'static str {
         match self {

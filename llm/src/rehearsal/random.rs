@@ -38,6 +38,7 @@ impl Random {
                 Role::System => 0,
                 Role::User => 1,
                 Role::Assistant => 2,
+                Role::Tool => 3,
             }]);
             hash.update(message.text.len().to_le_bytes());
             hash.update(message.text.as_bytes());

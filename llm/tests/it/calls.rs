@@ -78,6 +78,7 @@ pub(crate) fn call(dialect: Dialect) -> ModelCall {
             Message::user("That was empty."),
         ],
         schema: schema(dialect),
+        tools: Arc::default(),
         chunks: None,
     }
 }

@@ -18,4 +18,5 @@ mod requests;
 mod retries;
 mod script;
 mod telemetry;
+mod tools;
 mod transports;

@@ -22,6 +22,7 @@ async fn a_whole_answer_arrives_in_pieces_and_with_its_cost() {
             output: Some(7),
         };
         let reply = ModelReply {
+            tool_requests: Vec::new(),
             text: ANSWER.to_owned(),
             usage,
             cut_off: false,

@@ -159,6 +159,7 @@ impl LanguageModel for &Busy {
             chunks.chunk(ANSWER);
         }
         Ok(Outcome::Completed(ModelReply {
+            tool_requests: Vec::new(),
             text: ANSWER.to_owned(),
             usage: TokenUsage::default(),
             cut_off: false,

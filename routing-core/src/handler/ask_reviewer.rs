@@ -126,6 +126,7 @@ where
             },
             messages: review_messages(agent_type, payload, context.conversation),
             schema: AnswerSchemaRef::Shared(Arc::new(schema)),
+            tools: Arc::default(),
             chunks: None,
         };
         loop {

@@ -158,6 +158,7 @@ impl LanguageModel for CutOff {
             output: Some(2),
         };
         Ok(Outcome::Completed(ModelReply {
+            tool_requests: Vec::new(),
             text,
             usage,
             cut_off: true,
@@ -220,6 +221,7 @@ impl LanguageModel for Costly {
             output: Some(2),
         };
         Ok(Outcome::Completed(ModelReply {
+            tool_requests: Vec::new(),
             text: text.to_owned(),
             usage,
             cut_off: false,

@@ -231,6 +231,7 @@ impl LanguageModel for ScriptedModel {
             });
         };
         Ok(Outcome::Completed(ModelReply {
+            tool_requests: Vec::new(),
             text,
             usage: TokenUsage::default(),
             cut_off: false,

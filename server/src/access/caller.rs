@@ -25,8 +25,8 @@ pub(crate) struct Caller {
     pub(crate) actor: Actor,
     /// How he showed it.
     pub(crate) credential: Credential,
-    /// The digest of what he showed.
-    token: Digest,
+    /// The digest of what lets him stay: what he showed, or what his ticket was bought with.
+    lasting: Digest,
 }
 
 impl Caller {
@@ -34,25 +34,34 @@ impl Caller {
     pub(crate) fn of(token: TokenRow, credential: Credential) -> Option<Self> {
         // Nobody outside is the machinery itself.
         let TokenRow {
-            name, role, digest, ..
+            name,
+            role,
+            digest,
+            of,
+            ..
         } = token;
+        // A ticket is spent by now; what it was bought with is not.
+        let lasting = match credential {
+            Credential::Ticket => of.unwrap_or(digest),
+            Credential::Bearer | Credential::Session => digest,
+        };
         (role != Role::System).then_some(Self {
             actor: Actor { name, role },
             credential,
-            token: digest,
+            lasting,
         })
     }
 
-    /// Whether what he showed still lets him in; for those who stay. A ticket was good once, and is not asked
-    /// for again. Where the store cannot say, he stays.
+    /// Whether what he showed still lets him in, or what his ticket was bought with; for those who stay. Where the
+    /// store cannot say, he stays.
     pub(crate) async fn may_stay(&self, app: &App) -> bool {
-        match self.credential {
-            Credential::Ticket => true,
-            Credential::Bearer | Credential::Session => {
-                let row = Tokens::use_token(app.store(), self.token).await;
-                row.map_or(true, |row| row.is_some())
-            }
-        }
+        let row = Tokens::use_token(app.store(), self.lasting).await;
+        row.map_or(true, |row| row.is_some())
+    }
+
+    /// The digest of what lets him stay.
+    pub(crate) const fn lasting(&self) -> Digest {
+        self.lasting
     }
 
     /// The problem that a request without a credential is.

@@ -4,30 +4,33 @@ use axum_extra::extract::cookie::{Cookie, SameSite};
 use interrupts::life::Actor;
 use interrupts::store::Tokens;
 
-use super::token::{IssueError, TokenOrder, digest_of_presented, issue_token};
+use super::caller::Caller;
+use super::token::{IssueError, TokenOrder, digest_of_presented, issue_session};
 use crate::app::App;
 use crate::problem::{Problem, of_store};
 
 /// The name of the cookie.
 pub(crate) const SESSION_COOKIE: &str = "irq_session";
 
-/// Begins a session of somebody. It outlives the server.
-pub(crate) async fn begin_session(app: &App, actor: Actor) -> Result<String, IssueError> {
+/// Begins a session of somebody who showed a token. It outlives the server, and ends with that token.
+pub(crate) async fn begin_session(app: &App, caller: Caller) -> Result<String, IssueError> {
+    let of = caller.lasting();
     let order = TokenOrder {
-        name: actor.name,
-        role: actor.role,
+        name: caller.actor.name.clone(),
+        role: caller.actor.role,
         lifetime: Some(app.config.limits.session),
         once: false,
+        by: Some(caller.actor),
     };
     let tokens: &dyn interrupts::store::Store = app.store();
-    let issued = issue_token(tokens, order).await?;
+    let issued = issue_session(tokens, order, of).await?;
     Ok(issued.secret)
 }
 
 /// Ends a session.
-pub(crate) async fn end_session(app: &App, secret: &str) -> Result<(), Problem> {
+pub(crate) async fn end_session(app: &App, secret: &str, by: Actor) -> Result<(), Problem> {
     if let Some(digest) = digest_of_presented(secret) {
-        Tokens::revoke_token(app.store(), digest)
+        Tokens::revoke_token(app.store(), digest, Some(by))
             .await
             .map_err(|error| of_store(&error))?;
     }

@@ -1,6 +1,6 @@
 //! Tokens: made here, kept as digests alone.
 
-use interrupts::life::Role;
+use interrupts::life::{Actor, Role};
 use interrupts::store::{NewToken, StoreError, TokenRow, Tokens};
 use interrupts::{ActorName, Digest};
 use jiff::SignedDuration;
@@ -21,6 +21,8 @@ pub struct TokenOrder {
     pub lifetime: Option<SignedDuration>,
     /// Whether it is void after its first use.
     pub once: bool,
+    /// Who makes it: this stands in the audit.
+    pub by: Option<Actor>,
 }
 
 /// A token that was made.
@@ -69,21 +71,32 @@ pub async fn issue_token(
     tokens: &(impl Tokens + ?Sized),
     order: TokenOrder,
 ) -> Result<Issued, IssueError> {
-    issue(tokens, order, TOKEN).await
+    issue(tokens, order, TOKEN, None).await
 }
 
-/// Makes a ticket: a secret that lets its holder open one stream or socket.
+/// Makes the token of a session, which holds no longer than the one that it was bought with.
+pub(super) async fn issue_session(
+    tokens: &(impl Tokens + ?Sized),
+    order: TokenOrder,
+    of: Digest,
+) -> Result<Issued, IssueError> {
+    issue(tokens, order, TOKEN, Some(of)).await
+}
+
+/// Makes a ticket: a secret that lets its holder open one stream or socket, as long as what it was bought with holds.
 pub(crate) async fn issue_ticket(
     tokens: &(impl Tokens + ?Sized),
     order: TokenOrder,
+    of: Digest,
 ) -> Result<Issued, IssueError> {
-    issue(tokens, order, TICKET).await
+    issue(tokens, order, TICKET, Some(of)).await
 }
 
 async fn issue(
     tokens: &(impl Tokens + ?Sized),
     order: TokenOrder,
     prefix: &str,
+    of: Option<Digest>,
 ) -> Result<Issued, IssueError> {
     if order.role == Role::System {
         return Err(IssueError::SystemRole);
@@ -96,6 +109,8 @@ async fn issue(
             role: order.role,
             lifetime: order.lifetime,
             once: order.once,
+            of,
+            by: order.by,
         })
         .await?;
     Ok(Issued { secret, row })

@@ -1,17 +1,18 @@
 //! Deciding an interrupt.
 
 use interrupts::Digest;
-use interrupts::life::{Choosing, Interrupt, Judge, Refusal, Role, Verdict};
-use interrupts::store::ChangeError;
-use routing_core::DecisionId;
+use interrupts::life::{Choosing, Interrupt, Judge, Role, Verdict};
+use interrupts::store::{ChangeError, Deciding, TogetherError};
+use routing_core::{DecisionId, InterruptId, RuleId};
 use serde_json::Value;
 
 use super::answer::{Answered, answer_of};
 use super::keyed;
+use super::rule::RememberOrder;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::metrics::Way;
-use crate::problem::{Kind, Problem, not_decided, of_change};
+use crate::problem::{Kind, Problem, not_decided, of_change, of_store};
 use crate::wire::verdict_name;
 
 /// A decision that somebody wants to make.
@@ -31,6 +32,8 @@ pub(crate) struct DecisionOrder {
     pub(crate) message: Option<String>,
     /// Where to go instead.
     pub(crate) reroute_to: Option<String>,
+    /// That it holds for the same question when it is asked again.
+    pub(crate) remember: Option<RememberOrder>,
     /// How it came here.
     pub(crate) way: Way,
 }
@@ -45,6 +48,13 @@ pub(crate) enum Decided {
 }
 
 impl Decided {
+    /// The interrupt itself.
+    fn into_interrupt(self) -> Interrupt {
+        match self {
+            Self::Now(interrupt) | Self::Before(interrupt) => interrupt,
+        }
+    }
+
     /// The interrupt.
     pub(crate) fn interrupt(&self) -> &Interrupt {
         match self {
@@ -61,66 +71,135 @@ pub(crate) async fn decide(
     order: DecisionOrder,
 ) -> Result<Decided, Problem> {
     Right::Decide.demand(caller)?;
-    let about = format!("/v1/interrupts/{}", interrupt.id);
-    let id = decision_id(caller, interrupt, order.key.as_deref());
-    if let Some(before) = made_before(interrupt, id, &order)? {
-        return Ok(before);
-    }
-    if let Some(problem) = not_decided(interrupt, app.now()) {
-        return Err(problem.about(about));
-    }
-    refuse_own_question(caller, interrupt).map_err(|problem| problem.about(about.clone()))?;
-    let version = order.version.ok_or_else(|| version_needed(interrupt))?;
-    let choosing = choosing(interrupt, id, &order).map_err(|problem| problem.about(&*about))?;
-    let shown = order
-        .shown
-        .or(interrupt.review.as_ref().map(|review| review.shown))
-        .unwrap_or(Digest::ZERO);
-    let judge = Judge::Person {
-        actor: caller.actor.clone(),
-        version,
-        shown,
+    let about = |problem: Problem| problem.about(format!("/v1/interrupts/{}", interrupt.id));
+    let deciding = match prepare(app, caller, interrupt, &order).map_err(about)? {
+        Prepared::Before(before) => return Ok(before),
+        Prepared::Deciding(deciding) => deciding,
     };
-    let decided = app.store().decide(interrupt.id, judge, choosing).await;
-    match decided {
+    match app.store().decide_together(vec![deciding]).await {
         Ok(decided) => {
-            app.metrics.decided(order.verdict, order.way);
-            app.metrics.waited(&decided);
-            app.wake_run(decided.run).await;
+            let decided = decided.into_iter().next();
+            let decided = decided.unwrap_or_else(|| interrupt.clone());
+            made(app, &decided, &order).await;
             Ok(Decided::Now(decided))
         }
-        Err(error) => Err(lost(app, interrupt, error).await.about(about)),
+        Err(TogetherError::Store(error)) => Err(about(of_store(&error))),
+        Err(TogetherError::Refused(refused)) => match refused.into_iter().next() {
+            Some(refused) => Err(about(lost(app, interrupt.id, refused.error).await)),
+            None => Err(about(not_made())),
+        },
+        Err(_) => Err(about(not_made())),
     }
 }
 
-/// Whether a decision would be accepted now, as far as can be said without making it.
-pub(crate) fn check_decision(
+/// A decision that was refused among others, with its place among them.
+pub(crate) type RefusedAt = (usize, Problem);
+
+/// Decides several interrupts in one transaction: all of them, or none and every reason why not.
+pub(crate) async fn decide_all(
+    app: &App,
+    caller: &Caller,
+    orders: &[(Interrupt, DecisionOrder)],
+) -> Result<Vec<Interrupt>, Vec<RefusedAt>> {
+    let (mut deciding, mut places) = (Vec::new(), Vec::new());
+    let (mut decided, mut refused) = (Vec::new(), Vec::new());
+    for (place, (interrupt, order)) in orders.iter().enumerate() {
+        let prepared = Right::Decide
+            .demand(caller)
+            .and_then(|()| prepare(app, caller, interrupt, order));
+        match prepared {
+            Ok(Prepared::Before(before)) => decided.push((place, before.into_interrupt())),
+            Ok(Prepared::Deciding(one)) => {
+                deciding.push(one);
+                places.push(place);
+            }
+            Err(problem) => refused.push((place, problem)),
+        }
+    }
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    match app.store().decide_together(deciding).await {
+        Ok(made_now) => {
+            for (place, one) in places.into_iter().zip(made_now) {
+                if let Some((_, order)) = orders.get(place) {
+                    made(app, &one, order).await;
+                }
+                decided.push((place, one));
+            }
+            decided.sort_by_key(|(place, _)| *place);
+            Ok(decided.into_iter().map(|(_, one)| one).collect())
+        }
+        Err(TogetherError::Refused(lost_ones)) => {
+            for one in lost_ones {
+                let place = places.get(one.place).copied().unwrap_or_default();
+                refused.push((place, lost(app, one.interrupt, one.error).await));
+            }
+            Err(refused)
+        }
+        Err(TogetherError::Store(error)) => Err(vec![(0, of_store(&error))]),
+        Err(_) => Err(vec![(0, not_made())]),
+    }
+}
+
+/// What an order comes to before the store is asked.
+enum Prepared {
+    /// The same request was carried out before.
+    Before(Decided),
+    /// It can be made, unless somebody is faster.
+    Deciding(Deciding),
+}
+
+/// Checks everything that can be said of a decision without making it.
+fn prepare(
     app: &App,
     caller: &Caller,
     interrupt: &Interrupt,
     order: &DecisionOrder,
-) -> Result<(), Problem> {
+) -> Result<Prepared, Problem> {
     let id = decision_id(caller, interrupt, order.key.as_deref());
-    if made_before(interrupt, id, order)?.is_some() {
-        return Ok(());
+    if let Some(before) = made_before(interrupt, id, order)? {
+        return Ok(Prepared::Before(before));
     }
     if let Some(problem) = not_decided(interrupt, app.now()) {
         return Err(problem);
     }
     refuse_own_question(caller, interrupt)?;
-    choosing(interrupt, id, order)?;
-    let review = interrupt.review.as_ref();
-    let shown = review.map(|review| review.shown);
-    if order.shown.is_some() && order.shown != shown {
-        return Err(of_change(&Refusal::ShownDiffers.into(), app.now()));
-    }
-    let given = order.version.unwrap_or_default();
-    if given != interrupt.version {
-        let current = interrupt.version;
-        let stale = Refusal::StaleVersion { given, current };
-        return Err(of_change(&stale.into(), app.now()));
-    }
-    Ok(())
+    let version = order.version.ok_or_else(|| version_needed(interrupt))?;
+    let choosing = choosing(interrupt, id, order)?;
+    let shown = order
+        .shown
+        .or(interrupt.review.as_ref().map(|review| review.shown))
+        .unwrap_or(Digest::ZERO);
+    let remember = order
+        .remember
+        .as_ref()
+        .map(|remember| remember.with(RuleId::from_uuid(id.uuid())));
+    Ok(Prepared::Deciding(Deciding {
+        interrupt: interrupt.id,
+        judge: Judge::Person {
+            actor: caller.actor.clone(),
+            version,
+            shown,
+        },
+        choosing,
+        remember,
+    }))
+}
+
+/// What follows from a decision that was made: it is counted, and the run goes on.
+async fn made(app: &App, decided: &Interrupt, order: &DecisionOrder) {
+    app.metrics.decided(order.verdict, order.way);
+    app.metrics.waited(decided);
+    app.wake_run(decided.run).await;
+}
+
+fn not_made() -> Problem {
+    Problem::new(
+        Kind::NotInState,
+        "the decision was not made",
+        "read the interrupt again to see where it stands",
+    )
 }
 
 /// The same request was carried out before: its answer stands. The same key with another request is refused.
@@ -151,13 +230,13 @@ fn made_before(
 }
 
 /// The refusal of the store, with the decision that stands where somebody was first.
-async fn lost(app: &App, interrupt: &Interrupt, error: ChangeError) -> Problem {
+async fn lost(app: &App, interrupt: InterruptId, error: ChangeError) -> Problem {
     let problem = of_change(&error, app.now());
     if problem.kind() != Kind::StaleVersion {
         return problem;
     }
     // Between the caller's look and now somebody decided: who and what says more than a version.
-    match app.store().interrupt(interrupt.id).await {
+    match app.store().interrupt(interrupt).await {
         Ok(Some(now)) => not_decided(&now, app.now()).unwrap_or(problem),
         Ok(None) | Err(_) => problem,
     }
@@ -190,7 +269,7 @@ fn version_needed(interrupt: &Interrupt) -> Problem {
     .with("current_version", interrupt.version)
 }
 
-fn choosing(
+pub(super) fn choosing(
     interrupt: &Interrupt,
     id: DecisionId,
     order: &DecisionOrder,

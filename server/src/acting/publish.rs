@@ -1,6 +1,7 @@
 //! Publishing a supervisor's event: the same as on the bus.
 
 use agents::AgentKind;
+use agents::plan_execute::plan_kind;
 use interrupts::life::{Admission, ExpiryOutcome, Scope, USUAL_ATTEMPTS};
 use interrupts::store::Admitted;
 use interrupts::{IdempotencyKey, RouteName};
@@ -44,6 +45,15 @@ fn check(agent: &Found, event: &InterruptRequestEvent<AgentKind>) -> Result<(), 
     let kind = agent.node.kind.as_str();
     if kind == event.source_agent_type.name() {
         return Ok(());
+    }
+    if plan_kind(kind).is_some() {
+        return Err(Problem::new(
+            Kind::Shape,
+            format!(
+                "$.nodeId: the agent is a {kind} of a plan, which has no routes to choose from"
+            ),
+            "send it a message, which its next replan reads, or interrupt the run",
+        ));
     }
     Err(Problem::new(
         Kind::Shape,

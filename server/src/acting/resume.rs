@@ -104,6 +104,7 @@ async fn lift(
         payload: None::<Value>,
         message: order.input.clone(),
         reroute_to: None,
+        remember: None,
         way: Way::Resume,
     };
     decide(app, caller, pause, decision)

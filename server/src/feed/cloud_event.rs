@@ -25,8 +25,8 @@ pub(crate) struct FeedEvent {
     pub(crate) position: u64,
     /// When it was written.
     pub(crate) at: Timestamp,
-    /// Its run.
-    pub(crate) run: RunId,
+    /// Its run, where it is of one.
+    pub(crate) run: Option<RunId>,
     /// The agent that it is about.
     pub(crate) node: Option<NodeId>,
     /// The interrupt that it is about, with its state after.
@@ -62,7 +62,10 @@ impl FeedEvent {
         let envelope = Envelope {
             specversion: "1.0",
             id: sequence.clone(),
-            source: format!("/irq/{instance}/runs/{}", told.run),
+            source: match told.run {
+                Some(run) => format!("/irq/{instance}/runs/{run}"),
+                None => format!("/irq/{instance}"),
+            },
             r#type: format!("{PREFIX}{}{SUFFIX}", told.topic),
             subject: told.subject(),
             time: row.at.to_string(),
@@ -115,7 +118,7 @@ pub(crate) fn reset_event(instance: &str, missed: (u64, u64), now: Timestamp, wh
 /// What a notification says.
 struct Told {
     topic: String,
-    run: RunId,
+    run: Option<RunId>,
     node: Option<NodeId>,
     interrupt: Option<(InterruptId, State)>,
     run_state: Option<RunState>,
@@ -123,10 +126,10 @@ struct Told {
 }
 
 impl Told {
-    fn new(topic: impl Into<String>, run: RunId, data: Value) -> Self {
+    fn new(topic: impl Into<String>, run: impl Into<Option<RunId>>, data: Value) -> Self {
         Self {
             topic: topic.into(),
-            run,
+            run: run.into(),
             node: None,
             interrupt: None,
             run_state: None,
@@ -140,10 +143,8 @@ impl Told {
     }
 
     fn subject(&self) -> Option<String> {
-        let agent = self
-            .node
-            .as_ref()
-            .map(|node| format!("agents/{}/{node}", self.run));
+        let agent = self.run.zip(self.node.as_ref());
+        let agent = agent.map(|(run, node)| format!("agents/{run}/{node}"));
         match (agent, self.interrupt) {
             (Some(agent), Some((interrupt, _))) => Some(format!("{agent}/interrupts/{interrupt}")),
             (None, Some((interrupt, _))) => Some(format!("interrupts/{interrupt}")),
@@ -196,6 +197,27 @@ impl Told {
                 checkpoint.run,
                 json!({"checkpoint_id": checkpoint.to_string(), "number": checkpoint.number}),
             ),
+            Notification::Rule {
+                rule,
+                event,
+                run,
+                interrupt: of,
+                why,
+            } => {
+                let mut data = json!({"rule_id": rule.to_string()});
+                if let Value::Object(data) = &mut data {
+                    for (name, value) in [
+                        ("run_id", run.map(|run| run.to_string())),
+                        ("interrupt_id", of.map(|of| of.to_string())),
+                        ("why", why.clone()),
+                    ] {
+                        if let Some(value) = value {
+                            data.insert(name.to_owned(), value.into());
+                        }
+                    }
+                }
+                Self::new(format!("rule.{}", event.name()), *run, data)
+            }
             Notification::Run {
                 run,
                 state,

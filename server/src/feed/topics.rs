@@ -47,7 +47,7 @@ impl Filter {
 
     /// Whether an event is wanted.
     pub(crate) fn wants(&self, event: &FeedEvent) -> bool {
-        let run = self.run.is_none_or(|run| run == event.run);
+        let run = self.run.is_none_or(|run| event.run == Some(run));
         let node = match (&self.node, &event.node) {
             (None, _) => true,
             (Some(wanted), Some(node)) => node.is_within(wanted),

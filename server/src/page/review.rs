@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::form;
 use super::layout::{Place, again, banner, page, refused, time, time_text};
+use super::rules;
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
 use crate::acting::{self, DecisionOrder, interrupt_named};
@@ -107,6 +108,7 @@ fn order_of(interrupt: &Interrupt, fields: &FormFields) -> Result<DecisionOrder,
         payload: Some(Value::Object(payload)),
         message: fields.first("text").map(str::to_owned),
         reroute_to,
+        remember: rules::remembered(fields)?,
         way: Way::Page,
     })
 }
@@ -169,7 +171,7 @@ fn body(
         @match (DecisionView::of(interrupt), &ended, may) {
             (Some(decision), _, _) => (result(&decision, next, now)),
             (None, Some(problem), _) => (banner(problem)),
-            (None, None, true) => (answer_form(interrupt, &question, tried.map(|(_, fields)| fields))),
+            (None, None, true) => (answer_form(interrupt, &question, caller, tried.map(|(_, fields)| fields))),
             (None, None, false) => p.banner { "Your role only looks. Reviewers can decide." },
         }
         @if let Some(next) = next { p { a id="next" href=(next) { "Next open question" } } }
@@ -250,7 +252,12 @@ fn result(decision: &DecisionView, next: Option<&str>, now: jiff::Timestamp) -> 
     }
 }
 
-fn answer_form(interrupt: &Interrupt, question: &Question, filled: Option<&FormFields>) -> Markup {
+fn answer_form(
+    interrupt: &Interrupt,
+    question: &Question,
+    caller: &Caller,
+    filled: Option<&FormFields>,
+) -> Markup {
     let asks = interrupt.family() == Family::Question;
     let shown = interrupt
         .review
@@ -270,6 +277,7 @@ fn answer_form(interrupt: &Interrupt, question: &Question, filled: Option<&FormF
             }
             label for="text" { @if asks { "In words" } @else { "New input for the agent" } }
             textarea id="text" name="text" rows="4" { (text) }
+            (rules::remember(interrupt, caller, filled))
             (buttons(interrupt))
             @if allows(interrupt, Verdict::Reroute) {
                 fieldset { legend { "Send it elsewhere" }

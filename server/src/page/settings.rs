@@ -1,10 +1,11 @@
-//! Settings: who one is, keys, notices, and the tokens for those who run the installation.
+//! Settings: who one is, keys, notices, standing rules, and the tokens for those who run the installation.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
 use super::layout::{Place, page, refused, time};
+use super::rules;
 use super::visitor::Visitor;
 use crate::access::{Credential, Right, role_name};
 use crate::app::App;
@@ -33,6 +34,10 @@ pub(super) async fn show(State(app): State<App>, Visitor(caller): Visitor) -> Re
         None
     };
     let now = app.now();
+    let rules = match rules::newest(&app).await {
+        Ok(rules) => rules,
+        Err(problem) => return refused(&problem, Some(&caller)),
+    };
     let body = html! {
         h1 { "Settings" }
         section aria-labelledby="you" { h2 id="you" { "You" }
@@ -47,6 +52,7 @@ pub(super) async fn show(State(app): State<App>, Visitor(caller): Visitor) -> Re
         }
         section aria-labelledby="keys" { h2 id="keys" { "Keys" } (keys()) }
         section aria-labelledby="looks" { h2 id="looks" { "Looks" } p { "Light or dark, as your system is set." } }
+        (rules::section(&rules, &caller, now))
         @if let Some(tokens) = tokens {
             section aria-labelledby="tokens" { h2 id="tokens" { "Tokens" }
                 p { "Make one with " code { "irq token create" } ", make one void with " code { "irq token revoke" } ". Secrets are kept nowhere." }
@@ -55,7 +61,7 @@ pub(super) async fn show(State(app): State<App>, Visitor(caller): Visitor) -> Re
                     tbody { @for token in &tokens { tr {
                         td { (visible(token.name.as_str())) } td { (role_name(token.role)) } td { (time(token.created_at, now)) }
                         td { @match token.expires_at { Some(end) => (time(end, now)), None => "never" } }
-                        td { @if token.holds_at(now) { "yes" } @else { "no" } }
+                        td { @if token.holds_among(&tokens, now) { "yes" } @else { "no" } }
                     } } }
                 } }
             }

@@ -100,7 +100,7 @@ async fn let_in(app: &App, secret: &str, peer: Option<Peer>) -> Result<Option<Re
         }
         return Ok(None);
     };
-    let session = begin_session(app, caller.actor)
+    let session = begin_session(app, caller)
         .await
         .map_err(|error| crate::routes::not_issued(&error))?;
     let jar = CookieJar::new().add(session_cookie(session));
@@ -118,7 +118,7 @@ pub(super) async fn end(
     jar: CookieJar,
 ) -> Response {
     if let Some(cookie) = jar.get(SESSION_COOKIE)
-        && let Err(problem) = end_session(&app, cookie.value()).await
+        && let Err(problem) = end_session(&app, cookie.value(), caller.actor.clone()).await
     {
         return refused(&problem, Some(&caller));
     }

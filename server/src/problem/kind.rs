@@ -59,6 +59,8 @@ kinds! {
     InterruptNotFound => NOT_FOUND, "interrupt-not-found", "There is no such interrupt";
     /// There is no such run.
     RunNotFound => NOT_FOUND, "run-not-found", "There is no such run";
+    /// There is no such standing rule.
+    RuleNotFound => NOT_FOUND, "rule-not-found", "There is no such rule";
     /// No interrupt came of an event.
     EventNotFound => NOT_FOUND, "event-not-found", "There is no such event";
     /// The resource has no such method.
@@ -99,6 +101,8 @@ kinds! {
     Shape => UNPROCESSABLE_ENTITY, "invalid-body", "The body has another form";
     /// The verdict is not allowed.
     DecisionNotAllowed => UNPROCESSABLE_ENTITY, "decision-not-allowed", "That cannot be decided";
+    /// The decision holds for one question alone.
+    NotRememberable => UNPROCESSABLE_ENTITY, "not-rememberable", "The decision cannot be remembered";
     /// The answer does not fit its schema.
     ResponseSchema => UNPROCESSABLE_ENTITY, "response-schema", "The answer does not fit";
     /// The target is none of the routes.

@@ -1,8 +1,11 @@
 //! From what the store and the machine refuse to the problem that callers read.
 
+use std::borrow::Cow;
+
 use axum::http::{HeaderValue, header};
 use interrupts::life::{Decider, Decision, Interrupt, Refusal, State};
-use interrupts::store::{ChangeError, StoreError, VerifyError};
+use interrupts::rules::RuleRefusal;
+use interrupts::store::{ChangeError, RuleError, StoreError, VerifyError};
 use jiff::Timestamp;
 use routing_core::InterruptId;
 use serde_json::{Value, json};
@@ -88,8 +91,48 @@ pub(crate) fn of_change(error: &ChangeError, now: Timestamp) -> Problem {
         ChangeError::Unknown { interrupt } => no_interrupt(&interrupt.to_string()),
         ChangeError::Store(error) => of_store(error),
         ChangeError::Refused(refusal) => of_refusal(refusal, now),
+        ChangeError::NotRemembered(refusal) => not_remembered(refusal),
         _ => Problem::new(Kind::NotInState, error.to_string(), "read it again"),
     }
+}
+
+/// The problem that a decision which cannot be remembered is.
+fn not_remembered(refusal: &RuleRefusal) -> Problem {
+    let said = refusal.to_string();
+    if matches!(refusal, RuleRefusal::ShownDiffers) {
+        let hint = "read it again, and decide about what it asks now";
+        return Problem::new(Kind::ShownDiffers, said, hint);
+    }
+    if matches!(refusal, RuleRefusal::Role { .. }) {
+        let hint = "choose the scope `agent` or `run`, or let a supervisor make or revoke the rule";
+        return Problem::new(Kind::Forbidden, said, hint);
+    }
+    let hint = "decide without `remember`; nothing was changed";
+    Problem::new(Kind::NotRememberable, said, hint)
+}
+
+/// The problem that a rule which was not made or changed is.
+pub(crate) fn of_rule(error: &RuleError) -> Problem {
+    match error {
+        RuleError::Store(error) => of_store(error),
+        RuleError::Refused(refusal) => not_remembered(refusal),
+        RuleError::UnknownInterrupt { interrupt } => no_interrupt(&interrupt.to_string()),
+        RuleError::Unknown { rule } => no_rule(&rule.to_string()),
+        _ => Problem::new(
+            Kind::IdempotencyConflict,
+            error.to_string(),
+            "use a new `Idempotency-Key` for a new rule",
+        ),
+    }
+}
+
+/// The problem that an unknown rule is.
+pub(crate) fn no_rule(given: &str) -> Problem {
+    Problem::new(
+        Kind::RuleNotFound,
+        format!("there is no rule `{given}`"),
+        "`GET /v1/rules` lists the rules",
+    )
 }
 
 /// The problem that an unknown interrupt is.
@@ -153,7 +196,7 @@ fn ended(
     };
     let detail = format!("{who} decided `{verdict}` {ago} s ago.");
     let problem = Problem::new(Kind::AlreadyResolved, detail, hint)
-        .with("resolved_by", who)
+        .with("resolved_by", &*who)
         .with("resolved_at", decision.at.to_string())
         .with("decision", verdict)
         .with("decision_id", decision.id.to_string())
@@ -165,11 +208,12 @@ fn ended(
 }
 
 /// Who decided, in a word.
-pub(crate) fn decider(by: &Decider) -> &str {
+pub(crate) fn decider(by: &Decider) -> Cow<'_, str> {
     match by {
-        Decider::Person { name } => name.as_str(),
-        Decider::Policy => "a policy",
-        Decider::Deadline => "the deadline",
+        Decider::Person { name } => name.as_str().into(),
+        Decider::Policy => "a policy".into(),
+        Decider::Rule { name, .. } => format!("a standing rule of {name}").into(),
+        Decider::Deadline => "the deadline".into(),
     }
 }
 

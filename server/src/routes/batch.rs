@@ -10,12 +10,12 @@ use utoipa::ToSchema;
 use super::decisions::digest;
 use super::list::RequestKey;
 use crate::access::{Caller, Decides};
-use crate::acting::{self, DecisionOrder, check_decision, interrupt_named};
+use crate::acting::{self, DecisionOrder, interrupt_named};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
-use crate::wire::{DecisionName, DecisionView};
+use crate::wire::{DecisionName, DecisionView, RememberBody};
 
 /// The most decisions of a batch.
 const MOST: usize = 200;
@@ -27,10 +27,10 @@ pub(crate) struct BatchBody {
     /// The decisions, at most 200.
     #[schema(min_items = 1, max_items = 200)]
     decisions: Vec<BatchItem>,
-    /// Whether none is made where one would be refused now. What others decide in the meantime can still
-    /// leave a part of them made; the answer says which.
+    /// Whether all are made in one transaction, or none. Otherwise each commits alone, and the answer says which
+    /// were made.
     #[serde(default)]
-    check_all_first: bool,
+    all_or_nothing: bool,
 }
 
 /// One of them.
@@ -56,6 +56,9 @@ pub(crate) struct BatchItem {
     #[serde(default)]
     #[schema(pattern = "^[0-9a-f]{64}$")]
     shown_digest: Option<String>,
+    /// That it holds for the same question when it is asked again.
+    #[serde(default)]
+    remember: Option<RememberBody>,
 }
 
 /// What came of each.
@@ -81,7 +84,7 @@ pub(crate) struct BatchResult {
     problem: Option<Value>,
 }
 
-/// Makes several decisions. Each commits alone, and each says what came of it.
+/// Makes several decisions, and says of each what came of it: each commits alone, or all of them together.
 #[utoipa::path(post, path = "/v1/interrupts:decide", request_body = BatchBody,
     params(("Idempotency-Key" = Option<String>, Header)),
     extensions(("x-right" = json!("decide"))), responses((status = 200, body = BatchView)))]
@@ -102,8 +105,8 @@ pub(crate) async fn decide_many(
     for item in body.decisions {
         orders.push(order_of(item, key.clone())?);
     }
-    if body.check_all_first {
-        check_all(&app, &caller, &orders).await?;
+    if body.all_or_nothing {
+        return decide_together(&app, &caller, orders).await;
     }
     let mut results = Vec::new();
     for (id, order) in orders {
@@ -125,35 +128,61 @@ fn order_of(item: BatchItem, key: Option<String>) -> Result<(String, DecisionOrd
         payload: item.payload.map(Value::Object),
         message: item.message,
         reroute_to: item.reroute_to,
+        remember: item
+            .remember
+            .map(|remember| remember.order("decisions[].remember."))
+            .transpose()?,
         way: Way::Batch,
     };
     Ok((item.interrupt_id, order))
 }
 
-async fn check_all(
+/// Decides all or none. Whatever is refused, by a look or by somebody who was faster, is named.
+async fn decide_together(
     app: &App,
     caller: &Caller,
-    orders: &[(String, DecisionOrder)],
-) -> Result<(), Problem> {
-    let mut refused = Vec::new();
-    for (id, order) in orders {
-        let checked = match interrupt_named(app, id).await {
-            Ok(interrupt) => check_decision(app, caller, &interrupt, order),
-            Err(problem) => Err(problem),
-        };
-        if let Err(problem) = checked {
-            refused.push(serde_json::json!({"interrupt_id": id, "problem": problem.to_json()}));
+    orders: Vec<(String, DecisionOrder)>,
+) -> Result<Response, Problem> {
+    let (mut found, mut refused) = (Vec::new(), Vec::new());
+    let names: Vec<String> = orders.iter().map(|(id, _)| id.clone()).collect();
+    for (place, (id, order)) in orders.into_iter().enumerate() {
+        match interrupt_named(app, &id).await {
+            Ok(interrupt) => found.push((interrupt, order)),
+            Err(problem) => refused.push((place, problem)),
         }
     }
-    if refused.is_empty() {
-        return Ok(());
+    if !refused.is_empty() {
+        return Err(none_decided(&names, refused));
     }
-    Err(Problem::new(
+    let decided = acting::decide_all(app, caller, &found).await;
+    let decided = decided.map_err(|refused| none_decided(&names, refused))?;
+    let results: Vec<BatchResult> = decided
+        .iter()
+        .map(|interrupt| BatchResult {
+            interrupt_id: interrupt.id.to_string(),
+            decision: DecisionView::of(interrupt),
+            problem: None,
+        })
+        .collect();
+    let decided = results.len();
+    Ok(Json(BatchView { results, decided }).into_response())
+}
+
+fn none_decided(names: &[String], refused: Vec<(usize, Problem)>) -> Problem {
+    let count = refused.len();
+    let refused: Vec<Value> = refused
+        .into_iter()
+        .map(|(place, problem)| {
+            let id = names.get(place);
+            serde_json::json!({"place": place, "interrupt_id": id, "problem": problem.to_json()})
+        })
+        .collect();
+    Problem::new(
         Kind::BatchRefused,
-        format!("{} of {} would be refused", refused.len(), orders.len()),
+        format!("{count} of {} are refused", names.len()),
         "nothing was decided; send the others without these",
     )
-    .with("refused", refused))
+    .with("refused", refused)
 }
 
 async fn carry_out(app: &App, caller: &Caller, id: String, order: DecisionOrder) -> BatchResult {

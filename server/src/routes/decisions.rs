@@ -18,7 +18,7 @@ use crate::body::StrictJson;
 use crate::metrics::Way;
 use crate::parameters::{Segment, wrong};
 use crate::problem::{Kind, Problem};
-use crate::wire::{DecisionName, DecisionView};
+use crate::wire::{DecisionName, DecisionView, RememberBody};
 
 /// A decision that shall be made.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -40,10 +40,13 @@ pub(crate) struct DecisionBody {
     #[serde(default)]
     #[schema(pattern = "^[0-9a-f]{64}$")]
     shown_digest: Option<String>,
+    /// That it holds for the same question when it is asked again.
+    #[serde(default)]
+    remember: Option<RememberBody>,
 }
 
 /// Reads a digest that a caller names.
-pub(super) fn digest(text: Option<&str>) -> Result<Option<Digest>, Problem> {
+pub(crate) fn digest(text: Option<&str>) -> Result<Option<Digest>, Problem> {
     text.map(|text| {
         text.parse()
             .map_err(|error| wrong("shown_digest", format!("{error}")))
@@ -74,6 +77,10 @@ pub(crate) async fn decide(
         payload: body.payload.map(Value::Object),
         message: body.message,
         reroute_to: body.reroute_to,
+        remember: body
+            .remember
+            .map(|remember| remember.order("remember."))
+            .transpose()?,
         way: Way::Rest,
     };
     let decided = acting::decide(&app, &caller, &interrupt, order).await?;
@@ -114,6 +121,7 @@ pub(crate) async fn reroute(
         payload: None,
         message: body.message,
         reroute_to: Some(body.reroute_to),
+        remember: None,
         way: Way::Rest,
     };
     let decided = acting::decide(&app, &caller, &interrupt, order).await?;

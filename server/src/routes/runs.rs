@@ -367,7 +367,7 @@ pub(crate) async fn told_of(
         for event in events {
             position = event.position;
             looked += 1;
-            if event.run == run {
+            if event.run == Some(run) {
                 told.push(event.json.clone());
             }
             if told.len() == limit {

@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use interrupts::ActorName;
 use interrupts::life::Role;
 use interrupts::store::TokenRow;
-use interrupts::{ActorName, Digest};
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -66,24 +66,25 @@ pub(crate) struct TokenView {
     once: bool,
     /// Whether it lets anybody in now.
     holds: bool,
+    /// The token that it was bought with: that of a session. It ends with that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bought_with: Option<String>,
 }
 
 impl TokenView {
     fn of(row: &TokenRow, holds: bool) -> Self {
+        let of = row.of.map(interrupts::store::short_name);
         Self {
-            id: short(row.digest),
+            id: row.short_name(),
             name: row.name.as_str().to_owned(),
             role: role_name(row.role).to_owned(),
             created_at: row.created_at.to_string(),
             expires_at: row.expires_at.map(|end| end.to_string()),
             once: row.once,
             holds,
+            bought_with: of,
         }
     }
-}
-
-fn short(digest: Digest) -> String {
-    digest.to_string().chars().take(16).collect()
 }
 
 /// The tokens, in the order in which they were made.
@@ -98,7 +99,7 @@ pub(crate) async fn list(
     let rows = rows.map_err(|error| of_store(&error))?;
     Ok(Json(
         rows.iter()
-            .map(|row| TokenView::of(row, row.holds_at(now)))
+            .map(|row| TokenView::of(row, row.holds_among(&rows, now)))
             .collect(),
     ))
 }
@@ -132,7 +133,7 @@ pub(crate) struct NewTokenView {
     responses((status = 201, body = NewTokenView)))]
 pub(crate) async fn create(
     State(app): State<App>,
-    Operates(_caller): Operates,
+    Operates(caller): Operates,
     StrictJson(body): StrictJson<TokenBody>,
 ) -> Result<Response, Problem> {
     let shape = |detail: String| Problem::new(Kind::Shape, detail, "correct the field");
@@ -147,6 +148,7 @@ pub(crate) async fn create(
             .lifetime_s
             .map(|seconds| SignedDuration::from_secs(seconds.into())),
         once: false,
+        by: Some(caller.actor),
     };
     let issued = issue_token(app.store(), order).await;
     let issued = issued.map_err(|error| not_issued(&error))?;
@@ -162,12 +164,12 @@ pub(crate) async fn create(
     extensions(("x-right" = json!("operate"))), responses((status = 200, body = TokenView)))]
 pub(crate) async fn revoke(
     State(app): State<App>,
-    Operates(_caller): Operates,
+    Operates(caller): Operates,
     Segment(id): Segment,
 ) -> Result<Json<TokenView>, Problem> {
     let rows = app.store().tokens().await;
     let rows = rows.map_err(|error| of_store(&error))?;
-    let mut named = rows.iter().filter(|row| short(row.digest) == id);
+    let mut named = rows.iter().filter(|row| row.short_name() == id);
     let (Some(row), None) = (named.next(), named.next()) else {
         return Err(Problem::new(
             Kind::NotFound,
@@ -175,7 +177,10 @@ pub(crate) async fn revoke(
             "`GET /v1/tokens` lists the tokens with their ids",
         ));
     };
-    let revoked = app.store().revoke_token(row.digest).await;
+    let revoked = app
+        .store()
+        .revoke_token(row.digest, Some(caller.actor))
+        .await;
     let revoked = revoked.map_err(|error| of_store(&error))?;
     Ok(Json(TokenView::of(revoked.as_ref().unwrap_or(row), false)))
 }

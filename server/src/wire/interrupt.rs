@@ -1,6 +1,6 @@
 //! An interrupt as callers see it.
 
-use interrupts::life::{Decision, ExpiryOutcome, Interrupt, Lane, Verdict};
+use interrupts::life::{Decider, Decision, ExpiryOutcome, Interrupt, Lane, Verdict};
 use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;
 use routing_core::{InterruptType, StopSource};
@@ -73,6 +73,9 @@ pub(crate) struct DecisionView {
     pub(crate) target: String,
     /// Who decided.
     pub(crate) by: String,
+    /// The standing rule that gave the answer of an earlier decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rule_id: Option<String>,
     /// When.
     pub(crate) at: String,
     /// The interrupt's version that it made.
@@ -91,7 +94,11 @@ impl DecisionView {
             interrupt_id: interrupt.id.to_string(),
             decision: verdict_name(decision.verdict).to_owned(),
             target: decision.target.as_str().to_owned(),
-            by: decider(&decision.by).to_owned(),
+            by: decider(&decision.by).into_owned(),
+            rule_id: match &decision.by {
+                Decider::Rule { rule, .. } => Some(rule.to_string()),
+                Decider::Person { .. } | Decider::Policy | Decider::Deadline => None,
+            },
             at: decision.at.to_string(),
             version: decision.version,
             payload: decision

@@ -358,14 +358,14 @@ async fn a_claim_keeps_others_from_deciding_until_it_is_given_back() {
 }
 
 #[tokio::test]
-async fn a_batch_says_what_came_of_each_and_decides_nothing_where_it_shall_check_first() {
+async fn a_batch_says_what_came_of_each_and_decides_all_or_nothing_where_it_shall() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
     let one = open_question(&*house.store, &run).await;
     let other = open_question(&*house.store, &run).await;
     let item = |id: &dyn std::fmt::Display, version: u64| json!({"interrupt_id": id.to_string(), "version": version, "decision": "approve"});
     let mixed = json!([item(&one.id, one.version), item(&other.id, 1)]);
-    let body = json!({"decisions": mixed, "check_all_first": true});
+    let body = json!({"decisions": mixed, "all_or_nothing": true});
     let refused = house
         .post("reviewer", "/v1/interrupts:decide", &body)
         .send()

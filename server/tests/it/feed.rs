@@ -395,7 +395,7 @@ async fn whoever_has_lost_his_right_to_look_is_not_told_any_more() {
     let mut events = Events::of(stream(&house, "", None).await);
     events.block().await.unwrap();
     let digest = interrupts::Digest::of(house.tokens["viewer"].as_bytes());
-    house.store.revoke_token(digest).await.unwrap();
+    house.store.revoke_token(digest, None).await.unwrap();
     while let Some(block) = events.block().await {
         assert_eq!(block, ": alive");
     }

@@ -185,6 +185,7 @@ pub(crate) async fn token(store: &dyn Store, name: &str, role: Role) -> String {
         role,
         lifetime: None,
         once: false,
+        by: None,
     };
     issue_token(store, order).await.unwrap().secret
 }

@@ -9,6 +9,7 @@ mod house;
 mod page;
 mod requests;
 mod rights;
+mod rules;
 mod runs;
 mod scene;
 mod socket;

@@ -12,7 +12,7 @@ use crate::house::{House, token};
 use crate::scene::{asked, awaiting, checkpoint, open_question, question, running};
 
 /// A browser with a session.
-struct Browser<'house> {
+pub(crate) struct Browser<'house> {
     house: &'house House,
     client: Client,
     cookie: String,
@@ -28,13 +28,14 @@ async fn launch_token(house: &House) -> String {
         role: Role::Operator,
         lifetime: Some(SignedDuration::from_mins(10)),
         once: true,
+        by: None,
     };
     issue_token(&*house.store, order).await.unwrap().secret
 }
 
 impl<'house> Browser<'house> {
     /// Comes in with a token that is typed in.
-    async fn of(house: &'house House, name: &str, role: Role) -> Self {
+    pub(crate) async fn of(house: &'house House, name: &str, role: Role) -> Self {
         let secret = token(&*house.store, name, role).await;
         let client = client();
         let response = client
@@ -53,13 +54,13 @@ impl<'house> Browser<'house> {
         }
     }
 
-    async fn get(&self, path: &str) -> (StatusCode, String) {
+    pub(crate) async fn get(&self, path: &str) -> (StatusCode, String) {
         let request = self.client.get(self.house.url(path));
         let response = request.header("Cookie", &self.cookie).send().await.unwrap();
         (response.status(), response.text().await.unwrap())
     }
 
-    async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Response {
+    pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Response {
         self.client
             .post(self.house.url(path))
             .header("Cookie", &self.cookie)
@@ -490,4 +491,39 @@ async fn every_file_that_a_page_names_is_there() {
         .await
         .unwrap();
     assert_eq!(none.status(), StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_session_ends_with_the_token_that_it_was_bought_with() {
+    let house = House::open().await;
+    let secret = token(&*house.store, "alex", Role::Reviewer).await;
+    let come_in = || async {
+        let request = client()
+            .post(house.url("/session"))
+            .header("Origin", house.url(""))
+            .form(&[("token", &secret)]);
+        cookie(&request.send().await.unwrap())
+    };
+    let cookie = come_in().await;
+    let read = |cookie: String| {
+        let request = client().get(house.url("/v1/runs"));
+        request.header("Cookie", cookie).send()
+    };
+    assert_eq!(read(cookie.clone()).await.unwrap().status(), StatusCode::OK);
+    let digest = interrupts::Digest::of(secret.as_bytes());
+    house.store.revoke_token(digest, None).await.unwrap();
+    let ended = read(cookie).await.unwrap();
+    assert_eq!(ended.status(), StatusCode::UNAUTHORIZED);
+    let tokens = house.get("admin", "/v1/tokens").send().await.unwrap();
+    let tokens: serde_json::Value = tokens.json().await.unwrap();
+    let session = tokens
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["bought_with"].is_string());
+    assert_eq!(session.unwrap()["holds"], false);
+    let history = house.read("/v1/history?kind=token&actor=alex").await;
+    let rows = history["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 1, "who began the session is audited: {history}");
+    assert_eq!(rows[0]["entry"]["holder"]["name"], "alex");
 }

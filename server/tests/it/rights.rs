@@ -59,6 +59,7 @@ async fn every_operation_lets_in_the_roles_that_its_description_names_and_no_oth
         ("agent_id", format!("{}%2Forchestrator", run.id)),
         ("interrupt_id", asked.id.to_string()),
         ("event_id", "evt-1".to_owned()),
+        ("rule_id", "rul_00000000000000000000000000000000".to_owned()),
         ("token_id", "0000000000000000".to_owned()),
     ];
     let operations = operations(&api, &gaps);
@@ -130,7 +131,7 @@ async fn a_revoked_an_ended_and_an_invented_token_let_nobody_in() {
             .send()
     };
     assert_eq!(read(secret.clone()).await.unwrap().status(), StatusCode::OK);
-    house.store.revoke_token(digest).await.unwrap();
+    house.store.revoke_token(digest, None).await.unwrap();
     let invented = format!("irq_{}", "0".repeat(64));
     for secret in [
         secret,

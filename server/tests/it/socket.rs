@@ -350,7 +350,7 @@ async fn a_socket_ends_when_the_token_that_opened_it_is_revoked() {
     .await;
     let mut socket = Socket::open(&house, "admin").await;
     let digest = interrupts::Digest::of(house.tokens["admin"].as_bytes());
-    house.store.revoke_token(digest).await.unwrap();
+    house.store.revoke_token(digest, None).await.unwrap();
     let end = socket.text().await.unwrap();
     assert_eq!(end, "close 1008 the token does not hold any more");
 }

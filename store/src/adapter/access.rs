@@ -2,10 +2,11 @@
 
 use async_trait::async_trait;
 use interrupts::Digest;
+use interrupts::life::Actor;
 use interrupts::store::{NewToken, StoreError, TokenRow, Tokens};
 
 use super::Adapter;
-use crate::operation::{PutToken, RevokeToken, UseToken};
+use crate::operation::{LONGEST_CHAIN, PutToken, RevokeToken, UseToken};
 use crate::query::Backend;
 
 #[async_trait]
@@ -18,12 +19,32 @@ impl<B: Backend> Tokens for Adapter<B> {
         match self.backend.token(digest).await? {
             Some(token) if token.once => self.backend.execute(UseToken { digest }).await,
             // Nothing is written for one that can be used again, so it need not queue behind what is.
-            token => Ok(token.filter(|token| token.holds_at(self.backend.now()))),
+            token => {
+                let now = self.backend.now();
+                let Some(token) = token.filter(|token| token.holds_at(now)) else {
+                    return Ok(None);
+                };
+                let mut above = token.of;
+                for _ in 0..LONGEST_CHAIN {
+                    let Some(digest) = above else {
+                        return Ok(Some(token));
+                    };
+                    match self.backend.token(digest).await? {
+                        Some(row) if row.vouches_at(now) => above = row.of,
+                        Some(_) | None => return Ok(None),
+                    }
+                }
+                Ok(None)
+            }
         }
     }
 
-    async fn revoke_token(&self, digest: Digest) -> Result<Option<TokenRow>, StoreError> {
-        self.backend.execute(RevokeToken { digest }).await
+    async fn revoke_token(
+        &self,
+        digest: Digest,
+        by: Option<Actor>,
+    ) -> Result<Option<TokenRow>, StoreError> {
+        self.backend.execute(RevokeToken { digest, by }).await
     }
 
     async fn tokens(&self) -> Result<Vec<TokenRow>, StoreError> {

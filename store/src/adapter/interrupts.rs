@@ -5,8 +5,8 @@ use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, WithdrawCause,
 };
 use interrupts::store::{
-    AdmitError, Admitted, ChangeError, Delivery, Filter, Interrupts, Page, RaisedQuestion,
-    RerouteRow, Reroutes, StoreError, Swept,
+    AdmitError, Admitted, ChangeError, Deciding, Delivery, Filter, Interrupts, Page,
+    RaisedQuestion, RerouteRow, Reroutes, StandingRules, StoreError, Swept, TogetherError,
 };
 use interrupts::{Digest, IdempotencyKey};
 use jiff::SignedDuration;
@@ -14,7 +14,8 @@ use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 
 use super::Adapter;
 use crate::operation::{
-    Admit, Change, ChangeInterrupt, EndOrphan, ExpireReroute, NodeEnded, Raise, TurnIgnored,
+    Admit, Change, ChangeInterrupt, DecideTogether, EndOrphan, ExpireReroute, NodeEnded, Raise,
+    TurnIgnored,
 };
 use crate::query::Backend;
 
@@ -83,6 +84,13 @@ impl<B: Backend> Interrupts for Adapter<B> {
         apply(&self.backend, id, Change::Decide { judge, choosing }).await
     }
 
+    async fn decide_together(
+        &self,
+        decisions: Vec<Deciding>,
+    ) -> Result<Vec<Interrupt>, TogetherError> {
+        self.backend.execute(DecideTogether { decisions }).await
+    }
+
     async fn withdraw(
         &self,
         id: InterruptId,
@@ -131,6 +139,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
                 Ok(None) | Err(_) => {}
             }
         }
+        swept.rules = self.expire_rules(limit).await?;
         Ok(swept)
     }
 

@@ -137,6 +137,7 @@ const fn run_of(subject: &AuditSubject) -> Option<RunId> {
         | AuditSubject::Fork { run, .. }
         | AuditSubject::Checkpoint { run, .. }
         | AuditSubject::Message { run, .. } => Some(*run),
-        AuditSubject::Purge { .. } => None,
+        AuditSubject::Rule { run, .. } => *run,
+        AuditSubject::Token { .. } | AuditSubject::Purge { .. } => None,
     }
 }

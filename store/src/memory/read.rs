@@ -1,6 +1,7 @@
 //! Reading from memory.
 
 use interrupts::life::{Interrupt, RunState};
+use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
     OutboxRow, Page, Purged, RerouteRow, Run, StoredMessage, TokenRow,
@@ -8,7 +9,7 @@ use interrupts::store::{
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptId, NodeId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 
 use super::Memory;
 use crate::operation::Operation;
@@ -170,6 +171,34 @@ impl Backend for Memory {
         let mut rows: Vec<_> = tables.tokens.rows().map(|(_digest, row)| row).collect();
         rows.sort_by_key(|row| row.position);
         Ok(rows.into_iter().map(|row| row.token.clone()).collect())
+    }
+
+    async fn rule(&self, id: RuleId) -> Found<Option<StandingRule>> {
+        Ok(self.lock().standing.row(&id).map(|row| row.rule.clone()))
+    }
+
+    async fn rules(&self, page: Page) -> Found<Vec<(u64, StandingRule)>> {
+        let tables = self.lock();
+        let rows = tables.standing.rows();
+        let rows = rows.map(|(_id, row)| (row.position, row.rule.clone()));
+        Ok(paged(rows.collect(), page))
+    }
+
+    async fn has_rules(&self, matter: Digest) -> Found<bool> {
+        let tables = self.lock();
+        Ok(tables
+            .shelves
+            .row(&matter)
+            .is_some_and(|shelf| !shelf.is_empty()))
+    }
+
+    async fn due_rules(&self, now: Timestamp, limit: u32) -> Found<Vec<RuleId>> {
+        let tables = self.lock();
+        let due = tables
+            .standing
+            .rows()
+            .filter(|(_id, row)| row.rule.end.is_none() && row.rule.expires_at <= now);
+        Ok(first(due.map(|(id, _row)| *id), limit))
     }
 
     async fn effect(&self, effect: EffectId) -> Found<Option<JournalEntry>> {

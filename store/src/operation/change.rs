@@ -170,7 +170,7 @@ impl ChangeInterrupt {
     }
 }
 
-fn is_decided_by(interrupt: &Interrupt, choosing: &Choosing) -> bool {
+pub(super) fn is_decided_by(interrupt: &Interrupt, choosing: &Choosing) -> bool {
     interrupt.decision.as_ref().is_some_and(|decision| {
         decision.id == choosing.id
             && decision.verdict == choosing.verdict
@@ -227,7 +227,7 @@ pub(super) fn end_orphan(
     }
 }
 
-fn read(id: InterruptId, tables: &mut Tables) -> Result<Interrupt, Halt<ChangeError>> {
+pub(super) fn read(id: InterruptId, tables: &mut Tables) -> Result<Interrupt, Halt<ChangeError>> {
     match tables.interrupts.get(&id)? {
         Some(row) => Ok(row.interrupt.clone()),
         None => Err(Halt::Refused(ChangeError::Unknown { interrupt: id })),

@@ -1,10 +1,14 @@
 //! Tokens.
 
 use interrupts::Digest;
-use interrupts::store::{NewToken, StoreError, TokenRow};
+use interrupts::life::Actor;
+use interrupts::store::{AuditSubject, NewToken, StoreError, TokenRow};
 
 use super::{Halt, Operation};
-use crate::tables::{PlacedToken, Tables};
+use crate::tables::{Failed, PlacedToken, Tables};
+
+/// How many tokens may have been bought with each other: a ticket with a session, that with a token.
+pub(crate) const LONGEST_CHAIN: u32 = 4;
 
 /// Keeps a token.
 pub(crate) struct PutToken {
@@ -38,7 +42,11 @@ impl Operation for PutToken {
             once: new.once,
             used_at: None,
             revoked_at: None,
+            of: new.of,
         };
+        if let Some(by) = &new.by {
+            audit(&token, "created", Some(by.clone()), tables)?;
+        }
         let placed = PlacedToken {
             position,
             token: token.clone(),
@@ -68,6 +76,16 @@ impl Operation for UseToken {
         if !placed.token.holds_at(tables.now) {
             return Ok(None);
         }
+        let mut above = placed.token.of;
+        for depth in 0..=LONGEST_CHAIN {
+            let Some(digest) = above else { break };
+            match tables.tokens.get(&digest)? {
+                Some(row) if depth < LONGEST_CHAIN && row.token.vouches_at(tables.now) => {
+                    above = row.token.of;
+                }
+                Some(_) | None => return Ok(None),
+            }
+        }
         if placed.token.once {
             placed.token.used_at = Some(tables.now);
             tables.tokens.put(self.digest, placed.clone());
@@ -79,6 +97,7 @@ impl Operation for UseToken {
 /// Makes a token void.
 pub(crate) struct RevokeToken {
     pub(crate) digest: Digest,
+    pub(crate) by: Option<Actor>,
 }
 
 impl Operation for RevokeToken {
@@ -86,6 +105,7 @@ impl Operation for RevokeToken {
     type Error = StoreError;
 
     fn want(&self, tables: &mut Tables) {
+        tables.heads.want(&());
         tables.tokens.want(&self.digest);
     }
 
@@ -95,8 +115,36 @@ impl Operation for RevokeToken {
         };
         if placed.token.revoked_at.is_none() {
             placed.token.revoked_at = Some(tables.now);
+            audit(&placed.token, "revoked", self.by.clone(), tables)?;
             tables.tokens.put(self.digest, placed.clone());
         }
         Ok(Some(placed.token))
     }
+}
+
+fn audit(
+    token: &TokenRow,
+    event: &str,
+    by: Option<Actor>,
+    tables: &mut Tables,
+) -> Result<(), Failed> {
+    let kind = match (token.of, token.once) {
+        (Some(_), false) => "a session",
+        (_, true) => "good for one use",
+        (None, false) => "a token",
+    };
+    let until = match token.expires_at {
+        Some(end) => format!("until {end}"),
+        None => "without end".to_owned(),
+    };
+    tables.audit(AuditSubject::Token {
+        token: token.short_name(),
+        event: event.to_owned(),
+        holder: Actor {
+            name: token.name.clone(),
+            role: token.role,
+        },
+        actor: by,
+        detail: Some(format!("{kind}, {until}")),
+    })
 }

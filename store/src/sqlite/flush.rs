@@ -30,6 +30,9 @@ const NODES: &str = "INSERT INTO nodes (position, id, run, body) VALUES (?, ?, ?
 const MESSAGES: &str = "INSERT INTO messages (position, key, run, body) VALUES (?, ?, ?, ?)";
 const TOKENS: &str = "INSERT INTO tokens (position, digest, body) VALUES (?, ?, ?) \
     ON CONFLICT (position) DO UPDATE SET body = excluded.body";
+const RULES: &str = "INSERT INTO rules (position, id, matter, run, live, expires_at, body) \
+    VALUES (?, ?, ?, ?, ?, ?, ?) \
+    ON CONFLICT (position) DO UPDATE SET live = excluded.live, body = excluded.body";
 const JOURNAL: &str = "INSERT INTO journal (position, effect, run, done, body) \
     VALUES (?, ?, ?, ?, ?) \
     ON CONFLICT (position) DO UPDATE SET done = excluded.done, body = excluded.body";
@@ -201,6 +204,24 @@ fn lists(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
                 position(row.position)?,
                 digest.to_string(),
                 body(&row.token, rest)?,
+            ))
+            .map_err(store_error)
+        },
+    )?;
+    write(
+        connection,
+        RULES,
+        tables.standing.dirty(),
+        |sql, (id, row, rest)| {
+            let rule = &row.rule;
+            sql.execute((
+                position(row.position)?,
+                id.to_string(),
+                rule.matter.to_string(),
+                rule.scope.run().map(|run| run.to_string()),
+                rule.end.is_none(),
+                rule.expires_at.as_microsecond(),
+                body(rule, rest)?,
             ))
             .map_err(store_error)
         },

@@ -8,7 +8,7 @@ use super::error::store_error;
 use crate::tables::Forgotten;
 
 /// Each removes what belongs to one run.
-const OF_RUN: [&str; 8] = [
+const OF_RUN: [&str; 9] = [
     "DELETE FROM interrupts WHERE run = ?",
     "DELETE FROM reroutes WHERE run = ?",
     "DELETE FROM slots WHERE run = ?",
@@ -16,6 +16,7 @@ const OF_RUN: [&str; 8] = [
     "DELETE FROM messages WHERE run = ?",
     "DELETE FROM journal WHERE run = ?",
     "DELETE FROM checkpoints WHERE run = ?",
+    "DELETE FROM rules WHERE run = ?",
     "DELETE FROM runs WHERE id = ?",
 ];
 

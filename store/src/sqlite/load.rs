@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::column::{count, json, node_key, read_json, read_text, text};
 use super::error::store_error;
 use crate::tables::{
-    InterruptRow, KeyRow, PlacedNode, PlacedToken, Rest, RunRow, Table, Tables, damaged,
+    InterruptRow, KeyRow, PlacedNode, PlacedRule, PlacedToken, Rest, RunRow, Table, Tables, damaged,
 };
 
 /// Loads what is missing. Says whether anything was.
@@ -101,6 +101,21 @@ impl Loader<'_> {
             let (token, rest) = body(row)?;
             let position = count(row, 1)?;
             Ok((PlacedToken { position, token }, rest))
+        })?;
+        self.rules(tables)
+    }
+
+    fn rules(&mut self, tables: &mut Tables) -> Result<(), StoreError> {
+        let sql = "SELECT body, position FROM rules WHERE id = ?";
+        self.table(sql, &mut tables.standing, ToString::to_string, |row| {
+            let (rule, rest) = body(row)?;
+            let position = count(row, 1)?;
+            Ok((PlacedRule { position, rule }, rest))
+        })?;
+        let sql = "SELECT json_group_array(id) FROM \
+             (SELECT id FROM rules WHERE matter = ? AND live = 1 ORDER BY position)";
+        self.table(sql, &mut tables.shelves, ToString::to_string, |row| {
+            Ok((read_json("the rules of a matter", text(row, 0)?)?, None))
         })
     }
 

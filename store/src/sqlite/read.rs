@@ -3,13 +3,14 @@
 mod row;
 
 use interrupts::life::{Interrupt, RunState};
+use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
     OutboxRow, Page, Purged, RerouteRow, Run, StoredMessage, TokenRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
-use routing_core::{EventId, InterruptId, NodeId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use rusqlite::{Connection, Params, Row};
 
 use super::Sqlite;
@@ -17,7 +18,7 @@ use super::column::{count, each, node_key, position};
 use crate::operation::Operation;
 use crate::query::{Backend, Found, JournalPart};
 use crate::tables::Heads;
-use row::{audited, body, checkpoint, interrupt_id, list, notification, numbered};
+use row::{audited, body, checkpoint, interrupt_id, list, notification, numbered, rule_id};
 
 impl Sqlite {
     async fn rows<T: Send + 'static>(
@@ -171,6 +172,30 @@ impl Backend for Sqlite {
     async fn tokens(&self) -> Found<Vec<TokenRow>> {
         let sql = "SELECT body FROM tokens ORDER BY position";
         self.rows(sql, (), body).await
+    }
+
+    async fn rule(&self, id: RuleId) -> Found<Option<StandingRule>> {
+        let sql = "SELECT body FROM rules WHERE id = ?";
+        self.row(sql, (id.to_string(),), body).await
+    }
+
+    async fn rules(&self, page: Page) -> Found<Vec<(u64, StandingRule)>> {
+        let sql = "SELECT position, body FROM rules WHERE position > ? ORDER BY position LIMIT ?";
+        self.rows(sql, (position(page.after)?, page.limit), numbered)
+            .await
+    }
+
+    async fn has_rules(&self, matter: Digest) -> Found<bool> {
+        let sql =
+            "SELECT COUNT(*) FROM (SELECT 1 FROM rules WHERE matter = ? AND live = 1 LIMIT 1)";
+        let found = self.row(sql, (matter.to_string(),), |row| count(row, 0));
+        Ok(found.await?.unwrap_or(0) > 0)
+    }
+
+    async fn due_rules(&self, now: Timestamp, limit: u32) -> Found<Vec<RuleId>> {
+        let sql =
+            "SELECT id FROM rules WHERE live = 1 AND expires_at <= ? ORDER BY expires_at LIMIT ?";
+        self.rows(sql, (now.as_microsecond(), limit), rule_id).await
     }
 
     async fn effect(&self, effect: EffectId) -> Found<Option<JournalEntry>> {

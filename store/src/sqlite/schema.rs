@@ -9,9 +9,10 @@ use super::error::store_error;
 const OURS: i64 = 0x6972_7173;
 
 /// The steps from an empty file to the newest schema, oldest first. One that was released is never changed.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     include_str!("../../migrations/0001_life.sql"),
     include_str!("../../migrations/0002_nodes.sql"),
+    include_str!("../../migrations/0003_rules.sql"),
 ];
 
 /// The newest schema that this program knows.

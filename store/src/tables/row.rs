@@ -2,6 +2,7 @@
 
 use interrupts::Digest;
 use interrupts::life::Interrupt;
+use interrupts::rules::StandingRule;
 use interrupts::store::{AuditHead, NodeRow, Run, TokenRow};
 use routing_core::{EventId, InterruptId};
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,8 @@ pub(crate) struct Heads {
     pub(crate) messages: u64,
     #[serde(default)]
     pub(crate) tokens: u64,
+    #[serde(default)]
+    pub(crate) rules: u64,
     /// Where the audit was cut off.
     #[serde(default = "uncut")]
     pub(crate) audit_anchor: AuditHead,
@@ -44,6 +47,7 @@ impl Default for Heads {
             nodes: 0,
             messages: 0,
             tokens: 0,
+            rules: 0,
             audit_anchor: AuditHead::EMPTY,
         }
     }
@@ -82,6 +86,13 @@ pub(crate) struct PlacedNode {
 pub(crate) struct PlacedToken {
     pub(crate) position: u64,
     pub(crate) token: TokenRow,
+}
+
+/// A standing rule and its place among all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlacedRule {
+    pub(crate) position: u64,
+    pub(crate) rule: StandingRule,
 }
 
 /// The reroutes of one node that are not final: at most one of each kind.

@@ -19,6 +19,7 @@ mod opening;
 mod purging;
 mod races;
 mod recovery;
+mod rules;
 mod running;
 mod scene;
 mod tokens;
@@ -92,7 +93,21 @@ conformance! {
     tokens:
         a_token_holds_until_its_time_or_until_it_is_revoked,
         a_token_that_is_kept_again_stays_as_it_is,
-        a_token_for_one_use_is_void_after_it;
+        a_token_for_one_use_is_void_after_it,
+        what_was_bought_with_a_token_ends_with_it,
+        a_session_outlives_the_launch_token_that_it_spent,
+        who_makes_and_revokes_a_token_is_audited;
+    rules:
+        a_remembered_decision_answers_the_same_question_in_its_run,
+        a_rule_reaches_as_far_as_it_says,
+        a_rule_answers_nothing_that_differs_from_what_was_shown,
+        a_rule_leaves_to_people_what_a_supervisor_or_a_person_waits_for,
+        a_rule_ends_by_its_uses_its_time_or_a_word,
+        a_rule_needs_somebody_who_may_and_something_that_was_shown,
+        what_cannot_be_remembered_is_not_decided_either,
+        each_moment_of_a_rule_is_audited_and_told,
+        several_decisions_are_made_together_or_not_at_all,
+        a_rule_goes_with_the_run_that_it_is_confined_to;
     forking:
         a_fork_takes_over_what_had_its_result_at_the_checkpoint,
         a_fork_of_a_fork_takes_over_what_the_first_one_took,
@@ -114,6 +129,7 @@ conformance! {
         of_64_owners_one_has_the_run,
         of_64_workers_one_has_the_delivery,
         of_64_users_of_a_token_for_one_use_one_gets_in,
+        of_64_questions_at_once_a_rule_answers_as_many_as_it_says,
         of_64_who_send_one_message_or_make_one_fork_all_get_the_same,
         concurrent_publishers_leave_a_whole_audit_and_outbox;
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use interrupts::life::{Refusal, State};
+use interrupts::rules::{Reach, Remember};
 use interrupts::store::{Admitted, ChangeError, NewRun, NewToken, NodeActivity, RunError, Store};
 use routing_core::RunId;
 
 use crate::nodes::{message, node};
+use crate::rules::{deciding, remember};
 use crate::running::draft;
 use crate::scene::{ALL, Scene, choosing, delivery, person, question, rerouting};
 use crate::tokens::token;
@@ -132,6 +134,32 @@ pub(crate) async fn of_64_users_of_a_token_for_one_use_one_gets_in<S: Store>(sce
     })
     .await;
     assert_eq!(answers.iter().flatten().count(), 1);
+}
+
+pub(crate) async fn of_64_questions_at_once_a_rule_answers_as_many_as_it_says<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let first = scene.awaiting(question(&run, "first")).await;
+    let rule = Remember {
+        most_uses: 7,
+        ..remember(Reach::Run)
+    };
+    let id = rule.id;
+    let decision = deciding(&first, Some(rule));
+    scene.store.decide_together(vec![decision]).await.unwrap();
+    let mut raised = Vec::new();
+    for number in 0..RACERS {
+        raised.push(scene.raised(question(&run, format!("{number}"))).await);
+    }
+    let answers = race(&scene, |number, store| {
+        let (id, epoch) = (raised[number].id, raised[number].epoch);
+        async move { store.apply_rule(id, epoch).await.unwrap() }
+    })
+    .await;
+    assert_eq!(answers.iter().flatten().count(), 7);
+    let spent = scene.store.rule(id).await.unwrap().unwrap();
+    assert_eq!((spent.uses, spent.end.is_some()), (7, true));
 }
 
 pub(crate) async fn of_64_who_send_one_message_or_make_one_fork_all_get_the_same<S: Store>(

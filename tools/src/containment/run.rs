@@ -20,7 +20,8 @@ use super::{
     ContainmentReport, KeptOutput,
 };
 use crate::keeper::{
-    Cgroup, FromKeeper, KEEPER, KeeperEnd, Mechanism, Order, ProcessKey, ToKeeper, write_line,
+    Cgroup, FromKeeper, Input, KEEPER, KeeperEnd, Mechanism, Order, ProcessKey, ToKeeper,
+    write_line,
 };
 use crate::tool::{Progress, ProgressSink, Stream};
 
@@ -54,8 +55,26 @@ impl Containment {
         scope: &StopScope,
         progress: &dyn ProgressSink,
     ) -> Result<Outcome<ContainedEnd, ContainedEnd>, ContainmentError> {
-        let running = Running::start(self.config(), command).await?;
+        let order = order(self.config(), command, Input::Nothing);
+        let running = Running::start(self.config(), &order, Stdio::piped()).await?;
         running.until_the_end(scope, progress).await
+    }
+}
+
+/// The order to run a command.
+pub(super) fn order(config: &ContainmentConfig, command: ContainedCommand, input: Input) -> Order {
+    let variables = command.environment.variables();
+    Order {
+        environment: variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        program: command.program,
+        arguments: command.arguments,
+        directory: command.directory,
+        input,
+        wanted: config.wanted,
+        grace: config.grace,
+        verify_within: config.verify_within,
     }
 }
 
@@ -67,7 +86,7 @@ struct Started {
     process: ProcessKey,
 }
 
-struct Running {
+pub(super) struct Running {
     config: ContainmentConfig,
     keeper: Child,
     orders: OwnedWriteHalf,
@@ -87,9 +106,11 @@ enum Happened {
 }
 
 impl Running {
-    async fn start(
+    /// Starts a keeper with this order. Its output, and the program's, goes where is said.
+    pub(super) async fn start(
         config: &ContainmentConfig,
-        command: ContainedCommand,
+        order: &Order,
+        output: Stdio,
     ) -> Result<Self, ContainmentError> {
         let (ours, theirs) =
             std::os::unix::net::UnixStream::pair().map_err(ContainmentError::Keeper)?;
@@ -99,7 +120,7 @@ impl Running {
             .arg0("irq-tool-keeper")
             .arg(KEEPER)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::piped())
+            .stdout(output)
             .stderr(Stdio::piped())
             // Out of reach of what a terminal sends to the group in its foreground.
             .process_group(0)
@@ -117,27 +138,11 @@ impl Running {
             started: None,
             asked: None,
         };
-        let order = ToKeeper::Run(running.order(command));
         running
-            .order_keeper(&order)
+            .order_keeper(&ToKeeper::Run(order.clone()))
             .await
             .map_err(ContainmentError::Keeper)?;
         Ok(running)
-    }
-
-    fn order(&self, command: ContainedCommand) -> Order {
-        let variables = command.environment.variables();
-        Order {
-            environment: variables
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
-            program: command.program,
-            arguments: command.arguments,
-            directory: command.directory,
-            wanted: self.config.wanted,
-            grace: self.config.grace,
-            verify_within: self.config.verify_within,
-        }
     }
 
     async fn order_keeper(&mut self, order: &ToKeeper) -> std::io::Result<()> {
@@ -146,7 +151,7 @@ impl Running {
         self.orders.write_all(&line).await
     }
 
-    async fn until_the_end(
+    pub(super) async fn until_the_end(
         mut self,
         scope: &StopScope,
         progress: &dyn ProgressSink,

@@ -14,10 +14,13 @@ use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_sig
 use serde::{Deserialize, Serialize};
 
 use super::cgroup;
-use super::order::Order;
+use super::order::{Input, Order};
 
 /// The first argument of the stage.
 pub(super) const LAUNCH: &str = "--irq-tool-launch";
+
+/// The stage's word for an input that comes from where the output goes.
+const TALKS: &str = "talks";
 
 /// Why the stage did not become the tool.
 #[derive(Debug, Serialize, Deserialize, thiserror::Error)]
@@ -41,6 +44,10 @@ pub(super) fn launch(order: &Order, group: Option<&Path>) -> Result<Pid, LaunchF
         .arg(LAUNCH)
         .arg(getpid().as_raw_nonzero().to_string())
         .arg(group.unwrap_or(Path::new("")))
+        .arg(match order.input {
+            Input::Nothing => "",
+            Input::Output => TALKS,
+        })
         .arg(&order.program)
         .args(&order.arguments)
         .env_clear()
@@ -75,19 +82,28 @@ pub(super) fn become_tool(mut arguments: impl Iterator<Item = OsString>) -> Exit
 }
 
 fn try_become(arguments: &mut impl Iterator<Item = OsString>) -> LaunchFault {
-    let (Some(keeper), Some(group), Some(program)) =
-        (arguments.next(), arguments.next(), arguments.next())
-    else {
-        return LaunchFault::Program("the stage needs a keeper, a group and a program".to_owned());
+    let (Some(keeper), Some(group), Some(input), Some(program)) = (
+        arguments.next(),
+        arguments.next(),
+        arguments.next(),
+        arguments.next(),
+    ) else {
+        let needs = "the stage needs a keeper, a group, an input and a program";
+        return LaunchFault::Program(needs.to_owned());
     };
-    if let Err(fault) = prepare(&keeper, &group) {
+    let input = if input == TALKS {
+        Input::Output
+    } else {
+        Input::Nothing
+    };
+    if let Err(fault) = prepare(&keeper, &group, input) {
         return fault;
     }
     let error = Command::new(&program).args(arguments).exec();
     LaunchFault::Program(format!("`{}` cannot be run: {error}", program.display()))
 }
 
-fn prepare(keeper: &OsStr, group: &OsStr) -> Result<(), LaunchFault> {
+fn prepare(keeper: &OsStr, group: &OsStr, input: Input) -> Result<(), LaunchFault> {
     let fault = |error: io::Error| LaunchFault::Program(error.to_string());
     // A keeper that is killed takes the tool's first process with it.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| fault(error.into()))?;
@@ -100,6 +116,11 @@ fn prepare(keeper: &OsStr, group: &OsStr) -> Result<(), LaunchFault> {
     if !group.is_empty() {
         cgroup::enter(Path::new(group)).map_err(|error| LaunchFault::Group(error.to_string()))?;
     }
-    let nothing = std::fs::File::open("/dev/null").map_err(fault)?;
-    rustix::stdio::dup2_stdin(&nothing).map_err(|error| fault(error.into()))
+    let replaced = match input {
+        Input::Nothing => {
+            rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null").map_err(fault)?)
+        }
+        Input::Output => rustix::stdio::dup2_stdin(io::stdout()),
+    };
+    replaced.map_err(|error| fault(error.into()))
 }

@@ -58,6 +58,16 @@ pub enum Exit {
     Signal(i32),
 }
 
+/// Where a tool's standard input comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Input {
+    /// There is none.
+    Nothing,
+    /// From where its output goes: a socket, by which it is talked with.
+    Output,
+}
+
 /// What the keeper is to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Order {
@@ -66,6 +76,7 @@ pub(crate) struct Order {
     /// The whole environment.
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) directory: PathBuf,
+    pub(crate) input: Input,
     pub(crate) wanted: WantedMechanism,
     /// Between asking the processes to end and killing them.
     pub(crate) grace: Duration,

@@ -62,6 +62,9 @@ pub enum Stopped {
     },
     /// The tool itself returned, and has nothing that could go on.
     Returned,
+    /// Whoever does the work elsewhere was told to stop, still listens, and has told nothing more of it. Whether the work
+    /// has ended cannot be seen from here.
+    Quiet,
     /// Something of it may go on.
     LeftBehind {
         /// What, and why.
@@ -150,6 +153,12 @@ pub enum ToolError {
     /// Its program could not be contained.
     #[error(transparent)]
     Containment(#[from] ContainmentError),
+    /// The server that the tool is of failed, or refused the call.
+    #[error("{reason}")]
+    Server {
+        /// Which, and why.
+        reason: String,
+    },
     /// Whatever does the tool's work failed: a server, another agent.
     #[error("{service} failed: {reason}")]
     Service {

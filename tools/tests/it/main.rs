@@ -10,6 +10,7 @@ mod files;
 mod keeper_death;
 mod ledger;
 mod matrix;
+mod mcp;
 mod nasty;
 mod nasty_child;
 mod permissions;

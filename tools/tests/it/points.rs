@@ -159,7 +159,9 @@ fn check_calls(messages: &[ToolMessage], log: &Log) {
                 Stopped::LeftBehind { .. } => {
                     assert!(started && !stopped && !finished, "{message:?}")
                 }
-                Stopped::Verified { .. } => panic!("it has no processes: {message:?}"),
+                Stopped::Verified { .. } | Stopped::Quiet => {
+                    panic!("it has no processes and no server: {message:?}")
+                }
             },
             CallEnd::Failed { .. }
             | CallEnd::FailedAnyway { .. }

@@ -1,33 +1,43 @@
 //! Beginning, and going on: where the run stood, and what a person has decided since.
 
+use interrupts::EffectId;
 use interrupts::life::{Decision, Interrupt, State, Verdict};
-use interrupts::store::{Filter, Page};
+use interrupts::store::{CheckpointId, Filter, Page};
 use routing_core::InterruptType;
 use serde_json::Value;
 
 use super::{Driver, standing::PlanStanding};
 use crate::durable::error::KeepError;
+use crate::durable::journal::RunJournal;
 use crate::plan_execute::effect::PlanEffect;
 use crate::plan_execute::event::PlanEvent;
-use crate::plan_execute::state::{Cause, Phase};
+use crate::plan_execute::revision::{PlanRevision, Unfit};
+use crate::plan_execute::state::{Cause, Phase, PlanExecute};
 use crate::workflow::failure::FlowError;
 
 /// How many interrupts are read together.
 const PAGE: u32 = 1_000;
 
-/// What a person has decided about a run that stood still.
+/// What a person has decided about a plan that stood still.
 #[derive(Debug, Default)]
-struct Decided {
+pub(super) struct Decided {
     /// There is such a decision.
     is_there: bool,
     /// What he wants changed.
     inputs: Vec<String>,
     /// The steps that are left, as he has written them.
-    tasks: Option<Vec<String>>,
+    revised: Option<PlanRevision>,
     cancelled: bool,
 }
 
 impl Decided {
+    /// What one decision says.
+    pub(super) fn of(decision: &Decision) -> Self {
+        let mut decided = Self::default();
+        decided.take(decision);
+        decided
+    }
+
     /// Takes in a decision.
     fn take(&mut self, decision: &Decision) {
         self.is_there = true;
@@ -42,10 +52,10 @@ impl Decided {
                 self.say(input);
             }
         }
-        if let Some(tasks) = content.get("plan") {
-            self.tasks = serde_json::from_value(tasks.clone())
-                .ok()
-                .or_else(|| self.tasks.take());
+        if content.get("plan").is_some_and(|plan| !plan.is_null()) {
+            // What cannot be read is refused where it is carried out, and not passed over.
+            let revision = serde_json::from_value(content).unwrap_or_default();
+            self.revised = Some(revision);
         }
     }
 
@@ -56,20 +66,24 @@ impl Decided {
         }
     }
 
-    /// What happens to a plan that stands still. `None` where nothing was decided.
-    fn events(self) -> Vec<PlanEvent> {
+    /// What happens to the plan that stands still. What does not fit it any more is refused.
+    fn events(self, state: &PlanExecute) -> Result<Vec<PlanEvent>, Unfit> {
+        let said = (!self.inputs.is_empty()).then(|| self.inputs.join("\n"));
         if self.cancelled {
-            return vec![PlanEvent::Cancel { reason: None }];
+            return Ok(vec![PlanEvent::Cancel { reason: said }]);
         }
-        let edit = self.tasks.map(|tasks| PlanEvent::Edit { tasks });
-        let on = if self.inputs.is_empty() {
-            PlanEvent::Resume
-        } else {
-            PlanEvent::Modify {
-                request: self.inputs.join("\n"),
-            }
-        };
-        edit.into_iter().chain([on]).collect()
+        let mut events = Vec::new();
+        if let Some(revision) = self.revised {
+            let preview = revision.check(state)?.ok_or(Unfit::Empty)?;
+            events.push(PlanEvent::Edit {
+                tasks: preview.plan,
+            });
+        }
+        events.push(match said {
+            Some(request) => PlanEvent::Modify { request },
+            None => PlanEvent::Resume,
+        });
+        Ok(events)
     }
 }
 
@@ -87,23 +101,13 @@ impl Driver {
         self.checkpoints.go_on_from(checkpoint);
         journal.load().await?;
         self.model.add(journal.usage());
-        if let Some(id) = checkpoint {
-            let found = record.store().checkpoint(id).await;
-            if let Some(saved) = found.map_err(KeepError::from)? {
-                self.standing = PlanStanding::read(id, saved.form, &saved.content)?;
+        if let Some(id) = checkpoint
+            && let Some((standing, settled)) = read_standing(&journal, id).await?
+        {
+            self.standing = standing;
+            for effect in settled {
+                journal.dispatched(effect).await?;
             }
-            if id.run == self.run {
-                for effect in std::mem::take(&mut self.standing.dispatched) {
-                    journal.dispatched(effect).await?;
-                }
-            } else {
-                // What was asked and decided there is the other run's.
-                self.standing.question = None;
-                self.standing.applied.clear();
-                self.standing.dispatched.clear();
-            }
-            // They are that checkpoint's.
-            self.standing.facts.clear();
         }
         Ok(())
     }
@@ -130,21 +134,30 @@ impl Driver {
             | Phase::Working { .. }
             | Phase::Asking { .. }
             | Phase::BackingOff { .. } => {
-                if !decided.cancelled && decided.inputs.is_empty() && decided.tasks.is_none() {
+                if !decided.cancelled && decided.inputs.is_empty() && decided.revised.is_none() {
                     return Ok(self.standing.state.pick_up(self.now()));
                 }
             }
         }
-        self.carry_out(decided)
+        let effects = self.carry_out(decided)?;
+        self.with_messages(effects).await
     }
 
     /// What a person has decided happens, in one turn: it is saved whole before anything follows from it.
-    fn carry_out(&mut self, decided: Decided) -> Result<Vec<PlanEffect>, FlowError> {
+    pub(super) fn carry_out(&mut self, decided: Decided) -> Result<Vec<PlanEffect>, FlowError> {
         let mut effects = Vec::new();
         if !decided.cancelled {
             effects.extend(self.stand_still()?);
         }
-        let mut events = decided.events().into_iter().peekable();
+        let events = match decided.events(&self.standing.state) {
+            Ok(events) => events,
+            Err(unfit) => {
+                tracing::warn!(run = %self.run, %unfit, "the decided plan does not fit; the plan stands still");
+                effects.push(PlanEffect::Checkpoint { reason: "held" });
+                return Ok(effects);
+            }
+        };
+        let mut events = events.into_iter().peekable();
         while let Some(event) = events.next() {
             let turn = self.apply(&event)?;
             let is_last = events.peek().is_none();
@@ -214,8 +227,30 @@ impl Driver {
     }
 }
 
+/// What a checkpoint holds for this run, and the effects that are carried out by it. `None` where it is not there.
+pub(super) async fn read_standing(
+    journal: &RunJournal,
+    id: CheckpointId,
+) -> Result<Option<(PlanStanding, Vec<EffectId>)>, KeepError> {
+    let record = &journal.record;
+    let Some(saved) = record.store().checkpoint(id).await? else {
+        return Ok(None);
+    };
+    let mut standing = PlanStanding::read(id, saved.form, &saved.content)?;
+    // They are that checkpoint's.
+    standing.facts.clear();
+    let settled = std::mem::take(&mut standing.dispatched);
+    if id.run == record.run {
+        return Ok(Some((standing, settled)));
+    }
+    // What was asked and decided there is the other run's.
+    standing.question = None;
+    standing.applied.clear();
+    Ok(Some((standing, Vec::new())))
+}
+
 /// Whether an effect is done by recording it.
-fn is_recorded(effect: &PlanEffect) -> bool {
+pub(super) fn is_recorded(effect: &PlanEffect) -> bool {
     matches!(
         effect,
         PlanEffect::Record(_) | PlanEffect::Checkpoint { .. } | PlanEffect::WithdrawQuestion

@@ -90,7 +90,7 @@ impl Driver {
         }
     }
 
-    fn is_interrupted(&self) -> bool {
+    pub(super) fn is_interrupted(&self) -> bool {
         self.standing.state.flags().user_interrupted
     }
 

@@ -13,12 +13,14 @@ use crate::plan_execute::state::{Activity, Phase, PlanEnd};
 use crate::workflow::failure::FlowError;
 
 /// The kind of the node that stands for the whole plan.
-pub(crate) const PLAN: &str = "PLAN_EXECUTE";
+pub const PLAN_EXECUTE: &str = "PLAN_EXECUTE";
 
 /// What the store was told of the plan's nodes.
 #[derive(Debug, Default)]
 pub(super) struct ToldNodes {
-    told: BTreeMap<NodeId, (NodeActivity, u32)>,
+    told: BTreeMap<NodeId, NodeRow>,
+    /// Whether nobody will read a message any more.
+    box_is_closed: bool,
 }
 
 /// The agent that does this.
@@ -53,7 +55,7 @@ impl Driver {
         let (activity, role) = standing(state.phase());
         let done = u32::try_from(state.plan().finished().len()).unwrap_or(u32::MAX);
         let mut now = BTreeMap::new();
-        now.insert(self.root.clone(), (PLAN, activity, done));
+        now.insert(self.root.clone(), (PLAN_EXECUTE, activity, done));
         for other in PlanRole::ALL {
             let node = self.root.child(other.segment())?;
             let does = if Some(other) == role {
@@ -69,19 +71,35 @@ impl Driver {
         }
         let mut rows = Vec::new();
         for (node, (kind, does, step)) in now {
-            let changed = (does, step);
             // The number of the last step is the one's alone who took it.
-            let is_known = self.told.told.get(&node).is_some_and(|told| {
-                *told == changed || (told.0 == does && does != NodeActivity::Running)
-            });
-            if is_known && node != self.root {
+            let counts = node == self.root || does == NodeActivity::Running;
+            let is_known = self
+                .told
+                .told
+                .get(&node)
+                .is_some_and(|told| told.activity == does && (told.step == step || !counts));
+            if is_known {
                 continue;
             }
-            if self.told.told.insert(node.clone(), changed) == Some(changed) {
-                continue;
-            }
-            rows.push(self.row(node, kind, does, step)?);
+            let row = self.row(node.clone(), kind, does, step)?;
+            self.told.told.insert(node, row.clone());
+            rows.push(row);
         }
+        self.put(rows).await
+    }
+
+    /// Says to the store whether somebody will read messages. Before the end nobody will: the store refuses them
+    /// from then on, so that none is accepted that nobody reads.
+    pub(super) async fn take_messages(&mut self, takes: bool) -> Result<(), FlowError> {
+        self.told.box_is_closed = !takes;
+        for row in self.told.told.values_mut() {
+            row.takes_messages = takes && !row.activity.is_final();
+        }
+        let rows = self.told.told.values().cloned().collect();
+        self.put(rows).await
+    }
+
+    async fn put(&self, rows: Vec<NodeRow>) -> Result<(), FlowError> {
         let record = &self.journal.record;
         if !rows.is_empty() {
             let kept = record.store().put_nodes(self.run, record.epoch()?, rows);
@@ -102,7 +120,7 @@ impl Driver {
             node,
             kind: KindName::new(kind)?,
             activity,
-            takes_messages: false,
+            takes_messages: !self.told.box_is_closed && !activity.is_final(),
             turn: self.standing.asked,
             step,
             since: self.now(),

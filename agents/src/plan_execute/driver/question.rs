@@ -13,10 +13,10 @@ use routing_core::{
 use serde_json::json;
 
 use super::Driver;
-use super::nodes::{PLAN, role_of};
+use super::nodes::{PLAN_EXECUTE, role_of};
 use super::standing::OpenQuestion;
 use crate::durable::decisions::name_of;
-use crate::durable::desk::{machinery, missing, shortened};
+use crate::durable::desk::{decide_by_rule, machinery, missing, shortened};
 use crate::durable::error::KeepError;
 use crate::plan_execute::desk::PlanRole;
 use crate::plan_execute::state::{Activity, Cause, Held, Phase};
@@ -67,7 +67,7 @@ fn of_failure(error: &str, attempts: u32) -> Asked {
         more => format!("{more} tries"),
     };
     Asked {
-        kind: PLAN,
+        kind: PLAN_EXECUTE,
         details: InterruptDetails {
             r#type: InterruptType::HumanReview,
             reason: format!("The plan cannot go on, after {tries}: {error}"),
@@ -171,7 +171,16 @@ impl Driver {
                 store.raise(raised).await?.into_interrupt()
             }
         };
-        if row.state == State::Acknowledged {
+        // A question that is held because a person interrupted the plan is shown to that person.
+        let by_rule = match self.standing.state.phase() {
+            Phase::Asking { .. } => decide_by_rule(store, &row).await?,
+            Phase::Held(_)
+            | Phase::Created
+            | Phase::Working { .. }
+            | Phase::BackingOff { .. }
+            | Phase::Ended(_) => false,
+        };
+        if row.state == State::Acknowledged && !by_rule {
             let shown = Digest::of(&serde_json::to_vec(&question)?);
             match store.require_review(row.id, row.epoch, shown).await {
                 // It was decided or withdrawn meanwhile, which is seen next.
@@ -310,5 +319,5 @@ impl Driver {
 /// The kinds of a plan's nodes, of which a store knows the names alone.
 pub fn plan_kind(name: &str) -> Option<&'static str> {
     let roles = PlanRole::ALL.into_iter().map(PlanRole::name);
-    roles.chain([PLAN]).find(|kind| *kind == name)
+    roles.chain([PLAN_EXECUTE]).find(|kind| *kind == name)
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use interrupts::life::{Interrupt, Verdict};
+use interrupts::life::Interrupt;
 use routing_core::Outcome;
 use routing_core::review::{Answer, Question, ReviewError};
 
+use super::begin::Decided;
 use super::{Driver, Next, Rest, held_reason};
 use crate::durable::decisions::{answer, words};
 use crate::durable::error::KeepError;
@@ -94,6 +95,15 @@ impl Driver {
             return Ok(self.withdrawn());
         };
         self.standing.dispatched.push(decision.effect);
+        if !matches!(self.standing.state.phase(), Phase::Asking { .. }) {
+            self.recorder.record(RunEvent::InterruptAnswered {
+                interrupt: row.id,
+                answer: answer(decision.content.as_deref())
+                    .map(|(answer, _confidence)| answer)
+                    .unwrap_or_default(),
+            });
+            return Ok(Next::Effects(self.carry_out(Decided::of(decision))?));
+        }
         let unreadable = |source| KeepError::Unreadable {
             place: format!("the decision of {}", row.id),
             source,
@@ -103,36 +113,14 @@ impl Driver {
             interrupt: row.id,
             answer: answer.clone(),
         });
-        let said = in_words(&answer);
-        if let Phase::Asking { .. } = self.standing.state.phase() {
-            let told = [words(decision).map(str::to_owned), said];
-            let told: Vec<String> = told.into_iter().flatten().collect();
-            let answer = if told.is_empty() {
-                "[approved: go on]".to_owned()
-            } else {
-                told.join(" ")
-            };
-            return Ok(Next::Event(PlanEvent::Answered { answer }));
-        }
-        Ok(match (decision.verdict, said) {
-            (Verdict::Cancel | Verdict::Reject, reason) => {
-                Next::Event(PlanEvent::Cancel { reason })
-            }
-            (
-                Verdict::Approve
-                | Verdict::Edit
-                | Verdict::Respond
-                | Verdict::Ignore
-                | Verdict::Reroute
-                | Verdict::ModifyPlan
-                | Verdict::Resume
-                | Verdict::Applied,
-                said,
-            ) => Next::Event(match said {
-                Some(request) => PlanEvent::Modify { request },
-                None => PlanEvent::Resume,
-            }),
-        })
+        let told = [words(decision).map(str::to_owned), in_words(&answer)];
+        let told: Vec<String> = told.into_iter().flatten().collect();
+        let answer = if told.is_empty() {
+            "[approved: go on]".to_owned()
+        } else {
+            told.join(" ")
+        };
+        Ok(Next::Event(PlanEvent::Answered { answer }))
     }
 
     /// Nobody will answer any more. An agent goes on without an answer; a failure stays one.

@@ -43,6 +43,17 @@ pub struct PlanStanding {
     /// The decisions that are carried out by what this holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dispatched: Vec<EffectId>,
+    /// The place of the last message that was read, among all messages of the store.
+    #[serde(default, skip_serializing_if = "is_none_read")]
+    pub read: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives a reference to the field"
+)]
+const fn is_none_read(read: &u64) -> bool {
+    *read == 0
 }
 
 impl PlanStanding {
@@ -56,6 +67,7 @@ impl PlanStanding {
             facts: Vec::new(),
             applied: Vec::new(),
             dispatched: Vec::new(),
+            read: 0,
         }
     }
 

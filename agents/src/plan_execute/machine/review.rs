@@ -18,6 +18,7 @@ impl Draft {
                 Ok(())
             }
             PlanEvent::Suggest { request } => self.suggest(request),
+            PlanEvent::Propose { tasks } => self.propose(tasks),
             PlanEvent::Suggested { tasks } => self.suggested(event, tasks),
             PlanEvent::ApplySuggestion => {
                 let tasks = held
@@ -43,6 +44,7 @@ impl Draft {
             | PlanEvent::CallStopped
             | PlanEvent::Failed(_)
             | PlanEvent::RetryDue
+            | PlanEvent::Told { .. }
             | PlanEvent::Interrupt { .. }
             | PlanEvent::Cancel { .. } => Err(self.out_of_place(event)),
         }
@@ -145,6 +147,18 @@ impl Draft {
         }
         self.effects
             .push(PlanEffect::AskModel(Asking::Suggestion { request }));
+        Ok(())
+    }
+
+    /// Keeps a change to be looked at, in place of the one that was kept before.
+    fn propose(&mut self, tasks: &[String]) -> Result<(), Refused> {
+        // What makes no plan is no proposal.
+        self.state.plan.revised(tasks)?;
+        if let Some(held) = self.held() {
+            held.is_suggesting = false;
+            held.suggestion = Some(tasks.iter().map(|task| task.trim().to_owned()).collect());
+        }
+        self.checkpoint("proposed");
         Ok(())
     }
 

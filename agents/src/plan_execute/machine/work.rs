@@ -42,6 +42,9 @@ impl Draft {
         match (event, activity) {
             (PlanEvent::Asked { question }, activity) => self.asked(activity, question),
             (PlanEvent::CallStopped, activity) => self.stopped(event, activity)?,
+            (PlanEvent::Told { messages }, Activity::Executing { .. } | Activity::Replanning) => {
+                self.told(messages)
+            }
             (PlanEvent::Failed(failure), activity) => self.failed(activity, failure),
             // Else it would be asked the same again, and again.
             (PlanEvent::Planned { tasks }, Activity::Replanning) if tasks.is_empty() => {
@@ -195,6 +198,20 @@ impl Draft {
         }
         self.escape(activity, None);
         Ok(())
+    }
+
+    /// Messages came before what is wanted has begun: the plan is made anew with them first.
+    fn told(&mut self, messages: &[String]) {
+        for message in messages {
+            self.record(FactKind::Told, Some(message));
+        }
+        let flags = &mut self.state.flags;
+        flags.should_force_replan = true;
+        let wanted = flags.user_modification_request.iter();
+        let wanted: Vec<&str> = wanted.chain(messages).map(String::as_str).collect();
+        flags.user_modification_request = Some(wanted.join("\n"));
+        self.checkpoint("messages read");
+        self.begin(Activity::ForcedReplanning);
     }
 
     fn failed(&mut self, activity: Activity, failure: &Failure) {

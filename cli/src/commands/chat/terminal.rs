@@ -413,6 +413,7 @@ impl Talk {
                 Role::System => "system",
                 Role::User => "you",
                 Role::Assistant => "model",
+                Role::Tool => "tool",
             };
             let name = self.palette.paint(Tone::Strong, &format!("{who}:"));
             self.screen.rows([name.as_str()]);

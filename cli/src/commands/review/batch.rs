@@ -4,16 +4,19 @@ use std::io::Read;
 use std::path::Path;
 
 use interrupts::life::{Interrupt, Verdict};
+use interrupts::rules::{Reach, Remember};
+use jiff::SignedDuration;
+use routing_core::RuleId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::chosen::{Parts, of_parts};
-use super::deciding::decide;
+use super::deciding::deciding;
 use crate::address::find_interrupt;
 use crate::arguments::{parse_verdict, verdict_name};
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
-use crate::installation::Installation;
+use crate::installation::{Installation, NewDecision};
 use crate::view::json_line;
 
 /// The most bytes of a batch.
@@ -33,6 +36,32 @@ struct Wanted {
     reroute_to: Option<String>,
     #[serde(default)]
     version: Option<u64>,
+    #[serde(default)]
+    remember: Option<RememberLine>,
+}
+
+/// That a decision of a batch holds for the same question when it is asked again.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RememberLine {
+    #[serde(default = "in_its_run")]
+    scope: Reach,
+    #[serde(default = "an_hour")]
+    ttl_s: u32,
+    #[serde(default = "ten")]
+    max_uses: u32,
+}
+
+const fn in_its_run() -> Reach {
+    Reach::Run
+}
+
+const fn an_hour() -> u32 {
+    3_600
+}
+
+const fn ten() -> u32 {
+    10
 }
 
 /// Decides each line. A line that fails does not keep the others; a line that cannot be read keeps all of
@@ -48,9 +77,13 @@ struct Wanted {
 pub(super) async fn decide_all(
     installation: &dyn Installation,
     path: &Path,
+    together: Together,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
     let wanted = read(path)?;
+    if together == Together::AllOrNothing {
+        return all_or_nothing(installation, wanted, as_json).await;
+    }
     let count = wanted.len();
     let mut failed: Vec<Exit> = Vec::new();
     for line in wanted {
@@ -79,6 +112,61 @@ pub(super) async fn decide_all(
         .into())
 }
 
+/// Whether a batch is one transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Together {
+    /// Each line commits alone.
+    EachAlone,
+    /// All lines commit together, or none.
+    AllOrNothing,
+}
+
+/// Decides all lines in one transaction. Where one is refused, none is decided, and each that was is told.
+async fn all_or_nothing(
+    installation: &dyn Installation,
+    wanted: Vec<Wanted>,
+    as_json: bool,
+) -> anyhow::Result<Exit> {
+    let names: Vec<String> = wanted.iter().map(|line| line.interrupt.clone()).collect();
+    let (mut ready, mut refused) = (Vec::new(), Vec::new());
+    for (place, line) in wanted.into_iter().enumerate() {
+        match prepared(installation, line).await {
+            Ok(deciding) => ready.push(deciding),
+            Err(error) => match error.downcast::<Failure>() {
+                Ok(failure) => refused.push((place, failure)),
+                Err(error) => return Err(error),
+            },
+        }
+    }
+    if refused.is_empty() {
+        match installation.decide_together(ready).await? {
+            Ok(decided) => {
+                for one in &decided {
+                    print(&done(one, as_json))?;
+                }
+                return Ok(Exit::Success);
+            }
+            Err(lost) => refused = lost,
+        }
+    }
+    let (first, count) = (
+        refused.first().map(|(_, failure)| failure.exit),
+        refused.len(),
+    );
+    for (place, failure) in refused {
+        let name = names.get(place).map_or("?", String::as_str);
+        let exit = failure.exit;
+        print(&undone(name, exit, &failure.into(), as_json))?;
+    }
+    let text = format!(
+        "nothing was decided: {count} of {} are refused",
+        names.len()
+    );
+    Err(Failure::new(first.unwrap_or(Exit::Failure), text)
+        .hint("take them out of the file, or leave --all-or-nothing away")
+        .into())
+}
+
 fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     let mut text = String::new();
     if path == Path::new("-") {
@@ -98,7 +186,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
         wanted.push(serde_json::from_str(line).map_err(|error| {
             let text = format!("line {}: {error}; nothing was decided", index + 1);
             Failure::new(Exit::Usage, text).hint(
-                "a line has interrupt, decision, and where wanted payload, message, reroute_to, version",
+                "a line has interrupt, decision, and where wanted payload, message, reroute_to, version, remember",
             )
         })?);
     }
@@ -106,6 +194,14 @@ fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
 }
 
 async fn one(installation: &dyn Installation, wanted: Wanted) -> anyhow::Result<Interrupt> {
+    let deciding = prepared(installation, wanted).await?;
+    Ok(installation.decide(deciding).await?)
+}
+
+async fn prepared(
+    installation: &dyn Installation,
+    wanted: Wanted,
+) -> anyhow::Result<NewDecision> {
     let verdict: Verdict =
         parse_verdict(&wanted.decision).map_err(|problem| Failure::new(Exit::Usage, problem))?;
     let interrupt = find_interrupt(installation, &wanted.interrupt).await?;
@@ -115,7 +211,13 @@ async fn one(installation: &dyn Installation, wanted: Wanted) -> anyhow::Result<
         to: wanted.reroute_to,
     };
     let chosen = of_parts(&interrupt, verdict, parts)?;
-    decide(installation, &interrupt, chosen, wanted.version).await
+    let remember = wanted.remember.map(|remember| Remember {
+        id: RuleId::generate(),
+        reach: remember.scope,
+        lifetime: SignedDuration::from_secs(remember.ttl_s.into()),
+        most_uses: remember.max_uses,
+    });
+    deciding(installation, &interrupt, chosen, wanted.version, remember).await
 }
 
 fn done(decided: &Interrupt, as_json: bool) -> String {

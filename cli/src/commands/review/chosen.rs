@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use agents::plan_execute::{PlanRevision, plan_kind};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
 use llm::JsonSchemaConstraints;
@@ -96,6 +97,16 @@ pub(super) fn of_parts(
     if interrupt.family() == Family::Stop {
         return of_stop(verdict, parts);
     }
+    let is_plans = plan_kind(interrupt.kind.as_str()).is_some();
+    if is_plans
+        && verdict == Verdict::ModifyPlan
+        && parts
+            .payload
+            .as_ref()
+            .is_some_and(|it| it.get("plan").is_some())
+    {
+        return of_stop(verdict, parts);
+    }
     let mut answer: Answer = match parts.payload {
         Some(payload) => serde_json::from_value(payload).map_err(|error| {
             Failure::new(Exit::Usage, format!("the payload is no answer: {error}")).hint(
@@ -142,15 +153,26 @@ fn of_stop(verdict: Verdict, parts: Parts) -> Result<Chosen, Failure> {
 /// New input as a payload. A changed plan may say more than what the agent is told.
 fn input_of(verdict: Verdict, payload: Value) -> Result<String, Failure> {
     let is_input = if verdict == Verdict::ModifyPlan {
-        payload.get("input").is_some_and(Value::is_string)
+        // What it does to the steps is looked at where it is decided.
+        serde_json::from_value::<PlanRevision>(payload.clone()).is_ok()
     } else {
         serde_json::from_value::<Resume>(payload.clone()).is_ok()
     };
     if is_input {
         return Ok(payload.to_string());
     }
-    let text = "the payload is no new input";
-    Err(Failure::new(Exit::Usage, text).hint("write {\"input\":\"…\"}, or --message TEXT"))
+    let (text, hint) = if verdict == Verdict::ModifyPlan {
+        (
+            "the payload is no change of a plan",
+            "write {\"plan\":[\"one step\",\"another\"]}, or --message TEXT",
+        )
+    } else {
+        (
+            "the payload is no new input",
+            "write {\"input\":\"…\"}, or --message TEXT",
+        )
+    };
+    Err(Failure::new(Exit::Usage, text).hint(hint))
 }
 
 /// Whether the answer has what its verdict says.

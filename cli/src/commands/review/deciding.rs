@@ -1,12 +1,14 @@
 //! Deciding an interrupt as it was shown.
 
 use interrupts::life::{Interrupt, Refusal, State};
+use interrupts::rules::Remember;
 use interrupts::store::Run;
 
 use super::chosen::Chosen;
 use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewDecision};
+use crate::plan::checked;
 use crate::refused::by_life;
 use crate::storage::is_owned;
 
@@ -24,21 +26,51 @@ pub(in crate::commands) async fn decide(
     shown: &Interrupt,
     chosen: Chosen,
     if_version: Option<u64>,
+    remember: Option<Remember>,
 ) -> anyhow::Result<Interrupt> {
-    let id = shown.id;
+    let deciding = deciding(installation, shown, chosen, if_version, remember).await?;
+    Ok(installation.decide(deciding).await?)
+}
+
+/// A decision about an interrupt as it was shown.
+///
+/// # Errors
+///
+/// [`Exit::Conflict`] where it is not open.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(super) async fn deciding(
+    installation: &dyn Installation,
+    shown: &Interrupt,
+    chosen: Chosen,
+    if_version: Option<u64>,
+    remember: Option<Remember>,
+) -> anyhow::Result<NewDecision> {
     let version = if_version.unwrap_or(shown.version);
     let Some(review) = shown.review.as_ref().filter(|_review| is_open(shown)) else {
         return Err(not_open(shown).into());
     };
-    let decided = installation.decide(NewDecision {
-        interrupt: id,
+    let content = chosen.content.as_deref();
+    let bound = match installation.beside() {
+        Some(storage) => checked(storage, shown, chosen.verdict, content).await?,
+        // The server looks at it before it decides.
+        None => None,
+    };
+    let content = match bound {
+        Some((_preview, bound)) => Some(bound),
+        None => chosen.content,
+    };
+    Ok(NewDecision {
+        interrupt: shown.id,
         version,
         shown: review.shown,
         verdict: chosen.verdict,
         target: chosen.target,
-        content: chosen.content,
-    });
-    Ok(decided.await?)
+        content,
+        remember,
+    })
 }
 
 fn is_open(interrupt: &Interrupt) -> bool {
@@ -70,7 +102,7 @@ pub(super) fn not_open(interrupt: &Interrupt) -> Failure {
 }
 
 /// What was decided, and who goes on with it.
-pub(super) fn told(decided: &Interrupt, run: Option<&Run>) -> String {
+pub(in crate::commands) fn told(decided: &Interrupt, run: Option<&Run>) -> String {
     let Some(decision) = &decided.decision else {
         return format!("{} is {}.\n", decided.id, decided.state);
     };

@@ -19,12 +19,15 @@ use tokio::runtime::Handle;
 use crate::arguments::LimitArguments;
 use crate::exit::{Exit, Failure};
 use crate::keep::Kept;
-use crate::spending::{no_price, spending};
+use crate::spending::{amount, no_price, prices, spending};
 
 /// What pauses a run.
+#[derive(Debug, Clone)]
 pub(in crate::commands) struct OuterLimits {
     timeout: Option<Duration>,
     budget: Option<(Money, PriceTable)>,
+    /// What models cost, for runs that bring a budget of their own.
+    prices: PriceTable,
     grace: Option<Duration>,
     policy: Arc<Policy>,
 }
@@ -40,10 +43,65 @@ impl OuterLimits {
         let budget = spending(&arguments.budget)?;
         Ok(Self {
             timeout,
+            prices: match &budget {
+                Some((_limit, prices)) => prices.clone(),
+                None => prices(&arguments.budget)?,
+            },
             budget,
             grace: arguments.grace.map(|grace| grace.unsigned_abs()),
             policy: Arc::new(crate::policy::of(arguments.policy.as_deref())?),
         })
+    }
+
+    /// No limit at all.
+    #[cfg(test)]
+    pub(in crate::commands) fn none() -> Self {
+        Self {
+            timeout: None,
+            budget: None,
+            prices: PriceTable::new("USD"),
+            grace: None,
+            policy: Arc::default(),
+        }
+    }
+
+    /// What the command line of a server says: prices may stand there for the budgets of its runs alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`OuterLimits::of`].
+    pub(in crate::commands) fn of_server(arguments: &LimitArguments) -> Result<Self, Failure> {
+        let budget = &arguments.budget;
+        let prices = prices(budget)?;
+        let limit = budget.budget_usd.as_deref().map(amount).transpose()?;
+        Ok(Self {
+            timeout: arguments.timeout.map(|limit| limit.unsigned_abs()),
+            budget: limit.map(|limit| (limit, prices.clone())),
+            prices,
+            grace: arguments.grace.map(|grace| grace.unsigned_abs()),
+            policy: Arc::new(crate::policy::of(arguments.policy.as_deref())?),
+        })
+    }
+
+    /// The same with a run's own time and money. It may have less than these allow, never more.
+    #[must_use]
+    pub(in crate::commands) fn tightened(
+        &self,
+        timeout: Option<Duration>,
+        budget: Option<Money>,
+    ) -> Self {
+        let limit = self.budget.as_ref().map(|(limit, _prices)| *limit);
+        let limit = [limit, budget].into_iter().flatten().min();
+        Self {
+            timeout: [self.timeout, timeout].into_iter().flatten().min(),
+            budget: limit.map(|limit| (limit, self.prices.clone())),
+            ..self.clone()
+        }
+    }
+
+    /// How long a stop may be graceful, where the command line says so.
+    pub(in crate::commands) const fn grace(&self) -> Option<Duration> {
+        self.grace
     }
 
     /// What holds for the run's interrupts.

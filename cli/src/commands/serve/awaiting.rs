@@ -1,12 +1,52 @@
 //! The reviewer of a run that a server executes: nobody here; who answers does so through the store.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, StopReason, StopScope};
+use tokio::sync::watch;
 
-/// Waits until the run is stopped. A decision that reaches the store ends the waiting before.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Awaiting;
+/// Waits until the run is stopped, or until all of it has waited for a while: it is put aside then, and costs no
+/// memory until somebody decides. A decision that reaches the store ends the waiting before.
+#[derive(Debug, Clone)]
+pub(super) struct Awaiting {
+    stands: watch::Receiver<bool>,
+    put_aside_after: Duration,
+}
+
+impl Awaiting {
+    pub(super) fn new(stands: watch::Receiver<bool>, put_aside_after: Duration) -> Self {
+        Self {
+            stands,
+            put_aside_after,
+        }
+    }
+
+    async fn wait<T>(&self, scope: &StopScope) -> Result<Outcome<T>, ReviewError> {
+        tokio::select! {
+            reason = scope.stopping() => stopped(reason),
+            () = self.stood_still() => Err(ReviewError::NobodyThere),
+        }
+    }
+
+    /// Until nothing of the run has worked for the whole time.
+    async fn stood_still(&self) {
+        let mut stands = self.stands.clone();
+        loop {
+            if stands.wait_for(|stands| *stands).await.is_err() {
+                return;
+            }
+            let works = stands.wait_for(|stands| !*stands);
+            if tokio::time::timeout(self.put_aside_after, works)
+                .await
+                .is_err()
+            {
+                return;
+            }
+        }
+    }
+}
 
 fn stopped<T>(reason: StopReason) -> Result<Outcome<T>, ReviewError> {
     Ok(Outcome::Interrupted {
@@ -22,7 +62,7 @@ impl Reviewer for Awaiting {
         _question: &Question,
         scope: &StopScope,
     ) -> Result<Outcome<Answer>, ReviewError> {
-        stopped(scope.stopping().await)
+        self.wait(scope).await
     }
 
     async fn resume(
@@ -30,6 +70,6 @@ impl Reviewer for Awaiting {
         _pause: &Pause,
         scope: &StopScope,
     ) -> Result<Outcome<Resume>, ReviewError> {
-        stopped(scope.stopping().await)
+        self.wait(scope).await
     }
 }

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use agents::run::{RunOrder, RunStatus};
 use async_trait::async_trait;
-use interrupts::life::Actor;
+use interrupts::life::{Actor, RunState};
 use interrupts::store::{CheckpointId, NewRun, Run, RunError, Store};
 use routing_core::RunId;
 use server::{LaunchError, LaunchOrder, RunLauncher};
 use tokio_util::task::TaskTracker;
 
+use super::news::has_news;
 use super::order::{Defaults, is_launched};
 use super::predecessor::{Hindrance, hindrance, is_live};
 use super::work::Work;
@@ -53,6 +54,12 @@ impl Shared {
 
     fn store(&self) -> &dyn Store {
         self.keeping.store()
+    }
+
+    /// What the order of a run needs, with the limits that were stored with it.
+    fn prepare(&self, order: RunOrder, content: &str) -> Result<Work, Failure> {
+        let limits = self.defaults.limits_of(content)?;
+        Work::prepare(order, limits, &self.defaults)
     }
 }
 
@@ -100,9 +107,43 @@ impl Launcher {
                 }
                 continue;
             }
+            if !self.has_news(&run).await {
+                tracing::debug!(run = %run.id, "the run waits for people");
+                continue;
+            }
             match self.go_on(&run, Lifting::Shutdown).await {
                 Ok(()) => tracing::info!(run = %run.id, "the run goes on here"),
                 Err(error) => tracing::warn!(run = %run.id, %error, "the run does not go on here"),
+            }
+        }
+    }
+
+    /// Goes on with runs that were put aside, whoever decides and in whatever process, until the manager or the
+    /// last run has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: what is decided stands in the store.
+    pub(super) async fn go_on_with_what_was_put_aside(&self) {
+        let mut news = self.0.keeping.manager.news_of_unkept_runs();
+        while let Some(run) = news.recv().await {
+            match self.0.store().run(run).await {
+                Ok(Some(row)) if is_launched(&row.content) && row.state == RunState::Waiting => {
+                    self.look_again(run).await;
+                }
+                Ok(_) => {}
+                Err(error) => tracing::warn!(%run, %error, "the run could not be looked at"),
+            }
+        }
+    }
+
+    /// Whether a run that waits has something to do. Where that cannot be read, it is tried.
+    async fn has_news(&self, run: &Run) -> bool {
+        match has_news(self.0.store(), run).await {
+            Ok(found) => found,
+            Err(error) => {
+                tracing::warn!(run = %run.id, %error, "what the run waits for could not be read");
+                true
             }
         }
     }
@@ -132,7 +173,7 @@ impl Launcher {
             Failure::new(Exit::Failure, crate::exit::causes(&error))
                 .hint("it is of another workflow than this program's")
         })?;
-        let work = Work::prepare(order, self.0.defaults.pace)?;
+        let work = self.0.prepare(order, &run.content)?;
         let kept = self.0.keeping.take(run.id, work.workflow()).await?;
         if found == Hindrance::Shutdown {
             let by = actor().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
@@ -194,8 +235,14 @@ impl Launcher {
             if self.0.tasks.is_closed() {
                 return;
             }
-            if let Err(error) = self.resume(run).await {
-                tracing::debug!(%run, %error, "the run stands");
+            match self.0.store().run(run).await {
+                Ok(Some(row)) if self.has_news(&row).await => {
+                    if let Err(error) = self.resume(run).await {
+                        tracing::debug!(%run, %error, "the run stands");
+                    }
+                }
+                Ok(_) => tracing::debug!(%run, "the run waits for people"),
+                Err(error) => tracing::warn!(%run, %error, "the run could not be looked at again"),
             }
         })
     }
@@ -235,11 +282,13 @@ fn not_created(error: &RunError) -> LaunchError {
 impl RunLauncher for Launcher {
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
         let (run_order, content) = self.0.defaults.order(&order)?;
-        let pace = self.0.defaults.pace;
-        let work = Work::prepare(run_order, pace).map_err(|failure| LaunchError::Order {
-            field: "options".to_owned(),
-            reason: failure.to_string(),
-        })?;
+        let work = self
+            .0
+            .prepare(run_order, &content)
+            .map_err(|failure| LaunchError::Order {
+                field: "options".to_owned(),
+                reason: failure.to_string(),
+            })?;
         let new = NewRun {
             id: RunId::generate(),
             alias: order.alias,
@@ -282,7 +331,8 @@ impl RunLauncher for Launcher {
             RunOrder::from_content(&from.content).map_err(|error| LaunchError::Refused {
                 reason: crate::exit::causes(&error),
             })?;
-        let work = Work::prepare(order, self.0.defaults.pace).map_err(|it| refused(&it))?;
+        let work = self.0.prepare(order, &from.content);
+        let work = work.map_err(|it| refused(&it))?;
         let new = NewRun {
             id: RunId::generate(),
             alias: None,

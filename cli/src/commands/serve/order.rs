@@ -1,22 +1,29 @@
 //! What somebody on the network orders, as the order of a run. Whoever is on the network may choose among
 //! what the server was started with; no folder above its own, no address to which a key would be sent.
 
+use std::num::NonZeroU32;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use agents::catalogue;
 use agents::run::{Goal, RunLimits, RunOrder, Workflow};
 use interrupts::life::Actor;
 use llm::Script;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use server::{LaunchError, LaunchOrder};
 
 use crate::arguments::ServeArguments;
+use crate::commands::run::OuterLimits;
 use crate::exit::{Exit, Failure};
 use crate::model::ModelChoice;
+use crate::spending::amount;
 
 /// The field of a stored order that names who launched the run. Readers of older programs pass over it.
 const LAUNCHED_BY: &str = "launched_by";
+
+/// The field of a stored order that holds the limits which it brought along.
+const OWN_LIMITS: &str = "own_limits";
 
 /// What a new run has where its order says nothing else.
 #[derive(Debug, Clone)]
@@ -25,18 +32,36 @@ pub(super) struct Defaults {
     model: String,
     base_url: Option<String>,
     pub(super) pace: u32,
+    /// How long a run of which everything waits for people stays in memory.
+    pub(super) put_aside_after: Duration,
+    /// What holds for every run.
+    pub(super) limits: OuterLimits,
+    max_steps: Option<NonZeroU32>,
+}
+
+/// The limits that a run brings along, kept with its order: they hold wherever a server goes on with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct OwnLimits {
+    /// How long it may take, in seconds.
+    timeout_s: Option<u32>,
+    /// What its models may cost, in dollars.
+    budget_usd: Option<String>,
 }
 
 /// What an order may say beside its goal.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Options {
+    workflow: Option<Workflow>,
     workspace: Option<PathBuf>,
     model: Option<String>,
     seed: Option<u64>,
     script: Option<Value>,
-    max_steps: Option<std::num::NonZeroU32>,
+    max_steps: Option<NonZeroU32>,
     corrections: Option<u32>,
+    timeout_s: Option<NonZeroU32>,
+    budget_usd: Option<String>,
 }
 
 impl Defaults {
@@ -59,6 +84,9 @@ impl Defaults {
             model: arguments.model.clone(),
             base_url: arguments.base_url.clone(),
             pace: arguments.pace,
+            put_aside_after: arguments.put_aside_after.unsigned_abs(),
+            limits: OuterLimits::of_server(&arguments.limits)?,
+            max_steps: arguments.limits.max_steps,
         })
     }
 
@@ -75,9 +103,17 @@ impl Defaults {
         let (model, base_url) = self.model_of(options.model)?;
         let script = options.script.as_ref().map(script_of).transpose()?;
         let defaults = RunLimits::default();
+        let workflow = options.workflow.unwrap_or_default();
+        let most_steps = [self.max_steps, options.max_steps].into_iter().flatten();
+        let own = OwnLimits {
+            timeout_s: options.timeout_s.map(NonZeroU32::get),
+            budget_usd: options.budget_usd,
+        };
+        self.tightened(&own)
+            .map_err(|error| wrong("options.budget_usd", error))?;
         let order = RunOrder {
-            version: RunOrder::VERSION,
-            workflow: Workflow::default(),
+            version: workflow.form(),
+            workflow,
             goal: goal.as_str().to_owned(),
             workspace: workspace.to_string_lossy().into_owned(),
             model,
@@ -85,15 +121,34 @@ impl Defaults {
             seed: options.seed.unwrap_or(1),
             script,
             limits: RunLimits {
-                max_steps: options
-                    .max_steps
-                    .map_or(defaults.max_steps, std::num::NonZeroU32::get),
+                max_steps: most_steps.min().map_or(defaults.max_steps, NonZeroU32::get),
                 corrections: options.corrections.unwrap_or(defaults.corrections),
                 ..defaults
             },
         };
-        let content = stored(&order, launch).map_err(|error| wrong("options", error))?;
+        let content = stored(&order, launch, &own).map_err(|error| wrong("options", error))?;
         Ok((order, content))
+    }
+
+    /// The limits of a run, by what is stored of it: its own as far as they are tighter than the server's.
+    ///
+    /// # Errors
+    ///
+    /// Where what is stored is no amount of money.
+    pub(super) fn limits_of(&self, content: &str) -> Result<OuterLimits, Failure> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Stored {
+            own_limits: OwnLimits,
+        }
+        let stored: Stored = serde_json::from_str(content).unwrap_or_default();
+        self.tightened(&stored.own_limits)
+    }
+
+    fn tightened(&self, own: &OwnLimits) -> Result<OuterLimits, Failure> {
+        let timeout = own.timeout_s.map(u64::from).map(Duration::from_secs);
+        let budget = own.budget_usd.as_deref().map(amount).transpose()?;
+        Ok(self.limits.tightened(timeout, budget))
     }
 
     fn workspace_of(&self, named: Option<&Path>) -> Result<PathBuf, LaunchError> {
@@ -142,10 +197,18 @@ fn script_of(script: &Value) -> Result<String, LaunchError> {
     Ok(text)
 }
 
-fn stored(order: &RunOrder, launch: &LaunchOrder) -> Result<String, serde_json::Error> {
-    order
-        .to_content()
-        .map(|content| launched(&content, &launch.by))
+fn stored(
+    order: &RunOrder,
+    launch: &LaunchOrder,
+    own: &OwnLimits,
+) -> Result<String, serde_json::Error> {
+    let content = launched(&order.to_content()?, &launch.by);
+    if *own == OwnLimits::default() {
+        return Ok(content);
+    }
+    let mut fields: Map<String, Value> = serde_json::from_str(&content)?;
+    fields.insert(OWN_LIMITS.to_owned(), serde_json::to_value(own)?);
+    serde_json::to_string(&fields)
 }
 
 /// The content of a run, with who launched it.
@@ -171,6 +234,8 @@ pub(super) fn is_launched(content: &str) -> bool {
 mod tests {
     use interrupts::ActorName;
     use interrupts::life::{Actor, Role};
+    use std::time::Duration;
+
     use serde_json::{Value, json};
     use server::{LaunchError, LaunchOrder};
 
@@ -182,6 +247,9 @@ mod tests {
             model: "rehearsal".to_owned(),
             base_url: None,
             pace: 0,
+            put_aside_after: Duration::ZERO,
+            limits: crate::commands::run::OuterLimits::none(),
+            max_steps: None,
         }
     }
 

@@ -38,10 +38,11 @@ impl Welcome {
     ) -> anyhow::Result<Self> {
         let by = actor()?;
         let order = TokenOrder {
-            name: by.name,
+            name: by.name.clone(),
             role: by.role,
             lifetime: Some(LAUNCH),
             once: true,
+            by: Some(by),
         };
         let issued = issue_token(store, order).await;
         let issued = issued.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;

@@ -1,35 +1,23 @@
 //! A run that a server executes: nobody watches it here, and who answers does so through the store.
 
-use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use agents::catalogue;
-use agents::plan_execute::execute_plan;
-use agents::run::{
-    Goal, Run, RunConfig, RunObserver, RunOccurrence, RunOrder, RunReport, Workflow,
-};
-use agents::workspace::Workspace;
-use interrupts::policy::Policy;
-use llm::{JsonSchemaConstraints, Pace, Script};
-use routing_core::SystemClock;
-use routing_core::handler::HandlerPolicy;
-use routing_core::model::LanguageModel;
+use agents::run::{RunOrder, RunReport, Workflow};
 
 use super::awaiting::Awaiting;
-use crate::commands::run::settle;
-use crate::exit::{Exit, Failure, causes};
+use super::order::Defaults;
+use super::standstill::Standstill;
+use crate::commands::run::{Beside, OuterLimits, Prepared, settle};
+use crate::exit::Failure;
 use crate::keep::{Keeping, Kept};
-use crate::model::{ModelChoice, Rehearsal};
 
 /// Everything that was checked before a run is taken.
 pub(super) struct Work {
-    order: RunOrder,
-    goal: Goal,
-    workspace: Workspace,
-    model: Arc<dyn LanguageModel>,
-    script: Option<Script>,
+    prepared: Prepared,
     /// A letter for the agent that has the turn.
     input: Option<String>,
+    put_aside_after: Duration,
 }
 
 impl Work {
@@ -37,38 +25,22 @@ impl Work {
     ///
     /// # Errors
     ///
-    /// Where the folder, the model or the script cannot be had.
-    pub(super) fn prepare(order: RunOrder, pace: u32) -> Result<Self, Failure> {
-        let usage = |text: String| Failure::new(Exit::Usage, text);
-        let choice = ModelChoice::parse(&order.model, order.base_url.clone())?;
-        let goal = Goal::new(order.goal.clone()).map_err(|error| usage(error.to_string()))?;
-        let script = order
-            .script
-            .as_ref()
-            .map(|text| Script::parse(text, &catalogue::script_vocabulary()))
-            .transpose()
-            .map_err(|error| usage(format!("the script: {error}")))?;
-        let workspace = Workspace::open(Path::new(&order.workspace))
-            .map_err(|error| Failure::new(Exit::NotFound, causes(&error)).hint(error.hint()))?;
-        let model = choice.open(Rehearsal {
-            seed: order.seed,
-            pace: Pace::from_tokens_per_second(pace),
-            material: workspace.material(),
-            script: script.clone(),
-        })?;
+    /// Where the folder, the model, its price or the script cannot be had.
+    pub(super) fn prepare(
+        order: RunOrder,
+        limits: OuterLimits,
+        defaults: &Defaults,
+    ) -> Result<Self, Failure> {
         Ok(Self {
-            order,
-            goal,
-            workspace,
-            model,
-            script,
+            prepared: Prepared::of(order, limits, defaults.pace)?,
             input: None,
+            put_aside_after: defaults.put_aside_after,
         })
     }
 
     /// Which workflow it is.
     pub(super) const fn workflow(&self) -> Workflow {
-        self.order.workflow
+        self.prepared.workflow()
     }
 
     /// With new input for the agent that has the turn.
@@ -87,45 +59,18 @@ impl Work {
     /// Dropped, the run stands in the store as if this process had died.
     pub(super) async fn execute(self, keeping: &Keeping, kept: Kept) -> anyhow::Result<RunReport> {
         kept.run.begin().await?;
-        let steps = self
-            .script
-            .as_ref()
-            .map(|it| it.supervisor_steps().to_vec());
-        let config = RunConfig {
-            run: kept.run.run(),
-            goal: self.goal,
-            workspace: self.workspace,
-            model: self.model,
-            constraints: Arc::new(JsonSchemaConstraints::new()),
-            reviewer: Arc::new(Awaiting),
-            observer: Arc::new(Unwatched),
-            supervisor_steps: steps.unwrap_or_default(),
-            limits: self.order.limits,
-            policy: HandlerPolicy::default(),
-            clock: Arc::new(SystemClock),
-            store: keeping.run_store(&kept, self.input, Arc::new(Policy::default())),
+        let standstill = Arc::new(match self.workflow() {
+            Workflow::Agents => Standstill::of_nodes(),
+            Workflow::PlanExecute => Standstill::of_one_line(),
+        });
+        let beside = Beside {
+            model: self.prepared.model(),
+            reviewer: Arc::new(Awaiting::new(standstill.watch(), self.put_aside_after)),
+            observer: standstill,
+            input: self.input,
         };
-        let scope = kept.run.scope();
-        let report = match self.order.workflow {
-            Workflow::Agents => {
-                let run = Run::new(config);
-                kept.inbox.open(run.inbox());
-                let report = run.execute(&scope).await;
-                kept.inbox.close();
-                report
-            }
-            Workflow::PlanExecute => execute_plan(config, &scope).await,
-        };
+        let report = self.prepared.execute(keeping, &kept, beside).await?;
         settle(kept, &report).await?;
         Ok(report)
-    }
-}
-
-/// What happens is in the store; here it is only logged.
-struct Unwatched;
-
-impl RunObserver for Unwatched {
-    fn observe(&self, occurrence: &RunOccurrence) {
-        tracing::trace!(event = ?occurrence.event, "a run went on");
     }
 }

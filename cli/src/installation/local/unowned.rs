@@ -7,6 +7,7 @@ use jiff::SignedDuration;
 use routing_core::{DecisionId, InterruptType};
 
 use crate::exit::{Exit, Failure};
+use crate::keep::gone_owner;
 use crate::listing;
 use crate::refused::{by_change, by_run, by_store};
 use crate::storage::Storage;
@@ -27,6 +28,7 @@ const LEASE: SignedDuration = SignedDuration::from_secs(10);
 pub(super) async fn take_hold(
     storage: &Storage,
     interrupt: &Interrupt,
+    run: &Run,
 ) -> Result<Option<Interrupt>, Failure> {
     let is_whole = interrupt.scope == interrupts::life::Scope::Run;
     let state = match interrupt.interrupt_type {
@@ -42,7 +44,7 @@ pub(super) async fn take_hold(
     if interrupt.review.is_some() {
         return Ok(None);
     }
-    let delivery = delivery()?;
+    let delivery = delivery(run)?;
     let run = match storage.store.own_run(interrupt.run, delivery.clone()).await {
         Ok(run) => run,
         Err(RunError::Owned { .. } | RunError::Illegal { .. }) => return Ok(None),
@@ -55,14 +57,14 @@ pub(super) async fn take_hold(
     Ok(Some(ended))
 }
 
-fn delivery() -> Result<Delivery, Failure> {
+fn delivery(run: &Run) -> Result<Delivery, Failure> {
     let name = format!("irq-interrupt-{}", std::process::id());
     let owner =
         OwnerName::new(name).map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
     Ok(Delivery {
         owner,
         lease: LEASE,
-        lost: None,
+        lost: gone_owner(run),
     })
 }
 

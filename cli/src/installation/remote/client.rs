@@ -208,6 +208,24 @@ impl Client {
         Ok(Answer { status, body })
     }
 
+    /// Sends a request that is carried out whole or not at all: what was refused of it, each with its id, or
+    /// nothing where all of it was done.
+    pub(super) async fn ask_for_all(
+        &self,
+        ask: Ask<'_>,
+    ) -> Result<Option<Vec<(String, Failure)>>, Failure> {
+        let (status, body) = self.sent(&ask).await?;
+        if status.is_success() {
+            return Ok(None);
+        }
+        let refusal = Refusal::read(&body);
+        let parts = refusal.as_ref().map(Refusal::parts).unwrap_or_default();
+        if parts.is_empty() {
+            return Err(self.refused(status, refusal));
+        }
+        Ok(Some(parts))
+    }
+
     /// Opens an answer that does not end by itself.
     pub(super) async fn open(
         &self,

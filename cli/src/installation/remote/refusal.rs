@@ -50,6 +50,20 @@ impl Refusal {
         }
     }
 
+    /// What was refused of several things, each with its id.
+    pub(super) fn parts(&self) -> Vec<(String, Failure)> {
+        let refused = self.more.get("refused").and_then(Value::as_array);
+        let part = |part: &Value| {
+            let id = part.get("interrupt_id")?.as_str()?.to_owned();
+            let problem = part.get("problem")?;
+            let status = problem.get("status")?.as_u64()?;
+            let status = StatusCode::from_u16(u16::try_from(status).ok()?).ok()?;
+            let refusal: Self = serde_json::from_value(problem.clone()).ok()?;
+            Some((id, refusal.failure(status)))
+        };
+        refused.into_iter().flatten().filter_map(part).collect()
+    }
+
     fn advice(&self) -> Option<String> {
         let listed = |name: &str| {
             let values = self.more.get(name)?.as_array()?;

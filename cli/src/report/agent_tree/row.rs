@@ -9,10 +9,19 @@ use routing_core::model::TokenUsage;
 use super::words_of;
 use crate::layout::quantity;
 
+/// What a row is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum RowName {
+    /// An agent.
+    Agent(AgentKind),
+    /// A plan or one of its steps, in words.
+    Plan(String),
+}
+
 /// What is known of one agent.
 #[derive(Debug)]
 pub(crate) struct AgentRow {
-    pub(super) kind: AgentKind,
+    pub(super) name: RowName,
     pub(super) parent: Option<NodeId>,
     pub(super) children: Vec<NodeId>,
     pub(super) state: NodeState,
@@ -33,14 +42,9 @@ pub(crate) struct AgentRow {
 }
 
 impl AgentRow {
-    pub(super) fn new(
-        kind: AgentKind,
-        parent: Option<NodeId>,
-        number: usize,
-        at: Timestamp,
-    ) -> Self {
+    pub(super) fn new(name: RowName, parent: Option<NodeId>, number: usize, at: Timestamp) -> Self {
         Self {
-            kind,
+            name,
             parent,
             children: Vec::new(),
             state: NodeState::Pending,
@@ -58,9 +62,13 @@ impl AgentRow {
     }
 
     pub(super) fn label(&self) -> String {
-        let words = words_of(self.kind);
+        let kind = match &self.name {
+            RowName::Agent(kind) => *kind,
+            RowName::Plan(words) => return words.clone(),
+        };
+        let words = words_of(kind);
         let is_worker = matches!(
-            self.kind,
+            kind,
             AgentKind::DiscoveryAgent | AgentKind::PlanningAgent | AgentKind::TicketAgent
         );
         if is_worker || self.number > 1 {
@@ -80,6 +88,19 @@ impl AgentRow {
         self.asking = true;
         self.waits_for = None;
         self.until = None;
+    }
+
+    /// It does nothing of its own now.
+    pub(super) fn rest(&mut self) {
+        self.asking = false;
+        self.said = None;
+        self.waits_for = None;
+    }
+
+    /// What it has come to, or is at.
+    pub(super) fn says(&mut self, said: String) {
+        self.asking = false;
+        self.said = Some(said);
     }
 
     pub(super) fn correct(&mut self, correction: u32) {

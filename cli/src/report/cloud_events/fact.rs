@@ -236,6 +236,9 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
             node,
             json!({"agent_id": node, "agent_type": role.name(), "step": step, "task": task}),
         ),
+        RunEvent::PlanStands { done, left } => {
+            Fact::run("run.plan_stands", json!({"done": done, "left": left}))
+        }
         RunEvent::PlanTold { fact } => Fact::run("run.plan_told", json!(fact)),
         RunEvent::Stopped { reason } => Fact::run("run.stopped", json!({"reason": reason})),
         RunEvent::Cancelled { reason } => Fact::run("run.cancelled", json!({"reason": reason})),

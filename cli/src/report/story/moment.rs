@@ -288,6 +288,7 @@ const fn plan_signs(kind: FactKind) -> (&'static str, Tone, &'static str) {
         FactKind::Answered => ("✓", Tone::Good, "the question is answered"),
         FactKind::QuestionShownAgain => ("◆", Tone::Waiting, "the question is shown again"),
         FactKind::QuestionWithdrawn => ("╳", Tone::Faint, "the question is not wanted any more"),
+        FactKind::Told => ("✉", Tone::Active, "a message is read"),
         FactKind::ModificationRequested => ("✎", Tone::Active, "the plan is to be changed"),
         FactKind::PlanChanged => ("✎", Tone::Route, "the plan has changed"),
         FactKind::Undone => ("✎", Tone::Route, "a change of the plan is undone"),

@@ -1,5 +1,6 @@
 //! The tree of agents, and one run with its stream.
 
+use agents::plan_execute::{DiffLine, Phase, PlanPreview, StoredPlan};
 use interrupts::life::RunState;
 use interrupts::store::{NodeActivity, NodeRow};
 use ratatui::Frame;
@@ -40,9 +41,26 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
 
 /// One run: its agents, and what they did last.
 pub(super) fn draw_run(frame: &mut Frame<'_>, area: Rect, state: &State, run: RunId, look: Look) {
-    let [tree, stream] =
-        Layout::vertical([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(area);
-    draw(frame, tree, state, look);
+    let view = state.snapshot.run(run);
+    let stream = if let Some(view) = view.filter(|view| view.plan.is_some()) {
+        let [tree, steps, stream] = Layout::vertical([
+            Constraint::Length(7),
+            Constraint::Percentage(45),
+            Constraint::Min(3),
+        ])
+        .areas(area);
+        draw(frame, tree, state, look);
+        let title = plan_title(view);
+        let block = frame_of(&title);
+        let lines = plan_within(view, block.inner(steps).height, look);
+        frame.render_widget(Paragraph::new(lines).block(block), steps);
+        stream
+    } else {
+        let [tree, stream] =
+            Layout::vertical([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(area);
+        draw(frame, tree, state, look);
+        stream
+    };
     let block = frame_of(" What happened ");
     let room = usize::from(block.inner(stream).height);
     let lines: Vec<Line<'_>> = state
@@ -101,6 +119,9 @@ fn run_line(view: &RunView, look: Look) -> Line<'static> {
         Span::styled(view.run.state.to_string(), style),
         Span::raw(format!("  {}", view.goal)),
     ];
+    if view.plan.is_some() {
+        spans.push(Span::styled(plan_title(view), look.faint()));
+    }
     if let Some(reason) = &view.run.reason {
         let reason = format!("  ({})", visible_line(reason));
         spans.push(Span::styled(reason, look.faint()));
@@ -161,8 +182,83 @@ const fn words(activity: NodeActivity) -> &'static str {
     }
 }
 
-/// The plan of a run as its agents stand: done, now, next.
-pub(super) fn plan(view: &RunView, look: Look) -> Vec<Line<'static>> {
+/// The title above a plan: how much of it is done.
+fn plan_title(view: &RunView) -> String {
+    let plan = view.plan.as_ref().map(|plan| plan.state().plan());
+    let (done, total) = plan.map_or((0, 0), |plan| (plan.finished().len(), plan.total()));
+    format!(" Plan {done}/{total} ")
+}
+
+/// As much of a run's plan as there is room for: where it stands goes before what is done long ago.
+pub(super) fn plan_within(view: &RunView, room: u16, look: Look) -> Vec<Line<'static>> {
+    let room = usize::from(room);
+    let lines = plan(view, look);
+    let done = match &view.plan {
+        Some(plan) => plan.state().plan().finished().len(),
+        // The last agents are where the run stands.
+        None => lines.len(),
+    };
+    let surplus = lines.len().saturating_sub(room);
+    // The last of the steps that are done stays in sight.
+    let skipped = surplus.min(if view.plan.is_some() {
+        done.saturating_sub(1)
+    } else {
+        done
+    });
+    lines.into_iter().skip(skipped).take(room).collect()
+}
+
+/// A change of a plan that is not applied.
+pub(super) fn change(preview: &PlanPreview, look: Look) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::styled(
+        format!("{} done, and kept", preview.completed_steps),
+        look.faint(),
+    )];
+    lines.extend(preview.diff.lines.iter().map(|line| match line {
+        DiffLine::Kept { task } => Line::raw(format!("  {}", visible_line(task))),
+        DiffLine::Added { task } => Line::styled(format!("+ {}", visible_line(task)), look.good()),
+        DiffLine::Removed { task } => Line::styled(format!("- {}", visible_line(task)), look.bad()),
+        DiffLine::Moved { task, from } => {
+            let text = format!("~ {} (was {from})", visible_line(task));
+            Line::styled(text, look.active())
+        }
+    }));
+    if preview.diff.is_empty() {
+        lines.push(Line::styled("nothing would change", look.faint()));
+    }
+    lines
+}
+
+/// The steps of a plan: done, now, next.
+fn steps(plan: &StoredPlan, look: Look) -> Vec<Line<'static>> {
+    let now = plan.now().map(|step| step.id);
+    let is_held = matches!(plan.state().phase(), Phase::Held(_));
+    let steps = plan.state().plan();
+    let done = steps.finished().iter().map(|done| {
+        Line::from(vec![
+            Span::styled("✓ ", look.good()),
+            Span::raw(visible_line(&done.step.task)),
+        ])
+    });
+    let left = steps.left().iter().map(|step| {
+        let (mark, style) = match (Some(step.id) == now, is_held) {
+            (true, true) => ("‖ ", look.waiting()),
+            (true, false) => ("▶ ", look.active()),
+            (false, _) => ("· ", look.faint()),
+        };
+        Line::from(vec![
+            Span::styled(mark, style),
+            Span::raw(visible_line(&step.task)),
+        ])
+    });
+    done.chain(left).collect()
+}
+
+/// The plan of a run: its steps, or its agents where it has none: done, now, next.
+fn plan(view: &RunView, look: Look) -> Vec<Line<'static>> {
+    if let Some(plan) = &view.plan {
+        return steps(plan, look);
+    }
     view.nodes
         .iter()
         .map(|node| {

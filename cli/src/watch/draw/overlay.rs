@@ -9,10 +9,10 @@ use ratatui::widgets::{
 };
 use tui_input::Input;
 
-use super::agents::plan;
+use super::agents::{change, plan_within};
 use super::{Look, short};
 use crate::visible::{visible_line, visible_lines};
-use crate::watch::modal::{Button, Focus, Modal, phases};
+use crate::watch::modal::{Button, Focus, Modal, PlanChange, phases};
 use crate::watch::state::{Overlay, State};
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
@@ -80,12 +80,11 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &State, modal: &Modal, l
     let interrupt = modal.interrupt.and_then(|id| state.snapshot.interrupt(id));
     let line = phases(modal, interrupt, state.now);
     frame.render_widget(Paragraph::new(Span::styled(line, look.waiting())), phase);
-    if let Some(view) = state.snapshot.run(modal.run) {
-        let lines = plan(view, look);
-        // The end of the plan is where the run stands.
-        let surplus = lines.len().saturating_sub(usize::from(steps.height));
-        let shown: Vec<Line<'_>> = lines.into_iter().skip(surplus).collect();
-        frame.render_widget(Paragraph::new(shown), steps);
+    if let PlanChange::Shown(preview) = &modal.change {
+        let lines = change(preview, look);
+        frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), steps);
+    } else if let Some(view) = state.snapshot.run(modal.run) {
+        frame.render_widget(Paragraph::new(plan_within(view, steps.height, look)), steps);
     }
     let question = "How would you like to modify the plan?";
     frame.render_widget(Paragraph::new(Span::styled(question, look.strong())), label);
@@ -97,11 +96,18 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &State, modal: &Modal, l
         } else {
             look.plain()
         };
-        spans.push(Span::styled(format!("[ {} ]", button.label()), style));
+        spans.push(Span::styled(
+            format!("[ {} ]", button.label(&modal.change)),
+            style,
+        ));
         spans.push(Span::raw("  "));
     }
     frame.render_widget(Paragraph::new(Line::from(spans)), buttons);
-    let hint = if modal.chosen.is_some() {
+    let hint = if modal.change == PlanChange::Asked {
+        "the model thinks of a change; nothing is applied"
+    } else if let PlanChange::Shown(_) = modal.change {
+        "Enter applies it · other words ask again · Esc resume unchanged"
+    } else if modal.chosen.is_some() {
         "chosen; carried out as soon as the agent has stopped"
     } else {
         "Tab next · Enter choose · Ctrl+C stop at once · Esc resume unchanged"

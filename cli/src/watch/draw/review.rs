@@ -142,6 +142,7 @@ fn buttons(interrupt: &Interrupt, look: Look) -> Vec<Line<'static>> {
         Family::Stop => &[
             ("a", "resume unchanged"),
             ("r", "resume with new input"),
+            ("m", "change plan"),
             ("c", "claim"),
         ],
     };

@@ -93,12 +93,22 @@ impl Interrupt {
         Ok(draft)
     }
 
-    /// A policy decides what was acknowledged, a person what awaits review.
+    /// A policy or a rule decides what was acknowledged, a person what awaits review.
     fn check_judge(&self, judge: &Judge, now: Timestamp) -> Result<Decider, Refusal> {
         match (judge, self.state) {
             (Judge::Policy { epoch }, State::Acknowledged) => {
                 self.check_epoch(*epoch)?;
                 Ok(Decider::Policy)
+            }
+            (Judge::Rule { epoch, rule, name }, State::Acknowledged) => {
+                self.check_epoch(*epoch)?;
+                if let Some(by) = self.held_by {
+                    return Err(Refusal::Held { by });
+                }
+                Ok(Decider::Rule {
+                    rule: *rule,
+                    name: name.clone(),
+                })
             }
             (
                 Judge::Person {
@@ -113,10 +123,12 @@ impl Interrupt {
                     name: actor.name.clone(),
                 })
             }
-            (Judge::Policy { .. } | Judge::Person { .. }, state) => Err(Refusal::Illegal {
-                state,
-                event: "decide",
-            }),
+            (Judge::Policy { .. } | Judge::Rule { .. } | Judge::Person { .. }, state) => {
+                Err(Refusal::Illegal {
+                    state,
+                    event: "decide",
+                })
+            }
         }
     }
 

@@ -62,6 +62,7 @@ fn step(machine: &Shared, run: RunNumber) -> StepEnd {
         text.push_str(piece);
     }
     StepEnd::Answered(ChatReply {
+        tool_requests: Vec::new(),
         text,
         usage: ChatUsage::default(),
         cut_off: false,

@@ -26,6 +26,7 @@ fn interrupt() -> StopReason {
 
 fn answer(text: &str) -> StepEnd {
     StepEnd::Answered(ChatReply {
+        tool_requests: Vec::new(),
         text: text.to_owned(),
         usage: ChatUsage::default(),
         cut_off: false,

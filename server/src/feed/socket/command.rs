@@ -18,7 +18,8 @@ use crate::app::App;
 use crate::feed::{Filter, position_text};
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
-use crate::wire::{DecisionName, ModeName, ScopeName, scope_name};
+use crate::routes::digest;
+use crate::wire::{DecisionName, ModeName, RememberBody, ScopeName, scope_name};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -80,6 +81,8 @@ struct DecisionAsked {
     payload: Option<Value>,
     message: Option<String>,
     reroute_to: Option<String>,
+    shown_digest: Option<String>,
+    remember: Option<RememberBody>,
     idempotency_key: Option<String>,
 }
 
@@ -302,12 +305,16 @@ async fn decision(
     let interrupt = interrupt_named(app, &wanted.interrupt_id).await?;
     let order = DecisionOrder {
         version: Some(wanted.version),
-        shown: None,
+        shown: digest(wanted.shown_digest.as_deref())?,
         key: checked_key(wanted.idempotency_key.as_deref())?,
         verdict: named.into(),
         payload: wanted.payload,
         message: wanted.message,
         reroute_to: wanted.reroute_to,
+        remember: wanted
+            .remember
+            .map(|remember| remember.order("payload.remember."))
+            .transpose()?,
         way: Way::Socket,
     };
     let decided = decide(app, caller, &interrupt, order).await?;

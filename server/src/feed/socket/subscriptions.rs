@@ -133,7 +133,7 @@ impl Subscriptions {
         let mut frames = Vec::new();
         if event.topic == "checkpoint.saved" {
             for interrupt in self.followed.values() {
-                if interrupt.run == event.run {
+                if event.run == Some(interrupt.run) {
                     frames.push(Outgoing::update(interrupt, "checkpointed", event.at));
                 }
             }

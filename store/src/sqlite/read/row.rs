@@ -2,7 +2,7 @@
 
 use interrupts::Digest;
 use interrupts::store::{AuditRow, Checkpoint, CheckpointId, OutboxRow};
-use routing_core::InterruptId;
+use routing_core::{InterruptId, RuleId};
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
 
@@ -23,6 +23,10 @@ pub(super) fn numbered<T: DeserializeOwned>(row: &Row<'_>) -> Found<(u64, T)> {
 
 pub(super) fn interrupt_id(row: &Row<'_>) -> Found<InterruptId> {
     read_text("an interrupt", text(row, 0)?)
+}
+
+pub(super) fn rule_id(row: &Row<'_>) -> Found<RuleId> {
+    read_text("a rule", text(row, 0)?)
 }
 
 /// Columns: run, number, parent, form, digest, pending, at, journal, content.

@@ -270,6 +270,7 @@ impl Following {
             verdict: chosen.verdict,
             target: chosen.target,
             content: chosen.content,
+            remember: None,
         };
         match self.remote.decide(decision).await {
             Ok(_decided) => Ok(()),

@@ -1,0 +1,449 @@
+//! Changing a plan that stands still, from any process: a proposal, a suggestion of the model, undo and redo.
+//!
+//! Whoever changes it claims the interrupt that it stands still on, and owns the run meanwhile. So nobody decides
+//! or resumes while it changes, and a decision about what was shown before is refused: the interrupt has another
+//! version then.
+
+use std::sync::Arc;
+
+use interrupts::OwnerName;
+use interrupts::life::{Actor, Interrupt, Lease, Refusal, ReviewChange, RunState};
+use interrupts::store::{ChangeError, Run, RunError, Store, StoreError};
+use jiff::{SignedDuration, Timestamp};
+use routing_core::answer::ConstraintCheck;
+use routing_core::ask::{Asker, DEFAULT_CORRECTIONS};
+use routing_core::model::LanguageModel;
+use routing_core::{Clock, NodeId, RunId, StopScope};
+
+use super::begin::read_standing;
+use super::standing::PlanStanding;
+use crate::durable::checkpoint::Checkpoints;
+use crate::durable::error::KeepError;
+use crate::durable::journal::RunJournal;
+use crate::durable::model::JournalledModel;
+use crate::durable::record::{RunRecord, RunStore};
+use crate::plan_execute::desk::PlanDesk;
+use crate::plan_execute::effect::PlanEffect;
+use crate::plan_execute::event::{PlanEvent, Refused};
+use crate::plan_execute::observer::PlanReadError;
+use crate::plan_execute::state::{Phase, PlanExecute};
+use crate::plan_execute::stored::{StoredPlan, open_escape, plan_versions};
+use crate::run::metered_model::MeteredModel;
+
+/// How long nobody else may decide meanwhile; given back when the change is made.
+const CLAIM: SignedDuration = SignedDuration::from_mins(5);
+
+/// Where a plan is changed, and by whom.
+pub struct PlanBench {
+    /// Keeps it.
+    pub store: Arc<dyn Store>,
+    /// The run.
+    pub run: RunId,
+    /// Who changes it.
+    pub by: Actor,
+    /// This process, by a name that no other one has.
+    pub owner: OwnerName,
+    /// An owner of the run that is known to be gone.
+    pub lost: Option<OwnerName>,
+    /// The version of the plan that was looked at; any where it is absent.
+    pub if_version: Option<usize>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// What is done to a plan that stands still.
+pub enum PlanChange {
+    /// The change to these steps is kept to be looked at; nothing is applied.
+    Propose {
+        /// The tasks that would be left.
+        tasks: Vec<String>,
+    },
+    /// A model thinks of a change, which is kept to be looked at; nothing is applied.
+    Suggest {
+        /// What is wanted, in words.
+        request: String,
+        /// Thinks of it.
+        model: Arc<dyn LanguageModel>,
+        /// Checks what types alone do not.
+        constraints: Arc<dyn ConstraintCheck>,
+    },
+    /// The last change of the plan is taken back.
+    Undo,
+    /// The change that was taken back last is made again.
+    Redo,
+}
+
+/// Why a plan was not changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanEditError {
+    /// There is no such run.
+    #[error("there is no {run}")]
+    NoRun {
+        /// The run.
+        run: RunId,
+    },
+    /// The run has saved no plan.
+    #[error("{run} has no plan yet")]
+    NoPlan {
+        /// The run.
+        run: RunId,
+    },
+    /// It does not stand still for a person.
+    #[error("{run} is {state}, and does not stand still for a person")]
+    NotHeld {
+        /// The run.
+        run: RunId,
+        /// How it stands.
+        state: RunState,
+    },
+    /// Another process has the run.
+    #[error("{} has the run until {}", lease.owner, lease.until)]
+    Owned {
+        /// Which, and until when.
+        lease: Lease,
+    },
+    /// The plan is not what was looked at.
+    #[error("the plan has version {current} now, not {given}")]
+    OtherVersion {
+        /// What was looked at.
+        given: usize,
+        /// What it is.
+        current: usize,
+    },
+    /// The interrupt could not be claimed.
+    #[error("{interrupt} cannot be claimed")]
+    Unclaimed {
+        /// The interrupt on which the plan stands still.
+        interrupt: routing_core::InterruptId,
+        /// Why not.
+        #[source]
+        source: ChangeError,
+    },
+    /// The change does not fit the plan.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// The model gave no suggestion.
+    #[error("the model suggests nothing: {reason}")]
+    NoSuggestion {
+        /// Why.
+        reason: String,
+    },
+    /// What is stored cannot be read as a plan.
+    #[error(transparent)]
+    Unreadable(#[from] PlanReadError),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What was done could not be recorded.
+    #[error("the change of the plan is not recorded")]
+    Unrecorded(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<KeepError> for PlanEditError {
+    fn from(error: KeepError) -> Self {
+        match error {
+            KeepError::Run(RunError::Owned { lease }) => Self::Owned { lease },
+            KeepError::Store(error) => Self::Store(error),
+            other => Self::Unrecorded(Box::new(other)),
+        }
+    }
+}
+
+/// Changes a plan that stands still, and saves it. The run stays as it is: paused, or waiting.
+///
+/// # Errors
+///
+/// [`PlanEditError`]. The plan stands as it stood then.
+///
+/// # Cancel safety
+///
+/// Dropped, it was changed or not; the interrupt may be claimed for some minutes, and the run owned for some seconds.
+pub async fn change_plan(
+    bench: PlanBench,
+    change: PlanChange,
+) -> Result<StoredPlan, PlanEditError> {
+    let (store, run) = (Arc::clone(&bench.store), bench.run);
+    let row = store.run(run).await?.ok_or(PlanEditError::NoRun { run })?;
+    let Some(escape) = open_escape(&*store, &row).await? else {
+        let state = row.state;
+        return Err(PlanEditError::NotHeld { run, state });
+    };
+    let now = bench.clock.now();
+    let before = escape
+        .review
+        .as_ref()
+        .and_then(|it| it.claim_at(now))
+        .cloned();
+    let until = now.checked_add(CLAIM).unwrap_or(Timestamp::MAX);
+    let claim = ReviewChange::Claim { until };
+    let claimed = store.review(escape.id, bench.by.clone(), escape.version, claim);
+    let claimed = claimed.await.map_err(|source| PlanEditError::Unclaimed {
+        interrupt: escape.id,
+        source,
+    })?;
+    let by = bench.by.clone();
+    let changed = as_owner(bench, &row, change).await;
+    // A claim that he had before stays.
+    let given_back = match before {
+        Some(before) => ReviewChange::Claim {
+            until: before.until,
+        },
+        None => ReviewChange::Release,
+    };
+    give_back(&*store, claimed, by, given_back).await;
+    changed
+}
+
+/// Gives the claim back. Where that fails, it runs out by itself.
+async fn give_back(store: &dyn Store, mut claimed: Interrupt, by: Actor, change: ReviewChange) {
+    loop {
+        let given = store.review(claimed.id, by.clone(), claimed.version, change.clone());
+        match given.await {
+            Ok(_) => return,
+            // Somebody was assigned, or has voted meanwhile.
+            Err(ChangeError::Refused(Refusal::StaleVersion { .. })) => {
+                match store.interrupt(claimed.id).await {
+                    Ok(Some(now)) if now.version != claimed.version => claimed = now,
+                    Ok(_) | Err(_) => return,
+                }
+            }
+            Err(error) => {
+                tracing::warn!(interrupt = %claimed.id, %error, "the claim runs out by itself");
+                return;
+            }
+        }
+    }
+}
+
+async fn as_owner(
+    bench: PlanBench,
+    row: &Run,
+    change: PlanChange,
+) -> Result<StoredPlan, PlanEditError> {
+    let kept = RunStore::new(Arc::clone(&bench.store), bench.owner.clone(), "");
+    let record = Arc::new(RunRecord::new(bench.run, kept));
+    let checkpoint = record.take(bench.lost.clone()).await?;
+    let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
+    let table = Table::lay(bench, row, journal, checkpoint);
+    let changed = match table.await {
+        Ok(table) => table.change(change).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = record.release().await {
+        tracing::warn!(run = %record.run, %error, "the run is given up when its lease runs out");
+    }
+    changed
+}
+
+/// A plan on the table, while this process owns its run.
+struct Table {
+    run: RunId,
+    clock: Arc<dyn Clock>,
+    journal: Arc<RunJournal>,
+    checkpoints: Checkpoints,
+    standing: PlanStanding,
+}
+
+impl Table {
+    async fn lay(
+        bench: PlanBench,
+        row: &Run,
+        journal: Arc<RunJournal>,
+        checkpoint: Option<interrupts::store::CheckpointId>,
+    ) -> Result<Self, PlanEditError> {
+        let run = bench.run;
+        journal.load().await?;
+        let id = checkpoint.ok_or(PlanEditError::NoPlan { run })?;
+        let standing = read_standing(&journal, id).await?;
+        let (standing, _settled) = standing.ok_or(PlanEditError::NoPlan { run })?;
+        if let Some(given) = bench.if_version {
+            let current = plan_versions(&*bench.store, row).await?.len();
+            if current != given {
+                return Err(PlanEditError::OtherVersion { given, current });
+            }
+        }
+        let checkpoints = Checkpoints::default();
+        checkpoints.go_on_from(Some(id));
+        let mut table = Self {
+            run,
+            clock: bench.clock,
+            journal,
+            checkpoints,
+            standing,
+        };
+        table.stand_still()?;
+        Ok(table)
+    }
+
+    /// A run that lost its process at work was stopped by nobody but the interrupt.
+    fn stand_still(&mut self) -> Result<(), PlanEditError> {
+        let reason = Some("interrupted while no process ran it".to_owned());
+        for event in [PlanEvent::Interrupt { reason }, PlanEvent::CallStopped] {
+            if !matches!(self.standing.state.phase(), Phase::Held(_)) {
+                let _nothing_is_asked = self.apply(&event)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Something happens; what the observer is told of it goes into the next checkpoint.
+    fn apply(&mut self, event: &PlanEvent) -> Result<Vec<PlanEffect>, Refused> {
+        let turn = self.standing.state.after(event, self.clock.now())?;
+        self.standing.state = turn.state;
+        for effect in &turn.effects {
+            if let PlanEffect::Record(fact) = effect {
+                self.standing.facts.push(fact.clone());
+            }
+        }
+        Ok(turn.effects)
+    }
+
+    async fn change(mut self, change: PlanChange) -> Result<StoredPlan, PlanEditError> {
+        let reason = match change {
+            PlanChange::Propose { tasks } => {
+                self.apply(&PlanEvent::Propose { tasks })?;
+                "proposed"
+            }
+            PlanChange::Undo => {
+                self.apply(&PlanEvent::Undo)?;
+                "plan changed"
+            }
+            PlanChange::Redo => {
+                self.apply(&PlanEvent::Redo)?;
+                "plan changed"
+            }
+            PlanChange::Suggest {
+                request,
+                model,
+                constraints,
+            } => {
+                let asked = self.suggest(request, model, constraints).await;
+                if asked.is_err() {
+                    // What was asked for counts, whatever came of it.
+                    self.save("nothing suggested").await?;
+                }
+                asked?;
+                "suggested"
+            }
+        };
+        self.save(reason).await
+    }
+
+    async fn suggest(
+        &mut self,
+        request: String,
+        model: Arc<dyn LanguageModel>,
+        constraints: Arc<dyn ConstraintCheck>,
+    ) -> Result<(), PlanEditError> {
+        let effects = self.apply(&PlanEvent::Suggest { request })?;
+        let asking = effects.into_iter().find_map(|effect| match effect {
+            PlanEffect::AskModel(asking) => Some(asking),
+            PlanEffect::Record(_)
+            | PlanEffect::Checkpoint { .. }
+            | PlanEffect::RunStep(_)
+            | PlanEffect::AskPerson(_)
+            | PlanEffect::HoldQuestion
+            | PlanEffect::WithdrawQuestion
+            | PlanEffect::Wait(_)
+            | PlanEffect::End(_) => None,
+        });
+        let Some(asking) = asking else {
+            let reason = "it was not asked".to_owned();
+            return Err(PlanEditError::NoSuggestion { reason });
+        };
+        // The number of the call is taken before the call is made: whatever becomes of this process, its answer is
+        // never read as that to something else.
+        self.standing.asked += 1;
+        self.save("suggesting").await?;
+        let model = Arc::new(MeteredModel::new(model));
+        let desk = PlanDesk {
+            asker: Asker {
+                model: Arc::new(JournalledModel {
+                    inner: model,
+                    journal: Arc::clone(&self.journal),
+                }),
+                constraints,
+                corrections: DEFAULT_CORRECTIONS,
+            },
+            run: self.run,
+            root: NodeId::root(),
+        };
+        let scope = StopScope::new();
+        let (state, turn) = (self.standing.state.clone(), self.standing.asked);
+        let asked = desk.ask(&state, &asking, turn, &scope);
+        let event = self.while_owned(asked).await?;
+        let event = event.map_err(|error| PlanEditError::Unrecorded(Box::new(error)))?;
+        let refused = why_not(&event);
+        match self.apply(&event) {
+            // What makes no plan is no suggestion.
+            Err(Refused::NoPlan(error)) => {
+                self.apply(&PlanEvent::CallStopped)?;
+                let reason = error.to_string();
+                return Err(PlanEditError::NoSuggestion { reason });
+            }
+            applied => drop(applied?),
+        }
+        match refused {
+            Some(reason) => Err(PlanEditError::NoSuggestion { reason }),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for work that takes its time, and keeps the run this process's own meanwhile.
+    async fn while_owned<T>(&self, work: impl Future<Output = T>) -> Result<T, KeepError> {
+        let record = &self.journal.record;
+        let lease = record.kept.lease.unsigned_abs();
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return Ok(done),
+                () = tokio::time::sleep(lease / 3) => record.renew().await?,
+            }
+        }
+    }
+
+    async fn save(&mut self, reason: &str) -> Result<StoredPlan, PlanEditError> {
+        self.standing.reason = reason.to_owned();
+        let content = serde_json::to_string(&self.standing.snapshot()).map_err(KeepError::from)?;
+        let saved = self
+            .checkpoints
+            .save_content(&self.journal, PlanExecute::FORM, content)
+            .await?;
+        let standing = self.standing.clone();
+        self.standing.facts.clear();
+        Ok(StoredPlan {
+            checkpoint: saved,
+            at: self.clock.now(),
+            standing,
+        })
+    }
+}
+
+/// Why what a model has answered is no suggestion.
+fn why_not(event: &PlanEvent) -> Option<String> {
+    match event {
+        PlanEvent::Suggested { .. } => None,
+        PlanEvent::Failed(failure) => Some(failure.error.clone()),
+        PlanEvent::Asked { question } => Some(format!("it asks: {}", question.reason)),
+        PlanEvent::CallStopped => Some("it was stopped".to_owned()),
+        PlanEvent::Start
+        | PlanEvent::Planned { .. }
+        | PlanEvent::StepDone { .. }
+        | PlanEvent::Responded { .. }
+        | PlanEvent::Answered { .. }
+        | PlanEvent::RetryDue
+        | PlanEvent::Interrupt { .. }
+        | PlanEvent::Modify { .. }
+        | PlanEvent::Suggest { .. }
+        | PlanEvent::Propose { .. }
+        | PlanEvent::ApplySuggestion
+        | PlanEvent::Edit { .. }
+        | PlanEvent::Undo
+        | PlanEvent::Redo
+        | PlanEvent::Resume
+        | PlanEvent::Told { .. }
+        | PlanEvent::Cancel { .. } => Some(format!("it answers with {}", event.name())),
+    }
+}

@@ -1,0 +1,91 @@
+//! Messages to a plan. They are read where something is about to begin, and reach the replan.
+
+use interrupts::store::Page;
+
+use super::Driver;
+use super::begin::is_recorded;
+use crate::durable::error::KeepError;
+use crate::plan_execute::effect::{Asking, PlanEffect};
+use crate::plan_execute::event::PlanEvent;
+use crate::workflow::failure::FlowError;
+
+/// How many messages are read together.
+const PAGE: u32 = 500;
+
+impl Driver {
+    /// Something happens, and before anything follows from it, the messages that have come are read.
+    pub(super) async fn happens(&mut self, event: PlanEvent) -> Result<Vec<PlanEffect>, FlowError> {
+        if matches!(event, PlanEvent::Responded { .. }) && !self.is_interrupted() {
+            // No message is accepted from here on, so none can come between the last look and the end.
+            self.take_messages(false).await?;
+            let messages = self.unread().await?;
+            if !messages.is_empty() {
+                self.take_messages(true).await?;
+                // The goal is not reached where somebody has more to say.
+                return self.apply(&PlanEvent::Told { messages });
+            }
+            let effects = self.apply(&event)?;
+            let is_over = |effect: &PlanEffect| matches!(effect, PlanEffect::End(_));
+            if !effects.iter().any(is_over) {
+                self.take_messages(true).await?;
+            }
+            return Ok(effects);
+        }
+        let effects = self.apply(&event)?;
+        self.with_messages(effects).await
+    }
+
+    /// These effects, unless a message has come that goes before what they begin.
+    pub(super) async fn with_messages(
+        &mut self,
+        effects: Vec<PlanEffect>,
+    ) -> Result<Vec<PlanEffect>, FlowError> {
+        // An agent that goes on with the answer to its question is in the middle of its step.
+        let is_midway = !self.standing.state.answers().is_empty();
+        if is_midway || !effects.iter().any(begins) {
+            return Ok(effects);
+        }
+        let messages = self.unread().await?;
+        if messages.is_empty() {
+            return Ok(effects);
+        }
+        let mut before: Vec<PlanEffect> = effects.into_iter().filter(is_recorded).collect();
+        before.extend(self.apply(&PlanEvent::Told { messages })?);
+        Ok(before)
+    }
+
+    /// What the messages say that were not read before. They count as read with the next checkpoint.
+    async fn unread(&mut self) -> Result<Vec<String>, KeepError> {
+        let mut texts = Vec::new();
+        loop {
+            let page = Page {
+                after: self.standing.read,
+                limit: PAGE,
+            };
+            let store = self.journal.record.store();
+            let found = store.messages(self.run, page).await?;
+            let Some(last) = found.last() else {
+                return Ok(texts);
+            };
+            self.standing.read = last.position;
+            texts.extend(found.into_iter().map(|stored| stored.message.text));
+        }
+    }
+}
+
+/// Whether it begins what a message goes before: a step, or the look whether the goal is reached.
+const fn begins(effect: &PlanEffect) -> bool {
+    match effect {
+        PlanEffect::RunStep(_) | PlanEffect::AskModel(Asking::Replan) => true,
+        PlanEffect::AskModel(
+            Asking::Plan | Asking::ForcedReplan { .. } | Asking::Suggestion { .. },
+        )
+        | PlanEffect::Record(_)
+        | PlanEffect::Checkpoint { .. }
+        | PlanEffect::AskPerson(_)
+        | PlanEffect::HoldQuestion
+        | PlanEffect::WithdrawQuestion
+        | PlanEffect::Wait(_)
+        | PlanEffect::End(_) => false,
+    }
+}

@@ -1,0 +1,257 @@
+//! A plan as the store keeps it, for whoever looks at it: in any process, also after restarts.
+
+use interrupts::life::{Interrupt, State, Verdict};
+use interrupts::store::{CheckpointId, Filter, Page, Run, Store, StoreError};
+use jiff::Timestamp;
+use routing_core::InterruptType;
+use serde::Serialize;
+
+use super::diff::PlanDiff;
+use super::driver::{PLAN_EXECUTE, PlanStanding};
+use super::effect::{Fact, FactKind};
+use super::event::Refused;
+use super::observer::PlanReadError;
+use super::plan::PlanStep;
+use super::preview::PlanPreview;
+use super::state::{Activity, Phase, PlanExecute};
+use crate::run::{RunOrder, Workflow};
+
+/// How many rows are read together.
+const PAGE: u32 = 500;
+
+/// The most runs that a run is forked off in a row and still tells the versions of.
+const MOST_ANCESTORS: usize = 64;
+
+/// A plan as its last checkpoint holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredPlan {
+    /// The checkpoint; of another run for a fork that has not gone on yet.
+    pub checkpoint: CheckpointId,
+    /// When it was saved.
+    pub at: Timestamp,
+    /// Where the plan stands.
+    pub standing: PlanStanding,
+}
+
+/// A plan that was made or changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlanVersion {
+    /// Its number, from 1. An undone change is a version of its own.
+    pub number: usize,
+    /// When.
+    pub at: Timestamp,
+    /// Whether the plan was changed, or a change taken back or made again.
+    pub kind: FactKind,
+    /// What a person wanted, where it was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// How many steps were done by then.
+    pub completed_steps: usize,
+    /// The steps that were left then.
+    pub plan: Vec<String>,
+    /// The difference to what was left before.
+    pub diff: PlanDiff,
+}
+
+/// Whether a run carries out a plan.
+pub fn is_plan(run: &Run) -> bool {
+    RunOrder::from_content(&run.content).is_ok_and(|order| order.workflow == Workflow::PlanExecute)
+}
+
+impl StoredPlan {
+    /// Reads the plan of a run; `None` where the run has saved none yet.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanReadError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn read(store: &dyn Store, run: &Run) -> Result<Option<Self>, PlanReadError> {
+        let Some(id) = last_checkpoint(run) else {
+            return Ok(None);
+        };
+        let Some(checkpoint) = store.checkpoint(id).await? else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            checkpoint: id,
+            at: checkpoint.at,
+            standing: PlanStanding::of(&checkpoint)?,
+        }))
+    }
+
+    /// The workflow.
+    pub const fn state(&self) -> &PlanExecute {
+        &self.standing.state
+    }
+
+    /// The step that is carried out, or would be when the workflow goes on as it stands.
+    pub fn now(&self) -> Option<&PlanStep> {
+        let state = self.state();
+        let activity = match state.phase() {
+            Phase::Working { activity }
+            | Phase::Asking { activity, .. }
+            | Phase::BackingOff { activity, .. } => Some(activity),
+            Phase::Held(held) => Some(&held.then),
+            Phase::Created | Phase::Ended(_) => None,
+        };
+        match activity? {
+            Activity::Executing { step } => state.plan().left().iter().find(|it| it.id == *step),
+            Activity::Planning
+            | Activity::Replanning
+            | Activity::ForcedReplanning
+            | Activity::Finishing { .. } => None,
+        }
+    }
+
+    /// The change that is proposed and not applied.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] where it makes no plan any more.
+    pub fn proposal(&self) -> Result<Option<PlanPreview>, Refused> {
+        let Phase::Held(held) = self.state().phase() else {
+            return Ok(None);
+        };
+        held.suggestion
+            .as_ref()
+            .map(|tasks| PlanPreview::of(self.state(), tasks))
+            .transpose()
+    }
+}
+
+/// The last checkpoint of a run, or the one that it was forked off at.
+fn last_checkpoint(run: &Run) -> Option<CheckpointId> {
+    match run.checkpoint {
+        0 => run.forked_from,
+        number => Some(CheckpointId {
+            run: run.id,
+            number,
+        }),
+    }
+}
+
+/// The interrupt on which a plan stands still and whose decision may change it: a pause that has taken hold, or the
+/// question about what failed.
+///
+/// # Errors
+///
+/// [`StoreError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn open_escape(store: &dyn Store, run: &Run) -> Result<Option<Interrupt>, StoreError> {
+    let filter = Filter {
+        run: Some(run.id),
+        node: None,
+        states: vec![State::AwaitingReview],
+    };
+    let mut after = 0;
+    let mut failure = None;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = store.interrupts(&filter, page).await?;
+        let Some((last, _)) = found.last() else {
+            return Ok(failure);
+        };
+        after = *last;
+        for (_, interrupt) in found {
+            if !interrupt.allowed.contains(&Verdict::ModifyPlan) {
+                continue;
+            }
+            // A person's interrupt goes first.
+            if interrupt.interrupt_type == InterruptType::Pause {
+                return Ok(Some(interrupt));
+            }
+            if interrupt.kind.as_str() == PLAN_EXECUTE {
+                failure = Some(interrupt);
+            }
+        }
+    }
+}
+
+/// The versions of a plan, the first one first, those of the runs included that it was forked off.
+///
+/// # Errors
+///
+/// [`PlanReadError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn plan_versions(
+    store: &dyn Store,
+    run: &Run,
+) -> Result<Vec<PlanVersion>, PlanReadError> {
+    let mut lines = vec![facts_until(store, run, u64::MAX).await?];
+    let mut from = run.forked_from;
+    while let Some(id) = from.filter(|_| lines.len() < MOST_ANCESTORS) {
+        let Some(ancestor) = store.run(id.run).await? else {
+            break;
+        };
+        lines.push(facts_until(store, &ancestor, id.number).await?);
+        from = ancestor.forked_from;
+    }
+    let facts = lines.into_iter().rev().flatten();
+    Ok(versions_of(facts))
+}
+
+async fn facts_until(store: &dyn Store, run: &Run, last: u64) -> Result<Vec<Fact>, PlanReadError> {
+    let mut facts = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = store.checkpoints(run.id, page).await?;
+        let Some(end) = found.last() else {
+            return Ok(facts);
+        };
+        after = end.id.number;
+        for checkpoint in found.iter().filter(|it| it.id.number <= last) {
+            facts.extend(PlanStanding::of(checkpoint)?.facts);
+        }
+        if after >= last {
+            return Ok(facts);
+        }
+    }
+}
+
+fn versions_of(facts: impl Iterator<Item = Fact>) -> Vec<PlanVersion> {
+    let mut versions = Vec::new();
+    let mut request = None;
+    let mut before = Vec::new();
+    for fact in facts {
+        match fact.kind {
+            FactKind::ModificationRequested | FactKind::Told => request = fact.reason,
+            FactKind::PlanChanged | FactKind::Undone | FactKind::Redone => {
+                versions.push(PlanVersion {
+                    number: versions.len() + 1,
+                    at: fact.time,
+                    kind: fact.kind,
+                    request: request
+                        .take()
+                        .filter(|_| fact.kind == FactKind::PlanChanged),
+                    completed_steps: fact.completed_steps,
+                    diff: PlanDiff::of_tasks(&before, &fact.current_plan),
+                    plan: fact.current_plan.clone(),
+                });
+            }
+            FactKind::UserEscape
+            | FactKind::HumanInput
+            | FactKind::SystemError
+            | FactKind::Retry
+            | FactKind::Clash
+            | FactKind::Answered
+            | FactKind::QuestionShownAgain
+            | FactKind::QuestionWithdrawn
+            | FactKind::Resumed
+            | FactKind::StepDone
+            | FactKind::Completed
+            | FactKind::Cancelled => {}
+        }
+        before = fact.current_plan;
+    }
+    versions
+}

@@ -1,0 +1,112 @@
+//! Messages to a plan: read at the next boundary, by the replan.
+
+use agents::plan_execute::{FactKind, PlanEvent};
+use agents::run::RunStatus;
+use interrupts::store::MessageError;
+
+use crate::kept::{Act, Kept, send};
+use crate::scene::{Scene, tasks};
+
+fn plan(steps: &[&str]) -> Act {
+    Act::Say(serde_json::json!({ "plan": { "steps": steps } }).to_string())
+}
+
+fn answer(summary: &str) -> Act {
+    Act::Say(serde_json::json!({ "response": { "summary": summary } }).to_string())
+}
+
+#[test]
+fn a_message_is_read_before_the_next_step_and_reaches_the_replan_with_all_that_is_done() {
+    let mut scene = Scene::executing(&["one", "two"]);
+    scene.step_done("done");
+    scene.then(PlanEvent::Told {
+        messages: tasks(&["mind the gap", "and the step"]),
+    });
+    assert!(scene.state.flags().should_force_replan);
+    assert_eq!(
+        scene.state.flags().user_modification_request.as_deref(),
+        Some("mind the gap\nand the step")
+    );
+    scene.then(PlanEvent::Planned {
+        tasks: tasks(&["three"]),
+    });
+    assert_eq!(scene.left(), ["three"]);
+    assert!(
+        !scene.state.flags().should_force_replan,
+        "it is in the plan now"
+    );
+}
+
+#[tokio::test]
+async fn a_message_that_comes_during_a_step_reaches_the_replan_before_the_next_one_and_once() {
+    let kept = Kept::new()
+        .acts(1, plan(&["one", "two"]))
+        .acts(2, Act::Told("mind the gap"))
+        .acts(3, plan(&["look down", "two"]));
+    let report = kept.execute(None).await;
+    assert!(
+        matches!(report.status, RunStatus::Completed { .. }),
+        "{report:?}"
+    );
+    let asked = kept.player.told("REPLANNER");
+    let read = asked.iter().filter(|text| text.contains("mind the gap"));
+    assert_eq!(read.count(), 1, "{asked:#?}");
+    assert!(asked[0].contains("mind the gap"));
+    let standing = kept.standing().await;
+    let done = standing.state.plan().finished().iter();
+    let done: Vec<_> = done.map(|done| done.step.task.as_str()).collect();
+    assert_eq!(done, ["one", "look down", "two"]);
+    let facts = kept.facts().await;
+    let told = facts
+        .iter()
+        .find(|fact| fact.kind == FactKind::Told)
+        .unwrap();
+    assert_eq!(told.reason.as_deref(), Some("mind the gap"));
+    assert_eq!(told.completed_steps, 1);
+}
+
+#[tokio::test]
+async fn a_message_that_comes_while_the_answer_is_written_is_read_before_the_end() {
+    let kept = Kept::new()
+        .acts(1, plan(&["one"]))
+        .acts(3, Act::Told("one more thing"))
+        .acts(4, plan(&["the one more thing"]));
+    let report = kept.execute(None).await;
+    assert!(
+        matches!(report.status, RunStatus::Completed { .. }),
+        "{report:?}"
+    );
+    let standing = kept.standing().await;
+    let done = standing.state.plan().finished().iter();
+    let done: Vec<_> = done.map(|done| done.step.task.as_str()).collect();
+    assert_eq!(done, ["one", "the one more thing"]);
+    let late = send(&*kept.store, kept.run, "root", "too late").await;
+    assert!(
+        matches!(late, Err(MessageError::RunEnded { .. })),
+        "{late:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_message_to_a_plan_that_stands_still_is_read_when_it_goes_on() {
+    let kept = Kept::new()
+        .acts(1, plan(&["one", "two"]))
+        .acts(2, Act::Interrupted("wait"))
+        .acts(3, plan(&["three"]))
+        .acts(5, answer("all is done"));
+    kept.execute(None).await;
+    send(&*kept.store, kept.run, "root/executor", "rather three")
+        .await
+        .unwrap();
+    let report = kept.execute(None).await;
+    assert!(
+        matches!(report.status, RunStatus::Completed { .. }),
+        "{report:?}"
+    );
+    let asked = kept.player.told("REPLANNER");
+    assert!(asked[0].contains("rather three"), "{asked:#?}");
+    let standing = kept.standing().await;
+    let done = standing.state.plan().finished().iter();
+    let done: Vec<_> = done.map(|done| done.step.task.as_str()).collect();
+    assert_eq!(done, ["one", "three"]);
+}

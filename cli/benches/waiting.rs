@@ -1,0 +1,197 @@
+//! What a run costs the server's memory while it waits for a person.
+//!
+//! `cargo bench -p irq --bench waiting`; `RUNS=100000` says how many, 2,000 otherwise. The real server is asked
+//! over the network for runs whose first agent asks a question. Prints both sides: runs that are kept in memory, of
+//! which there are at most 200, and runs that were put aside.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use interrupts::life::RunState;
+use interrupts::store::{Page, Run, Store};
+use reqwest::{Client, StatusCode};
+use serde_json::json;
+use store::{StoreLocation, StoreSettings};
+use tempfile::TempDir;
+
+const USUAL: usize = 2_000;
+const KEPT_AT_MOST: usize = 200;
+const PUBLISHERS: usize = 8;
+const PAGE: u32 = 500;
+const PATIENCE: Duration = Duration::from_secs(3_600);
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> Result<(), Failure> {
+    // Test runners ask a bench to list its tests: it has none, and must not measure then.
+    if std::env::args().any(|argument| argument == "--list") {
+        return Ok(());
+    }
+    let runs = match std::env::var("RUNS") {
+        Ok(text) => text.parse()?,
+        Err(_) => USUAL,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        measure("kept in memory", "1d", runs.min(KEPT_AT_MOST), Held::Here).await?;
+        measure("put aside", "1s", runs, Held::Nowhere).await
+    })
+}
+
+/// Who executes the runs once all of them wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Here,
+    Nowhere,
+}
+
+async fn measure(
+    name: &str,
+    put_aside_after: &str,
+    runs: usize,
+    held: Held,
+) -> Result<(), Failure> {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let file = folder.path().join("irq.db");
+    let server = Server::start(&folder, &file, put_aside_after)?;
+    // What a server has once and for all is there before the first figure.
+    server.start_runs(20).await?;
+    waiting(&file, 20, held).await?;
+    let before = server.resident()?;
+    let began = Instant::now();
+    server.start_runs(runs).await?;
+    waiting(&file, runs + 20, held).await?;
+    let after = server.resident()?;
+    let each = after.saturating_sub(before) as f64 / runs as f64;
+    println!(
+        "{name:<16} {runs:>7} runs wait after {:>6.0?}: {:>6} KiB before, {:>7} KiB after, {:>8.2} KiB each",
+        began.elapsed(),
+        before,
+        after,
+        each
+    );
+    Ok(())
+}
+
+/// Waits until so many runs wait for an answer.
+async fn waiting(file: &Path, runs: usize, held: Held) -> Result<(), Failure> {
+    let store = StoreLocation::File(file.to_owned())
+        .open(StoreSettings::default())
+        .await?;
+    let end = Instant::now() + PATIENCE;
+    while Instant::now() < end {
+        if count(&*store, held).await? >= runs {
+            // Nothing is half way any more.
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    Err("the runs do not come to wait".into())
+}
+
+async fn count(store: &dyn Store, held: Held) -> Result<usize, Failure> {
+    let states = match held {
+        Held::Here => [RunState::Running],
+        Held::Nowhere => [RunState::Waiting],
+    };
+    let (mut after, mut count) = (0, 0);
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found: Vec<(u64, Run)> = store.runs(&states, page).await?;
+        count += found
+            .iter()
+            .filter(|(_, run)| (held == Held::Here) == run.lease.is_some())
+            .count();
+        match found.last() {
+            Some((position, _)) => after = *position,
+            None => return Ok(count),
+        }
+    }
+}
+
+/// The real server.
+struct Server {
+    child: Child,
+    address: String,
+    token: String,
+    client: Client,
+}
+
+impl Server {
+    fn start(folder: &TempDir, file: &Path, put_aside_after: &str) -> Result<Self, Failure> {
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_irq"));
+        let token = Command::new(&program)
+            .args(["token", "create", "--name", "bench", "--role", "admin"])
+            .env("IRQ_STORE", file)
+            .output()?;
+        let mut child = Command::new(&program)
+            .args(["serve", "--listen", "127.0.0.1:0", "--put-aside-after"])
+            .arg(put_aside_after)
+            .arg("--workspace")
+            .arg(folder.path())
+            .env("IRQ_STORE", file)
+            .env("IRQ_LOG", "error")
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let output = child.stdout.take().ok_or("the server has no output")?;
+        let mut page = String::new();
+        BufReader::new(output).read_line(&mut page)?;
+        // The scheme and the host; the rest lets one person in.
+        let address: Vec<&str> = page.trim().splitn(4, '/').take(3).collect();
+        Ok(Self {
+            child,
+            address: address.join("/"),
+            token: String::from_utf8(token.stdout)?.trim().to_owned(),
+            client: Client::new(),
+        })
+    }
+
+    async fn start_runs(&self, runs: usize) -> Result<(), Failure> {
+        let of_each = |publisher| runs / PUBLISHERS + usize::from(publisher < runs % PUBLISHERS);
+        let publishers = (0..PUBLISHERS).map(|publisher| self.publish(of_each(publisher)));
+        futures_util::future::try_join_all(publishers).await?;
+        Ok(())
+    }
+
+    async fn publish(&self, runs: usize) -> Result<(), Failure> {
+        let asks = json!({"agent": "ORCHESTRATOR", "turn": 1,
+            "interrupt": {"type": "HUMAN_REVIEW", "reason": "which one?"}});
+        let script = json!({"version": 1, "steps": [asks]});
+        let order = json!({"goal": "Describe this project", "options": {"script": script}});
+        for _run in 0..runs {
+            loop {
+                let request = self.client.post(format!("{}/v1/runs", self.address));
+                let answer = request.bearer_auth(&self.token).json(&order).send().await?;
+                match answer.status() {
+                    StatusCode::CREATED => break,
+                    StatusCode::TOO_MANY_REQUESTS => {
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                    }
+                    status => return Err(format!("{status}: {}", answer.text().await?).into()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The memory that it has, in KiB.
+    fn resident(&self) -> Result<u64, Failure> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let text = line.ok_or("the system does not tell the memory of a process")?;
+        Ok(text.trim().trim_end_matches("kB").trim().parse()?)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _killed = self.child.kill();
+        let _buried = self.child.wait();
+    }
+}

@@ -1,0 +1,231 @@
+//! `irq plan`: the plan of a run, and its change while it stands still.
+
+mod given;
+
+use std::io::{self, IsTerminal};
+
+use agents::plan_execute::{
+    PlanChange, PlanPreview, PlanVersion, StoredPlan, open_escape, plan_versions,
+};
+use interrupts::life::Interrupt;
+use interrupts::store::Run;
+use serde_json::{Value, json};
+
+use super::print;
+use super::review::told;
+use crate::address::find_run;
+use crate::arguments::{Global, PlanArguments, StoreArguments};
+use crate::exit::{Exit, Failure};
+use crate::installation::Local;
+use crate::palette::Palette;
+use crate::plan::{
+    Page, again, apply, change, change_text, none_proposed, not_held, preview_json, preview_text,
+    proposal_of, record, refuse_other_workflow, short, stored, suggestion, unreadable,
+};
+use crate::refused::by_store;
+use crate::reviewer::Alone;
+use crate::storage::{Storage, complete};
+use crate::view::{self, json_line};
+
+/// Shows a plan, or changes it.
+///
+/// # Errors
+///
+/// Where the run carries out no plan, does not stand still, or the change is not the one that was previewed.
+pub(crate) fn plan(
+    arguments: &PlanArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    complete(async {
+        let local = Local::open(store).await?;
+        let run = find_run(&local, &arguments.run).await?;
+        let storage = local.into_storage();
+        refuse_other_workflow(&run)?;
+        let palette = Palette::for_stream(&io::stdout(), global.no_color);
+        let command = Command {
+            storage: &storage,
+            run,
+            arguments,
+            palette,
+            global,
+        };
+        command.perform().await
+    })
+}
+
+struct Command<'a> {
+    storage: &'a Storage,
+    run: Run,
+    arguments: &'a PlanArguments,
+    palette: Palette,
+    global: Global,
+}
+
+impl Command<'_> {
+    async fn perform(mut self) -> anyhow::Result<Exit> {
+        let arguments = self.arguments;
+        if let Some(request) = &arguments.suggest {
+            let wanted = suggestion(&self.run, request)?;
+            let plan = change(self.storage, &self.run, wanted, arguments.if_version).await?;
+            return self.proposed(&plan).await;
+        }
+        if let Some(given) = &arguments.preview {
+            let tasks = given::tasks(given)?;
+            return self.preview(tasks).await;
+        }
+        if let Some(digest) = &arguments.apply {
+            return self.apply(digest.as_deref()).await;
+        }
+        let turned = match (arguments.undo, arguments.redo) {
+            (true, _) => Some(PlanChange::Undo),
+            (false, true) => Some(PlanChange::Redo),
+            (false, false) => None,
+        };
+        if let Some(turned) = turned {
+            change(self.storage, &self.run, turned, arguments.if_version).await?;
+            self.run = again(self.storage, &self.run).await?;
+            let versions = self.versions().await?;
+            if !arguments.json
+                && let Some(last) = versions.last()
+            {
+                print(&format!("{}\n", change_text(last, self.palette)))?;
+            }
+        }
+        self.show().await
+    }
+
+    async fn versions(&self) -> Result<Vec<PlanVersion>, Failure> {
+        let versions = plan_versions(&*self.storage.store, &self.run).await;
+        versions.map_err(|error| unreadable(&error))
+    }
+
+    async fn escape(&self) -> Result<Option<Interrupt>, Failure> {
+        let escape = open_escape(&*self.storage.store, &self.run).await;
+        escape.map_err(|error| by_store(&error))
+    }
+
+    async fn show(&self) -> anyhow::Result<Exit> {
+        let plan = stored(self.storage, &self.run).await?;
+        let versions = self.versions().await?;
+        let escape = self.escape().await?;
+        let proposal = proposal_of(&plan)?;
+        let text = if self.arguments.json {
+            let (escape, proposal) = (escape.as_ref(), proposal.as_ref());
+            json_line(&record(&self.run, &plan, &versions, escape, proposal))
+        } else {
+            let page = Page {
+                run: &self.run,
+                plan: &plan,
+                versions: &versions,
+                escape: escape.as_ref(),
+                proposal: proposal.as_ref(),
+                all_versions: self.arguments.history,
+            };
+            page.text(self.palette)
+        };
+        print(&text)?;
+        Ok(Exit::Success)
+    }
+
+    /// What steps that somebody wrote would do. They are kept to be applied where the plan stands still.
+    async fn preview(&self, tasks: Vec<String>) -> anyhow::Result<Exit> {
+        if self.escape().await?.is_some() {
+            let wanted = PlanChange::Propose { tasks };
+            let plan = change(self.storage, &self.run, wanted, self.arguments.if_version).await?;
+            return self.proposed(&plan).await;
+        }
+        let plan = stored(self.storage, &self.run).await?;
+        let preview = PlanPreview::of(plan.state(), &tasks)
+            .map_err(|refused| Failure::new(Exit::Usage, refused.to_string()))?;
+        self.told_preview(&preview, None)?;
+        Ok(Exit::Success)
+    }
+
+    async fn proposed(&self, plan: &StoredPlan) -> anyhow::Result<Exit> {
+        let Some(preview) = proposal_of(plan)? else {
+            return Err(none_proposed(&self.run).into());
+        };
+        let escape = self.escape().await?;
+        self.told_preview(&preview, escape.as_ref())?;
+        Ok(Exit::Success)
+    }
+
+    fn told_preview(&self, preview: &PlanPreview, escape: Option<&Interrupt>) -> io::Result<()> {
+        let run = self.run.id;
+        if self.arguments.json {
+            return print(&json_line(&json!({
+                "run_id": run,
+                "interrupt": escape.map(|escape| escape.id),
+                "applied": false,
+                "proposal": preview_json(preview),
+            })));
+        }
+        let mut text = preview_text(preview, self.palette);
+        text.push_str(&match escape {
+            Some(_) => {
+                let digest = short(&preview.digest);
+                format!("\nNothing is applied yet. Apply it: irq plan {run} --apply {digest}\n")
+            }
+            None => format!(
+                "\nNothing is applied, and nothing can be: the run is {}. \
+                 Stop it first: irq interrupt {run} --wait\n",
+                self.run.state
+            ),
+        });
+        print(&text)
+    }
+
+    /// Decides the interrupt on which the plan stands still with the change that was previewed.
+    async fn apply(&self, digest: Option<&str>) -> anyhow::Result<Exit> {
+        let digest = match digest {
+            Some(digest) => digest.to_owned(),
+            None => match self.confirmed().await? {
+                Some(digest) => digest,
+                None => {
+                    print("Nothing was applied.\n")?;
+                    return Ok(Exit::Success);
+                }
+            },
+        };
+        let (decided, preview) = apply(self.storage, &self.run, &digest).await?;
+        let text = if self.arguments.json {
+            let mut view = view::interrupt(&decided);
+            if let Value::Object(view) = &mut view {
+                view.insert("applied".to_owned(), json!(true));
+                view.insert("proposal".to_owned(), preview_json(&preview));
+            }
+            json_line(&view)
+        } else {
+            let run = again(self.storage, &self.run).await?;
+            told(&decided, Some(&run))
+        };
+        print(&text)?;
+        Ok(Exit::Success)
+    }
+
+    /// Shows the change and asks, where there is somebody to ask; the digest of what was confirmed.
+    async fn confirmed(&self) -> anyhow::Result<Option<String>> {
+        if self.escape().await?.is_none() {
+            return Err(not_held(&self.run).into());
+        }
+        let run = again(self.storage, &self.run).await?;
+        let plan = stored(self.storage, &run).await?;
+        let preview = proposal_of(&plan)?.ok_or_else(|| none_proposed(&run))?;
+        let is_talked = io::stdin().is_terminal() && io::stderr().is_terminal();
+        if !is_talked || self.arguments.json {
+            let digest = short(&preview.digest);
+            let text = "say which change: --apply DIGEST, as its preview has told it";
+            let hint = format!(
+                "the change that is proposed now is {digest}; look at it first: irq plan {}",
+                run.id
+            );
+            return Err(Failure::new(Exit::Usage, text).hint(hint).into());
+        }
+        let palette = Palette::for_stream(&io::stderr(), self.global.no_color);
+        let text = format!("{}\nApply it? [y/N] ", preview_text(&preview, palette));
+        let line = Alone::new(palette).line(&text)?.unwrap_or_default();
+        let is_wanted = matches!(line.trim().to_lowercase().as_str(), "y" | "yes");
+        Ok(is_wanted.then(|| preview.digest.to_string()))
+    }
+}

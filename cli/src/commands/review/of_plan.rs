@@ -1,0 +1,124 @@
+//! A conversation about a plan that stands still: a change is shown before it is applied.
+
+use agents::plan_execute::{PlanPreview, is_plan};
+use interrupts::life::{Interrupt, Verdict};
+use interrupts::store::Run;
+use routing_core::InterruptType;
+
+use super::chosen::Chosen;
+use crate::palette::{Palette, Tone};
+use crate::plan::{Page, again, change, preview_text, revision_of, stored, suggestion};
+use crate::refused::{by_store, no_interrupt};
+use crate::reviewer::Alone;
+use crate::storage::Storage;
+
+/// What to do while no change is shown, and while one is.
+const FIRST: &str =
+    "  Enter goes on unchanged · words let the model propose a change · Ctrl+D leaves it";
+const THEN: &str =
+    "  y applies it · other words ask again · Enter goes on unchanged · Ctrl+D leaves it";
+
+/// The run of a pause, where it carries out a plan.
+pub(super) async fn paused_run(
+    storage: &Storage,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Option<Run>> {
+    if interrupt.interrupt_type != InterruptType::Pause {
+        return Ok(None);
+    }
+    let found = storage.store.run(interrupt.run).await;
+    Ok(found.map_err(|error| by_store(&error))?.filter(is_plan))
+}
+
+/// Talks until the person decides; `None` where he leaves. The interrupt comes with the decision as it was when
+/// what is decided about was shown.
+///
+/// # Errors
+///
+/// Where the terminal is broken, or the store cannot be read.
+pub(super) async fn converse(
+    storage: &Storage,
+    run: &Run,
+    pause: &Interrupt,
+    alone: Alone,
+    palette: Palette,
+) -> anyhow::Result<Option<(Interrupt, Chosen)>> {
+    let mut pause = pause.clone();
+    let mut text = opening(storage, run, &pause, palette).await?;
+    let mut shown: Option<PlanPreview> = None;
+    loop {
+        let how = if shown.is_some() { THEN } else { FIRST };
+        let prompt = palette.paint(Tone::Waiting, "  >");
+        let asked = format!("{text}\n{}\n{prompt} ", palette.paint(Tone::Faint, how));
+        let Some(line) = alone.line(&asked)? else {
+            return Ok(None);
+        };
+        match (line.trim(), &shown) {
+            ("", _) => return Ok(Some((pause, plain(Verdict::Resume)))),
+            ("y" | "Y" | "yes", Some(preview)) => {
+                let content = Some(revision_of(preview, None)?);
+                let chosen = Chosen {
+                    content,
+                    ..plain(Verdict::ModifyPlan)
+                };
+                return Ok(Some((pause, chosen)));
+            }
+            (request, _) => {
+                shown = None;
+                let suggested = match suggestion(run, request) {
+                    Ok(wanted) => change(storage, run, wanted, None).await,
+                    Err(failure) => Err(failure),
+                };
+                text = match suggested {
+                    Ok(plan) => {
+                        shown = plan.proposal()?;
+                        shown.as_ref().map_or_else(
+                            || "  Nothing was proposed.\n".to_owned(),
+                            |preview| format!("\n{}", preview_text(preview, palette)),
+                        )
+                    }
+                    Err(failure) => format!("  {failure}\n"),
+                };
+                // Thinking of a change has given it a new version.
+                let now = storage.store.interrupt(pause.id).await;
+                let now = now.map_err(|error| by_store(&error))?;
+                pause = now.ok_or_else(|| no_interrupt(pause.id))?;
+            }
+        }
+    }
+}
+
+const fn plain(verdict: Verdict) -> Chosen {
+    Chosen {
+        verdict,
+        target: None,
+        content: None,
+    }
+}
+
+async fn opening(
+    storage: &Storage,
+    run: &Run,
+    pause: &Interrupt,
+    palette: Palette,
+) -> anyhow::Result<String> {
+    let title = format!(
+        "  ‖ The plan stands still: {}",
+        crate::visible::visible_line(&pause.reason)
+    );
+    let mut text = format!("\n{}\n\n", palette.paint(Tone::Waiting, &title));
+    let run = again(storage, run).await?;
+    // A run that was stopped before it had a plan has none to show.
+    if let Ok(plan) = stored(storage, &run).await {
+        let page = Page {
+            run: &run,
+            plan: &plan,
+            versions: &[],
+            escape: Some(pause),
+            proposal: None,
+            all_versions: false,
+        };
+        text.push_str(&page.steps(palette));
+    }
+    Ok(text)
+}

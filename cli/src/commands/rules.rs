@@ -1,0 +1,157 @@
+//! `irq rules`: decisions that were remembered, and taking them back.
+
+use std::io;
+
+use interrupts::rules::{RuleScope, StandingRule};
+use interrupts::store::{Page, RuleError, StandingRules, Store};
+use jiff::Timestamp;
+use routing_core::RuleId;
+use serde_json::{Value, json};
+
+use super::print;
+use crate::actor::actor;
+use crate::arguments::{
+    Global, RulesArguments, RulesCommand, RulesListArguments, RulesRevokeArguments, StoreArguments,
+    verdict_name,
+};
+use crate::exit::{Exit, Failure};
+use crate::palette::{Palette, Tone};
+use crate::refused::by_store;
+use crate::storage::{Storage, complete};
+use crate::table::Table;
+use crate::time::instant;
+use crate::view::{json_line, kept_json};
+use crate::visible::visible_line;
+
+/// How many rules are read at a time.
+const PAGE: u32 = 500;
+
+/// Lists or revokes standing rules.
+///
+/// # Errors
+///
+/// Where the store cannot be used, or there is no such rule.
+pub(crate) fn rules(
+    arguments: &RulesArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    complete(async {
+        let storage = Storage::open(store).await?;
+        match &arguments.command {
+            RulesCommand::List(arguments) => list(arguments, &*storage.store, global).await,
+            RulesCommand::Revoke(arguments) => revoke(arguments, &*storage.store).await,
+        }
+    })
+}
+
+async fn all(store: &dyn Store) -> Result<Vec<StandingRule>, Failure> {
+    let (mut rules, mut after) = (Vec::new(), 0);
+    loop {
+        let rows = StandingRules::rules(store, Page { after, limit: PAGE }).await;
+        let rows = rows.map_err(|error| by_store(&error))?;
+        let Some((last, _)) = rows.last() else {
+            return Ok(rules);
+        };
+        after = *last;
+        rules.extend(rows.into_iter().map(|(_position, rule)| rule));
+    }
+}
+
+async fn list(
+    arguments: &RulesListArguments,
+    store: &dyn Store,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    let now = Timestamp::now();
+    let mut rules = all(store).await?;
+    rules.retain(|rule| arguments.all || rule.holds_at(now));
+    if arguments.json {
+        let lines: String = rules
+            .iter()
+            .map(|rule| json_line(&as_json(rule, now)))
+            .collect();
+        print(&lines)?;
+        return Ok(Exit::Success);
+    }
+    if rules.is_empty() {
+        print(
+            "There are no standing rules. `irq review INTERRUPT --decision approve --remember run` makes one.\n",
+        )?;
+        return Ok(Exit::Success);
+    }
+    let mut table = Table::new(&["RULE", "DECIDES", "REACH", "USED", "BY", "ENDS", "QUESTION"]);
+    for rule in &rules {
+        let ends = match &rule.end {
+            Some(end) => format!("{} ({})", instant(end.at), end.ending.name()),
+            None => instant(rule.expires_at),
+        };
+        table.row(vec![
+            (Tone::Strong, rule.id.to_string()),
+            (Tone::Plain, decides(rule)),
+            (Tone::Plain, visible_line(&reach(rule))),
+            (Tone::Plain, format!("{}/{}", rule.uses, rule.most_uses)),
+            (Tone::Plain, visible_line(rule.created_by.name.as_str())),
+            (Tone::Plain, ends),
+            (Tone::Plain, visible_line(&rule.of.reason)),
+        ]);
+    }
+    print(&table.text(Palette::for_stream(&io::stdout(), global.no_color)))?;
+    Ok(Exit::Success)
+}
+
+fn decides(rule: &StandingRule) -> String {
+    match &rule.target {
+        Some(target) => format!("{} to {target}", verdict_name(rule.verdict)),
+        None => verdict_name(rule.verdict).to_owned(),
+    }
+}
+
+fn reach(rule: &StandingRule) -> String {
+    match &rule.scope {
+        RuleScope::Agent { run, node } => format!("{run}/{node}"),
+        RuleScope::Run { run } => run.to_string(),
+        RuleScope::Everywhere => "everywhere".to_owned(),
+    }
+}
+
+async fn revoke(arguments: &RulesRevokeArguments, store: &dyn Store) -> anyhow::Result<Exit> {
+    let unknown = || {
+        let text = format!("there is no rule {}", visible_line(&arguments.rule));
+        Failure::new(Exit::NotFound, text).hint("`irq rules list --all` lists them")
+    };
+    let id: RuleId = arguments.rule.parse().map_err(|_error| unknown())?;
+    let revoked = store.revoke_rule(id, actor()?).await;
+    let revoked = revoked.map_err(|error| match error {
+        RuleError::Unknown { .. } => unknown(),
+        RuleError::Store(error) => by_store(&error),
+        error => Failure::new(Exit::Failure, error.to_string()),
+    })?;
+    if arguments.json {
+        print(&json_line(&as_json(&revoked, Timestamp::now())))?;
+    } else {
+        let ending = revoked.end.as_ref().map_or("-", |end| end.ending.name());
+        print(&format!("{id} answers nothing any more ({ending}).\n"))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn as_json(rule: &StandingRule, now: Timestamp) -> Value {
+    json!({
+        "id": rule.id,
+        "holds": rule.holds_at(now),
+        "decision": verdict_name(rule.verdict),
+        "target": rule.target,
+        "payload": rule.content.as_deref().map(kept_json),
+        "scope": rule.scope,
+        "made_of": rule.of,
+        "matter": rule.matter,
+        "created_by": rule.created_by.name,
+        "created_at": rule.created_at,
+        "expires_at": rule.expires_at,
+        "max_uses": rule.most_uses,
+        "uses": rule.uses,
+        "last_used_at": rule.last_used_at,
+        "end": rule.end,
+    })
+}

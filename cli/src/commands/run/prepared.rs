@@ -1,0 +1,212 @@
+//! A run whose order was checked: what it needs is at hand, and it can be executed, with or without somebody watching.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use agents::catalogue;
+use agents::plan_execute::execute_plan;
+use agents::run::{Goal, Run, RunConfig, RunObserver, RunOrder, RunReport, Workflow};
+use agents::workspace::Workspace;
+use interrupts::manager::{KeptRun, RunEnd};
+use llm::{JsonSchemaConstraints, Pace, Script};
+use routing_core::SystemClock;
+use routing_core::handler::HandlerPolicy;
+use routing_core::model::LanguageModel;
+use routing_core::review::Reviewer;
+
+use super::limits::OuterLimits;
+use crate::exit::{Exit, Failure, causes};
+use crate::keep::{Keeping, Kept};
+use crate::model::{ModelChoice, Rehearsal};
+
+/// Everything that was checked before a run is taken.
+pub(in crate::commands) struct Prepared {
+    order: RunOrder,
+    goal: Goal,
+    workspace: Workspace,
+    model: Arc<dyn LanguageModel>,
+    script: Option<Script>,
+    limits: OuterLimits,
+    is_deaf: bool,
+}
+
+/// Who takes part in a run beside its agents.
+pub(in crate::commands) struct Beside {
+    /// The model as it is called, around that of the order.
+    pub(in crate::commands) model: Arc<dyn LanguageModel>,
+    /// Who is asked here.
+    pub(in crate::commands) reviewer: Arc<dyn Reviewer>,
+    /// Who is told what happens.
+    pub(in crate::commands) observer: Arc<dyn RunObserver>,
+    /// A letter for the agent that has the turn.
+    pub(in crate::commands) input: Option<String>,
+}
+
+impl Prepared {
+    /// Checks all that an order needs.
+    ///
+    /// # Errors
+    ///
+    /// Where the folder, the model, its price or the script cannot be had.
+    pub(in crate::commands) fn of(
+        order: RunOrder,
+        limits: OuterLimits,
+        pace: u32,
+    ) -> Result<Self, Failure> {
+        let usage = |text: String| Failure::new(Exit::Usage, text);
+        let choice = ModelChoice::parse(&order.model, order.base_url.clone())?;
+        let goal = Goal::new(order.goal.clone()).map_err(|error| usage(error.to_string()))?;
+        let script = order
+            .script
+            .as_ref()
+            .map(|text| Script::parse(text, &catalogue::script_vocabulary()))
+            .transpose()
+            .map_err(|error| usage(format!("the script: {error}")))?;
+        let workspace = Workspace::open(Path::new(&order.workspace))
+            .map_err(|error| Failure::new(Exit::NotFound, causes(&error)).hint(error.hint()))?;
+        let steers =
+            |script: &Script| !script.interrupts().is_empty() || !script.answers().is_empty();
+        let is_deaf = choice != ModelChoice::Rehearsal && script.as_ref().is_some_and(steers);
+        let model = choice.open(Rehearsal {
+            seed: order.seed,
+            pace: Pace::from_tokens_per_second(pace),
+            material: workspace.material(),
+            script: script.clone(),
+        })?;
+        limits.check(model.name())?;
+        Ok(Self {
+            order,
+            goal,
+            workspace,
+            model,
+            script,
+            limits,
+            is_deaf,
+        })
+    }
+
+    /// Which workflow it is.
+    pub(in crate::commands) const fn workflow(&self) -> Workflow {
+        self.order.workflow
+    }
+
+    /// What it is to do.
+    pub(super) const fn order(&self) -> &RunOrder {
+        &self.order
+    }
+
+    /// The folder that it speaks about.
+    pub(super) const fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The model of the order.
+    pub(in crate::commands) fn model(&self) -> Arc<dyn LanguageModel> {
+        Arc::clone(&self.model)
+    }
+
+    /// The script, where it has one.
+    pub(super) const fn script(&self) -> Option<&Script> {
+        self.script.as_ref()
+    }
+
+    /// What pauses it from outside.
+    pub(super) const fn limits(&self) -> &OuterLimits {
+        &self.limits
+    }
+
+    /// Whether a part of the script is for a rehearsal, which the model is not.
+    pub(super) const fn is_deaf(&self) -> bool {
+        self.is_deaf
+    }
+
+    /// Executes a run to its end, or to where it stops. It is given back by [`settle`].
+    ///
+    /// # Errors
+    ///
+    /// Where a limit cannot be watched.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the run stands in the store as if this process had died.
+    pub(in crate::commands) async fn execute(
+        self,
+        keeping: &Keeping,
+        kept: &Kept,
+        beside: Beside,
+    ) -> Result<RunReport, Failure> {
+        let Beside {
+            model,
+            reviewer,
+            observer,
+            input,
+        } = beside;
+        let steps = self
+            .script
+            .as_ref()
+            .map(|script| script.supervisor_steps().to_vec());
+        let config = RunConfig {
+            run: kept.run.run(),
+            goal: self.goal,
+            workspace: self.workspace,
+            model: self.limits.paid(model, kept)?,
+            constraints: Arc::new(JsonSchemaConstraints::new()),
+            reviewer,
+            observer,
+            supervisor_steps: steps.unwrap_or_default(),
+            limits: self.order.limits,
+            policy: HandlerPolicy::default(),
+            clock: Arc::new(SystemClock),
+            store: keeping.run_store(kept, input, self.limits.policy()),
+        };
+        let watched = self.limits.watch(kept)?;
+        let scope = kept.run.scope();
+        let report = match self.order.workflow {
+            Workflow::Agents => {
+                let run = Run::new(config);
+                kept.inbox.open(run.inbox());
+                let report = run.execute(&scope).await;
+                kept.inbox.close();
+                report
+            }
+            Workflow::PlanExecute => execute_plan(config, &scope).await,
+        };
+        drop(watched);
+        Ok(report)
+    }
+}
+
+/// Gives the run back: what was asked of it by now is recorded first.
+///
+/// # Errors
+///
+/// Where its end cannot be recorded; the lease runs out then.
+///
+/// # Cancel safety
+///
+/// Dropped, the end is recorded or the lease runs out.
+pub(in crate::commands) async fn settle(kept: Kept, report: &RunReport) -> anyhow::Result<()> {
+    use agents::run::RunStatus;
+    let Kept { run, .. } = kept;
+    let end = match &report.status {
+        RunStatus::Completed { .. } => RunEnd::Completed,
+        RunStatus::Waiting { .. } => RunEnd::Waiting {
+            reason: "it waits for an answer".to_owned(),
+        },
+        RunStatus::Paused { .. } => RunEnd::Stopped,
+        RunStatus::Cancelled { reason, .. } => RunEnd::Cancelled {
+            reason: reason.clone(),
+        },
+        RunStatus::Failed {
+            resumable: true, ..
+        } => RunEnd::Stopped,
+        RunStatus::Failed { error, .. } => RunEnd::Failed {
+            reason: error.clone(),
+        },
+    };
+    // Whatever else still holds it for a moment: dropped, it is let go, and its lease runs out.
+    if let Ok(run) = Arc::<KeptRun>::try_unwrap(run) {
+        run.settle(end).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! Whether anything of a run still works, or all of it waits for people.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use agents::run::{NodeState, RunEvent, RunObserver, RunOccurrence};
+use routing_core::NodeId;
+use tokio::sync::watch;
+
+/// Watches a run's nodes.
+#[derive(Debug)]
+pub(super) struct Standstill {
+    nodes: Mutex<HashMap<NodeId, Known>>,
+    stands: watch::Sender<bool>,
+}
+
+#[derive(Debug)]
+struct Known {
+    parent: Option<NodeId>,
+    state: NodeState,
+}
+
+impl Standstill {
+    /// Of a run whose nodes will tell what they do.
+    pub(super) fn of_nodes() -> Self {
+        Self::begin(false)
+    }
+
+    /// Of a run that does one thing at a time: while it asks, nothing else of it works.
+    pub(super) fn of_one_line() -> Self {
+        Self::begin(true)
+    }
+
+    fn begin(stands: bool) -> Self {
+        Self {
+            nodes: Mutex::default(),
+            stands: watch::Sender::new(stands),
+        }
+    }
+
+    /// Whether the run stands still, from now on.
+    pub(super) fn watch(&self) -> watch::Receiver<bool> {
+        self.stands.subscribe()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut HashMap<NodeId, Known>)) {
+        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut nodes);
+        self.stands.send_replace(stand_still(&nodes));
+    }
+}
+
+impl RunObserver for Standstill {
+    fn observe(&self, occurrence: &RunOccurrence) {
+        tracing::trace!(event = ?occurrence.event, "a run went on");
+        if let RunEvent::AgentSpawned { node, parent, .. } = &occurrence.event {
+            let (node, parent) = (node.clone(), parent.clone());
+            let state = NodeState::Pending;
+            self.change(|nodes| {
+                nodes.insert(node, Known { parent, state });
+            });
+        } else if let RunEvent::AgentStatusChanged { node, status, .. } = &occurrence.event {
+            self.change(|nodes| {
+                if let Some(known) = nodes.get_mut(node) {
+                    known.state = *status;
+                }
+            });
+        }
+    }
+}
+
+/// Whether somebody waits, and whoever does not waits for somebody below that does.
+fn stand_still(nodes: &HashMap<NodeId, Known>) -> bool {
+    let mut waits = false;
+    for (node, known) in nodes {
+        match known.state {
+            NodeState::WaitingReview | NodeState::WaitingInput => waits = true,
+            NodeState::Pending | NodeState::Ready | NodeState::Running => {
+                if !has_live_below(nodes, node) {
+                    return false;
+                }
+            }
+            NodeState::Completed | NodeState::Failed | NodeState::Canceled | NodeState::Pruned => {}
+        }
+    }
+    waits
+}
+
+fn has_live_below(nodes: &HashMap<NodeId, Known>, node: &NodeId) -> bool {
+    nodes.values().any(|other| {
+        other.parent.as_ref() == Some(node)
+            && match other.state {
+                NodeState::Pending
+                | NodeState::Ready
+                | NodeState::Running
+                | NodeState::WaitingReview
+                | NodeState::WaitingInput => true,
+                NodeState::Completed
+                | NodeState::Failed
+                | NodeState::Canceled
+                | NodeState::Pruned => false,
+            }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use agents::run::NodeState;
+    use routing_core::NodeId;
+
+    use super::{Known, stand_still};
+
+    fn tree(rows: &[(&str, Option<&str>, NodeState)]) -> HashMap<NodeId, Known> {
+        let id = |text: &str| NodeId::new(text).unwrap();
+        let known = rows.iter().map(|(node, parent, state)| {
+            let parent = parent.map(id);
+            (
+                id(node),
+                Known {
+                    parent,
+                    state: *state,
+                },
+            )
+        });
+        known.collect()
+    }
+
+    #[test]
+    fn a_run_stands_still_when_all_that_lives_waits() {
+        use NodeState::{Completed, Running, WaitingReview};
+        let asks = ("orchestrator/a", Some("orchestrator"), WaitingReview);
+        let works = ("orchestrator/b", Some("orchestrator"), Running);
+        let done = ("orchestrator/b", Some("orchestrator"), Completed);
+        let above = ("orchestrator", None, Running);
+        assert!(stand_still(&tree(&[above, asks])));
+        assert!(stand_still(&tree(&[above, asks, done])));
+        assert!(!stand_still(&tree(&[above, asks, works])));
+        assert!(!stand_still(&tree(&[above])), "nobody waits");
+        assert!(!stand_still(&tree(&[])));
+    }
+}

@@ -1,0 +1,98 @@
+//! Runs that wait for people are put aside by their server, and go on when somebody has decided.
+
+use serde_json::Value;
+
+use crate::program::{end, irq};
+use crate::serving::Installation;
+
+const ANSWER: &str = r#"{"selectedChoices":["left"]}"#;
+
+fn review(installation: &Installation, question: &str) {
+    let arguments = [
+        "review",
+        question,
+        "--decision",
+        "respond",
+        "--payload",
+        ANSWER,
+    ];
+    end(irq().args(arguments).env("IRQ_STORE", installation.store())).exits_with(0);
+}
+
+/// Waits until nobody executes the run any more, while its question waits.
+async fn is_put_aside(installation: &Installation, run: &str) {
+    let path = installation.store();
+    let store = crate::serving::open(&path).await;
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let row = store.run(run.parse().unwrap()).await.unwrap().unwrap();
+        if row.lease.is_none() && row.state.to_string() == "waiting" {
+            return;
+        }
+        assert!(std::time::Instant::now() < end, "{row:#?}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_waits_is_put_aside_and_goes_on_when_it_is_answered_over_the_network() {
+    let installation = Installation::new();
+    let server = installation.serve_with(&["--put-aside-after", "1s"]);
+    let run = installation.start_asking().await;
+    let question = installation.questions(1).await.remove(0);
+    is_put_aside(&installation, &run).await;
+    assert!(installation.decide(&question).await.unwrap().is_success());
+    assert_eq!(installation.ends(&run).await, "completed");
+    server.kill();
+}
+
+#[tokio::test]
+async fn it_goes_on_when_another_process_has_decided_in_the_store() {
+    let installation = Installation::new();
+    let server = installation.serve_with(&["--put-aside-after", "1s"]);
+    let run = installation.start_asking().await;
+    let question = installation.questions(1).await.remove(0);
+    is_put_aside(&installation, &run).await;
+    review(&installation, &question);
+    assert_eq!(installation.ends(&run).await, "completed");
+    server.kill();
+}
+
+#[tokio::test]
+async fn a_later_server_leaves_it_aside_until_it_is_answered() {
+    let installation = Installation::new();
+    let server = installation.serve_with(&["--put-aside-after", "1s"]);
+    let run = installation.start_asking().await;
+    let question = installation.questions(1).await.remove(0);
+    is_put_aside(&installation, &run).await;
+    server.kill();
+    let server = installation.serve_with(&["--put-aside-after", "1s"]);
+    let path = format!("/v1/runs/{run}");
+    let before: Value = installation.json(&path).await;
+    assert_eq!(before["status"], "waiting", "{before:#}");
+    is_put_aside(&installation, &run).await;
+    review(&installation, &question);
+    assert_eq!(installation.ends(&run).await, "completed");
+    server.kill();
+}
+
+#[tokio::test]
+async fn a_stop_of_a_run_that_was_put_aside_takes_hold() {
+    let installation = Installation::new();
+    let server = installation.serve_with(&["--put-aside-after", "1s"]);
+    let run = installation.start_asking().await;
+    installation.questions(1).await;
+    is_put_aside(&installation, &run).await;
+    let stop = [
+        "interrupt",
+        &run,
+        "--type",
+        "STOP",
+        "--reason",
+        "enough",
+        "--yes",
+    ];
+    end(irq().args(stop).env("IRQ_STORE", installation.store())).exits_with(0);
+    assert_eq!(installation.ends(&run).await, "cancelled");
+    server.kill();
+}

@@ -1,0 +1,82 @@
+//! What an interrupt is about, whoever asks it and however often.
+
+use routing_core::StopSource;
+use serde_json::Value;
+
+use super::refusal::RuleRefusal;
+use crate::digest::Digest;
+use crate::life::{Family, Interrupt, Role};
+
+/// Separates this digest from all others, and from those of a later definition.
+const MATTER: &[u8] = b"matter 1";
+
+/// The digest of what an interrupt asks, without what names this one time: its id, its run, its node, its time.
+/// Two interrupts with the same digest ask the same thing with the same words, of the same kind of agent, and may
+/// be decided in the same ways.
+///
+/// # Errors
+///
+/// [`RuleRefusal`] where a person must see the interrupt each time.
+pub fn matter_of(interrupt: &Interrupt) -> Result<Digest, RuleRefusal> {
+    if interrupt.family() != Family::Question {
+        return Err(RuleRefusal::NotAQuestion);
+    }
+    let by_agent = interrupt.source == StopSource::Programmatic
+        && interrupt.requested_by.role == Role::Requester;
+    if !by_agent {
+        return Err(RuleRefusal::NotAskedByAgent);
+    }
+    if interrupt.bound.is_some() || interrupt.held_by.is_some() {
+        return Err(RuleRefusal::Directed);
+    }
+    let content = canonical(&interrupt.content);
+    let routes = joined(interrupt.routes.iter().map(|route| route.as_str()));
+    let allowed = joined(interrupt.allowed.iter().map(|verdict| verdict.name()));
+    Ok(Digest::of_parts([
+        MATTER,
+        interrupt.interrupt_type.name().as_bytes(),
+        interrupt.kind.as_str().as_bytes(),
+        interrupt.origin.as_str().as_bytes(),
+        interrupt.reason.as_bytes(),
+        content.as_bytes(),
+        routes.as_bytes(),
+        allowed.as_bytes(),
+    ]))
+}
+
+/// A JSON text with its fields in the order of their names. What is no JSON stands for itself.
+fn canonical(json: &str) -> String {
+    match serde_json::from_str::<Value>(json) {
+        Ok(mut value) => {
+            value.sort_all_objects();
+            value.to_string()
+        }
+        Err(_not_json) => json.to_owned(),
+    }
+}
+
+/// Names without control characters, in the order of the alphabet.
+fn joined<'name>(names: impl Iterator<Item = &'name str>) -> String {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{canonical, joined};
+
+    #[test]
+    fn the_order_of_fields_and_names_is_no_part_of_the_matter() {
+        assert_eq!(
+            canonical(r#"{"b":{"d":1,"c":[2,1]},"a":null}"#),
+            canonical(r#"{"a":null,"b":{"c":[2,1],"d":1}}"#)
+        );
+        assert_ne!(canonical(r#"{"a":[1,2]}"#), canonical(r#"{"a":[2,1]}"#));
+        assert_eq!(
+            joined(["b", "a"].into_iter()),
+            joined(["a", "b"].into_iter())
+        );
+        assert_eq!(canonical("{not json"), "{not json");
+    }
+}

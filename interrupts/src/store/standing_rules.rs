@@ -1,0 +1,133 @@
+//! Standing rules as a store keeps them.
+
+use async_trait::async_trait;
+use routing_core::{InterruptId, RuleId};
+
+use super::error::{ChangeError, StoreError};
+use super::interrupt::Page;
+use crate::digest::Digest;
+use crate::life::{Actor, Choosing, Interrupt};
+use crate::rules::{Remember, RuleRefusal, StandingRule};
+
+/// A rule that somebody makes of an interrupt without deciding that one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRule {
+    /// The interrupt that he was shown.
+    pub interrupt: InterruptId,
+    /// The digest of what he was shown.
+    pub shown: Digest,
+    /// What is decided. The id of the choosing is not used.
+    pub choosing: Choosing,
+    /// For how long, how often, how far.
+    pub remember: Remember,
+    /// Who makes it.
+    pub by: Actor,
+}
+
+/// Why a rule was not made or not changed. Nothing was recorded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RuleError {
+    /// There is no such interrupt.
+    #[error("there is no interrupt {interrupt}")]
+    UnknownInterrupt {
+        /// The id.
+        interrupt: InterruptId,
+    },
+    /// There is no such rule.
+    #[error("there is no rule {rule}")]
+    Unknown {
+        /// The id.
+        rule: RuleId,
+    },
+    /// The id belongs to another rule.
+    #[error("{rule} is another rule already")]
+    Taken {
+        /// The id.
+        rule: RuleId,
+    },
+    /// A demand is not met.
+    #[error(transparent)]
+    Refused(#[from] RuleRefusal),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Keeps standing rules.
+#[async_trait]
+pub trait StandingRules: Send + Sync {
+    /// Makes a rule of an interrupt that was shown to somebody. The same rule under the same id gives the stored one.
+    ///
+    /// # Errors
+    ///
+    /// [`RuleError`]; refused where a person must see such an interrupt each time.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat with the same id.
+    async fn put_rule(&self, new: NewRule) -> Result<StandingRule, RuleError>;
+
+    /// Decides an acknowledged interrupt by the oldest rule that answers it: the use is counted in the transaction of
+    /// the decision, so a rule is never used more often than it says, however many interrupts are raised at once.
+    /// `None` where no rule answers it, or the interrupt is not, or not any more, the owner's to decide.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`]; refused where a newer epoch has begun.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was decided or not: read the interrupt to see. Safe to repeat.
+    async fn apply_rule(
+        &self,
+        interrupt: InterruptId,
+        epoch: u64,
+    ) -> Result<Option<Interrupt>, ChangeError>;
+
+    /// Ends a rule. What it decided stays decided. One that has ended already stays as it is. Who made it may revoke
+    /// it, and so may every supervisor and operator.
+    ///
+    /// # Errors
+    ///
+    /// [`RuleError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn revoke_rule(&self, rule: RuleId, by: Actor) -> Result<StandingRule, RuleError>;
+
+    /// Ends the rules whose time is over, at most so many. They are not used any more before that either: a rule is
+    /// judged by the store's clock when it is used. Returns the ended ones.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]. What was ended before the error stays so.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn expire_rules(&self, limit: u32) -> Result<Vec<RuleId>, StoreError>;
+
+    /// A rule.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn rule(&self, rule: RuleId) -> Result<Option<StandingRule>, StoreError>;
+
+    /// Rules in the order in which they were made, each with its position, which begins the next page.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, StoreError>;
+}

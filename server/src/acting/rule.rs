@@ -1,0 +1,87 @@
+//! Making and revoking standing rules.
+
+use interrupts::Digest;
+use interrupts::life::Interrupt;
+use interrupts::rules::{Reach, Remember, StandingRule};
+use interrupts::store::{NewRule, RuleError};
+use jiff::SignedDuration;
+use routing_core::{DecisionId, RuleId};
+
+use super::decide::{DecisionOrder, choosing};
+use super::keyed;
+use crate::access::{Caller, Right};
+use crate::app::App;
+use crate::problem::{Problem, no_rule, of_rule};
+
+/// That a decision shall hold for the same question when it is asked again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RememberOrder {
+    /// How far.
+    pub(crate) reach: Reach,
+    /// How long, in seconds.
+    pub(crate) seconds: u32,
+    /// How often.
+    pub(crate) most_uses: u32,
+}
+
+impl RememberOrder {
+    /// As the store wants it.
+    pub(super) fn with(self, id: RuleId) -> Remember {
+        Remember {
+            id,
+            reach: self.reach,
+            lifetime: SignedDuration::from_secs(self.seconds.into()),
+            most_uses: self.most_uses,
+        }
+    }
+}
+
+/// Makes a rule of an interrupt that somebody was shown, whether that one is decided or not. The key makes it the
+/// same rule when it is sent again.
+pub(crate) async fn make_rule(
+    app: &App,
+    caller: &Caller,
+    interrupt: &Interrupt,
+    (shown, remember): (Digest, RememberOrder),
+    order: &DecisionOrder,
+) -> Result<StandingRule, Problem> {
+    Right::Direct.demand(caller)?;
+    let id = match order.key.as_deref() {
+        Some(key) => RuleId::from_uuid(keyed(caller, "rule", key)),
+        None => RuleId::generate(),
+    };
+    let new = NewRule {
+        interrupt: interrupt.id,
+        shown,
+        // A rule has no decision of its own: each use makes one.
+        choosing: choosing(interrupt, DecisionId::from_uuid(id.uuid()), order)?,
+        remember: remember.with(id),
+        by: caller.actor.clone(),
+    };
+    let made = app.store().put_rule(new).await;
+    let made = made.map_err(|error| of_rule(&error))?;
+    app.feed.nudge();
+    Ok(made)
+}
+
+/// A rule, by the text of its id.
+pub(crate) async fn rule_named(app: &App, text: &str) -> Result<StandingRule, Problem> {
+    let id: RuleId = text.parse().map_err(|_error| no_rule(text))?;
+    let rule = app.store().rule(id).await;
+    let rule = rule.map_err(|error| of_rule(&RuleError::Store(error)))?;
+    rule.ok_or_else(|| no_rule(text))
+}
+
+/// Revokes a rule. What it decided stays decided.
+pub(crate) async fn revoke_rule(
+    app: &App,
+    caller: &Caller,
+    text: &str,
+) -> Result<StandingRule, Problem> {
+    Right::Decide.demand(caller)?;
+    let rule = rule_named(app, text).await?;
+    let revoked = app.store().revoke_rule(rule.id, caller.actor.clone()).await;
+    let revoked = revoked.map_err(|error| of_rule(&error))?;
+    app.feed.nudge();
+    Ok(revoked)
+}

@@ -1,0 +1,56 @@
+//! The port of standing rules.
+
+use async_trait::async_trait;
+use interrupts::life::{Actor, Interrupt, State};
+use interrupts::rules::{StandingRule, matter_of};
+use interrupts::store::{ChangeError, NewRule, Page, RuleError, StandingRules, StoreError};
+use routing_core::{InterruptId, RuleId};
+
+use super::Adapter;
+use crate::operation::{ApplyRule, ExpireRule, PutRule, RevokeRule};
+use crate::query::Backend;
+
+#[async_trait]
+impl<B: Backend> StandingRules for Adapter<B> {
+    async fn put_rule(&self, new: NewRule) -> Result<StandingRule, RuleError> {
+        self.backend.execute(PutRule { new }).await
+    }
+
+    async fn apply_rule(
+        &self,
+        interrupt: InterruptId,
+        epoch: u64,
+    ) -> Result<Option<Interrupt>, ChangeError> {
+        // Most questions have no rule: nothing is written for them, so they need not queue behind what is.
+        let Some(row) = self.backend.interrupt(interrupt).await? else {
+            return Err(ChangeError::Unknown { interrupt });
+        };
+        let Ok(matter) = matter_of(&row) else {
+            return Ok(None);
+        };
+        if row.state != State::Acknowledged || !self.backend.has_rules(matter).await? {
+            return Ok(None);
+        }
+        self.backend.execute(ApplyRule { interrupt, epoch }).await
+    }
+
+    async fn revoke_rule(&self, rule: RuleId, by: Actor) -> Result<StandingRule, RuleError> {
+        self.backend.execute(RevokeRule { rule, by }).await
+    }
+
+    async fn expire_rules(&self, limit: u32) -> Result<Vec<RuleId>, StoreError> {
+        let mut ended = Vec::new();
+        for rule in self.backend.due_rules(self.backend.now(), limit).await? {
+            ended.extend(self.backend.execute(ExpireRule { rule }).await?);
+        }
+        Ok(ended)
+    }
+
+    async fn rule(&self, rule: RuleId) -> Result<Option<StandingRule>, StoreError> {
+        self.backend.rule(rule).await
+    }
+
+    async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, StoreError> {
+        self.backend.rules(page).await
+    }
+}

@@ -1,0 +1,33 @@
+//! Servers of the Model Context Protocol, and their tools as [`Tool`](crate::Tool)s.
+//!
+//! `config` reads which servers there are, `server` keeps each of them connected, `connection` is one life of a server,
+//! `tool` is one of its tools, `cancel` tells a server to stop a call and finds out whether it did. `watched` stands
+//! between the protocol library and the wire: there it is seen what comes of a call that nobody waits for any more.
+//!
+//! What a server says of itself and of its tools is its word, and nobody has checked it.
+
+mod book;
+mod call;
+mod cancel;
+mod client;
+mod config;
+mod connection;
+mod content;
+mod elicitation;
+mod error;
+mod limits;
+mod name;
+mod process;
+mod server;
+mod servers;
+mod tool;
+mod transport;
+mod value;
+mod watched;
+
+pub use config::{HttpServer, McpConfig, McpServerConfig, ProcessServer, Reach};
+pub use elicitation::{ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor};
+pub use error::{McpConfigError, McpError};
+pub use limits::McpLimits;
+pub use name::ServerName;
+pub use servers::{LeftOut, McpFailure, McpServers, McpServersConfig};

@@ -1,0 +1,233 @@
+//! One call of a server's tool.
+
+use std::sync::Arc;
+
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
+use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use routing_core::{Outcome, StopReason};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::book::{Marked, Ongoing};
+use super::cancel::{self, Heeded};
+use super::connection::Connection;
+use super::content;
+use super::error::McpError;
+use super::server::Server;
+use crate::tool::{PartialOutput, Stopped, ToolCall, ToolContext, ToolError, ToolOutput};
+
+/// What a call comes to, as the executor takes it.
+type Called = Result<Outcome<ToolOutput, PartialOutput>, ToolError>;
+
+/// What a request comes to, as the library tells it.
+pub(super) type Answer = Result<Result<ServerResult, ServiceError>, oneshot::error::RecvError>;
+
+/// Makes a call, and ends it early when its scope is stopped immediately.
+pub(super) async fn call(
+    server: &Arc<Server>,
+    original: &str,
+    call: &ToolCall,
+    context: &ToolContext,
+) -> Called {
+    let connected = tokio::select! {
+        biased;
+        reason = context.scope.stopped_now() => return Ok(never_sent(reason)),
+        connected = server.connection() => connected,
+    };
+    let connection = connected.map_err(|error| failed(&error))?;
+    let ongoing = Ongoing::new(
+        call.clone(),
+        context.limit.clone(),
+        context.scope.child(),
+        Arc::clone(&context.progress),
+    );
+    let sending = InFlight::send(&connection, original, ongoing);
+    let sent = tokio::select! {
+        biased;
+        reason = context.scope.stopped_now() => return Ok(never_sent(reason)),
+        sent = sending => sent,
+    };
+    let Some(mut flight) = sent else {
+        return Err(failed(&server.ended(&connection).await));
+    };
+    let answer = tokio::select! {
+        biased; // What was answered was answered, whatever was asked for meanwhile.
+        answer = flight.answer() => answer,
+        reason = context.scope.stopped_now() => {
+            return stop(server, flight, reason).await;
+        }
+        _ended = connection.process_ended() => {
+            return Err(failed(&server.ended(&connection).await));
+        }
+    };
+    finished(server, &connection, answer)
+        .await
+        .map(Outcome::Completed)
+}
+
+/// Nothing of the call ever reached the server.
+fn never_sent(reason: StopReason) -> Outcome<ToolOutput, PartialOutput> {
+    Outcome::Interrupted {
+        reason,
+        partial: PartialOutput::returned(""),
+    }
+}
+
+fn failed(error: &McpError) -> ToolError {
+    ToolError::Server {
+        reason: super::connection::words(error),
+    }
+}
+
+/// An answer, or none: then the connection has ended.
+async fn finished(
+    server: &Server,
+    connection: &Connection,
+    answer: Answer,
+) -> Result<ToolOutput, ToolError> {
+    match answer {
+        Ok(Ok(ServerResult::CallToolResult(result))) => {
+            let most = server.shared.containment.config().kept_output;
+            Ok(content::output(&result, most))
+        }
+        Ok(Ok(_other)) => Err(failed(&McpError::Refused {
+            server: server.name.clone(),
+            doing: "a call",
+            reason: "its answer is no result of a tool".to_owned(),
+        })),
+        Ok(Err(ServiceError::TransportClosed)) | Err(_) => {
+            Err(failed(&server.ended(connection).await))
+        }
+        Ok(Err(error)) => Err(failed(&server.refused("a call", &error))),
+    }
+}
+
+/// The call is to end: the server is told, and what comes of that is said.
+async fn stop(server: &Arc<Server>, mut flight: InFlight, reason: StopReason) -> Called {
+    let heeded = cancel::cancel(server, &mut flight, &reason).await;
+    let (connection, ongoing) = (Arc::clone(&flight.connection), Arc::clone(&flight.ongoing));
+    flight.forget().await;
+    let text = ongoing
+        .last()
+        .map(|last| format!("Its last progress was {last}."))
+        .unwrap_or_default();
+    let partial = |stopped, containment| PartialOutput {
+        text: text.clone(),
+        stopped,
+        containment,
+    };
+    let partial = match heeded {
+        Heeded::Answered(answer) => match *answer {
+            Ok(Ok(result)) => {
+                let output = finished(server, &connection, Ok(Ok(result))).await?;
+                return Ok(Outcome::Completed(output));
+            }
+            Ok(Err(_)) | Err(_) => partial(Stopped::Returned, None),
+        },
+        Heeded::Quiet => partial(Stopped::Quiet, None),
+        Heeded::Ignored { how } => {
+            let why = format!("it did not stop a call when told to: {how}");
+            match connection.end(&why).await {
+                Some(end) => match end.report.clone() {
+                    Some(report) => partial(Stopped::of(&report), Some(report)),
+                    None => partial(left_behind("nobody saw how its process ended"), None),
+                },
+                None => partial(
+                    left_behind(&format!(
+                        "the server `{}` was told to stop it, and {how}",
+                        server.name
+                    )),
+                    None,
+                ),
+            }
+        }
+    };
+    Ok(Outcome::Interrupted { reason, partial })
+}
+
+fn left_behind(reason: &str) -> Stopped {
+    Stopped::LeftBehind {
+        reason: reason.to_owned(),
+    }
+}
+
+/// A request that the server has.
+pub(super) struct InFlight {
+    pub(super) connection: Arc<Connection>,
+    pub(super) ongoing: Arc<Ongoing>,
+    pub(super) id: String,
+    handle: Option<RequestHandle<RoleClient>>,
+    answered: bool,
+}
+
+impl InFlight {
+    /// Hands a request over; `None` where the connection has ended.
+    async fn send(
+        connection: &Arc<Connection>,
+        original: &str,
+        ongoing: Arc<Ongoing>,
+    ) -> Option<Self> {
+        let mut params = CallToolRequestParams::new(original.to_owned());
+        if let Value::Object(arguments) = &ongoing.call.arguments {
+            params = params.with_arguments(arguments.clone());
+        }
+        let mut request = CallToolRequest::new(params);
+        request.extensions.insert(Marked(Arc::clone(&ongoing)));
+        let request = ClientRequest::CallToolRequest(request);
+        let options = PeerRequestOptions::no_options();
+        let handle = connection
+            .peer
+            .send_cancellable_request(request, options)
+            .await
+            .ok()?;
+        Some(Self {
+            connection: Arc::clone(connection),
+            ongoing,
+            id: handle.id.to_string(),
+            handle: Some(handle),
+            answered: false,
+        })
+    }
+
+    /// Waits for the answer. May be asked again after it was dropped, until it has come.
+    pub(super) async fn answer(&mut self) -> Answer {
+        let Some(handle) = &mut self.handle else {
+            return std::future::pending().await;
+        };
+        let answer = (&mut handle.rx).await;
+        self.answered = true;
+        answer
+    }
+
+    /// The request's own id, as the protocol knows it.
+    pub(super) fn request_id(&self) -> Option<rmcp::model::RequestId> {
+        self.handle.as_ref().map(|handle| handle.id.clone())
+    }
+
+    /// Waits for nothing of it any more, and lets the library forget it.
+    async fn forget(mut self) {
+        if let Some(handle) = self.handle.take().filter(|_handle| !self.answered) {
+            let limit = cancel::FORGOTTEN_WITHIN;
+            let _told = tokio::time::timeout(limit, handle.cancel(None)).await;
+        }
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.ongoing.scope.stop(cancel::over());
+        self.ongoing.set_known();
+        let handle = self.handle.take().filter(|_handle| !self.answered);
+        let (connection, id) = (Arc::clone(&self.connection), self.id.clone());
+        let (Some(handle), Ok(runtime)) = (handle, tokio::runtime::Handle::try_current()) else {
+            connection.book.over(&id, self.answered);
+            return;
+        };
+        // Whoever waited has gone without a word: the server is told all the same.
+        runtime.spawn(async move {
+            let limit = cancel::FORGOTTEN_WITHIN;
+            let _told = tokio::time::timeout(limit, handle.cancel(None)).await;
+            connection.book.over(&id, false);
+        });
+    }
+}

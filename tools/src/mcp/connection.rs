@@ -1,0 +1,210 @@
+//! One life of a server: from its greeting to its end.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use jiff::Timestamp;
+use rmcp::RoleClient;
+use rmcp::service::{ClientInitializeError, Peer, RunningService, ServiceExt as _};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use routing_core::{StopMode, StopReason, StopSource};
+use tokio::net::UnixStream;
+
+use super::book::Book;
+use super::client::Client;
+use super::config::{HttpServer, ProcessServer, Reach};
+use super::content::bounded;
+use super::error::McpError;
+use super::process::{Process, ProcessEnd};
+use super::server::Server;
+use super::transport;
+use super::watched::{Bounded, Watched};
+use crate::containment::ContainedCommand;
+
+/// The most of an error's words that is passed on.
+pub(super) const LONGEST_REASON: usize = 1024;
+
+type Service = RunningService<RoleClient, Client>;
+
+/// A connection with a server. Dropped, it ends, and so does the process that we started for it.
+pub(super) struct Connection {
+    pub(super) peer: Peer<RoleClient>,
+    pub(super) book: Arc<Book>,
+    pub(super) process: Option<Process>,
+    service: tokio::sync::Mutex<Option<Service>>,
+    /// It was ours to end it.
+    given_up: AtomicBool,
+}
+
+impl Connection {
+    /// Starts the server, or reaches it, and greets it, within its limit.
+    pub(super) async fn open(server: &Arc<Server>) -> Result<Self, McpError> {
+        match &server.config.reach {
+            Reach::Process(program) => Self::to_process(server, program).await,
+            Reach::Http(address) => Self::to_address(server, address).await,
+        }
+    }
+
+    async fn to_process(server: &Arc<Server>, program: &ProcessServer) -> Result<Self, McpError> {
+        let shared = &server.shared;
+        let command = ContainedCommand {
+            program: program.program.clone(),
+            arguments: program.arguments.clone(),
+            environment: program.environment.clone(),
+            directory: program
+                .directory
+                .clone()
+                .unwrap_or_else(|| shared.directory.clone()),
+        };
+        let started = Process::start(&shared.containment, command).await;
+        let (process, socket) = started.map_err(|source| McpError::Process {
+            server: server.name.clone(),
+            source,
+        })?;
+        let book = Arc::new(Book::new(Arc::clone(&shared.counter), false));
+        let limits = &server.config.limits;
+        let client = Client::new(server, Arc::clone(&book));
+        let serving = client.serve(lines(socket, limits.message, &book));
+        tokio::pin!(serving);
+        let served = tokio::select! {
+            served = &mut serving => Some(served),
+            () = tokio::time::sleep(limits.start) => None,
+        };
+        match served {
+            Some(Ok(service)) => Ok(Self::new(service, book, Some(process))),
+            Some(Err(error)) => {
+                // Where it ended by itself, that says more than that its output did.
+                let died = process.ends_within(limits.close).await;
+                let end = process.stop(ending("its greeting failed")).await;
+                let reason = if died {
+                    end.how.clone()
+                } else {
+                    greeting(&error)
+                };
+                Err(server.connect(reason, process.stderr()))
+            }
+            None => {
+                process.stop(ending("it did not answer the greeting")).await;
+                Err(server.late("to start", limits.start, "start", process.stderr()))
+            }
+        }
+    }
+
+    async fn to_address(server: &Arc<Server>, address: &HttpServer) -> Result<Self, McpError> {
+        let limits = &server.config.limits;
+        let inner = transport::http(address, limits)
+            .map_err(|error| server.connect(words(&error), String::new()))?;
+        let book = Arc::new(Book::new(Arc::clone(&server.shared.counter), true));
+        let client = Client::new(server, Arc::clone(&book));
+        let serving = client.serve(Watched::new(inner, Arc::clone(&book)));
+        match tokio::time::timeout(limits.start, serving).await {
+            Ok(Ok(service)) => Ok(Self::new(service, book, None)),
+            Ok(Err(error)) => Err(server.connect(greeting(&error), String::new())),
+            Err(_late) => Err(server.late("to start", limits.start, "start", String::new())),
+        }
+    }
+
+    fn new(service: Service, book: Arc<Book>, process: Option<Process>) -> Self {
+        Self {
+            peer: service.peer().clone(),
+            book,
+            process,
+            service: tokio::sync::Mutex::new(Some(service)),
+            given_up: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        let ended = self.process.as_ref().is_some_and(Process::has_ended);
+        !ended && !self.given_up.load(Ordering::SeqCst) && !self.peer.is_transport_closed()
+    }
+
+    /// Whether it was ours to end it.
+    pub(super) fn was_given_up(&self) -> bool {
+        self.given_up.load(Ordering::SeqCst)
+    }
+
+    /// Waits until the process has ended; for ever where there is none of ours.
+    pub(super) async fn process_ended(&self) -> Arc<ProcessEnd> {
+        match &self.process {
+            Some(process) => process.ended().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// The end of what the process wrote to its standard error.
+    pub(super) fn stderr(&self) -> String {
+        let process = self.process.as_ref();
+        process.map(Process::stderr).unwrap_or_default()
+    }
+
+    /// Ends it without asking. Returns how the process ended, where there is one of ours.
+    pub(super) async fn end(&self, why: &str) -> Option<Arc<ProcessEnd>> {
+        self.given_up.store(true, Ordering::SeqCst);
+        let ended = match &self.process {
+            Some(process) => Some(process.stop(ending(why)).await),
+            None => None,
+        };
+        if let Some(service) = self.service.lock().await.take() {
+            service.cancellation_token().cancel();
+        }
+        ended
+    }
+
+    /// Takes leave: the server's input ends, or its session does, and it may end by itself for as long as is said.
+    pub(super) async fn close(&self, server: &Server) -> Option<Arc<ProcessEnd>> {
+        self.given_up.store(true, Ordering::SeqCst);
+        let time = server.config.limits.close;
+        if let Some(mut service) = self.service.lock().await.take() {
+            let _closed = service.close_with_timeout(time).await;
+        }
+        let process = self.process.as_ref()?;
+        let _by_itself = process.ends_within(time).await;
+        Some(process.stop(ending("it is no longer needed")).await)
+    }
+}
+
+/// A server's output and input as messages, one a line.
+fn lines(
+    socket: UnixStream,
+    longest: usize,
+    book: &Arc<Book>,
+) -> Watched<impl rmcp::transport::Transport<RoleClient> + 'static> {
+    let (output, input) = socket.into_split();
+    let output = Bounded::new(output, longest, Arc::clone(book));
+    // What is longer was refused before.
+    let inner = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
+    Watched::new(inner, Arc::clone(book))
+}
+
+fn ending(why: &str) -> StopReason {
+    StopReason {
+        source: StopSource::System,
+        mode: StopMode::Immediate,
+        message: why.to_owned(),
+        timestamp: Timestamp::now(),
+    }
+}
+
+/// An error with its causes, in one line.
+pub(super) fn words(error: &dyn Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let more = inner.to_string();
+        if !words.contains(&more) {
+            words = format!("{words}: {more}");
+        }
+        cause = inner.source();
+    }
+    bounded(&words, LONGEST_REASON)
+}
+
+/// Why a greeting failed, without the names of the library's types.
+fn greeting(error: &ClientInitializeError) -> String {
+    if let ClientInitializeError::TransportError { error, .. } = error {
+        return words(&*error.error);
+    }
+    words(error)
+}

@@ -1,0 +1,135 @@
+//! What can go wrong with servers and their configuration.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::name::ServerName;
+use crate::containment::ContainmentError;
+
+/// Why a configuration of servers cannot be used. It never holds the value of a variable or of a header.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum McpConfigError {
+    /// The file cannot be read.
+    #[error("failed to read {}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is no TOML, or has what a configuration of servers does not have.
+    #[error("line {line}: {reason}")]
+    Syntax {
+        /// Where, counted from 1.
+        line: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A field cannot be used.
+    #[error("servers.{server}.{field}: {problem}; {remedy}")]
+    Field {
+        /// The server.
+        server: String,
+        /// The field, below the server's table.
+        field: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do about it.
+        remedy: String,
+    },
+}
+
+/// Why a server cannot be used. It never holds the value of a variable or of a header.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum McpError {
+    /// Its process could not be started.
+    #[error("the MCP server `{server}` could not be started")]
+    Process {
+        /// The server.
+        server: ServerName,
+        /// Why.
+        source: ContainmentError,
+    },
+    /// It has no connection, and could not be given one.
+    #[error(
+        "the MCP server `{server}` could not be connected: {reason}{}",
+        tail(stderr)
+    )]
+    Connect {
+        /// The server.
+        server: ServerName,
+        /// Why.
+        reason: String,
+        /// The end of what it wrote to its standard error, where it is a process.
+        stderr: String,
+    },
+    /// It did not do something in time.
+    #[error(
+        "the MCP server `{server}` took longer than {limit:?} {doing}; raise `limits.{field}` if it needs more{}",
+        tail(stderr)
+    )]
+    Late {
+        /// The server.
+        server: ServerName,
+        /// What it was to do.
+        doing: &'static str,
+        /// Its limit.
+        limit: Duration,
+        /// The field of the configuration that holds the limit.
+        field: &'static str,
+        /// The end of what it wrote to its standard error, where it is a process.
+        stderr: String,
+    },
+    /// It ended, or its connection did.
+    #[error("the MCP server `{server}` ended: {how}{}", tail(stderr))]
+    Ended {
+        /// The server.
+        server: ServerName,
+        /// How.
+        how: String,
+        /// The end of what it wrote to its standard error, where it is a process.
+        stderr: String,
+    },
+    /// It died too often to be started again.
+    #[error(
+        "the MCP server `{server}` died {deaths} times within ten minutes and is not started again before {after:?} have passed; look at its command, or raise `limits.restarts`{}",
+        tail(stderr)
+    )]
+    Restarts {
+        /// The server.
+        server: ServerName,
+        /// How often.
+        deaths: usize,
+        /// How long from now.
+        after: Duration,
+        /// The end of what it wrote to its standard error the last time.
+        stderr: String,
+    },
+    /// It refused a request, or answered with what is no answer to it.
+    #[error("the MCP server `{server}` refused {doing}: {reason}")]
+    Refused {
+        /// The server.
+        server: ServerName,
+        /// What it was to do.
+        doing: &'static str,
+        /// In its words.
+        reason: String,
+    },
+    /// All servers were closed.
+    #[error("the MCP server `{server}` was closed")]
+    Closed {
+        /// The server.
+        server: ServerName,
+    },
+}
+
+fn tail(stderr: &str) -> String {
+    if stderr.is_empty() {
+        String::new()
+    } else {
+        format!("; the end of its standard error:\n{stderr}")
+    }
+}

@@ -1,0 +1,310 @@
+//! One server, over all of its lives: it is started when it is needed, and started again when it died.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::PaginatedRequestParams;
+use rmcp::service::{Peer, RoleClient, ServiceError};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::config::McpServerConfig;
+use super::connection::{Connection, LONGEST_REASON, words};
+use super::content::bounded;
+use super::elicitation::Elicitor;
+use super::error::McpError;
+use super::name::ServerName;
+use super::process::ProcessEnd;
+use super::servers::LeftOut;
+use super::tool::Listed;
+use crate::containment::Containment;
+use crate::counts::ToolCounter;
+
+/// The most tools that are taken of one server.
+const MOST_TOOLS: usize = 1000;
+
+/// Within which time the deaths of a server are counted.
+const DEATHS_WITHIN: Duration = Duration::from_secs(10 * 60);
+
+/// What all servers share.
+pub(super) struct Shared {
+    pub(super) containment: Containment,
+    pub(super) elicitor: Arc<dyn Elicitor>,
+    pub(super) counter: Arc<dyn ToolCounter>,
+    /// Where those that are programs start.
+    pub(super) directory: PathBuf,
+    /// Counts the changes of the lists of tools.
+    pub(super) changes: watch::Sender<u64>,
+}
+
+/// A server.
+pub(super) struct Server {
+    pub(super) name: ServerName,
+    pub(super) config: McpServerConfig,
+    pub(super) shared: Arc<Shared>,
+    state: tokio::sync::Mutex<State>,
+    listed: Mutex<Tools>,
+    /// The list is being read; what changes meanwhile is read again.
+    listing: tokio::sync::Mutex<()>,
+    list_is_old: AtomicBool,
+}
+
+/// What a server offers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Tools {
+    /// The tools, by the names that models call them by.
+    pub(super) listed: BTreeMap<String, Arc<Listed>>,
+    /// Those that cannot be used.
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+#[derive(Default)]
+struct State {
+    connection: Option<Arc<Connection>>,
+    deaths: VecDeque<Instant>,
+    /// The end of its standard error when it died last.
+    last_words: String,
+    closed: bool,
+}
+
+impl Server {
+    pub(super) fn new(name: ServerName, config: McpServerConfig, shared: Arc<Shared>) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            config,
+            shared,
+            state: tokio::sync::Mutex::default(),
+            listed: Mutex::default(),
+            listing: tokio::sync::Mutex::default(),
+            list_is_old: AtomicBool::new(false),
+        })
+    }
+
+    pub(super) fn tools(&self) -> Tools {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        listed.clone()
+    }
+
+    /// The connection that there is, or a new one.
+    pub(super) async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, McpError> {
+        let mut state = self.state.lock().await;
+        if state.closed {
+            return Err(McpError::Closed {
+                server: self.name.clone(),
+            });
+        }
+        if let Some(connection) = state.connection.take() {
+            if connection.is_alive() {
+                state.connection = Some(Arc::clone(&connection));
+                return Ok(connection);
+            }
+            let by_itself = !connection.was_given_up();
+            let _ended = connection.end("its connection broke off").await;
+            if by_itself {
+                state.died(&connection);
+            }
+        }
+        self.may_start(&mut state)?;
+        let opened = Connection::open(self).await;
+        let connection =
+            Arc::new(opened.inspect_err(|_error| state.deaths.push_back(Instant::now()))?);
+        tracing::info!(server = %self.name, "an MCP server is connected");
+        if let Err(mut error) = self.list(&connection.peer).await {
+            if let McpError::Late { stderr, .. } = &mut error {
+                *stderr = connection.stderr();
+            }
+            let _ended = connection.end("its tools could not be listed").await;
+            state.deaths.push_back(Instant::now());
+            return Err(error);
+        }
+        state.connection = Some(Arc::clone(&connection));
+        Ok(connection)
+    }
+
+    /// A server on the network may be reached as often as it takes; a program that keeps dying is left dead.
+    fn may_start(&self, state: &mut State) -> Result<(), McpError> {
+        let now = Instant::now();
+        while state
+            .deaths
+            .front()
+            .is_some_and(|at| now.duration_since(*at) > DEATHS_WITHIN)
+        {
+            state.deaths.pop_front();
+        }
+        let is_process = matches!(self.config.reach, super::config::Reach::Process(_));
+        match state.deaths.front() {
+            Some(first) if is_process && state.deaths.len() > self.config.limits.restarts => {
+                Err(McpError::Restarts {
+                    server: self.name.clone(),
+                    deaths: state.deaths.len(),
+                    after: DEATHS_WITHIN.saturating_sub(now.duration_since(*first)),
+                    stderr: state.last_words.clone(),
+                })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Closes it for good.
+    pub(super) async fn close(&self) -> Option<Arc<ProcessEnd>> {
+        let mut state = self.state.lock().await;
+        state.closed = true;
+        let connection = state.connection.take()?;
+        connection.close(self).await
+    }
+
+    /// Reads the list again because the server says that it changed. One reader is enough, however often it says so.
+    pub(super) async fn list_again(&self, peer: &Peer<RoleClient>) {
+        self.list_is_old.store(true, Ordering::SeqCst);
+        let Ok(_reading) = self.listing.try_lock() else {
+            return;
+        };
+        while self.list_is_old.swap(false, Ordering::SeqCst) {
+            if let Err(error) = self.read_list(peer).await {
+                tracing::warn!(server = %self.name, %error, "the changed tools of an MCP server could not be listed");
+                return;
+            }
+        }
+    }
+
+    async fn list(&self, peer: &Peer<RoleClient>) -> Result<(), McpError> {
+        let _reading = self.listing.lock().await;
+        self.read_list(peer).await
+    }
+
+    async fn read_list(&self, peer: &Peer<RoleClient>) -> Result<(), McpError> {
+        let limit = self.config.limits.list;
+        let listed = tokio::time::timeout(limit, self.all_tools(peer)).await;
+        let tools = listed.unwrap_or_else(|_late| {
+            Err(self.late("to list its tools", limit, "list", String::new()))
+        })?;
+        let mut known = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = std::mem::replace(&mut *known, tools.clone()) != tools;
+        drop(known);
+        if changed {
+            self.shared.changes.send_modify(|changes| *changes += 1);
+        }
+        Ok(())
+    }
+
+    async fn all_tools(&self, peer: &Peer<RoleClient>) -> Result<Tools, McpError> {
+        let mut tools = Tools::default();
+        let (mut cursor, mut seen) = (None, 0);
+        loop {
+            let page = PaginatedRequestParams::default().with_cursor(cursor);
+            let page = peer.list_tools(Some(page)).await;
+            let page = page.map_err(|error| self.refused("to list its tools", &error))?;
+            for tool in &page.tools {
+                seen += 1;
+                tools.add(self, tool);
+            }
+            if page.next_cursor.is_none() || seen >= MOST_TOOLS || page.tools.is_empty() {
+                break;
+            }
+            cursor = page.next_cursor;
+        }
+        if let Some(wanted) = &self.config.tools {
+            let given: Vec<&str> = tools
+                .listed
+                .values()
+                .map(|tool| tool.original.as_str())
+                .collect();
+            for name in wanted.iter().filter(|name| !given.contains(&name.as_str())) {
+                tracing::warn!(server = %self.name, tool = name, "an MCP server does not have a tool that is named in its `tools`");
+            }
+        }
+        Ok(tools)
+    }
+
+    pub(super) fn connect(&self, reason: String, stderr: String) -> McpError {
+        McpError::Connect {
+            server: self.name.clone(),
+            reason,
+            stderr,
+        }
+    }
+
+    pub(super) fn late(
+        &self,
+        doing: &'static str,
+        limit: Duration,
+        field: &'static str,
+        stderr: String,
+    ) -> McpError {
+        McpError::Late {
+            server: self.name.clone(),
+            doing,
+            limit,
+            field,
+            stderr,
+        }
+    }
+
+    /// What a request came to that has no result.
+    pub(super) fn refused(&self, doing: &'static str, error: &ServiceError) -> McpError {
+        let reason = if let ServiceError::McpError(said) = error {
+            bounded(&said.message, LONGEST_REASON)
+        } else if let ServiceError::TransportSend(unsent) = error {
+            words(&*unsent.error)
+        } else {
+            words(error)
+        };
+        McpError::Refused {
+            server: self.name.clone(),
+            doing,
+            reason,
+        }
+    }
+
+    /// The connection ended while something was under way.
+    pub(super) async fn ended(&self, connection: &Connection) -> McpError {
+        let how = match (&connection.process, connection.book.refused()) {
+            (_, Some(refused)) => refused,
+            (Some(process), None) => {
+                // Its output ends a moment before it does.
+                if process.ends_within(self.config.limits.close).await {
+                    process.ended().await.how.clone()
+                } else {
+                    "its output ended".to_owned()
+                }
+            }
+            (None, None) => "its connection broke off".to_owned(),
+        };
+        McpError::Ended {
+            server: self.name.clone(),
+            how,
+            stderr: connection.stderr(),
+        }
+    }
+}
+
+impl State {
+    fn died(&mut self, connection: &Connection) {
+        self.deaths.push_back(Instant::now());
+        self.last_words = connection.stderr();
+    }
+}
+
+impl Tools {
+    fn add(&mut self, server: &Server, tool: &rmcp::model::Tool) {
+        let wanted = server.config.tools.as_ref();
+        if wanted.is_some_and(|wanted| !wanted.contains(tool.name.as_ref())) {
+            return;
+        }
+        match Listed::read(server, tool) {
+            Ok(listed) => {
+                let name = listed.spec.name.as_str().to_owned();
+                // Of two with one name the first stays, as it does in the server itself.
+                self.listed.entry(name).or_insert_with(|| Arc::new(listed));
+            }
+            Err(reason) => self.left_out.push(LeftOut {
+                server: server.name.clone(),
+                tool: tool.name.to_string(),
+                reason,
+            }),
+        }
+    }
+}

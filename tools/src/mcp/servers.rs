@@ -1,0 +1,209 @@
+//! All servers of a configuration.
+
+use std::fmt::{self, Debug};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use tokio::sync::watch;
+
+use super::config::McpConfig;
+use super::elicitation::Elicitor;
+use super::error::McpError;
+use super::name::ServerName;
+use super::server::{Server, Shared};
+use super::tool::McpTool;
+use crate::containment::{Containment, ContainmentReport};
+use crate::counts::{ToolCounter, ToolCounts};
+use crate::limit::CallLimits;
+use crate::permission::NobodyToAsk;
+use crate::registry::{RegisterError, ToolRegistry};
+use crate::tool::{Tool, ToolName};
+
+/// What servers are run with.
+#[derive(Clone)]
+pub struct McpServersConfig {
+    /// Which there are.
+    pub servers: McpConfig,
+    /// Holds the processes of those that are programs. Its bound of kept output is that of a result too.
+    pub containment: Containment,
+    /// The folder that programs start in, where their own configuration names none.
+    pub directory: PathBuf,
+    /// Asks a person what a server wants to know.
+    pub elicitor: Arc<dyn Elicitor>,
+    /// Counts results that came too late.
+    pub counter: Arc<dyn ToolCounter>,
+}
+
+impl McpServersConfig {
+    /// These servers, in this folder; nobody is asked what they want to know, and nobody reads the counts.
+    pub fn new(servers: McpConfig, directory: impl Into<PathBuf>) -> Self {
+        Self {
+            servers,
+            containment: Containment::default(),
+            directory: directory.into(),
+            elicitor: Arc::new(NobodyToAsk),
+            counter: Arc::new(ToolCounts::new()),
+        }
+    }
+}
+
+impl Debug for McpServersConfig {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("McpServersConfig")
+            .field("servers", &self.servers)
+            .field("directory", &self.directory)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A server that could not be connected.
+#[derive(Debug)]
+pub struct McpFailure {
+    /// Which.
+    pub server: ServerName,
+    /// Why.
+    pub error: McpError,
+}
+
+/// A tool that a server lists and that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The server.
+    pub server: ServerName,
+    /// The name that the server gives it.
+    pub tool: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Servers and their tools. Dropped, the processes that were started for them end; [`McpServers::close`] lets them
+/// end by themselves and says what became of them.
+pub struct McpServers {
+    servers: Vec<Arc<Server>>,
+    shared: Arc<Shared>,
+}
+
+impl McpServers {
+    /// The servers of a configuration. Nothing is started before it is needed.
+    pub fn new(config: McpServersConfig) -> Self {
+        let shared = Arc::new(Shared {
+            containment: config.containment,
+            elicitor: config.elicitor,
+            counter: config.counter,
+            directory: config.directory,
+            changes: watch::Sender::new(0),
+        });
+        let servers = config.servers.servers.into_iter();
+        let servers = servers.map(|(name, server)| Server::new(name, server, Arc::clone(&shared)));
+        Self {
+            servers: servers.collect(),
+            shared,
+        }
+    }
+
+    /// Connects all that are not connected, at once, and reads the lists of their tools. Returns those that failed; the
+    /// others can be used.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, those that were not connected yet are not, and their processes end.
+    pub async fn connect(&self) -> Vec<McpFailure> {
+        let all = self.servers.iter().map(async |server| {
+            let connected = server.connection().await;
+            connected.err().map(|error| McpFailure {
+                server: server.name.clone(),
+                error,
+            })
+        });
+        join_all(all).await.into_iter().flatten().collect()
+    }
+
+    /// The tools of all servers that were ever connected, as they are now listed. A tool stays usable when its server
+    /// dies: the next call starts it again.
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+        for server in &self.servers {
+            for listed in server.tools().listed.into_values() {
+                tools.push(Arc::new(McpTool::new(Arc::clone(server), listed)));
+            }
+        }
+        tools
+    }
+
+    /// The tools that cannot be used.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        let servers = self.servers.iter();
+        servers.flat_map(|server| server.tools().left_out).collect()
+    }
+
+    /// Counts how often a list of tools has changed. Whoever sees it change puts the tools anew into the registry of
+    /// the next turn.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.changes.subscribe()
+    }
+
+    /// Puts the tools as they are now listed into a registry, in place of those of these servers that were there.
+    ///
+    /// # Errors
+    ///
+    /// [`RegisterError`] where another tool has the name of one of them.
+    pub fn put_into(&self, registry: &mut ToolRegistry) -> Result<(), RegisterError> {
+        for server in &self.servers {
+            let prefix = format!("{}__", server.name);
+            let names: Vec<String> = registry
+                .specs()
+                .iter()
+                .map(|spec| spec.name.as_str().to_owned())
+                .filter(|name| name.starts_with(&prefix))
+                .collect();
+            for name in names {
+                registry.remove(&name);
+            }
+        }
+        self.tools()
+            .into_iter()
+            .try_for_each(|tool| registry.register(tool))
+    }
+
+    /// Sets the limits of the tools' calls as the configuration says, where they are not set.
+    pub fn limit(&self, limits: &mut CallLimits) {
+        for server in &self.servers {
+            for listed in server.tools().listed.into_values() {
+                let name: ToolName = listed.spec.name.clone();
+                let limit = server.config.limits.call;
+                limits.by_tool.entry(name).or_insert(limit);
+            }
+        }
+    }
+
+    /// Takes leave of all servers at once: those that are programs get the end of their input and a time to end by
+    /// themselves, then they are ended. Returns what is known of the death of each. Calls fail from now on.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the processes end all the same when this value does.
+    pub async fn close(&self) -> Vec<(ServerName, ContainmentReport)> {
+        let all = self.servers.iter().map(async |server| {
+            let end = server.close().await?;
+            let report = end.report.clone()?;
+            Some((server.name.clone(), report))
+        });
+        join_all(all).await.into_iter().flatten().collect()
+    }
+}
+
+impl Debug for McpServers {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self
+            .servers
+            .iter()
+            .map(|server| server.name.as_str())
+            .collect();
+        formatter
+            .debug_struct("McpServers")
+            .field("servers", &names)
+            .finish_non_exhaustive()
+    }
+}

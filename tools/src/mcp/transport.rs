@@ -1,0 +1,42 @@
+//! The way to a server on the network.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+
+use super::config::HttpServer;
+use super::limits::McpLimits;
+
+/// How many requests may be on their way at once.
+const AT_ONCE: usize = 64;
+
+/// How often a stream that broke off is taken up again, from where it stood.
+const RECONNECTS: usize = 6;
+
+/// The way to a server, with a client of its own: nothing of one server reaches another.
+pub(super) fn http(
+    server: &HttpServer,
+    limits: &McpLimits,
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, reqwest::Error> {
+    let client = reqwest::Client::builder()
+        // A redirect could take the headers elsewhere.
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(limits.start)
+        .build()?;
+    let mut backoff = ExponentialBackoff::default();
+    backoff.max_times = Some(RECONNECTS);
+    backoff.base_duration = Duration::from_millis(250);
+    backoff.max_delay = Some(Duration::from_secs(5));
+    let headers = server.headers.iter();
+    let headers = headers.map(|(name, value)| (name.clone(), value.clone()));
+    let mut config = StreamableHttpClientTransportConfig::with_uri(server.url.as_str())
+        .custom_headers(headers.collect())
+        .max_sse_event_size(limits.message)
+        .max_concurrent_requests(AT_ONCE)
+        .control_request_timeout(limits.cancel);
+    config.retry_config = Arc::new(backoff);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
