@@ -90,11 +90,13 @@ pub(crate) async fn find_run(from: &dyn Installation, text: &str) -> Result<Run,
 /// # Errors
 ///
 /// As [`find`].
-pub(crate) async fn find_interrupt(from: &dyn Installation, text: &str) -> Result<Interrupt, Failure> {
+pub(crate) async fn find_interrupt(
+    from: &dyn Installation,
+    text: &str,
+) -> Result<Interrupt, Failure> {
     if let Ok(id) = text.parse::<InterruptId>() {
         let found = from.interrupt(id).await;
-        return found?
-            .ok_or_else(|| no_interrupt(id));
+        return found?.ok_or_else(|| no_interrupt(id));
     }
     if !text.starts_with(INTERRUPT) {
         return Err(
@@ -115,7 +117,10 @@ pub(crate) async fn find_interrupt(from: &dyn Installation, text: &str) -> Resul
 /// # Errors
 ///
 /// As [`find`].
-pub(crate) async fn find_agent(from: &dyn Installation, text: &str) -> Result<(Run, NodeRow), Failure> {
+pub(crate) async fn find_agent(
+    from: &dyn Installation,
+    text: &str,
+) -> Result<(Run, NodeRow), Failure> {
     if text.starts_with(RUN) {
         let Some((run, node)) = text.split_once('/') else {
             return Err(
@@ -140,7 +145,11 @@ pub(crate) async fn find_agent(from: &dyn Installation, text: &str) -> Result<(R
     one_of(found, text, |(run, row)| full(run.id, &row.node))?.ok_or_else(|| no_agent(text))
 }
 
-async fn agent_of(from: &dyn Installation, run: Run, text: &str) -> Result<(Run, NodeRow), Failure> {
+async fn agent_of(
+    from: &dyn Installation,
+    run: Run,
+    text: &str,
+) -> Result<(Run, NodeRow), Failure> {
     let nodes = listing::nodes(from, run.id).await;
     let nodes = nodes?;
     let names: Vec<&str> = nodes.iter().map(|row| row.node.as_str()).collect();

@@ -94,7 +94,9 @@ impl Exit {
             Self::LimitHit => "a limit was hit: --max-steps, --timeout or --budget-usd",
             Self::Partial => "some of several things were done, others not",
             Self::Unreachable => "the model's server, or the one of --server, cannot be reached",
-            Self::NotAuthorised => "the model's key, or the token of --token-file, is missing or refused",
+            Self::NotAuthorised => {
+                "the model's key, or the token of --token-file, is missing or refused"
+            }
             Self::Interrupted => "stopped by Ctrl+C",
             Self::Terminated => "stopped by SIGTERM",
         }

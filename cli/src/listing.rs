@@ -43,7 +43,10 @@ async fn every<T, E>(
 }
 
 /// The runs in these states, or all of them, in the order of their creation.
-pub(crate) async fn runs(from: &dyn Installation, states: &[RunState]) -> Result<Vec<Run>, Failure> {
+pub(crate) async fn runs(
+    from: &dyn Installation,
+    states: &[RunState],
+) -> Result<Vec<Run>, Failure> {
     let rows = every(
         async |page| from.runs(states, page).await,
         |(position, _run)| *position,

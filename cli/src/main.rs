@@ -78,7 +78,10 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
             "plan",
             "change plans beside the server's store, with --store PATH, or on its page",
         ),
-        Command::Purge(_) => ("purge", "purge beside the server's store, with --store PATH"),
+        Command::Purge(_) => (
+            "purge",
+            "purge beside the server's store, with --store PATH",
+        ),
         Command::Chat(_)
         | Command::Run(_)
         | Command::Resume(_)

@@ -186,8 +186,9 @@ pub(crate) fn wished(
     let usage = |text: String| Failure::new(Exit::Usage, text);
     let kind: AgentKind = to.kind.as_str().parse().map_err(|_unknown| unasked(to))?;
     let event_id = match &wish.event {
-        Some(id) => EventId::try_from(id.clone())
-            .map_err(|error| usage(format!("--event-id: {error}")))?,
+        Some(id) => {
+            EventId::try_from(id.clone()).map_err(|error| usage(format!("--event-id: {error}")))?
+        }
         None => EventId::generate(),
     };
     Ok(InterruptRequestEvent::<AgentKind> {

@@ -35,8 +35,8 @@ use crate::palette::Palette;
 
 use action::{Action, Done};
 use draw::Look;
-use screen::TakenScreen;
 use reading::Reading;
+use screen::TakenScreen;
 use snapshot::Snapshot;
 use state::{Screen, State};
 
@@ -113,7 +113,9 @@ impl Desk {
                 Ok(()) => Done::Told(format!("Opened {page}{path}")),
                 Err(error) => Done::Refused(format!("no browser: {error} — open {page}{path}")),
             },
-            None => Done::Refused("no page: `irq serve` has one; watch it with --server".to_owned()),
+            None => {
+                Done::Refused("no page: `irq serve` has one; watch it with --server".to_owned())
+            }
         };
         // Nobody waits for it where the screens were left.
         let _ = self.done.send(told);
@@ -147,10 +149,7 @@ async fn perform(
     let _nothing_is_open = state.refresh(snapshot);
     let look = Look::new(Palette::for_stream(&io::stdout(), global.no_color));
     let (done, mut became) = mpsc::unbounded_channel();
-    let desk = Desk {
-        installation,
-        done,
-    };
+    let desk = Desk { installation, done };
     // From here on no signal ends the process by itself: the terminal is given back first.
     let mut signals = OsSignals::listen()?;
     let mut taken = TakenScreen::take()?;

@@ -244,9 +244,7 @@ async fn verify(from: &dyn Installation, as_json: bool) -> anyhow::Result<Exit> 
         }
         Verified::Broken(problem) => {
             if as_json {
-                super::print(&json_line(
-                    &json!({"verified": false, "problem": problem}),
-                ))?;
+                super::print(&json_line(&json!({"verified": false, "problem": problem})))?;
             }
             let text = format!("the audit cannot be trusted: {problem}");
             Err(Failure::new(Exit::Failure, text)

@@ -120,7 +120,10 @@ async fn one(
     Ok(waited?)
 }
 
-async fn plans(from: &dyn Installation, arguments: &InterruptArguments) -> anyhow::Result<Vec<Plan>> {
+async fn plans(
+    from: &dyn Installation,
+    arguments: &InterruptArguments,
+) -> anyhow::Result<Vec<Plan>> {
     let mut addressed = Vec::new();
     match &arguments.address {
         Some(address) => addressed.push(addressee(from, arguments, address).await?),

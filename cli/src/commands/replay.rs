@@ -122,8 +122,8 @@ async fn of_plan(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Fail
         return Ok(Vec::new());
     }
     let checkpoints = listing::checkpoints(from, run.id).await?;
-    let facts = facts_in(&checkpoints)
-        .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+    let facts =
+        facts_in(&checkpoints).map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
     let moment = |fact: Fact| {
         let mut record = json!({"at": fact.time, "what": "plan"});
         if let (Value::Object(record), Ok(Value::Object(told))) =

@@ -75,7 +75,8 @@ pub(crate) fn review(
                 print("Nothing was edited, nothing decided.\n")?;
                 return Ok(Exit::Success);
             };
-            let decided = decide(installation, &interrupt, chosen, arguments.if_version, None).await?;
+            let decided =
+                decide(installation, &interrupt, chosen, arguments.if_version, None).await?;
             return told_decided(installation, &decided, arguments).await;
         }
         if may_ask(&interrupt, arguments) {
@@ -131,7 +132,10 @@ async fn chosen_interrupt(
 }
 
 /// What waits for a person, in the order in which it should be looked at.
-async fn open(from: &dyn Installation, arguments: &ReviewArguments) -> Result<Vec<Interrupt>, Failure> {
+async fn open(
+    from: &dyn Installation,
+    arguments: &ReviewArguments,
+) -> Result<Vec<Interrupt>, Failure> {
     let mut filter = Filter {
         states: vec![State::AwaitingReview],
         ..Filter::default()
@@ -188,9 +192,7 @@ async fn converse(
         None => None,
     };
     let chosen = match planned {
-        Some((storage, run)) => {
-            of_plan::converse(storage, &run, interrupt, alone, palette).await?
-        }
+        Some((storage, run)) => of_plan::converse(storage, &run, interrupt, alone, palette).await?,
         None => chosen::of_person(interrupt, alone)?.map(|chosen| (interrupt.clone(), chosen)),
     };
     let Some((interrupt, chosen)) = chosen else {

@@ -65,8 +65,11 @@ pub(crate) fn run(
 
 /// Why nothing can be left behind without a server.
 pub(super) fn nobody_executes() -> Failure {
-    Failure::new(Exit::Usage, "--detach leaves a run to a server, and none is named")
-        .hint("name it with --server, or start one: irq serve")
+    Failure::new(
+        Exit::Usage,
+        "--detach leaves a run to a server, and none is named",
+    )
+    .hint("name it with --server, or start one: irq serve")
 }
 
 /// Runs to the end on all processors.

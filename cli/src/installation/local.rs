@@ -9,8 +9,8 @@ use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, ReviewChange, RunState, State, WithdrawCause,
 };
 use interrupts::store::{
-    Admitted, AuditRow, Checkpoint, Deciding, Filter, JournalEntry, NewMessage, NodeRow, Page, Run, Store,
-    StoredMessage, TogetherError, VerifyError,
+    Admitted, AuditRow, Checkpoint, Deciding, Filter, JournalEntry, NewMessage, NodeRow, Page, Run,
+    Store, StoredMessage, TogetherError, VerifyError,
 };
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{DecisionId, InterruptId, NodeId, RunId, StopMode};
@@ -83,7 +83,11 @@ impl Local {
     }
 
     /// The same stop where it is under way.
-    async fn under_way(&self, to: &Addressee, stop: &NewStop) -> Result<Option<Interrupt>, Failure> {
+    async fn under_way(
+        &self,
+        to: &Addressee,
+        stop: &NewStop,
+    ) -> Result<Option<Interrupt>, Failure> {
         let filter = Filter {
             run: Some(to.run.id),
             node: Some(to.node.clone()),

@@ -216,7 +216,9 @@ impl Installation for Remote {
 
     async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
         let id = id.to_string();
-        self.client.find(&["v1", "records", "interrupts", &id]).await
+        self.client
+            .find(&["v1", "records", "interrupts", &id])
+            .await
     }
 
     async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure> {
@@ -396,8 +398,8 @@ impl Installation for Remote {
     ) -> Result<Requested, Failure> {
         let mut event = request::wished(to, &wish)?;
         let address = full(to.run.id, &to.node);
-        event.node_id = NodeId::new(address)
-            .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+        event.node_id =
+            NodeId::new(address).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
         let body = serde_json::to_value(&event)
             .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
         let parts = ["v1", "interrupt-requests"];

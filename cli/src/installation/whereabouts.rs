@@ -42,9 +42,8 @@ impl Whereabouts {
         let Some(url) = server else {
             return Ok(Self::Store);
         };
-        let by_flag = |value: &str, variable: &str| {
-            std::env::var(variable).ok().as_deref() != Some(value)
-        };
+        let by_flag =
+            |value: &str, variable: &str| std::env::var(variable).ok().as_deref() != Some(value);
         let server_by_flag = by_flag(url, SERVER_VARIABLE);
         let store_by_flag = store.is_some_and(|store| by_flag(store, STORE_VARIABLE));
         if server_by_flag && store_by_flag {

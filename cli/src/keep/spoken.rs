@@ -19,7 +19,8 @@ pub(crate) const FIRST_WORDS: &str =
 pub(crate) const TERMINATED_WORDS: &str = "Received SIGTERM. Finishing the current steps...";
 
 /// What the second one says.
-pub(crate) const SECOND_WORDS: &str = "Stopping now. (press Ctrl+C again to leave without clean-up)";
+pub(crate) const SECOND_WORDS: &str =
+    "Stopping now. (press Ctrl+C again to leave without clean-up)";
 
 /// How long the last words may take.
 const LAST_WORDS: Duration = Duration::from_millis(200);

@@ -41,7 +41,9 @@ pub(super) async fn perform(at: &dyn Installation, action: Action) -> Done {
         } => claim(at, interrupt, version, take).await,
         Action::Send { run, node, text } => send(at, run, node, text).await,
         // The terminal's own business.
-        Action::Copy(_) | Action::Open(_) | Action::Edit { .. } | Action::Quit => Ok(Done::Told(String::new())),
+        Action::Copy(_) | Action::Open(_) | Action::Edit { .. } | Action::Quit => {
+            Ok(Done::Told(String::new()))
+        }
     };
     done.unwrap_or_else(|failure| {
         let hint = failure.advice().map(|hint| format!(" — {hint}"));
@@ -153,14 +155,19 @@ async fn told_to_go_on(at: &dyn Installation, run: RunId) -> Result<Done, Failur
 }
 
 async fn run_of(at: &dyn Installation, run: RunId) -> Result<Run, Failure> {
-    at.run(run).await?.ok_or_else(|| Failure::new(Exit::NotFound, format!("there is no {run}")))
+    at.run(run)
+        .await?
+        .ok_or_else(|| Failure::new(Exit::NotFound, format!("there is no {run}")))
 }
 
 /// The store, for what changes plans.
 fn beside(at: &dyn Installation) -> Result<&Storage, Failure> {
     at.beside().ok_or_else(|| {
-        Failure::new(Exit::Usage, "plans are changed beside the store, or on the server's page")
-            .hint("press o for the page")
+        Failure::new(
+            Exit::Usage,
+            "plans are changed beside the store, or on the server's page",
+        )
+        .hint("press o for the page")
     })
 }
 
@@ -227,7 +234,12 @@ async fn claim(
     ))
 }
 
-async fn send(at: &dyn Installation, run: RunId, node: NodeId, text: String) -> Result<Done, Failure> {
+async fn send(
+    at: &dyn Installation,
+    run: RunId,
+    node: NodeId,
+    text: String,
+) -> Result<Done, Failure> {
     let key = IdempotencyKey::new(format!("send-{}", Uuid::now_v7()))
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     let message = NewText {

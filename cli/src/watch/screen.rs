@@ -75,7 +75,10 @@ mod tests {
         let mut screen = spawn_command(command, Some(30_000)).unwrap();
         let before = screen.exp_string("as it was told to").unwrap();
         assert!(before.contains("?1049h"), "the screen was never taken");
-        assert!(before.contains("?1049l"), "the panic is told where nobody sees it");
+        assert!(
+            before.contains("?1049l"),
+            "the panic is told where nobody sees it"
+        );
         let modes = screen.exp_string("LEFT").unwrap();
         let words: Vec<&str> = modes.split_whitespace().collect();
         for mode in ["icanon", "isig"] {

@@ -46,7 +46,13 @@ fn what_is_read_through_a_server_is_what_is_read_beside_its_store() {
         &["checkpoints", &run],
         &["checkpoints", &run, "--json"],
         &["replay", &run],
-        &["replay", &run, "--json", "--agent", "orchestrator/discovery"],
+        &[
+            "replay",
+            &run,
+            "--json",
+            "--agent",
+            "orchestrator/discovery",
+        ],
         &["stats", "--json", "--run", &run],
         &["policy", "explain", &question, "--json"],
         &["interrupt", &run, "--dry-run", "--json"],
@@ -87,18 +93,41 @@ fn what_is_done_through_a_server_is_what_is_done_beside_its_store() {
     let payload = r#"{"selectedChoices":["left"],"text":"the short one"}"#;
     let scenarios: [&dyn Fn(&str, &str) -> Vec<String>; 8] = [
         &|_run, question| {
-            words(&["review", question, "--decision", "respond", "--payload", payload, "--json"])
+            words(&[
+                "review",
+                question,
+                "--decision",
+                "respond",
+                "--payload",
+                payload,
+                "--json",
+            ])
         },
         &|_run, question| words(&["review", question, "--decision", "approve", "--json"]),
         &|_run, question| {
-            words(&["review", question, "--decision", "reject", "--message", "not now", "--json"])
+            words(&[
+                "review",
+                question,
+                "--decision",
+                "reject",
+                "--message",
+                "not now",
+                "--json",
+            ])
         },
         &|_run, question| words(&["reroute", question, "--to", "ticket-orchestrator", "--json"]),
         &|run, _question| {
             let agent = format!("{run}/orchestrator/discovery");
             words(&[
-                "reroute", &agent, "--to", "TICKET_ORCHESTRATOR", "--event-id", "evt-1",
-                "--reason", "look there", "--json",
+                "reroute",
+                &agent,
+                "--to",
+                "TICKET_ORCHESTRATOR",
+                "--event-id",
+                "evt-1",
+                "--reason",
+                "look there",
+                "--json",
             ])
         },
         &|run, _question| words(&["interrupt", run, "--json", "--mode", "immediate"]),
@@ -108,7 +137,14 @@ fn what_is_done_through_a_server_is_what_is_done_beside_its_store() {
         },
         &|run, _question| {
             let agent = format!("{run}/orchestrator");
-            words(&["send", &agent, "look at the oven", "--key", "key-1", "--json"])
+            words(&[
+                "send",
+                &agent,
+                "look at the oven",
+                "--key",
+                "key-1",
+                "--json",
+            ])
         },
     ];
     for (index, scenario) in scenarios.iter().enumerate() {
@@ -149,7 +185,10 @@ fn whoever_is_late_is_told_who_was_first_and_what_was_decided() {
     let late = served.end(&["review", &id, "--decision", "approve"]);
     let late = late.exits_with(4).says("grace decided `respond`");
     assert!(late.error_output.contains("hint:"), "{late:#?}");
-    assert_eq!(seed.interrupt(question.id).decision.unwrap().verdict, Verdict::Respond);
+    assert_eq!(
+        seed.interrupt(question.id).decision.unwrap().verdict,
+        Verdict::Respond
+    );
 }
 
 #[test]
@@ -191,7 +230,9 @@ fn who_may_not_do_it_is_told_so() {
     std::fs::write(&secret, "irq_0000000000000000000000000000000000000000\n").unwrap();
     let unknown = end(&mut served.irq_as(&secret, &["ps"])).exits_with(77);
     unknown.says("does not know this token");
-    let nobody = end(irq().args(["ps", "--server", &served.url]).env_remove("IRQ_STORE"));
+    let nobody = end(irq()
+        .args(["ps", "--server", &served.url])
+        .env_remove("IRQ_STORE"));
     let nobody = nobody.exits_with(77).says("no token is named");
     assert!(nobody.error_output.contains("--token-file"), "{nobody:#?}");
     std::fs::write(&secret, "\n").unwrap();
@@ -225,17 +266,28 @@ fn what_is_not_there_is_not_found() {
 #[test]
 fn a_server_that_is_not_there_is_unreachable_and_the_way_out_is_told() {
     let address = format!("http://{}", nobody());
-    let ended = end(irq().args(["ps", "--server", &address]).env_remove("IRQ_STORE"));
+    let ended = end(irq()
+        .args(["ps", "--server", &address])
+        .env_remove("IRQ_STORE"));
     let ended = ended.exits_with(69).says("cannot reach the server");
-    assert!(ended.error_output.contains("irq doctor --server"), "{ended:#?}");
+    assert!(
+        ended.error_output.contains("irq doctor --server"),
+        "{ended:#?}"
+    );
     let other = format!("http://{}", answering("200 OK", "<html>hello</html>"));
-    let ended = end(irq().args(["ps", "--server", &other]).env_remove("IRQ_STORE"));
+    let ended = end(irq()
+        .args(["ps", "--server", &other])
+        .env_remove("IRQ_STORE"));
     ended.exits_with(1).says("cannot be read");
     let other = format!("http://{}", answering("404 Not Found", "<html>none</html>"));
-    let ended = end(irq().args(["ps", "--server", &other]).env_remove("IRQ_STORE"));
+    let ended = end(irq()
+        .args(["ps", "--server", &other])
+        .env_remove("IRQ_STORE"));
     ended.exits_with(69).says("is no irq server");
     let moved = format!("http://{}", answering("301 Moved Permanently", ""));
-    let ended = end(irq().args(["ps", "--server", &moved]).env_remove("IRQ_STORE"));
+    let ended = end(irq()
+        .args(["ps", "--server", &moved])
+        .env_remove("IRQ_STORE"));
     ended.exits_with(69).says("answers 301");
 }
 
@@ -269,7 +321,9 @@ fn what_works_beside_a_store_alone_says_so() {
         &["serve"],
     ] {
         let mut command = irq();
-        command.args(arguments).args(["--server", "http://127.0.0.1:1"]);
+        command
+            .args(arguments)
+            .args(["--server", "http://127.0.0.1:1"]);
         let ended = end(command.env_remove("IRQ_STORE")).exits_with(2);
         assert!(ended.error_output.contains("hint:"), "{ended:#?}");
         ended.says("beside the store");
@@ -289,10 +343,15 @@ fn the_doctor_says_what_is_wrong_with_a_server_and_how_to_mend_it() {
     let found = |ended: &str, check: &str| {
         let findings = lines(ended);
         let finding = findings.iter().find(|finding| finding["check"] == check);
-        finding.unwrap_or_else(|| panic!("no {check} in {ended}")).clone()
+        finding
+            .unwrap_or_else(|| panic!("no {check} in {ended}"))
+            .clone()
     };
     let well = end(&mut served.irq_as(&token, &["doctor", "--json"])).exits_with(0);
-    assert_eq!(found(&well.output, "token")["found"], "ada may come in as reviewer");
+    assert_eq!(
+        found(&well.output, "token")["found"],
+        "ada may come in as reviewer"
+    );
     assert_eq!(found(&well.output, "server")["status"], "ok");
     std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o644)).unwrap();
     let shared = end(&mut served.irq_as(&token, &["doctor", "--json"])).exits_with(0);

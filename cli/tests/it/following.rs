@@ -60,7 +60,10 @@ fn until(child: &mut Child, text: &str) -> BufReader<std::process::ChildStderr> 
     let mut told = String::new();
     loop {
         let mut line = String::new();
-        assert!(errors.read_line(&mut line).unwrap() > 0, "no `{text}` in {told}");
+        assert!(
+            errors.read_line(&mut line).unwrap() > 0,
+            "no `{text}` in {told}"
+        );
         told.push_str(&line);
         if line.contains(text) {
             return errors;
@@ -80,7 +83,10 @@ fn a_run_is_started_on_the_server_and_its_result_is_printed_here() {
     assert!(ended.output.starts_with("✓ completed run_"), "{ended:#?}");
     // What came of it is more than that it ended.
     assert!(ended.output.lines().count() > 3, "{ended:#?}");
-    assert!(ended.error_output.contains("orchestrator works"), "{ended:#?}");
+    assert!(
+        ended.error_output.contains("orchestrator works"),
+        "{ended:#?}"
+    );
     let runs = house.served.end(&["ps", "--all", "--json"]).exits_with(0);
     assert_eq!(lines(&runs.output)[0]["state"], "completed");
 }
@@ -119,7 +125,14 @@ fn a_run_that_asks_ends_with_its_question_where_nobody_answers_and_goes_on_when_
     let payload = r#"{"selectedChoices":["left"]}"#;
     house
         .served
-        .end(&["review", &question, "--decision", "respond", "--payload", payload])
+        .end(&[
+            "review",
+            &question,
+            "--decision",
+            "respond",
+            "--payload",
+            payload,
+        ])
         .exits_with(0);
     let ended = house
         .served
@@ -138,7 +151,9 @@ fn what_the_server_does_not_take_is_said_before_anything_is_started() {
     let ended = end(&mut house.run(&["--pace", "5"])).exits_with(2);
     ended.says("--pace is the server's to say");
     let viewer = house.served.token("victor", "viewer");
-    let mut command = house.served.irq_as(&viewer, &["run", "Describe the bakery"]);
+    let mut command = house
+        .served
+        .irq_as(&viewer, &["run", "Describe the bakery"]);
     end(&mut command).exits_with(77).says("right to direct");
     let runs = house.served.end(&["ps", "--all", "--json"]).exits_with(0);
     assert_eq!(runs.output, "");
@@ -172,7 +187,10 @@ fn a_second_ctrl_c_stops_it_at_once_and_a_third_leaves() {
         signal(&child, Signal::INT);
         let mut told = String::new();
         while !told.contains(words) {
-            assert!(errors.read_line(&mut told).unwrap() > 0, "no `{words}` in {told}");
+            assert!(
+                errors.read_line(&mut told).unwrap() > 0,
+                "no `{words}` in {told}"
+            );
         }
     }
     let mut told = String::new();
@@ -227,7 +245,9 @@ fn a_follower_misses_nothing_and_sees_nothing_twice_when_the_server_is_killed_or
 /// The program on a terminal of its own.
 fn at_a_terminal(house: &House, arguments: &[&str]) -> PtySession {
     let mut command = house.served.irq(arguments);
-    command.env("TERM", "xterm-256color").stdin(Stdio::inherit());
+    command
+        .env("TERM", "xterm-256color")
+        .stdin(Stdio::inherit());
     spawn_command(command, Some(PATIENCE)).unwrap()
 }
 
@@ -235,7 +255,12 @@ fn at_a_terminal(house: &House, arguments: &[&str]) -> PtySession {
 fn a_question_is_answered_in_place_while_the_server_is_killed_and_comes_back() {
     let mut house = House::new();
     let asking = house.asking();
-    let arguments = ["run", "Describe the bakery", "--script", asking.to_str().unwrap()];
+    let arguments = [
+        "run",
+        "Describe the bakery",
+        "--script",
+        asking.to_str().unwrap(),
+    ];
     let mut screen = at_a_terminal(&house, &arguments);
     screen.exp_string("which way?").unwrap();
     house.served.is_killed_and_comes_back();

@@ -61,7 +61,9 @@ fn flags(command: &[String]) -> Vec<String> {
     let help = end(irq().args(command).arg("--help")).exits_with(0).output;
     let words = help.lines().filter_map(|line| {
         let line = line.trim_start();
-        let line = line.strip_prefix("-").filter(|_flag| line.starts_with('-'))?;
+        let line = line
+            .strip_prefix("-")
+            .filter(|_flag| line.starts_with('-'))?;
         line.split_whitespace().find_map(|word| {
             let word = word.trim_end_matches(',').trim_start_matches("...");
             word.strip_prefix('-')
@@ -69,7 +71,12 @@ fn flags(command: &[String]) -> Vec<String> {
         })
     });
     words
-        .map(|name| name.split(['=', '[', '.']).next().unwrap_or_default().to_owned())
+        .map(|name| {
+            name.split(['=', '[', '.'])
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })
         .filter(|name| name.len() > 1)
         .collect()
 }
@@ -96,7 +103,10 @@ fn completions_and_manual_pages_cover_every_command_and_every_flag() {
         }
         for flag in flags(command) {
             seen += 1;
-            assert!(page.contains(&format!("--{flag}")), "--{flag} of {name}: {page}");
+            assert!(
+                page.contains(&format!("--{flag}")),
+                "--{flag} of {name}: {page}"
+            );
             for script in &scripts {
                 assert!(script.contains(&flag), "--{flag} of {name}");
             }

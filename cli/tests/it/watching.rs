@@ -181,7 +181,12 @@ fn esc_does_its_one_thing_on_every_screen() {
     screen.exp_string("Nothing runs here").unwrap();
     assert!(seed.interrupts(&run).iter().all(|it| it.id == question.id));
     // Where an agent is marked, it is interrupted, and the second Esc takes that back.
-    for (keys, screens) in [("1jj", "agents"), ("1\r", "run"), ("2", "inbox"), ("2\r", "review")] {
+    for (keys, screens) in [
+        ("1jj", "agents"),
+        ("1\r", "run"),
+        ("2", "inbox"),
+        ("2\r", "review"),
+    ] {
         let before = seed.interrupts(&run).len();
         press(&mut screen, keys);
         std::thread::sleep(Duration::from_millis(300));
@@ -287,7 +292,9 @@ fn the_screens_show_and_decide_what_is_on_a_server() {
     });
     // There is a page: a browser may be missing, its address is told either way.
     press(&mut screen, "o");
-    screen.exp_string(&format!("/review/{}", question.id)).unwrap();
+    screen
+        .exp_string(&format!("/review/{}", question.id))
+        .unwrap();
     press(&mut screen, "2");
     press(&mut screen, "\r");
     until("it is decided", || {

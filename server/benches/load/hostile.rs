@@ -14,7 +14,9 @@ pub(crate) async fn open(server: &Server, count: usize) -> Vec<TcpStream> {
         clients.push(connect(server).await);
         // Begins a head, and never ends it.
         let mut half = TcpStream::connect(&server.address).await.unwrap();
-        half.write_all(b"GET /v1/runs HTTP/1.1\r\nhost: ").await.unwrap();
+        half.write_all(b"GET /v1/runs HTTP/1.1\r\nhost: ")
+            .await
+            .unwrap();
         clients.push(half);
         // Announces a body, and sends one byte of it.
         let mut slow = TcpStream::connect(&server.address).await.unwrap();

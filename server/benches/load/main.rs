@@ -65,11 +65,18 @@ async fn measure(requests: usize, subscribers: usize) {
     let questions = server.questions().await;
     assert_eq!(questions.len(), alone + requests);
 
-    println!("{requests} requests of each kind, {} at once", asking::AT_ONCE);
+    println!(
+        "{requests} requests of each kind, {} at once",
+        asking::AT_ONCE
+    );
     let list = |_: usize| server.get("/v1/interrupts?status=open&limit=50");
-    asking::at_once(requests, list).await.print("list, 50 questions");
+    asking::at_once(requests, list)
+        .await
+        .print("list, 50 questions");
     let read = |index: usize| server.get(&format!("/v1/interrupts/{}", questions[index].0));
-    asking::at_once(requests, read).await.print("read one question");
+    asking::at_once(requests, read)
+        .await
+        .print("read one question");
 
     let (first, rest) = questions.split_at(alone);
     let decide = |index: usize| server.decide(&first[index]);
@@ -78,9 +85,13 @@ async fn measure(requests: usize, subscribers: usize) {
     let bare = serving::bare_decisions(alone).await;
     bare.print("the bare transaction of the store");
     let ratio = by_rest.at(50).as_secs_f64() / bare.at(50).as_secs_f64();
-    println!("  a decision over the network takes {ratio:.2} times the bare transaction at the median");
+    println!(
+        "  a decision over the network takes {ratio:.2} times the bare transaction at the median"
+    );
     let decide = |index: usize| server.decide(&rest[index]);
-    asking::at_once(rest.len(), decide).await.print("decide, at once");
+    asking::at_once(rest.len(), decide)
+        .await
+        .print("decide, at once");
 
     live(&server, subscribers).await;
     let read = |_: usize| server.get("/v1/whoami");
@@ -101,7 +112,12 @@ async fn live(server: &Server, count: usize) {
     let after = server.memory();
     println!("{count} live readers of the feed, opened in {opened:.1?}");
     let each = after.saturating_sub(before) / count.max(1);
-    println!("  the server's memory: {} MB before, {} MB with them, {} kB each", before >> 20, after >> 20, each >> 10);
+    println!(
+        "  the server's memory: {} MB before, {} MB with them, {} kB each",
+        before >> 20,
+        after >> 20,
+        each >> 10
+    );
     let mut delivered = Figures::default();
     for _event in 0..5 {
         delivered.extend(subscribers::tell_all(server, &mut readers).await);

@@ -65,7 +65,9 @@ pub(crate) async fn serve(store: &Path, questions: usize) {
 pub(crate) async fn bare_decisions(count: usize) -> Figures {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bare.db");
-    let store = SqliteStore::open(path, StoreSettings::default()).await.unwrap();
+    let store = SqliteStore::open(path, StoreSettings::default())
+        .await
+        .unwrap();
     let run = running(&store, None).await;
     let mut asked = Vec::new();
     for _question in 0..count {
@@ -164,7 +166,10 @@ impl Server {
     /// The memory of the process that serves, in bytes.
     pub(crate) fn memory(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmRSS:"))
+            .unwrap();
         let kilobytes: usize = line.split_whitespace().nth(1).unwrap().parse().unwrap();
         kilobytes << 10
     }

@@ -278,9 +278,9 @@ pub(crate) async fn interrupts(
         return answer(&uri, page, found.map(|interrupt| (0, interrupt)));
     }
     let states: Vec<InterruptState> = named("states", query.states.as_deref())?;
-    let node = query.node_id.map(|node| {
-        NodeId::new(node).map_err(|error| wrong("node_id", error.to_string()))
-    });
+    let node = query
+        .node_id
+        .map(|node| NodeId::new(node).map_err(|error| wrong("node_id", error.to_string())));
     let run = match &query.run_id {
         Some(run) => Some(app.run_named(run).await?.id),
         None => None,

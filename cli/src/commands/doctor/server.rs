@@ -69,6 +69,8 @@ fn wrong(failure: &Failure) -> Finding {
     } else {
         "server"
     };
-    let remedy = failure.advice().unwrap_or("look at --server and --token-file");
+    let remedy = failure
+        .advice()
+        .unwrap_or("look at --server and --token-file");
     Finding::problem(what, failure.to_string(), remedy)
 }

@@ -198,10 +198,7 @@ async fn one(installation: &dyn Installation, wanted: Wanted) -> anyhow::Result<
     Ok(installation.decide(deciding).await?)
 }
 
-async fn prepared(
-    installation: &dyn Installation,
-    wanted: Wanted,
-) -> anyhow::Result<NewDecision> {
+async fn prepared(installation: &dyn Installation, wanted: Wanted) -> anyhow::Result<NewDecision> {
     let verdict: Verdict =
         parse_verdict(&wanted.decision).map_err(|problem| Failure::new(Exit::Usage, problem))?;
     let interrupt = find_interrupt(installation, &wanted.interrupt).await?;

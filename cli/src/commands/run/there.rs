@@ -207,7 +207,7 @@ fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
         say("base_url", json!(base_url));
     }
     if arguments.workflow != agents::run::Workflow::default() {
-        say("workflow", json!(arguments.workflow.name()));
+        say("workflow", json!(arguments.workflow));
     }
     if arguments.seed != 1 {
         say("seed", json!(arguments.seed));
@@ -228,7 +228,7 @@ fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
         say("budget_usd", json!(budget));
     }
     if let Some(timeout) = arguments.limits.timeout {
-        say("timeout", json!(timeout));
+        say("timeout_s", json!(timeout.as_secs()));
     }
     Ok(options)
 }

@@ -26,8 +26,8 @@ impl Address {
             Failure::new(Exit::Usage, format!("--server: {problem}"))
                 .hint("write it as http://127.0.0.1:7070; `irq serve` prints its own")
         };
-        let mut url = Url::parse(text)
-            .map_err(|error| wrong(format!("`{text}` is no address: {error}")))?;
+        let mut url =
+            Url::parse(text).map_err(|error| wrong(format!("`{text}` is no address: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err(wrong(format!("`{text}` is no address of a server")));
         }
@@ -137,10 +137,22 @@ mod tests {
     #[test]
     fn an_address_is_read_with_or_without_a_path_and_holds_no_secret() {
         for (text, page) in [
-            ("http://127.0.0.1:7070", "http://127.0.0.1:7070/v1/runs?limit=1"),
-            ("http://127.0.0.1:7070/", "http://127.0.0.1:7070/v1/runs?limit=1"),
-            ("http://127.0.0.1:7070/?launch=secret#here", "http://127.0.0.1:7070/v1/runs?limit=1"),
-            ("https://irq.example/behind/", "https://irq.example/behind/v1/runs?limit=1"),
+            (
+                "http://127.0.0.1:7070",
+                "http://127.0.0.1:7070/v1/runs?limit=1",
+            ),
+            (
+                "http://127.0.0.1:7070/",
+                "http://127.0.0.1:7070/v1/runs?limit=1",
+            ),
+            (
+                "http://127.0.0.1:7070/?launch=secret#here",
+                "http://127.0.0.1:7070/v1/runs?limit=1",
+            ),
+            (
+                "https://irq.example/behind/",
+                "https://irq.example/behind/v1/runs?limit=1",
+            ),
         ] {
             let address = Address::parse(text).unwrap();
             let url = address.at(&["v1", "runs"], &[("limit", "1".to_owned())]);

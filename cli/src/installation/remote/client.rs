@@ -199,7 +199,10 @@ impl Client {
     }
 
     /// Sends a request to its answer.
-    pub(super) async fn ask<T: DeserializeOwned>(&self, ask: Ask<'_>) -> Result<Answer<T>, Failure> {
+    pub(super) async fn ask<T: DeserializeOwned>(
+        &self,
+        ask: Ask<'_>,
+    ) -> Result<Answer<T>, Failure> {
         let (status, body) = self.sent(&ask).await?;
         if !status.is_success() {
             return Err(self.refused(status, Refusal::read(&body)));
@@ -277,7 +280,8 @@ impl Client {
                 Attempt::Undone(failure, asked) => (failure, asked),
                 Attempt::Unknown(failure) if ask.is_repeatable() => (failure, None),
                 Attempt::Unknown(failure) => {
-                    return Err(failure.hint("whether it was done is not known: look before you do it again"));
+                    return Err(failure
+                        .hint("whether it was done is not known: look before you do it again"));
                 }
             };
             let Some(pause) = pauses.next() else {
@@ -341,7 +345,8 @@ impl Client {
     }
 
     fn unknown_here(&self) -> Failure {
-        let make = "`irq token create --name NAME --role ROLE > FILE` beside the server's store makes one";
+        let make =
+            "`irq token create --name NAME --role ROLE > FILE` beside the server's store makes one";
         match self.token {
             Some(_) => Failure::new(
                 Exit::NotAuthorised,
@@ -357,17 +362,27 @@ impl Client {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
-        let text = format!("cannot reach the server {}: {}", self.address, cause_of(error));
+        let text = format!(
+            "cannot reach the server {}: {}",
+            self.address,
+            cause_of(error)
+        );
         self.hinted(text)
     }
 
     fn cut_off(&self, problem: &str) -> Failure {
-        self.hinted(format!("the answer of {} was cut off: {problem}", self.address))
+        self.hinted(format!(
+            "the answer of {} was cut off: {problem}",
+            self.address
+        ))
     }
 
     fn silent(&self) -> Failure {
         let seconds = ANSWERING.as_secs();
-        self.hinted(format!("{} has not answered within {seconds} s", self.address))
+        self.hinted(format!(
+            "{} has not answered within {seconds} s",
+            self.address
+        ))
     }
 
     fn hinted(&self, text: String) -> Failure {

@@ -117,7 +117,9 @@ mod tests {
             (503, Exit::Unreachable),
         ] {
             let refusal = Refusal::read(br#"{"code": "any", "detail": "no", "hint": "do"}"#);
-            let failure = refusal.unwrap().failure(StatusCode::from_u16(status).unwrap());
+            let failure = refusal
+                .unwrap()
+                .failure(StatusCode::from_u16(status).unwrap());
             assert_eq!(failure.exit, exit, "{status}");
             assert_eq!(failure.advice(), Some("do"));
         }

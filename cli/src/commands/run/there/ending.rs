@@ -88,9 +88,7 @@ impl Ending<'_> {
                 Standstill::None
                 | Standstill::Shutdown
                 | Standstill::Lifted
-                | Standstill::Paused => {
-                    self.signal.unwrap_or(Exit::Asking)
-                }
+                | Standstill::Paused => self.signal.unwrap_or(Exit::Asking),
             },
         }
     }
@@ -98,7 +96,10 @@ impl Ending<'_> {
     /// What to say of it where somebody has to do something.
     pub(super) fn failure(&self) -> Option<Failure> {
         let exit = self.exit();
-        let go_on = format!("go on with: irq resume {} --server {}", self.run.id, self.url);
+        let go_on = format!(
+            "go on with: irq resume {} --server {}",
+            self.run.id, self.url
+        );
         match exit {
             Exit::Failure | Exit::LimitHit => {
                 let why = self.run.reason.as_deref().unwrap_or("the run failed");
@@ -159,10 +160,17 @@ impl Ending<'_> {
         }
         for question in self.questions {
             let reason = visible_line(&crate::asked::reason(question));
-            lines.extend(wrap(&format!("{} asks: {reason}", question.kind), columns, "  "));
+            lines.extend(wrap(
+                &format!("{} asks: {reason}", question.kind),
+                columns,
+                "  ",
+            ));
         }
         if self.run.state == RunState::Paused {
-            lines.push(format!("  Resume with: irq resume {id} --server {}", self.url));
+            lines.push(format!(
+                "  Resume with: irq resume {id} --server {}",
+                self.url
+            ));
         }
         if let Some(progress) = self.progress {
             lines.push(String::new());

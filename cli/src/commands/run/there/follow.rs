@@ -79,7 +79,10 @@ pub(super) struct Following {
     getting_up: Instant,
     /// The questions that the person has left open.
     left: HashSet<InterruptId>,
-    answers: (mpsc::UnboundedSender<Answered>, mpsc::UnboundedReceiver<Answered>),
+    answers: (
+        mpsc::UnboundedSender<Answered>,
+        mpsc::UnboundedReceiver<Answered>,
+    ),
 }
 
 impl Following {
@@ -204,10 +207,9 @@ impl Following {
             Standstill::None | Standstill::Shutdown => {}
             // Its pause was lifted, and nobody has taken it up yet.
             Standstill::Lifted if Instant::now() < self.getting_up => {}
-            Standstill::Lifted
-            | Standstill::Limit
-            | Standstill::Trouble
-            | Standstill::Paused => return true,
+            Standstill::Lifted | Standstill::Limit | Standstill::Trouble | Standstill::Paused => {
+                return true;
+            }
         }
         // What the person here was asked and left open is for somebody else.
         let mut questions = standing.questions().peekable();
@@ -257,7 +259,10 @@ impl Following {
         let now = self.remote.interrupt(id).await?;
         let now = now.ok_or_else(|| no_interrupt(id))?;
         if let Some(decision) = &now.decision {
-            self.say(&format!("{id} was decided meanwhile: {}", decided(decision)));
+            self.say(&format!(
+                "{id} was decided meanwhile: {}",
+                decided(decision)
+            ));
             return Ok(());
         }
         let Some(review) = &now.review else {

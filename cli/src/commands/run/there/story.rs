@@ -57,11 +57,7 @@ impl Event {
         let (tone, symbol, text) = match self.topic.as_str() {
             "agent.status_changed" => self.working(detail)?,
             "agent.finished" => self.finished(),
-            "agent.message_added" => (
-                Tone::Active,
-                "✉",
-                format!("{} has a message", self.agent()),
-            ),
+            "agent.message_added" => (Tone::Active, "✉", format!("{} has a message", self.agent())),
             "checkpoint.saved" if detail == Detail::Much => {
                 let number = self.data.get("number").and_then(Value::as_u64);
                 (
@@ -118,7 +114,13 @@ impl Event {
         let did = self.topic.strip_prefix("interrupt.")?;
         let is_told = matches!(
             did,
-            "requested" | "opened" | "resolved" | "rerouted" | "expired" | "cancelled" | "dead_lettered"
+            "requested"
+                | "opened"
+                | "resolved"
+                | "rerouted"
+                | "expired"
+                | "cancelled"
+                | "dead_lettered"
         );
         if !is_told && detail < Detail::Much {
             return None;
@@ -156,12 +158,16 @@ mod tests {
 
     #[test]
     fn what_moves_a_run_on_is_told_in_a_line() {
-        let works = r#"{"agent_id": "run_1/orchestrator/discovery", "status": "running", "step": 3}"#;
+        let works =
+            r#"{"agent_id": "run_1/orchestrator/discovery", "status": "running", "step": 3}"#;
         let line = told("agent.status_changed", works, Detail::Usual);
         assert_eq!(line.unwrap(), "● orchestrator/discovery works (step 3)");
         let opened = r#"{"agent_id": "run_1/orchestrator", "type": "HUMAN_REVIEW", "interrupt_id": "int_1"}"#;
         let line = told("interrupt.opened", opened, Detail::Usual);
-        assert_eq!(line.unwrap(), "‖ HUMAN_REVIEW of orchestrator opened (int_1)");
+        assert_eq!(
+            line.unwrap(),
+            "‖ HUMAN_REVIEW of orchestrator opened (int_1)"
+        );
         assert_eq!(told("interrupt.opened", opened, Detail::Little), None);
         assert_eq!(told("llm.call_started", "{}", Detail::Much), None);
     }
