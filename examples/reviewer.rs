@@ -93,6 +93,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         limits: RunLimits::default(),
         policy: HandlerPolicy::default(),
         clock: Arc::new(SystemClock),
+        tools: None,
         store: RunStore::new(
             Arc::new(MemoryStore::new(StoreSettings::default())),
             OwnerName::new("example")?,

@@ -77,6 +77,7 @@ fn run(runtime: &Runtime, workspace: &Workspace, goal: &Goal) -> RunReport {
         limits: RunLimits::default(),
         policy: HandlerPolicy::default(),
         clock: Arc::new(SystemClock),
+        tools: None,
         store: RunStore::new(
             Arc::new(MemoryStore::new(StoreSettings::default())),
             OwnerName::new("bench").unwrap_or_else(|error| panic!("{error}")),

@@ -7,7 +7,10 @@ pub mod plan_execute;
 mod prompts;
 pub mod records;
 pub mod run;
+mod tool_desk;
+pub mod tools;
 mod workflow;
 pub mod workspace;
 
 pub use agent_kind::{AgentKind, RouteLevel, RouteType};
+pub use tool_desk::ExecutorDesk;

@@ -28,8 +28,8 @@ mod stored;
 pub use desk::{DeskError, PlanDesk, PlanRole};
 pub use diff::{DiffLine, PlanDiff};
 pub use driver::{
-    OpenQuestion, PLAN_EXECUTE, PlanBench, PlanChange, PlanEditError, PlanStanding, change_plan,
-    execute_plan, plan_kind,
+    OpenQuestion, PLAN_EXECUTE, PlanBench, PlanChange, PlanEditError, PlanStanding, Unfinished,
+    change_plan, execute_plan, plan_kind,
 };
 pub use effect::{Asking, Fact, FactKind, PersonAsked, PlanEffect};
 pub use event::{Failure, PlanEvent, Refused};
@@ -44,4 +44,7 @@ pub use records::{
 };
 pub use revision::{PlanRevision, Unfit};
 pub use state::{Activity, Cause, Flags, Held, Phase, PlanEnd, PlanExecute, RetryPolicy};
-pub use stored::{PlanVersion, StoredPlan, is_plan, open_escape, plan_versions};
+pub use stored::{
+    PlanVersion, StoredPlan, decided_escape, escape_taking_hold, is_plan, open_escape,
+    plan_versions, unread_messages,
+};

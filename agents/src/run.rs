@@ -17,7 +17,7 @@ pub(crate) mod stoppable_reviewer;
 
 pub use crate::durable::checkpoint::{NodeSnapshot, RunSnapshot};
 pub use crate::durable::control::{RunControl, Stopped, Trouble};
-pub use crate::durable::order::{OrderError, RunOrder, Workflow};
+pub use crate::durable::order::{OrderError, RunOrder, ToolOrder, Workflow};
 pub use crate::durable::record::{Hold, RunStore};
 pub use config::{RunConfig, RunLimits};
 pub use event::{NodeState, RunEvent, RunObserver, RunOccurrence};

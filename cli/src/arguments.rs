@@ -150,7 +150,7 @@ pub(crate) struct RunArguments {
         help_heading = "The work"
     )]
     pub(crate) workflow: Workflow,
-    /// The folder that the run speaks about; it is only read
+    /// The folder that the run speaks about; it is only read. What agents work on is --tools DIR
     #[arg(
         long,
         value_name = "DIR",
@@ -177,6 +177,8 @@ pub(crate) struct RunArguments {
     )]
     pub(crate) seed: u64,
     #[command(flatten)]
+    pub(crate) tools: ToolArguments,
+    #[command(flatten)]
     pub(crate) talk: TalkArguments,
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
@@ -186,6 +188,21 @@ pub(crate) struct RunArguments {
     /// How often a model may correct an answer that does not fit, before a person is asked
     #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
     pub(crate) corrections: Option<u32>,
+}
+
+/// What agents may use.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ToolArguments {
+    /// Give the agents tools: they read, search and change files of this folder, and run programs in it. What is not
+    /// harmless is asked about first
+    #[arg(long, value_name = "DIR", help_heading = "Tools")]
+    pub(crate) tools: Option<PathBuf>,
+    /// Which calls are allowed, denied or asked about, and which agents have which tools: a TOML file
+    #[arg(long, value_name = "FILE", requires = "tools", help_heading = "Tools")]
+    pub(crate) permissions: Option<PathBuf>,
+    /// Servers of the Model Context Protocol whose tools they have too: a TOML file
+    #[arg(long, value_name = "FILE", requires = "tools", help_heading = "Tools")]
+    pub(crate) mcp: Option<PathBuf>,
 }
 
 /// How a run in the foreground talks.
@@ -295,6 +312,12 @@ pub(crate) struct ChatArguments {
     /// Instructions that come before the conversation
     #[arg(long, value_name = "TEXT", help_heading = "The model")]
     pub(crate) system: Option<String>,
+    /// Offer the model tools for this folder: to read, search and edit its files and to run programs in it
+    #[arg(long, value_name = "DIR", help_heading = "Tools")]
+    pub(crate) tools: Option<PathBuf>,
+    /// What tools may do, as TOML; without it reading is allowed, and you are asked about everything else
+    #[arg(long, value_name = "FILE", requires = "tools", help_heading = "Tools")]
+    pub(crate) permissions: Option<PathBuf>,
     /// What the rehearsal's words start from
     #[arg(
         long,
@@ -413,6 +436,8 @@ fn chat_after_help() -> String {
     format!(
         "On a terminal, Ctrl+C or Esc interrupts an answer at once: the connection is closed, and what \
          had arrived is kept and marked. What is typed meanwhile stays. /help lists the commands.\n\n\
+         With --tools the model may work in a folder. Ctrl+C stops whatever runs, with every process that \
+         it started. Without a terminal nobody can be asked, and what needs permission is denied.\n\n\
          Otherwise each line of standard input is a message, and the answers go to standard output.\n\n\
          Exit codes:\n{}",
         Exit::table()

@@ -2,6 +2,7 @@
 
 use agents::plan_execute::plan_kind;
 use agents::records::InterruptRouting;
+use agents::tools::ToolMatter;
 use agents::{AgentKind, RouteType};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt};
@@ -58,7 +59,11 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
         return Err(Failure::new(Exit::Usage, stop));
     }
     if let Some(kind) = plan_kind(interrupt.kind.as_str()) {
-        return Ok(of_plan(interrupt, kind));
+        let question = of_plan(interrupt, kind);
+        return Ok(match matter(interrupt) {
+            Some(matter) => matter.shown_in(question),
+            None => question,
+        });
     }
     let kind: AgentKind = interrupt
         .kind
@@ -81,7 +86,7 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
     };
     let shared: Shared = serde_json::from_value(payload.clone()).unwrap_or_default();
     let (field, request_schema) = request_of(target)?;
-    Ok(Question {
+    let question = Question {
         interrupt: asks,
         run: interrupt.run,
         node: interrupt.node.clone(),
@@ -94,7 +99,16 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
         routes,
         request_schema,
         problem: None,
+    };
+    Ok(match matter(interrupt) {
+        Some(matter) => matter.shown_in(question),
+        None => question,
     })
+}
+
+/// What the interrupt asks about a tool, where it does.
+pub(crate) fn matter(interrupt: &Interrupt) -> Option<ToolMatter> {
+    ToolMatter::of(&interrupt.content)
 }
 
 /// The question of a plan's agent, or of a plan that cannot go on: its answer goes back to who asks.
@@ -158,6 +172,10 @@ pub(crate) fn check(
     let Some(edited) = &answer.edited_request else {
         return Ok(());
     };
+    if let QuestionKind::Tool { .. } = question.kind {
+        return tools::check_arguments(&question.request_schema, edited)
+            .map_err(|error| format!("the edited request: {error}"));
+    }
     let target = answer.reroute_to.as_deref().unwrap_or(question.target);
     let target: RouteType = target
         .parse()

@@ -27,7 +27,9 @@ mod spending;
 mod stage;
 mod storage;
 mod table;
+mod telemetry;
 mod time;
+mod tooling;
 mod view;
 mod visible;
 mod watch;
@@ -41,11 +43,16 @@ use arguments::{Arguments, Command, Global, StoreArguments};
 use exit::{Exit, Failure, causes};
 use installation::Whereabouts;
 use palette::{Palette, Tone};
+use telemetry::Telemetry;
 use visible::visible_lines;
 
 fn main() -> ExitCode {
-    let arguments = match parse() {
-        Ok(arguments) => arguments,
+    // This program is its own keeper of tools.
+    if let Some(code) = tools::main_if_keeper() {
+        return code;
+    }
+    let (arguments, name) = match parse() {
+        Ok(parsed) => parsed,
         Err(error) => {
             // Help that nobody reads to its end is no failure.
             let _ = error.print();
@@ -56,10 +63,17 @@ fn main() -> ExitCode {
         }
     };
     let global = arguments.global;
-    match perform(arguments.command, &arguments.store, global) {
-        Ok(exit) => exit.into(),
-        Err(error) => fail(&error, global).into(),
-    }
+    let serves = matches!(arguments.command, Command::Serve(_));
+    let telemetry = Telemetry::begin(serves.then(|| telemetry::log_filter(global)));
+    // A server's own span would last for days.
+    let span = (!serves).then(|| tracing::info_span!("irq", command = name).entered());
+    let exit = match perform(arguments.command, &arguments.store, global) {
+        Ok(exit) => exit,
+        Err(error) => fail(&error, global),
+    };
+    drop(span);
+    telemetry.end(global);
+    exit.into()
 }
 
 /// Refuses a server for what cannot be done through one.
@@ -116,7 +130,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Resume(resume) => commands::resume(&resume, store, global),
         Command::Fork(fork) => commands::fork(&fork, store, global),
         Command::Chat(chat) => commands::chat(&chat, global),
-        Command::Serve(serve) => commands::serve(&serve, store, global),
+        Command::Serve(serve) => commands::serve(&serve, store),
         Command::Rules(rules) => commands::rules(&rules, store, global),
         Command::Token(token) => commands::token(&token, store, global),
         Command::Ps(ps) => commands::ps(&ps, store, global),
@@ -143,7 +157,8 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
     }
 }
 
-fn parse() -> Result<Arguments, clap::Error> {
+/// The arguments, and the name of the command.
+fn parse() -> Result<(Arguments, String), clap::Error> {
     // Clap writes help and errors before it has told us whether colours are refused.
     let refused = std::env::args_os().any(|argument| argument == "--no-color");
     let colours = if refused {
@@ -152,7 +167,8 @@ fn parse() -> Result<Arguments, clap::Error> {
         ColorChoice::Auto
     };
     let matches = Arguments::command().color(colours).try_get_matches()?;
-    Arguments::from_arg_matches(&matches)
+    let name = matches.subcommand_name().unwrap_or_default().to_owned();
+    Ok((Arguments::from_arg_matches(&matches)?, name))
 }
 
 /// Says what went wrong, once, and what may help.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use agents::catalogue;
 use agents::plan_execute::{
     PlanBench, PlanChange, PlanEditError, PlanPreview, PlanReadError, PlanRevision, StoredPlan,
-    change_plan, is_plan, open_escape,
+    change_plan, escape_taking_hold, is_plan,
 };
 use agents::run::RunOrder;
 use agents::workspace::Workspace;
@@ -240,7 +240,7 @@ pub(crate) async fn apply(
     }
     // The interrupt is read first. Whatever changes the plan after that changes its version too, so a decision
     // about an older proposal is refused.
-    let escape = open_escape(&*storage.store, run).await;
+    let escape = escape_taking_hold(&*storage.store, run).await;
     let Some(escape) = escape.map_err(|error| by_store(&error))? else {
         return Err(not_held(run));
     };

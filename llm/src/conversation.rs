@@ -2,6 +2,7 @@
 //! interrupted from any thread at any moment, without a message lost or a history that no provider takes.
 
 mod blocking;
+mod desk;
 mod event;
 mod history;
 mod machine;
@@ -23,9 +24,13 @@ use machine::Machine;
 use run::{Run, Shared, State};
 
 pub use blocking::{BlockingConversation, BlockingEvents};
+pub use desk::{ToolDesk, ToolProgress, ToolResult, ToolState};
 pub use event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
 pub use history::{Completeness, History, HistoryEntry};
 pub use validity::{HistoryFault, check_history, repaired};
+
+/// How often tools run in a row, where nothing else is said.
+const TOOL_ROUNDS: u32 = 50;
 
 /// What a conversation is made of.
 #[derive(Clone)]
@@ -34,8 +39,13 @@ pub struct ConversationConfig {
     pub model: Arc<dyn ChatModel>,
     /// The instructions that come before everything.
     pub system: Option<String>,
-    /// How long a pause may wait for the answer under way before it becomes an interrupt; for ever
-    /// where it is left out.
+    /// Runs the tools that the model asks for; where it is left out, none is offered.
+    pub tools: Option<Arc<dyn ToolDesk>>,
+    /// How often tools run in a row, without a message of the user in between, before the conversation is
+    /// paused. The next run goes on with what was asked for.
+    pub tool_rounds: u32,
+    /// How long a pause may wait for the answer or the tools under way before it becomes an interrupt; for
+    /// ever where it is left out.
     pub grace: Option<Duration>,
     /// Stops whatever run is under way, and every later one. To stop one run alone, ask the
     /// conversation.
@@ -50,6 +60,8 @@ impl ConversationConfig {
         Self {
             model,
             system: None,
+            tools: None,
+            tool_rounds: TOOL_ROUNDS,
             grace: None,
             scope: StopScope::new(),
             clock: Arc::new(SystemClock),
@@ -84,6 +96,10 @@ impl Conversation {
     /// Prepares a conversation; nothing is sent.
     pub fn new(config: ConversationConfig) -> Self {
         let machine = Machine::new(config.system);
+        let machine = match config.tools {
+            Some(_) => machine.with_tools(config.tool_rounds),
+            None => machine,
+        };
         Self {
             shared: Arc::new(Shared {
                 status: watch::Sender::new(machine.status()),
@@ -96,6 +112,7 @@ impl Conversation {
                 scope: config.scope,
                 grace: config.grace,
                 clock: config.clock,
+                desk: config.tools,
             }),
         }
     }
@@ -134,8 +151,9 @@ impl Conversation {
         async move { begun?.drive().await }
     }
 
-    /// Lets the answer under way come to its end, then pauses until the next run. It becomes an
-    /// interrupt where the configured grace is over first.
+    /// Lets the answer or the tools under way come to their end, then pauses until the next run. It becomes
+    /// an interrupt where the configured grace is over first. Tools that were asked for and had not begun
+    /// are what the next run begins with.
     pub fn pause(&self, reason: StopReason) -> Asked {
         self.shared.ask(StopReason {
             mode: StopMode::Graceful,
@@ -144,7 +162,8 @@ impl Conversation {
     }
 
     /// Ends whatever is under way at once, and pauses until the next run. What had arrived of the answer
-    /// is kept and marked. A repetition changes nothing.
+    /// is kept and marked; tools are stopped, and what came of each is in the history before the run ends.
+    /// A repetition changes nothing.
     pub fn interrupt(&self, reason: StopReason) -> Asked {
         self.shared.ask(StopReason {
             mode: StopMode::Immediate,

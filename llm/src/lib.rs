@@ -30,7 +30,7 @@ pub use constraints::JsonSchemaConstraints;
 pub use conversation::{
     Asked, BlankMessage, BlockingConversation, BlockingEvents, Completeness, Conversation,
     ConversationConfig, ConversationEvent, ConversationStatus, History, HistoryEntry, HistoryFault,
-    RunEnd, RunError, check_history, repaired,
+    RunEnd, RunError, ToolDesk, ToolProgress, ToolResult, ToolState, check_history, repaired,
 };
 pub use deadlined::Deadlined;
 pub use fallback::{Fallback, MixedDialects};

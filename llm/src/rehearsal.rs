@@ -5,6 +5,7 @@
 //! or the time of the calls, so workers that run in parallel get the same answers in every run.
 
 mod compose;
+mod errand;
 mod facts;
 mod interrupt;
 mod prose;
@@ -14,10 +15,12 @@ mod schema_view;
 mod script;
 mod stream;
 mod talk;
+mod tool_use;
 
 use async_trait::async_trait;
 use routing_core::model::{
     Caller, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply, Purpose,
+    ToolRequest,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
@@ -98,6 +101,20 @@ impl RehearsalModel {
     }
 }
 
+impl RehearsalModel {
+    /// The tools that it asks for before it answers. A scripted answer needs none.
+    fn tools_for(&self, call: &ModelCall) -> Vec<ToolRequest> {
+        let scripted = self.script();
+        if call.caller.purpose != Purpose::Step
+            || scripted.is_some_and(|it| it.answer_for(&call.caller).is_some())
+        {
+            return Vec::new();
+        }
+        let facts = Facts::gather(&call.messages, &self.config.material);
+        tool_use::wanted(call, &facts)
+    }
+}
+
 /// A JSON tree as text; a tree of JSON values always has one.
 fn compact(value: &Value) -> String {
     value.to_string()
@@ -118,7 +135,12 @@ impl LanguageModel for RehearsalModel {
         call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let text = self.answer(call.schema.value(), &call.messages, &call.caller);
+        let tool_requests = self.tools_for(&call);
+        let text = if tool_requests.is_empty() {
+            self.answer(call.schema.value(), &call.messages, &call.caller)
+        } else {
+            String::new()
+        };
         let sink = call.chunks.as_deref();
         let Streamed {
             text,
@@ -135,7 +157,7 @@ impl LanguageModel for RehearsalModel {
                 },
             },
             None => Outcome::Completed(ModelReply {
-                tool_requests: Vec::new(),
+                tool_requests,
                 text,
                 usage,
                 cut_off: false,
@@ -151,7 +173,13 @@ impl ChatModel for RehearsalModel {
     }
 
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let text = talk::answer(self.config.seed, &call.messages);
+        let requests = errand::asked_for(&call.messages, &call.tools);
+        let text = if requests.is_empty() {
+            let remark = errand::remark(&call.messages);
+            remark.unwrap_or_else(|| talk::answer(self.config.seed, &call.messages))
+        } else {
+            String::new()
+        };
         let sink = call.chunks.as_deref();
         let Streamed {
             text,
@@ -167,7 +195,7 @@ impl ChatModel for RehearsalModel {
             }
             .interrupted(reason),
             None => Outcome::Completed(ChatReply {
-                tool_requests: Vec::new(),
+                tool_requests: requests,
                 text,
                 usage,
                 cut_off: false,

@@ -26,6 +26,12 @@ pub enum QuestionKind {
         /// How sure it had to be, in percent.
         threshold: u8,
     },
+    /// A tool call waits for permission, or a person must say what became of one. The choices say what can be
+    /// decided; an edited request stands for the call's arguments.
+    Tool {
+        /// The name of the tool.
+        tool: String,
+    },
     /// The decision stands, but no model could fill in the request of its route.
     UnfilledRequest {
         /// What was wrong with the last answer.

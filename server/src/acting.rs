@@ -2,12 +2,14 @@
 
 mod answer;
 mod decide;
+mod plan;
 mod publish;
 mod resume;
 mod rule;
 mod stop;
 
 pub(crate) use decide::{Decided, DecisionOrder, decide, decide_all};
+pub(crate) use plan::{plan_of, preview};
 pub(crate) use publish::publish;
 pub(crate) use resume::{ResumeOrder, resume};
 pub(crate) use rule::{RememberOrder, make_rule, revoke_rule, rule_named};

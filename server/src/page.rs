@@ -8,6 +8,7 @@ mod form;
 mod history;
 mod inbox;
 mod layout;
+mod plan;
 mod review;
 mod rules;
 mod run;

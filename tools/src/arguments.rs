@@ -55,6 +55,16 @@ impl ArgumentsSchema {
     }
 }
 
+/// Whether arguments fit the schema of a tool.
+///
+/// # Errors
+///
+/// In words, which place does not fit and why, or that the schema is none.
+pub fn check_arguments(schema: &Value, arguments: &Value) -> Result<(), String> {
+    let schema = ArgumentsSchema::compile(schema).map_err(|error| error.to_string())?;
+    schema.check(arguments).map_err(|error| error.to_string())
+}
+
 /// Reads what a model wrote. Nothing at all is an object without members, as some models mean it; a member that is
 /// given twice is refused, for nobody could say which of the two a person has approved.
 pub(crate) fn read(text: &str) -> Result<Value, ArgumentsError> {

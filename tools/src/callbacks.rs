@@ -1,9 +1,11 @@
 //! Those who want to know what becomes of calls, while they run.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::end::{CallEnd, ToolMessage};
-use crate::tool::{ToolCall, ToolOutput};
+use crate::tool::{ProgressSink, ToolCall, ToolOutput};
 
 /// Is told of each call. Nothing that it does changes how a call ended.
 #[async_trait]
@@ -21,6 +23,12 @@ pub trait ToolCallbacks: Send + Sync {
     /// The call starts.
     fn on_tool_start(&self, call: &ToolCall) {
         let _unused = call;
+    }
+
+    /// Who is told what the call tells while it runs, instead of the executor's own sink.
+    fn progress_of(&self, call: &ToolCall) -> Option<Arc<dyn ProgressSink>> {
+        let _unused = call;
+        None
     }
 
     /// It has a result, also where it was to be stopped.

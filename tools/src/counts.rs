@@ -23,6 +23,30 @@ pub const fn reason_label(source: StopSource) -> &'static str {
     }
 }
 
+/// What the events that are counted go by: a layer of metrics over `tracing` makes counters of them.
+const METRICS: &str = "tools::metrics";
+
+/// Counts a call that met an interrupt.
+pub(crate) fn count_interrupt(counter: &dyn ToolCounter, tool: &str, source: StopSource) {
+    counter.interrupted(tool, source);
+    let reason = reason_label(source);
+    tracing::trace!(
+        target: METRICS,
+        { monotonic_counter.tool_interrupts_total = 1_u64, tool, reason },
+        "counted"
+    );
+}
+
+/// Counts a result that came after its call was given up.
+pub(crate) fn count_late_result(counter: &dyn ToolCounter, tool: &str) {
+    counter.late_result(tool);
+    tracing::trace!(
+        target: METRICS,
+        { monotonic_counter.irq_late_results_dropped_total = 1_u64, tool },
+        "counted"
+    );
+}
+
 /// Counts in memory.
 #[derive(Debug, Default)]
 pub struct ToolCounts {

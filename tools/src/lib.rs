@@ -25,7 +25,7 @@ mod tool;
 pub mod wording;
 mod workspace;
 
-pub use arguments::{ArgumentsError, SchemaError};
+pub use arguments::{ArgumentsError, SchemaError, check_arguments};
 pub use builtin::{
     LaunchAgent, LaunchRequest, LaunchedAgent, Launcher, LauncherError, ListFiles, ProgramConfig,
     Python, ReadFile, SearchFiles, Shell, built_in_tools, edit_tools,

@@ -120,3 +120,21 @@ pub(crate) struct CutOff {
     pub(crate) reason: String,
     pub(crate) place: FlowPlace,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CallIntent, CallResult};
+
+    /// As journals hold them that were written before agents had tools.
+    const INTENT: &str = r#"{"purpose":"step","turn":1,"correction":0,"schema":"OrchestratorRouting","digest":"126b4eeb011ae604c43b2d3596ec80fba06958cfee3dd7f90cbf948e8f57eb36"}"#;
+    const RESULT: &str = r#"{"text":"{}","usage":{"input":3,"output":4},"cut_off":false}"#;
+
+    #[test]
+    fn journals_of_before_there_were_tools_are_read_and_written_alike() {
+        let intent: CallIntent = serde_json::from_str(INTENT).unwrap();
+        assert_eq!(serde_json::to_string(&intent).unwrap(), INTENT);
+        let result: CallResult = serde_json::from_str(RESULT).unwrap();
+        assert!(result.tool_requests.is_empty());
+        assert_eq!(serde_json::to_string(&result).unwrap(), RESULT);
+    }
+}

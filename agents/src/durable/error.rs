@@ -52,6 +52,9 @@ pub(crate) enum KeepError {
         found: u32,
         known: u32,
     },
+    /// An agent that was launched could not be recorded.
+    #[error("an agent that was launched cannot be recorded: {detail}")]
+    Launched { detail: String },
     #[error("{run} has ended as {state} and cannot be resumed")]
     Ended { run: RunId, state: String },
     #[error("there is no {run} in the store")]

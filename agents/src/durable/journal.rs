@@ -27,6 +27,7 @@ const PAGE: u32 = 1_000;
 /// The kinds of effects in the journal.
 pub(crate) const MODEL_CALL: &str = "model_call";
 pub(crate) const INTERRUPT: &str = "interrupt";
+pub(crate) const TOOL_CALL: &str = "tool_call";
 const CUT_OFF: &str = "cut_off";
 const DISPATCH: &str = "dispatch";
 
@@ -314,13 +315,27 @@ impl RunJournal {
         Ok(())
     }
 
-    /// Records what is about to be done at a place; nothing where it was recorded before.
+    /// Records what is about to be done at a place, and may be done again; nothing where it was recorded before.
     pub(crate) async fn begin(
         &self,
         node: &NodeId,
         kind: &str,
         place: &str,
         content: &str,
+    ) -> Result<(), KeepError> {
+        self.begin_once(node, kind, place, content, Repeating::Idempotent)
+            .await
+    }
+
+    /// Records what is about to be done at a place, and what may be done where nobody knows what came of it;
+    /// nothing where it was recorded before.
+    pub(crate) async fn begin_once(
+        &self,
+        node: &NodeId,
+        kind: &str,
+        place: &str,
+        content: &str,
+        repeating: Repeating,
     ) -> Result<(), KeepError> {
         self.go_live();
         if self.at(place)?.is_some() {
@@ -332,7 +347,7 @@ impl RunJournal {
             run: self.record.run,
             node: node.clone(),
             kind: KindName::new(kind)?,
-            repeating: Repeating::Idempotent,
+            repeating,
             content: content.to_owned(),
             place: Some(place.to_owned()),
         };

@@ -13,6 +13,7 @@ use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use super::entry::{CallIntent, CallResult};
 use super::error::KeepError;
 use super::journal::{MODEL_CALL, RunJournal};
+use super::place;
 
 use crate::run::metered_model::MeteredModel;
 
@@ -115,7 +116,19 @@ impl LanguageModel for JournalledModel {
         call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let place = self.journal.call_place(&call.caller);
+        self.call_in_round(0, call, scope).await
+    }
+}
+
+impl JournalledModel {
+    /// A call after so many rounds of tools: its answer has a place of its own.
+    pub(crate) async fn call_in_round(
+        &self,
+        round: u32,
+        call: ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        let place = place::in_round(&self.journal.call_place(&call.caller), round);
         let recorded: Option<CallResult> = self
             .journal
             .result(&place, &call.caller.node)

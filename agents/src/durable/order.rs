@@ -3,9 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::run::RunLimits;
+use crate::tools::ToolPermissions;
 
 /// The newest version of the form.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+
+/// The version of the form in which orders speak of tools.
+const WITH_TOOLS: u32 = 3;
 
 /// Which workflow a run executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -66,6 +70,22 @@ pub struct RunOrder {
     pub script: Option<String>,
     /// How far the run may go.
     pub limits: RunLimits,
+    /// What its agents may use, where they may use tools at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolOrder>,
+}
+
+/// What a run's agents may use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolOrder {
+    /// The path of the folder that they work in.
+    pub folder: String,
+    /// What is allowed.
+    pub permissions: ToolPermissions,
+    /// The path of the file that names MCP servers, where there is one. What the file says is not kept: it may hold
+    /// secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<String>,
 }
 
 /// A stored order that this version cannot carry out.
@@ -86,6 +106,14 @@ pub enum OrderError {
 }
 
 impl RunOrder {
+    /// The version of the form of an order of this workflow, with tools or without: the oldest one that knows both.
+    pub const fn form(workflow: Workflow, tools: Option<&ToolOrder>) -> u32 {
+        match tools {
+            Some(_) => WITH_TOOLS,
+            None => workflow.form(),
+        }
+    }
+
     /// The newest version that this program reads.
     pub const VERSION: u32 = VERSION;
 
@@ -115,5 +143,18 @@ impl RunOrder {
             });
         }
         serde_json::from_str(content).map_err(OrderError::Unreadable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunOrder;
+
+    #[test]
+    fn an_order_of_before_there_were_tools_is_read_and_has_none() {
+        let order = r#"{"version":1,"goal":"bake","workspace":"/a","model":"rehearsal","seed":1,"limits":{"max_steps":200,"parallel_workers":4,"corrections":3}}"#;
+        let read = RunOrder::from_content(order).unwrap();
+        assert!(read.tools.is_none());
+        assert_eq!(read.to_content().unwrap(), order);
     }
 }

@@ -22,6 +22,19 @@ pub(crate) fn model_call(caller: &Caller) -> String {
     format!("{node}#{turn}/{}/{correction}", purpose(caller.purpose))
 }
 
+/// The place of a model's call after so many rounds of tools.
+pub(crate) fn in_round(call: &str, round: u32) -> String {
+    match round {
+        0 => call.to_owned(),
+        round => format!("{call}.{round}"),
+    }
+}
+
+/// The place of a tool call: the one at this index among those that a model asked for at a place.
+pub(crate) fn tool_call(asked_at: &str, index: usize) -> String {
+    format!("{asked_at}/tool/{index}")
+}
+
 /// The place of the first call of a node's turn.
 pub(crate) fn turn(node: &NodeId, turn: u32) -> String {
     format!("{node}#{turn}/{}/0", purpose(Purpose::Step))

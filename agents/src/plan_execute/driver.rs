@@ -35,12 +35,14 @@ use crate::durable::record::RunRecord;
 use crate::run::metered_model::MeteredModel;
 use crate::run::recorder::Recorder;
 use crate::run::{RunConfig, RunEvent, RunLimits, RunReport};
+use crate::tools::{Tooling, ToolingParts};
+use crate::workflow::engine::with_tools;
 use crate::workflow::failure::FlowError;
 
 pub use editor::{PlanBench, PlanChange, PlanEditError, change_plan};
 pub use nodes::PLAN_EXECUTE;
 pub use question::plan_kind;
-pub use standing::{OpenQuestion, PlanStanding};
+pub use standing::{OpenQuestion, PlanStanding, Unfinished};
 
 /// Runs a plan, or goes on with it, and reports what became of it. All that it started has ended then, and what
 /// the report says is recorded. Of the configuration, the workspace and the supervisor's steps have no use here.
@@ -77,6 +79,8 @@ struct Driver {
     model: Arc<MeteredModel>,
     journal: Arc<RunJournal>,
     recorder: Arc<Recorder>,
+    /// The tools of the agents, where they have any.
+    tooling: Option<Arc<Tooling>>,
     checkpoints: Checkpoints,
     control: Arc<dyn RunControl>,
     reviewer: Arc<dyn Reviewer>,
@@ -104,7 +108,7 @@ enum Rest {
     /// It stands still for a person who has interrupted.
     Held { reason: String },
     /// It stopped to ask, and nobody is there.
-    Waiting { question: Box<Question> },
+    Waiting { questions: Vec<Question> },
 }
 
 impl Driver {
@@ -120,6 +124,7 @@ impl Driver {
             clock,
             store,
             workspace,
+            tools,
             ..
         } = config;
         let control = match &store.control {
@@ -129,18 +134,31 @@ impl Driver {
         let model = Arc::new(MeteredModel::new(model));
         let journal = Arc::new(RunJournal::new(Arc::new(RunRecord::new(run, store))));
         let root = NodeId::root();
-        let asker = Asker {
-            model: Arc::new(JournalledModel {
-                inner: Arc::clone(&model),
+        let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
+        let tooling = tools.map(|settings| {
+            Tooling::new(ToolingParts {
+                settings,
                 journal: Arc::clone(&journal),
-            }),
+                recorder: Arc::clone(&recorder),
+                reviewer: Arc::clone(&reviewer),
+                ledger: None,
+                clock: Arc::clone(&clock),
+            })
+        });
+        let journalled = Arc::new(JournalledModel {
+            inner: Arc::clone(&model),
+            journal: Arc::clone(&journal),
+        });
+        let asker = Asker {
+            model: with_tools(journalled, tooling.as_ref()),
             constraints,
             corrections: limits.corrections,
         };
         Self {
             run,
             limits,
-            recorder: Arc::new(Recorder::new(run, Arc::clone(&clock), observer)),
+            recorder,
+            tooling,
             clock,
             model,
             journal,
@@ -228,11 +246,11 @@ impl Driver {
             match effect {
                 PlanEffect::AskModel(asking) => {
                     let asked = call::Call::Ask(asking);
-                    return Ok(Next::Event(self.call(asked).await?));
+                    return self.call(asked).await;
                 }
                 PlanEffect::RunStep(step) => {
                     let step = call::Call::Step(step);
-                    return Ok(Next::Event(self.call(step).await?));
+                    return self.call(step).await;
                 }
                 PlanEffect::AskPerson(PersonAsked::HowToGoOn {
                     cause: Cause::UserEscape { reason },

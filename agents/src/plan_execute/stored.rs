@@ -1,5 +1,7 @@
 //! A plan as the store keeps it, for whoever looks at it: in any process, also after restarts.
 
+use std::time::Duration;
+
 use interrupts::life::{Interrupt, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Page, Run, Store, StoreError};
 use jiff::Timestamp;
@@ -18,6 +20,10 @@ use crate::run::{RunOrder, Workflow};
 
 /// How many rows are read together.
 const PAGE: u32 = 500;
+
+/// How long a pause that has taken hold may need until it can be decided, and how often that is looked at.
+const TAKING_HOLD: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The most runs that a run is forked off in a row and still tells the versions of.
 const MOST_ANCESTORS: usize = 64;
@@ -170,6 +176,111 @@ pub async fn open_escape(store: &dyn Store, run: &Run) -> Result<Option<Interrup
                 failure = Some(interrupt);
             }
         }
+    }
+}
+
+/// As [`open_escape`]; a pause that has just taken hold is waited for until it can be decided, some seconds at most.
+///
+/// # Errors
+///
+/// [`StoreError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn escape_taking_hold(
+    store: &dyn Store,
+    run: &Run,
+) -> Result<Option<Interrupt>, StoreError> {
+    let begun = tokio::time::Instant::now();
+    let taken_hold = Filter {
+        run: Some(run.id),
+        node: None,
+        states: vec![State::Acknowledged],
+    };
+    loop {
+        let open = open_escape(store, run).await?;
+        if open.is_some() || begun.elapsed() > TAKING_HOLD {
+            return Ok(open);
+        }
+        let page = Page {
+            after: 0,
+            limit: PAGE,
+        };
+        let found = store.interrupts(&taken_hold, page).await?;
+        let is_pause = |it: &Interrupt| it.interrupt_type == InterruptType::Pause;
+        if !found.iter().any(|(_, interrupt)| is_pause(interrupt)) {
+            // It may have been opened between the two looks.
+            return open_escape(store, run).await;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// The pause that somebody has decided and the plan has not carried out yet: it does when its run goes on.
+///
+/// # Errors
+///
+/// [`StoreError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn decided_escape(
+    store: &dyn Store,
+    run: &Run,
+    plan: &StoredPlan,
+) -> Result<Option<Interrupt>, StoreError> {
+    if run.state.is_final() {
+        return Ok(None);
+    }
+    let filter = Filter {
+        run: Some(run.id),
+        node: None,
+        states: vec![State::Resolved, State::Rerouted],
+    };
+    let mut after = 0;
+    let mut decided = None;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = store.interrupts(&filter, page).await?;
+        let Some((last, _)) = found.last() else {
+            return Ok(decided);
+        };
+        after = *last;
+        let is_left = |interrupt: &Interrupt| {
+            interrupt.interrupt_type == InterruptType::Pause
+                && !plan.standing.applied.contains(&interrupt.id)
+        };
+        let left = found.into_iter().map(|(_, interrupt)| interrupt);
+        decided = left.filter(is_left).next_back().or(decided);
+    }
+}
+
+/// How many messages have come for a plan that it has not read yet.
+///
+/// # Errors
+///
+/// [`StoreError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn unread_messages(
+    store: &dyn Store,
+    run: &Run,
+    plan: &StoredPlan,
+) -> Result<usize, StoreError> {
+    let mut after = plan.standing.read;
+    let mut count = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = store.messages(run.id, page).await?;
+        let Some(last) = found.last() else {
+            return Ok(count);
+        };
+        after = last.position;
+        count += found.len();
     }
 }
 

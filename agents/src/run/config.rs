@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::event::RunObserver;
 use super::goal::Goal;
 use crate::durable::record::RunStore;
+use crate::tools::AgentTools;
 use crate::workspace::Workspace;
 
 /// How far a run may go.
@@ -63,6 +64,8 @@ pub struct RunConfig {
     pub policy: HandlerPolicy,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// What its agents may use, where they may use tools at all.
+    pub tools: Option<AgentTools>,
     /// Where it is kept. A run that is there already goes on where it stood.
     pub store: RunStore,
 }

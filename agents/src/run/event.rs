@@ -8,6 +8,7 @@ use routing_core::review::{Answer, Question};
 use routing_core::{EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tools::{Progress, ToolMessage};
 
 use crate::agent_kind::AgentKind;
 use crate::plan_execute::{Fact, FinishedStep, PlanRole, PlanStep};
@@ -102,6 +103,42 @@ pub enum RunEvent {
         path: String,
         /// Why.
         reason: String,
+    },
+    /// A tool call has begun, and that is recorded.
+    ToolStarted {
+        /// The node whose model asked for it.
+        node: NodeId,
+        /// The call's id.
+        call: String,
+        /// The tool's name.
+        tool: String,
+        /// The arguments that it runs with.
+        arguments: Value,
+    },
+    /// A running tool tells something. None of it is the result.
+    ToolProgress {
+        /// The node whose model asked for it.
+        node: NodeId,
+        /// The call's id.
+        call: String,
+        /// The tool's name.
+        tool: String,
+        /// What it tells.
+        progress: Progress,
+    },
+    /// A tool call has its one message, and that is recorded: it has ended, or never began.
+    ToolEnded {
+        /// The node whose model asked for it.
+        node: NodeId,
+        /// What is said of it.
+        message: Box<ToolMessage>,
+    },
+    /// A result came after its call was given up, and was dropped.
+    ToolLateResultDropped {
+        /// The node whose model asked for it.
+        node: NodeId,
+        /// The tool's name.
+        tool: String,
     },
     /// A node has decided where to go.
     StepFinished {

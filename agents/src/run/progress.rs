@@ -10,6 +10,7 @@ use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
 use serde::{Deserialize, Serialize};
 
 use super::{RunOrder, RunSnapshot};
+use crate::durable::entry::CallResult;
 use crate::durable::journal::MODEL_CALL;
 use crate::durable::place;
 use crate::plan_execute::{Phase, PlanEnd, PlanStanding};
@@ -155,12 +156,21 @@ async fn steps(store: &dyn Store, run: RunId) -> Result<(u32, u32), StoreError> 
             }
             if let Some(step) = place.and_then(place::step_of) {
                 begun.insert(step.to_owned());
-                if entry.result.is_some() {
+                if entry
+                    .result
+                    .as_ref()
+                    .is_some_and(|it| is_answer(&it.content))
+                {
                     done.insert(step.to_owned());
                 }
             }
         }
     }
+}
+
+/// Whether a model's recorded answer is one, and no request for tools that comes before it.
+fn is_answer(content: &str) -> bool {
+    serde_json::from_str::<CallResult>(content).is_ok_and(|result| result.tool_requests.is_empty())
 }
 
 async fn plan(store: &dyn Store, run: RunId) -> Result<Vec<PlannedNode>, StoreError> {

@@ -16,8 +16,9 @@ use tokio::sync::Mutex;
 use tokio::task::{JoinError, JoinSet};
 
 use super::cut_off;
+use super::engine::Engine;
 use super::failure::FlowError;
-use super::flow::{Flow, FlowEnd, Next, Role};
+use super::flow::{Flow, FlowEnd, Next, Planner, Role};
 use super::node::{Path, WorkDone, Worked};
 use super::receive::receive;
 use super::resume::Action;
@@ -122,7 +123,15 @@ async fn run_workers<B: Batch>(
         }
         node.workers += 1;
         let id = node.id.child(&format!("worker-{}", node.workers))?;
-        let flow = worker_flow::<B>(flow, &id, node.workers, value.clone()).await?;
+        let how = Launch {
+            engine: Arc::clone(&flow.engine),
+            planner: Arc::clone(&flow.planner),
+            // What its workers do comes after what the run's own flow has done.
+            began: flow.place().main + 1,
+            number: node.workers,
+            id: id.clone(),
+        };
+        let flow = worker_flow::<B>(how, value.clone()).await?;
         waiting.push_back((
             started.len(),
             Start::<B> {
@@ -170,32 +179,54 @@ async fn run_workers<B: Batch>(
     Ok(None)
 }
 
+/// How a worker begins.
+pub(crate) struct Launch {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) planner: Arc<Planner>,
+    /// The turn of the run's own flow after which it begins.
+    pub(crate) began: u64,
+    /// Which of its launcher's workers it is, from 1.
+    pub(crate) number: usize,
+    pub(crate) id: routing_core::NodeId,
+}
+
 /// The flow of a worker, with its node in it.
-async fn worker_flow<B: Batch>(
-    flow: &Flow,
-    id: &routing_core::NodeId,
-    number: usize,
-    assignment: Value,
-) -> Result<Arc<Flow>, FlowError> {
+async fn worker_flow<B: Batch>(how: Launch, assignment: Value) -> Result<Arc<Flow>, FlowError> {
+    let Launch {
+        engine,
+        planner,
+        began,
+        number,
+        id,
+    } = how;
     let worker = Flow {
-        engine: Arc::clone(&flow.engine),
-        planner: Arc::clone(&flow.planner),
+        engine,
+        planner,
         role: Role::Worker { dispatch: B::KIND },
         worker: Some(id.clone()),
-        // What its workers do comes after what the run's own flow has done.
-        began: flow.place().main + 1,
+        began,
         turns: AtomicU64::new(0),
         path: Mutex::default(),
     };
     {
         let mut path = worker.path.lock().await;
-        worker.spawn(&mut path, B::WORKER, id.clone());
+        worker.spawn(&mut path, B::WORKER, id);
         let node = path.top()?;
         node.home = Some(B::KIND);
         node.number = number;
         node.assignment = Some(assignment);
     }
     Ok(Arc::new(worker))
+}
+
+/// Runs one worker by itself, to its end.
+pub(crate) async fn launch<B: Batch>(how: Launch, work_of: B::Work) -> Result<FlowEnd, FlowError> {
+    let value = serde_json::to_value(&work_of)?;
+    let start = Start::<B> {
+        flow: worker_flow::<B>(how, value).await?,
+        work: work_of,
+    };
+    work(&start).await
 }
 
 /// Runs the flows of workers, as many at a time as the limits allow, and waits for all of them.

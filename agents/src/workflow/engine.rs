@@ -11,7 +11,9 @@ use routing_core::ask::Asker;
 use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus, InProcessBus};
 use routing_core::context::DecoratorChain;
 use routing_core::handler::{Branches, HandlerConfig, HandlerPolicy, UnifiedInterruptHandler};
+use routing_core::model::LanguageModel;
 use routing_core::reroute::PendingReroutes;
+use routing_core::review::Reviewer;
 use routing_core::{Blackboard, Clock, EventId, NodeId, RunId, StopScope};
 
 use super::failure::FlowError;
@@ -37,6 +39,7 @@ use crate::run::recorder::Recorder;
 use crate::run::reroute_log::{RerouteLog, words};
 use crate::run::stoppable_reviewer::StoppableReviewer;
 use crate::run::{Goal, NodeDirectory, RunConfig, RunEvent, RunLimits};
+use crate::tools::{ToolUsingModel, Tooling, ToolingParts};
 use crate::workspace::Workspace;
 
 /// What all flows of a run share.
@@ -54,6 +57,8 @@ pub(crate) struct Engine {
     pub(crate) blackboard: Blackboard,
     pub(crate) handler: UnifiedInterruptHandler<InterruptRequest, InterruptRouting>,
     pub(crate) ledger: Arc<Ledger>,
+    /// The tools of the agents, where they have any.
+    pub(crate) tooling: Option<Arc<Tooling>>,
     control: OnceLock<Arc<dyn RunControl>>,
     /// What was given along when the run was resumed.
     inputs: Mutex<Vec<Letter>>,
@@ -127,6 +132,20 @@ impl Keeping {
     }
 }
 
+/// The model with whose answers agents go on: it may use tools first, where there are any.
+pub(crate) fn with_tools(
+    model: Arc<JournalledModel>,
+    tooling: Option<&Arc<Tooling>>,
+) -> Arc<dyn LanguageModel> {
+    match tooling {
+        Some(tooling) => Arc::new(ToolUsingModel {
+            inner: model,
+            tooling: Arc::clone(tooling),
+        }),
+        None => model,
+    }
+}
+
 impl Engine {
     pub(crate) fn new(config: RunConfig) -> Self {
         let RunConfig {
@@ -141,22 +160,34 @@ impl Engine {
             limits,
             policy,
             clock,
+            tools,
             store,
         } = config;
         let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
         let nodes = Arc::new(NodeDirectory::new(run));
         let keeping = Keeping::over(RunRecord::new(run, store), &nodes, &recorder);
         let model = Arc::new(MeteredModel::new(model));
+        let ledger = Arc::new(Ledger::new(Arc::clone(&recorder), Arc::clone(&nodes)));
+        let reviewer: Arc<dyn Reviewer> = Arc::new(StoppableReviewer { inner: reviewer });
+        let tooling = tools.map(|settings| {
+            Tooling::new(ToolingParts {
+                settings,
+                journal: Arc::clone(&keeping.journal),
+                recorder: Arc::clone(&recorder),
+                reviewer: Arc::clone(&reviewer),
+                ledger: Some(Arc::clone(&ledger)),
+                clock: Arc::clone(&clock),
+            })
+        });
         let asker = Asker {
-            model: keeping.journalled(&model),
+            model: with_tools(keeping.journalled(&model), tooling.as_ref()),
             constraints,
             corrections: limits.corrections,
         };
-        let ledger = Arc::new(Ledger::new(Arc::clone(&recorder), Arc::clone(&nodes)));
         let handler = UnifiedInterruptHandler::new(HandlerConfig {
             asker: asker.clone(),
             reviewing_model: asker.clone(),
-            reviewer: Arc::new(StoppableReviewer { inner: reviewer }),
+            reviewer,
             reroutes: Arc::clone(&keeping.reroutes),
             decisions: Arc::clone(&keeping.decisions) as Arc<_>,
             decorators: DecoratorChain::default(),
@@ -182,6 +213,7 @@ impl Engine {
             blackboard: Blackboard::new(),
             handler,
             ledger,
+            tooling,
             control: OnceLock::new(),
             inputs: Mutex::default(),
             later: Mutex::default(),

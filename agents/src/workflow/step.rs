@@ -9,9 +9,10 @@ use routing_core::bus::EventBus;
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
 use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
 use routing_core::model::{Caller, Message, Purpose};
-use routing_core::{AgentType, EventId, NodeId, Outcome, RouteId, Routing, StopScope};
+use routing_core::{AgentType, EventId, NodeId, Outcome, RouteId, Routing, StopReason, StopScope};
 
 use super::cut_off;
+use super::engine::Engine;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next};
 use super::interrupts;
@@ -26,6 +27,7 @@ use crate::durable::place;
 use crate::prompts;
 use crate::run::recorder::{AnswerChunks, Recorder};
 use crate::run::{NodeState, RunEvent};
+use crate::tools::{Ground, Parked};
 
 /// After so many interrupts of one type in a row a node is told to go on instead.
 const LONGEST_STREAK: u32 = 2;
@@ -196,6 +198,14 @@ async fn step<R: Routing>(
         recorder: Arc::clone(&engine.recorder),
         node: node.id.clone(),
     };
+    if let Some(tooling) = &engine.tooling {
+        let ground = Ground {
+            engine: Arc::downgrade(engine),
+            planner: Arc::clone(&flow.planner),
+            main: flow.place().main,
+        };
+        tooling.stand(&node.id, ground);
+    }
     let asked = engine
         .asker
         .ask(&context::<R>(flow, node), &corrections, &scope)
@@ -203,10 +213,10 @@ async fn step<R: Routing>(
     match asked {
         Ok(Outcome::Completed(asked)) => answered(flow, node, number, asked),
         Ok(Outcome::Interrupted { reason, .. }) => {
-            let turn = node.turn;
+            let (id, turn) = (node.id.clone(), node.turn);
             Ok(match cut_off::wanted(flow, path, turn).await? {
                 Some(cut_off) => Step::CutOff(cut_off),
-                None => Step::Ended(FlowEnd::Interrupted(reason)),
+                None => Step::Ended(within_tools(engine, &id, reason)),
             })
         }
         Err(spent @ AskError::Spent { .. }) => Ok(Step::Stuck(spent.to_string())),
@@ -214,6 +224,24 @@ async fn step<R: Routing>(
             node: node.id.to_string(),
             source,
         }),
+    }
+}
+
+/// How the flow ends whose step was interrupted: as its tools say, where it ended within them.
+fn within_tools(engine: &Engine, node: &NodeId, reason: StopReason) -> FlowEnd {
+    let parked = engine
+        .tooling
+        .as_ref()
+        .and_then(|tooling| tooling.take_parked(node));
+    match parked {
+        Some(Parked::Waiting(questions)) => {
+            for question in questions {
+                engine.ledger.unanswered(question);
+            }
+            FlowEnd::Waiting
+        }
+        Some(Parked::Ended(end)) => end,
+        None => FlowEnd::Interrupted(reason),
     }
 }
 
@@ -341,6 +369,9 @@ fn answered<R: Routing>(
         .ok_or(FlowError::Lost {
             detail: "an answer was read that has not exactly one route",
         })?;
+    if let Some(tooling) = &flow.engine.tooling {
+        node.conversation.extend(tooling.take_exchanged(&node.id));
+    }
     node.conversation.push(Message::assistant(asked.text));
     flow.engine.recorder.record(RunEvent::StepFinished {
         node: node.id.clone(),

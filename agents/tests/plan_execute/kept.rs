@@ -7,6 +7,7 @@ use agents::plan_execute::{Fact, FactKind, PlanStanding, execute_plan, told_fact
 use agents::run::{
     Goal, Hold, RunConfig, RunLimits, RunObserver, RunOccurrence, RunReport, RunStore,
 };
+use agents::tools::AgentTools;
 use agents::workspace::Workspace;
 use async_trait::async_trait;
 use interrupts::life::{Actor, Role};
@@ -179,6 +180,8 @@ pub(crate) struct Kept {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) player: Arc<Player>,
     pub(crate) person: Arc<Person>,
+    /// What the agents may use.
+    pub(crate) tools: Option<AgentTools>,
 }
 
 impl Kept {
@@ -189,6 +192,7 @@ impl Kept {
             store: Arc::new(MemoryStore::new(StoreSettings::default())),
             player: Arc::default(),
             person: Arc::default(),
+            tools: None,
         }
     }
 
@@ -240,6 +244,7 @@ impl Kept {
             limits: RunLimits::default(),
             policy: HandlerPolicy::default(),
             clock: Arc::new(SystemClock),
+            tools: self.tools.clone(),
             store: kept,
         };
         execute_plan(config, &scope).await

@@ -5,6 +5,7 @@ use agents::run::RunStatus;
 use interrupts::store::MessageError;
 
 use crate::kept::{Act, Kept, send};
+use crate::mortal::{Death, Mortal};
 use crate::scene::{Scene, tasks};
 
 fn plan(steps: &[&str]) -> Act {
@@ -109,4 +110,53 @@ async fn a_message_to_a_plan_that_stands_still_is_read_when_it_goes_on() {
     let done = standing.state.plan().finished().iter();
     let done: Vec<_> = done.map(|done| done.step.task.as_str()).collect();
     assert_eq!(done, ["one", "three"]);
+}
+
+/// A plan whose first step is under way when a message comes.
+fn told_on_its_way() -> Kept {
+    Kept::new()
+        .acts(1, plan(&["one", "two"]))
+        .acts(2, Act::Told("mind the gap"))
+}
+
+#[tokio::test]
+async fn wherever_its_process_dies_a_message_reaches_the_replan_and_is_told_once() {
+    let undisturbed = told_on_its_way();
+    let sound = Mortal::new(undisturbed.store.clone(), Death::Never);
+    undisturbed.execute_over(sound.clone(), None).await;
+    for at in 0..sound.operations() {
+        for death in [Death::Before(at), Death::After(at)] {
+            let kept = told_on_its_way();
+            let mortal = Mortal::new(kept.store.clone(), death);
+            tokio::select! {
+                biased;
+                report = kept.execute_over(mortal.clone(), None) => {
+                    panic!("{death:?}: it lived: {report:?}");
+                }
+                () = mortal.died() => {}
+            }
+            let run = kept.store.run(kept.run).await.unwrap();
+            if run.is_none_or(|run| !run.state.is_final()) {
+                let report = kept.execute(None).await;
+                assert!(
+                    matches!(report.status, RunStatus::Completed { .. }),
+                    "{death:?}: {report:?}"
+                );
+            }
+            let kinds = kept.kinds().await;
+            let count = |wanted| kinds.iter().filter(|kind| **kind == wanted).count();
+            assert_eq!(count(FactKind::Told), 1, "{death:?}: {kinds:?}");
+            let asked = kept.player.told("REPLANNER");
+            assert!(
+                asked.iter().any(|text| text.contains("mind the gap")),
+                "{death:?}: {asked:#?}"
+            );
+            let done = kept.standing().await.state.plan().finished().len();
+            assert_eq!(
+                count(FactKind::StepDone),
+                done,
+                "{death:?}: no step is repeated"
+            );
+        }
+    }
 }

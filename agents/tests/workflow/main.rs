@@ -18,6 +18,7 @@ mod mortal;
 mod resuming;
 mod stage;
 mod stops;
+mod tools;
 mod walk;
 mod workers;
 mod wrong_routes;

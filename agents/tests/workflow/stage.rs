@@ -8,6 +8,7 @@ use agents::run::{
     Goal, Hold, InterruptResult, Run, RunConfig, RunControl, RunEvent, RunLimits, RunObserver,
     RunOccurrence, RunReport, RunStatus, RunStore,
 };
+use agents::tools::AgentTools;
 use agents::workspace::Workspace;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
@@ -145,6 +146,8 @@ pub(crate) struct Stage {
     pub(crate) watched: bool,
     pub(crate) limits: RunLimits,
     pub(crate) seed: u64,
+    /// What the agents may use.
+    pub(crate) tools: Option<AgentTools>,
 }
 
 impl Stage {
@@ -175,6 +178,7 @@ impl Stage {
             watched: false,
             limits: RunLimits::default(),
             seed: 7,
+            tools: None,
         }
     }
 
@@ -273,6 +277,7 @@ impl Stage {
             limits: self.limits,
             policy: HandlerPolicy::default(),
             clock: Arc::clone(&self.clock),
+            tools: self.tools.clone(),
             store: self.kept(),
         })
     }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use interrupts::life::Role;
 use jiff::SignedDuration;
 
-use super::LimitArguments;
+use super::{LimitArguments, ToolArguments};
 use crate::time::parse_duration;
 
 /// The arguments of `irq serve`.
@@ -49,6 +49,8 @@ pub(crate) struct ServeArguments {
         help_heading = "New runs"
     )]
     pub(crate) workspace: PathBuf,
+    #[command(flatten)]
+    pub(crate) tools: ToolArguments,
     /// The model of runs that name none: `rehearsal`, or PROVIDER:NAME
     #[arg(
         long,
@@ -162,6 +164,9 @@ impl RoleChoice {
 /// The arguments of `irq doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
+    /// The file that names MCP servers: each is started or reached, and its tools are listed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp: Option<PathBuf>,
     /// One finding a line, as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -9,20 +9,25 @@ mod raw_terminal;
 mod record;
 mod screen;
 mod terminal;
+mod tool_talk;
+mod tools;
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
 pub(crate) use budget::ChatBudget;
 use jiff::Timestamp;
-use llm::{ChatUsage, Conversation, ConversationConfig, Pace, TokenCount};
-use routing_core::model::ModelError;
+use llm::{ChatUsage, Conversation, ConversationConfig, Pace, TokenCount, ToolDesk, ToolResult};
+use routing_core::model::{ModelError, ToolRequest};
 use routing_core::{StopMode, StopReason, StopSource};
 
 use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
 use crate::model::ModelChoice;
 use crate::palette;
+
+/// The most characters of a tool's arguments that are shown while it runs.
+const LONGEST_ARGUMENTS: usize = 200;
 
 /// How fast the rehearsal speaks where somebody watches, in tokens a second.
 const WATCHED_PACE: u32 = 40;
@@ -37,21 +42,24 @@ pub(crate) fn chat(arguments: &ChatArguments, global: Global) -> anyhow::Result<
     let choice = ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
     let budget = ChatBudget::of(&arguments.budget, &arguments.model)?;
     let model = choice.open_chat(arguments.seed, pace(arguments), budget.clone())?;
+    let on_terminal = io::stdin().is_terminal()
+        && io::stdout().is_terminal()
+        && !arguments.no_input
+        && !arguments.json
+        && !palette::is_dumb();
+    let (desk, questions) = tools::open(arguments, on_terminal)?;
     let conversation = Conversation::new(ConversationConfig {
         system: arguments.system.clone(),
+        tools: desk.map(|desk| Arc::new(desk) as Arc<dyn ToolDesk>),
         ..ConversationConfig::new(model)
     });
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?;
-    let on_terminal = io::stdin().is_terminal()
-        && io::stdout().is_terminal()
-        && !arguments.no_input
-        && !arguments.json
-        && !palette::is_dumb();
     let ended = if on_terminal {
-        runtime.block_on(terminal::talk(conversation, budget, arguments, global))
+        let talk = terminal::talk(conversation, questions, budget, arguments, global);
+        runtime.block_on(talk)
     } else {
         runtime.block_on(lines::talk(conversation, arguments, global))
     };
@@ -115,5 +123,34 @@ fn usage_text(usage: ChatUsage) -> String {
         "tokens: {} read, {} written",
         count(usage.input),
         count(usage.output)
+    )
+}
+
+/// What a tool is asked to do, on one line.
+fn tool_line(request: &ToolRequest) -> String {
+    let arguments: String = request.arguments.chars().take(LONGEST_ARGUMENTS).collect();
+    let more = if arguments.len() < request.arguments.len() {
+        "\u{2026}"
+    } else {
+        ""
+    };
+    format!("tool {}: {arguments}{more}", request.name)
+}
+
+/// How a tool has ended, on one line: in the standard words after an interrupt.
+fn ended_line(request: &ToolRequest, result: &ToolResult, was_stopped: bool) -> String {
+    if was_stopped {
+        return format!("{} ({}): {}", request.name, request.id, result.summary);
+    }
+    let first = result.text.lines().next().unwrap_or_default();
+    let lines = result.text.lines().count();
+    let more = match lines {
+        0 | 1 => String::new(),
+        _ => format!(" (+{} lines)", lines - 1),
+    };
+    format!(
+        "tool {} {}: {first}{more}",
+        request.name,
+        result.state.word()
     )
 }

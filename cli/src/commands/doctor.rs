@@ -3,6 +3,7 @@
 mod finding;
 mod machine;
 mod server;
+mod servers;
 mod store;
 
 use std::io;
@@ -35,6 +36,9 @@ pub(crate) fn doctor(
             Whereabouts::Store => store::findings(store).await,
         };
         findings.extend(machine::findings());
+        if let Some(file) = &arguments.mcp {
+            findings.extend(servers::findings(file).await);
+        }
         let text = if arguments.json {
             findings
                 .iter()

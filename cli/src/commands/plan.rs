@@ -5,7 +5,8 @@ mod given;
 use std::io::{self, IsTerminal};
 
 use agents::plan_execute::{
-    PlanChange, PlanPreview, PlanVersion, StoredPlan, open_escape, plan_versions,
+    PlanChange, PlanPreview, PlanVersion, StoredPlan, decided_escape, escape_taking_hold,
+    plan_versions, unread_messages,
 };
 use interrupts::life::Interrupt;
 use interrupts::store::Run;
@@ -101,7 +102,7 @@ impl Command<'_> {
     }
 
     async fn escape(&self) -> Result<Option<Interrupt>, Failure> {
-        let escape = open_escape(&*self.storage.store, &self.run).await;
+        let escape = escape_taking_hold(&*self.storage.store, &self.run).await;
         escape.map_err(|error| by_store(&error))
     }
 
@@ -110,9 +111,18 @@ impl Command<'_> {
         let versions = self.versions().await?;
         let escape = self.escape().await?;
         let proposal = proposal_of(&plan)?;
+        let store = &*self.storage.store;
+        let decided = decided_escape(store, &self.run, &plan).await;
+        let decided = decided.map_err(|error| by_store(&error))?;
+        let unread = unread_messages(store, &self.run, &plan).await;
+        let unread = unread.map_err(|error| by_store(&error))?;
         let text = if self.arguments.json {
             let (escape, proposal) = (escape.as_ref(), proposal.as_ref());
-            json_line(&record(&self.run, &plan, &versions, escape, proposal))
+            let decided = decided.as_ref();
+            let told = record(
+                &self.run, &plan, &versions, escape, proposal, decided, unread,
+            );
+            json_line(&told)
         } else {
             let page = Page {
                 run: &self.run,
@@ -120,6 +130,8 @@ impl Command<'_> {
                 versions: &versions,
                 escape: escape.as_ref(),
                 proposal: proposal.as_ref(),
+                decided: decided.as_ref(),
+                unread,
                 all_versions: self.arguments.history,
             };
             page.text(self.palette)

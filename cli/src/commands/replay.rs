@@ -216,6 +216,13 @@ fn begun(entry: &JournalEntry) -> Moment {
     if let Some(purpose) = content.get("purpose").and_then(Value::as_str) {
         text.push_str(&format!(": {}", visible_line(purpose)));
     }
+    if let Some((tool, arguments)) = tool_call(&content) {
+        text.push_str(&format!(
+            ": {} {}",
+            visible_line(tool),
+            visible_line(&arguments)
+        ));
+    }
     if entry.result.is_none() {
         text.push_str(match intent.repeating {
             Repeating::Idempotent => " · no result: it would be done again",
@@ -265,8 +272,22 @@ fn finished(entry: &JournalEntry) -> Option<Moment> {
     })
 }
 
-/// The part of a result that says most: its text where it has one.
+/// The tool and the arguments of a tool call, where it is one.
+fn tool_call(content: &Value) -> Option<(&str, String)> {
+    let call = content.get("call")?;
+    let given = call.get("arguments").and_then(Value::as_str);
+    let arguments = match content.get("arguments") {
+        Some(arguments) => arguments.to_string(),
+        None => given.unwrap_or_default().to_owned(),
+    };
+    Some((call.get("tool")?.as_str()?, arguments))
+}
+
+/// The part of a result that says most: its text where it has one; of a tool call, what came of it.
 fn gist(content: &Value) -> String {
+    if let Ok(message) = serde_json::from_value::<tools::ToolMessage>(content.clone()) {
+        return format!("{}: {}", message.end.word(), message.text());
+    }
     ["text", "reply", "target", "summary"]
         .into_iter()
         .find_map(|name| content.get(name).and_then(Value::as_str))

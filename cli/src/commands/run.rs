@@ -19,6 +19,7 @@ use crate::arguments::{Global, RunArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::Whereabouts;
 use crate::storage::Storage;
+use crate::tooling;
 
 use goal::GoalSource;
 
@@ -95,8 +96,9 @@ fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failu
     let workspace = std::path::absolute(&arguments.workspace)
         .unwrap_or_else(|_no_place| arguments.workspace.clone());
     let defaults = RunLimits::default();
+    let tools = tooling::order(&arguments.tools)?;
     Ok(RunOrder {
-        version: arguments.workflow.form(),
+        version: RunOrder::form(arguments.workflow, tools.as_ref()),
         workflow: arguments.workflow,
         goal: goal.as_str().to_owned(),
         workspace: workspace.to_string_lossy().into_owned(),
@@ -112,5 +114,6 @@ fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failu
             corrections: arguments.corrections.unwrap_or(defaults.corrections),
             ..defaults
         },
+        tools,
     })
 }

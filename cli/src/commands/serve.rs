@@ -19,10 +19,9 @@ use server::{Drained, Remote, ServeError, ServerConfig, serve as serve_http};
 use store::bell_at;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tracing_subscriber::EnvFilter;
 
 use super::run::complete;
-use crate::arguments::{Global, ServeArguments, StoreArguments};
+use crate::arguments::{ServeArguments, StoreArguments};
 use crate::exit::{Exit, Failure, causes};
 use crate::keep::{Keeping, own_name};
 use crate::storage::Storage;
@@ -32,38 +31,15 @@ use order::Defaults;
 use stopping::Stopping;
 use welcome::Welcome;
 
-/// What is logged where `IRQ_LOG` says nothing else.
-const USUAL_LOG: &str = "warn,irq=info,server=info";
-
 /// Serves until it is told to stop.
 ///
 /// # Errors
 ///
 /// Where it cannot listen or the store cannot be used; nothing was served then. Where it could not be drained
 /// to its end.
-pub(crate) fn serve(
-    arguments: &ServeArguments,
-    store: &StoreArguments,
-    global: Global,
-) -> anyhow::Result<Exit> {
+pub(crate) fn serve(arguments: &ServeArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     let defaults = Defaults::of(arguments)?;
-    log(global);
     complete(async { until_stopped(arguments, store, defaults).await })
-}
-
-/// Logs to standard error. A second subscriber is no failure: an embedding test may have set one.
-fn log(global: Global) {
-    let filter = match (std::env::var("IRQ_LOG"), global.quiet, global.verbose) {
-        (Ok(filter), _, _) if !filter.is_empty() => filter,
-        (_, true, _) => "error".to_owned(),
-        (_, false, 0) => USUAL_LOG.to_owned(),
-        (_, false, _) => "info,irq=debug,server=debug,interrupts=debug".to_owned(),
-    };
-    let _set = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .try_init();
 }
 
 async fn until_stopped(

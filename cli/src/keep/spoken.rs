@@ -15,6 +15,9 @@ use crate::stage::Stage;
 pub(crate) const FIRST_WORDS: &str =
     "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
 
+/// What follows the standard first words where tools may run.
+const AGAIN: &str = "(press Ctrl+C again to stop now)";
+
 /// What a first SIGTERM says.
 pub(crate) const TERMINATED_WORDS: &str = "Received SIGTERM. Finishing the current steps...";
 
@@ -50,11 +53,17 @@ impl SeenSignal {
 pub(crate) struct Spoken {
     stage: Stage,
     seen: SeenSignal,
+    /// Whether tools may run, which every stop ends.
+    has_tools: bool,
 }
 
 impl Spoken {
-    pub(crate) const fn new(stage: Stage, seen: SeenSignal) -> Self {
-        Self { stage, seen }
+    pub(crate) const fn new(stage: Stage, seen: SeenSignal, has_tools: bool) -> Self {
+        Self {
+            stage,
+            seen,
+            has_tools,
+        }
     }
 }
 
@@ -69,9 +78,12 @@ impl SignalListener for Spoken {
     fn asked(&mut self, signal: Signal, mode: StopMode, _handle: StopHandle) {
         self.seen.remember(exit_of(signal));
         self.stage.notice(match (mode, signal) {
-            (StopMode::Graceful, Signal::Interrupt) => FIRST_WORDS,
-            (StopMode::Graceful, Signal::Terminate) => TERMINATED_WORDS,
-            (StopMode::Immediate, _) => SECOND_WORDS,
+            (StopMode::Graceful, Signal::Interrupt) if self.has_tools => {
+                format!("{} {AGAIN}", tools::wording::RECEIVED)
+            }
+            (StopMode::Graceful, Signal::Interrupt) => FIRST_WORDS.to_owned(),
+            (StopMode::Graceful, Signal::Terminate) => TERMINATED_WORDS.to_owned(),
+            (StopMode::Immediate, _) => SECOND_WORDS.to_owned(),
         });
     }
 

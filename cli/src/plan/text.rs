@@ -1,16 +1,18 @@
 //! Plans and changes of plans, for people.
 
 use agents::plan_execute::{
-    Activity, Cause, DiffLine, FactKind, Phase, PlanDiff, PlanEnd, PlanPreview, PlanVersion,
-    QuestionFate, StoredPlan,
+    Activity, Cause, DiffLine, FactKind, Phase, PlanDiff, PlanEnd, PlanPreview, PlanRevision,
+    PlanVersion, QuestionFate, StoredPlan,
 };
 use interrupts::Digest;
 use interrupts::life::Interrupt;
 use interrupts::store::Run;
 use jiff::Timestamp;
 
+use crate::arguments::verdict_name;
 use crate::layout::cut;
 use crate::palette::{Palette, Tone};
+use crate::refused::decider;
 use crate::time::ago;
 use crate::view::goal;
 use crate::visible::visible_line;
@@ -122,6 +124,10 @@ pub(crate) struct Page<'a> {
     pub(crate) escape: Option<&'a Interrupt>,
     /// The change that is proposed.
     pub(crate) proposal: Option<&'a PlanPreview>,
+    /// The decision that is carried out when the run goes on.
+    pub(crate) decided: Option<&'a Interrupt>,
+    /// How many messages are not read yet.
+    pub(crate) unread: usize,
     /// Whether all versions are told with what they changed.
     pub(crate) all_versions: bool,
 }
@@ -146,13 +152,40 @@ impl Page<'_> {
         if let Some(line) = standing(self.plan) {
             text.push_str(&format!("\n{}\n", palette.paint(Tone::Waiting, &line)));
         }
-        if let Some(proposal) = self.proposal {
+        text.push_str(&self.waiting_to_go_on(palette));
+        if let Some(proposal) = self.proposal.filter(|_| self.decided.is_none()) {
             let title = format!("Proposed, not applied: {}", short(&proposal.digest));
             text.push_str(&format!("\n{}\n", palette.paint(Tone::Strong, &title)));
             text.push_str(&preview_text(proposal, palette));
         }
         text.push_str(&self.told_versions(palette));
         text + &self.how()
+    }
+
+    /// What happens as soon as the run goes on.
+    fn waiting_to_go_on(&self, palette: Palette) -> String {
+        let mut text = String::new();
+        if let Some(decided) = self.decided.and_then(|it| it.decision.as_ref()) {
+            let title = format!(
+                "{} decided `{}`; it is carried out when the run goes on.",
+                decider(&decided.by),
+                verdict_name(decided.verdict)
+            );
+            text.push_str(&format!("\n{}\n", palette.paint(Tone::Strong, &title)));
+            let content = decided.content.as_deref();
+            let revision = content.and_then(|it| serde_json::from_str::<PlanRevision>(it).ok());
+            if let Some(Ok(Some(preview))) = revision.map(|it| it.check(self.plan.state())) {
+                text.push_str(&preview_text(&preview, palette));
+            }
+        }
+        match self.unread {
+            0 => {}
+            1 => text.push_str("\n1 message is read before the next step.\n"),
+            more => text.push_str(&format!(
+                "\n{more} messages are read before the next step.\n"
+            )),
+        }
+        text
     }
 
     /// The steps alone.
@@ -212,6 +245,9 @@ impl Page<'_> {
         let run = self.run.id;
         if self.run.state.is_final() {
             return String::new();
+        }
+        if self.decided.is_some() && self.escape.is_none() {
+            return format!("\nGo on with it: irq resume {run}\n");
         }
         if self.escape.is_none() {
             return format!("\nStop it before its next step: irq interrupt {run} --wait\n");

@@ -5,7 +5,7 @@ use interrupts::life::Interrupt;
 use interrupts::store::Run;
 use serde_json::{Value, json};
 
-use crate::view::goal;
+use crate::view::{decision, goal};
 
 /// A change that nobody has applied.
 pub(crate) fn preview_json(preview: &PlanPreview) -> Value {
@@ -30,6 +30,8 @@ pub(crate) fn record(
     versions: &[PlanVersion],
     escape: Option<&Interrupt>,
     proposal: Option<&PlanPreview>,
+    decided: Option<&Interrupt>,
+    unread: usize,
 ) -> Value {
     let state = plan.state();
     let now = plan.now();
@@ -55,6 +57,8 @@ pub(crate) fn record(
         "next": next.map(step).collect::<Vec<_>>(),
         "requested": state.flags().user_modification_request,
         "proposal": proposal.map(preview_json),
+        "decided": decided.and_then(|it| it.decision.as_ref()).map(decision),
+        "unread_messages": unread,
         "can_undo": state.history().can_undo(),
         "can_redo": state.history().can_redo(),
         "versions": versions.iter().map(version).collect::<Vec<_>>(),

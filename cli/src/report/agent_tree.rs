@@ -167,6 +167,10 @@ impl AgentTree {
     fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for row in self.rows.values() {
+            if row.is_plan_at_work() {
+                // Its step is counted.
+                continue;
+            }
             match row.state {
                 NodeState::Running => counts.working += 1,
                 NodeState::WaitingReview | NodeState::WaitingInput => counts.waiting += 1,

@@ -5,6 +5,7 @@ mod changing;
 mod clash;
 mod desk;
 mod steering;
+mod watching;
 
 use std::io::Read;
 

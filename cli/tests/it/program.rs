@@ -15,6 +15,9 @@ pub(crate) fn irq() -> Command {
         "EDITOR",
         "OPENAI_API_KEY",
         "ANTHROPIC_API_KEY",
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
     ] {
         command.env_remove(variable);
     }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use routing_core::StopReason;
-use routing_core::model::ModelError;
+use routing_core::model::{ModelError, ToolRequest};
 
+use super::desk::ToolResult;
 use crate::chat::{ChatPartial, ChatUsage};
 
 /// What a conversation does.
@@ -14,7 +15,7 @@ pub enum ConversationStatus {
     Idle,
     /// It runs.
     Running,
-    /// It runs until the answer under way is whole.
+    /// It runs until the answer under way is whole, or the tools under way have ended.
     Pausing,
     /// It is being interrupted.
     Interrupting,
@@ -57,12 +58,27 @@ pub enum ConversationEvent {
     Restarted,
     /// The answer is whole.
     Answered {
-        /// The answer.
+        /// The answer. It may be empty where tools are asked for.
         text: String,
+        /// The tools that it asks for; they run next.
+        tool_requests: Vec<ToolRequest>,
         /// What it cost.
         usage: ChatUsage,
         /// Whether the provider cut it off at its length limit.
         cut_off: bool,
+    },
+    /// A tool that the model asked for starts.
+    ToolStarted {
+        /// What was asked for.
+        request: ToolRequest,
+    },
+    /// What came of a tool that the model asked for. Exactly one for each request, also of those that
+    /// never started.
+    ToolEnded {
+        /// What was asked for.
+        request: ToolRequest,
+        /// What came of it.
+        result: ToolResult,
     },
     /// The model gave no answer. The message waits for the next run.
     Failed {
@@ -93,7 +109,8 @@ pub enum ConversationEvent {
 pub enum RunEnd {
     /// Everything is answered.
     Answered,
-    /// It was paused between two answers.
+    /// It was paused between two answers, or before or after tools; tools that had not begun are what
+    /// the next run begins with.
     Paused {
         /// Who did it, and why.
         reason: StopReason,

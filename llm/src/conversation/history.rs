@@ -2,7 +2,7 @@
 
 use routing_core::model::{Message, Role};
 
-use super::validity::repaired;
+use super::validity::{is_blank, repaired};
 
 /// What was said in a conversation, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -13,7 +13,7 @@ pub struct History {
 /// One thing that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryEntry {
-    /// Who said it, and what. Never empty.
+    /// Who said it, and what. Only a tool says nothing.
     pub message: Message,
     /// Whether all of it is there.
     pub completeness: Completeness,
@@ -53,7 +53,7 @@ impl History {
 
     /// Adds what was said; nothing where nothing was.
     pub(crate) fn add(&mut self, message: Message, completeness: Completeness) {
-        if !message.text.trim().is_empty() {
+        if !is_blank(&message) {
             self.entries.push(HistoryEntry {
                 message,
                 completeness,

@@ -1,15 +1,20 @@
 //! The life of a conversation as a synchronous value: what is asked for and what happened go in, events
 //! and the next step come out. It knows no clock, no task and no model.
 
+mod open_calls;
+mod tools;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use routing_core::model::{Message, ModelError};
+use routing_core::model::{Message, ModelError, ToolRequest};
 use routing_core::{StopMode, StopReason};
 
 use super::event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
 use super::history::{Completeness, History};
 use crate::chat::{AtProvider, ChatPartial, ChatReply, ChatUsage};
+
+use open_calls::OpenCalls;
 
 /// Which run: what a run that has ended still says is not listened to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +25,10 @@ pub(crate) struct RunNumber(u64);
 pub(crate) enum Next {
     /// Call the model with these messages.
     Step(Vec<Message>),
+    /// Run these tools.
+    Tools(Vec<ToolRequest>),
+    /// Pause: tools were run in so many rounds, which is as many as may be.
+    RoundsUsedUp(u32),
     /// Nothing: the run is over.
     Over(RunEnd),
 }
@@ -59,6 +68,12 @@ pub(crate) struct Machine {
     said: String,
     usage: ChatUsage,
     runs: u64,
+    /// The tools that were asked for and have no result.
+    open: OpenCalls,
+    /// How often tools were run since the user's last message or the begin of the run.
+    rounds: u32,
+    /// How often they may; `None` where there are no tools.
+    most_rounds: Option<u32>,
     events: Vec<ConversationEvent>,
 }
 
@@ -72,6 +87,9 @@ impl Machine {
             said: String::new(),
             usage: ChatUsage::NOTHING_SENT,
             runs: 0,
+            open: OpenCalls::default(),
+            rounds: 0,
+            most_rounds: None,
             events: Vec::new(),
         }
     }
@@ -88,9 +106,9 @@ impl Machine {
         self.waiting.len()
     }
 
-    /// Whether a run would call the model.
+    /// Whether a run would call the model, or run tools that it asked for.
     pub(crate) fn has_work(&self) -> bool {
-        self.owes || !self.waiting.is_empty()
+        self.owes || !self.open.is_empty() || !self.waiting.is_empty()
     }
 
     pub(crate) fn status(&self) -> ConversationStatus {
@@ -123,6 +141,7 @@ impl Machine {
             return Err(RunError::AlreadyRunning);
         }
         self.runs += 1;
+        self.rounds = 0;
         let run = RunNumber(self.runs);
         self.phase = Phase::Running { run, asked: None };
         self.events.push(ConversationEvent::RunStarted);
@@ -159,6 +178,10 @@ impl Machine {
         };
         if let Some(reason) = asked {
             self.phase = Phase::Paused;
+            if reason.mode == StopMode::Immediate {
+                // None of what waits to run will. After a pause the next run begins with it.
+                self.settle_tools();
+            }
             return Next::Over(self.announce_stop(reason, None));
         }
         if !self.has_work() {
@@ -166,7 +189,13 @@ impl Machine {
             self.events.push(ConversationEvent::RunEnded);
             return Next::Over(RunEnd::Answered);
         }
+        if let Some(tools) = self.next_tools() {
+            return tools;
+        }
         let messages: Vec<String> = self.waiting.drain(..).collect();
+        if !messages.is_empty() {
+            self.rounds = 0;
+        }
         for text in &messages {
             self.history
                 .add(Message::user(text.as_str()), Completeness::Whole);
@@ -248,6 +277,7 @@ impl Machine {
             return false;
         }
         self.owes = true;
+        self.open = OpenCalls::default();
         self.events.push(ConversationEvent::TakenBack);
         true
     }
@@ -263,11 +293,13 @@ impl Machine {
     fn answered(&mut self, reply: ChatReply) {
         let ChatReply {
             text,
-            tool_requests: _,
+            tool_requests,
             usage,
             cut_off,
         } = reply;
-        self.owes = false;
+        let tool_requests = self.taken(tool_requests);
+        // It waits for what the tools return, and goes on then.
+        self.owes = !tool_requests.is_empty();
         self.said.clear();
         self.usage = self.usage.plus(usage);
         let completeness = if cut_off {
@@ -275,10 +307,12 @@ impl Machine {
         } else {
             Completeness::Whole
         };
-        self.history
-            .add(Message::assistant(text.as_str()), completeness);
+        let answer = Message::asking(text.as_str(), tool_requests.clone());
+        self.history.add(answer, completeness);
+        self.open(tool_requests.clone());
         self.events.push(ConversationEvent::Answered {
             text,
+            tool_requests,
             usage,
             cut_off,
         });
@@ -288,12 +322,15 @@ impl Machine {
         self.phase = Phase::Paused;
         self.said.clear();
         self.usage = self.usage.plus(partial.usage);
+        // What ran until now, where tools did.
+        self.settle_tools();
+        let asked_for = self.taken(partial.tool_requests.clone());
         // Nothing said is no answer, and the message still waits for one.
-        self.owes &= partial.text.trim().is_empty();
-        self.history.add(
-            Message::assistant(partial.text.as_str()),
-            Completeness::Interrupted,
-        );
+        self.owes &= partial.text.trim().is_empty() && asked_for.is_empty();
+        let answer = Message::asking(partial.text.as_str(), asked_for.clone());
+        self.history.add(answer, Completeness::Interrupted);
+        self.open(asked_for);
+        self.settle_tools();
         self.announce_stop(reason, Some(partial))
     }
 

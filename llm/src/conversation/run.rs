@@ -4,16 +4,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use routing_core::Clock;
-use routing_core::model::{ChunkSink, Message};
+use routing_core::model::{ChunkSink, Message, ToolRequest};
 use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use tokio::sync::{mpsc, watch};
 
+use super::desk::{ToolDesk, ToolProgress, ToolResult};
 use super::event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
 use super::machine::{Machine, Next, RunNumber, StepEnd};
 use crate::chat::{ChatCall, ChatModel};
 
 /// How long a model may take to end after an interrupt before its call is dropped.
 const FORCED_AFTER: Duration = Duration::from_millis(500);
+
+/// How long tools may take to end after an interrupt before they are dropped. Whoever runs them has a limit
+/// of their own, which is shorter.
+const TOOLS_FORCED_AFTER: Duration = Duration::from_secs(30);
 
 /// What all handles of a conversation share.
 pub(super) struct Shared {
@@ -22,6 +27,7 @@ pub(super) struct Shared {
     pub(super) scope: StopScope,
     pub(super) grace: Option<Duration>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) desk: Option<Arc<dyn ToolDesk>>,
 }
 
 pub(super) struct State {
@@ -107,6 +113,14 @@ impl Run {
             let ended = match next {
                 Next::Over(end) => return Ok(end),
                 Next::Step(messages) => self.step(&*model, messages).await,
+                Next::Tools(requests) => {
+                    self.run_tools(&requests).await;
+                    continue;
+                }
+                Next::RoundsUsedUp(rounds) => {
+                    self.pause_after(rounds);
+                    continue;
+                }
             };
             let number = self.number;
             let over = self
@@ -118,10 +132,40 @@ impl Run {
         }
     }
 
+    async fn run_tools(&self, requests: &[ToolRequest]) {
+        let progress = Progress {
+            shared: Arc::clone(&self.shared),
+            run: self.number,
+        };
+        let results = match &self.shared.desk {
+            Some(desk) => tokio::select! {
+                biased;
+                results = desk.run(requests, &self.scope, &progress) => results,
+                _reason = self.forced(TOOLS_FORCED_AFTER) => Vec::new(),
+            },
+            // The machine asks for none then.
+            None => Vec::new(),
+        };
+        let number = self.number;
+        self.shared
+            .change(|state| state.machine.tools_ended(number, results));
+    }
+
+    /// Pauses before the next round of tools, which the next run begins with.
+    fn pause_after(&self, rounds: u32) {
+        let message = format!("tools were run in {rounds} rounds, which is the limit");
+        let (mode, source) = (StopMode::Graceful, StopSource::System);
+        self.shared.ask(self.shared.reason(mode, source, message));
+    }
+
     async fn step(&self, model: &dyn ChatModel, messages: Vec<Message>) -> StepEnd {
         let call = ChatCall {
             messages,
-            tools: Arc::default(),
+            tools: self
+                .shared
+                .desk
+                .as_ref()
+                .map_or_else(Arc::default, |desk| desk.offers()),
             chunks: Some(Arc::new(Pieces {
                 shared: Arc::clone(&self.shared),
                 run: self.number,
@@ -131,7 +175,7 @@ impl Run {
         let outcome = tokio::select! {
             biased; // A call that has ended has ended, whatever was asked for meanwhile.
             outcome = call => outcome,
-            reason = self.forced() => {
+            reason = self.forced(FORCED_AFTER) => {
                 let partial = self.shared.change(|state| state.machine.left_behind());
                 return StepEnd::Interrupted { reason, partial };
             }
@@ -146,12 +190,12 @@ impl Run {
     }
 
     /// Turns a pause that takes too long into an interrupt; ends where even that is not heeded.
-    async fn forced(&self) -> StopReason {
+    async fn forced(&self, after: Duration) -> StopReason {
         if let Some(grace) = self.shared.grace {
             self.scope.stopping().await;
             let in_time = tokio::time::timeout(grace, self.scope.stopped_now()).await;
             if in_time.is_err() {
-                let message = format!("the answer was not whole within {grace:?} of the pause");
+                let message = format!("the step was not over within {grace:?} of the pause");
                 let (mode, source) = (StopMode::Immediate, StopSource::System);
                 let reason = self.shared.reason(mode, source, message);
                 self.shared.ask(reason.clone());
@@ -160,7 +204,7 @@ impl Run {
             }
         }
         let reason = self.scope.stopped_now().await;
-        tokio::time::sleep(FORCED_AFTER).await;
+        tokio::time::sleep(after).await;
         reason
     }
 }
@@ -191,5 +235,23 @@ impl ChunkSink for Pieces {
     fn restarted(&self) {
         self.shared
             .change(|state| state.machine.restarted(self.run));
+    }
+}
+
+/// Passes what becomes of tools on to those who listen.
+struct Progress {
+    shared: Arc<Shared>,
+    run: RunNumber,
+}
+
+impl ToolProgress for Progress {
+    fn started(&self, index: usize) {
+        self.shared
+            .change(|state| state.machine.tool_started(self.run, index));
+    }
+
+    fn ended(&self, index: usize, result: ToolResult) {
+        self.shared
+            .change(|state| state.machine.tool_ended(self.run, index, result));
     }
 }

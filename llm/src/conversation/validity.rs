@@ -1,9 +1,8 @@
 //! The rules that all providers' chat interfaces share, and the repair of what breaks them.
-//!
-//! Tool calls cannot dangle: a [`Message`] holds text alone, and what a provider sends of a tool call is
-//! thrown away and counted.
 
-use routing_core::model::{Message, Role};
+use routing_core::model::{Message, Role, ToolRequest};
+
+use super::desk::NEVER_RAN;
 
 /// What stands between two messages of one role that are joined.
 const BETWEEN: &str = "\n\n";
@@ -13,7 +12,7 @@ const BETWEEN: &str = "\n\n";
 #[non_exhaustive]
 pub enum HistoryFault {
     /// There is nothing to answer.
-    #[error("the last message is not the user's")]
+    #[error("the last message is neither the user's nor a tool's")]
     NothingToAnswer,
     /// A message says nothing.
     #[error("message {index} is blank")]
@@ -27,137 +26,173 @@ pub enum HistoryFault {
         /// Where, from 0.
         index: usize,
     },
+    /// A tool was asked for, and what comes next is not its result.
+    #[error("message {index} should be the result of a tool that was asked for")]
+    Dangling {
+        /// Where the result should be, from 0.
+        index: usize,
+    },
+    /// What a tool returned was not asked for, or tools are asked for by somebody else than the model.
+    #[error("message {index} belongs to no request for a tool")]
+    Orphan {
+        /// Where, from 0.
+        index: usize,
+    },
 }
 
 /// Whether messages may go into a call to any provider: no message is blank; at most one instruction,
-/// at the front; then user and model take turns, and the user has the first and the last word.
+/// at the front; then user and model take turns, and the user has the first word. Each tool that an answer
+/// asks for has one result, right behind that answer and in the order of the requests; the model or the user
+/// goes on after them. The user or a tool has the last word.
 ///
 /// # Errors
 ///
 /// The first [`HistoryFault`].
 pub fn check_history(messages: &[Message]) -> Result<(), HistoryFault> {
     let mut before = None;
+    let mut open: &[ToolRequest] = &[];
     for (index, message) in messages.iter().enumerate() {
-        if is_blank(message) {
+        if message.role == Role::Tool {
+            let Some((next, rest)) = open.split_first() else {
+                return Err(HistoryFault::Orphan { index });
+            };
+            if message.result_of.as_deref() != Some(next.id.as_str()) {
+                return Err(HistoryFault::Dangling { index });
+            }
+            open = rest;
+        } else if !open.is_empty() {
+            return Err(HistoryFault::Dangling { index });
+        } else if is_blank(message) {
             return Err(HistoryFault::Blank { index });
         }
         let in_turn = match message.role {
             Role::System => before.is_none(),
             Role::User => before != Some(Role::User),
-            Role::Assistant => before == Some(Role::User),
-            Role::Tool => false,
+            Role::Assistant => matches!(before, Some(Role::User | Role::Tool)),
+            Role::Tool => matches!(before, Some(Role::Assistant | Role::Tool)),
         };
         if !in_turn {
             return Err(HistoryFault::OutOfTurn { index });
         }
+        if *message != in_form(message.clone()) {
+            return Err(HistoryFault::Orphan { index });
+        }
+        if message.role == Role::Assistant {
+            open = &message.tool_requests;
+        }
         before = Some(message.role);
     }
+    if !open.is_empty() {
+        let index = messages.len();
+        return Err(HistoryFault::Dangling { index });
+    }
     match before {
-        Some(Role::User) => Ok(()),
-        Some(Role::System | Role::Assistant | Role::Tool) | None => {
-            Err(HistoryFault::NothingToAnswer)
-        }
+        Some(Role::User | Role::Tool) => Ok(()),
+        Some(Role::System | Role::Assistant) | None => Err(HistoryFault::NothingToAnswer),
     }
 }
 
 /// The same messages so that [`check_history`] finds nothing, as long as the user has said something:
 /// blank ones are left out, instructions come first, an answer to nothing is left out, messages of one
-/// role in a row are joined, and so are answers that nothing follows left out.
+/// role in a row are joined, and so are answers that nothing follows left out. A request for a tool that
+/// nobody has answered gets a result that says so, and a result that nobody asked for is left out.
 ///
 /// The same messages are always repaired alike, and repairing twice changes nothing.
 pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
-    let mut system: Option<Message> = None;
-    let mut turns: Vec<Message> = Vec::new();
+    let mut repair = Repair::default();
     for message in messages {
+        repair.add(in_form(message));
+    }
+    repair.finish()
+}
+
+#[derive(Default)]
+struct Repair {
+    system: Option<Message>,
+    turns: Vec<Message>,
+    /// The requests of the last answer, each with its result.
+    open: Vec<(String, Option<Message>)>,
+}
+
+impl Repair {
+    fn add(&mut self, message: Message) {
+        if message.role == Role::Tool {
+            return self.add_result(message);
+        }
         if is_blank(&message) {
-            continue;
+            return;
         }
-        match (message.role, turns.last_mut()) {
-            (Role::System, _) => match &mut system {
-                Some(first) => join(first, &message),
-                None => system = Some(message),
-            },
-            (Role::Tool, _) | (Role::Assistant, None) => {}
-            (role, Some(last)) if last.role == role => join(last, &message),
-            (Role::User | Role::Assistant, _) => turns.push(message),
+        if message.role == Role::System {
+            match &mut self.system {
+                Some(first) => join(first, message),
+                None => self.system = Some(message),
+            }
+            return;
+        }
+        self.close();
+        let asked = message.tool_requests.iter();
+        self.open = asked.map(|request| (request.id.clone(), None)).collect();
+        match self.turns.last_mut() {
+            Some(last) if last.role == message.role => join(last, message),
+            Some(_) => self.turns.push(message),
+            None if message.role == Role::User => self.turns.push(message),
+            // An answer to nothing, and whatever it asks for.
+            None => self.open.clear(),
         }
     }
-    if turns
-        .last()
-        .is_some_and(|last| last.role == Role::Assistant)
-    {
-        turns.pop();
+
+    fn add_result(&mut self, message: Message) {
+        let of = message.result_of.as_deref();
+        let waiting = self
+            .open
+            .iter_mut()
+            .find(|(id, result)| result.is_none() && of == Some(id.as_str()));
+        if let Some((_, result)) = waiting {
+            *result = Some(message);
+        }
     }
-    system.into_iter().chain(turns).collect()
+
+    /// Puts one result for each request behind the answer that asked.
+    fn close(&mut self) {
+        for (id, result) in self.open.drain(..) {
+            let result = result.unwrap_or_else(|| Message::result(id, NEVER_RAN));
+            self.turns.push(result);
+        }
+    }
+
+    fn finish(mut self) -> Vec<Message> {
+        self.close();
+        let last = self.turns.last();
+        if last.is_some_and(|last| last.role == Role::Assistant) {
+            self.turns.pop();
+        }
+        self.system.into_iter().chain(self.turns).collect()
+    }
 }
 
-fn is_blank(message: &Message) -> bool {
-    message.text.trim().is_empty()
+/// Without what only messages of other roles have.
+fn in_form(mut message: Message) -> Message {
+    if message.role != Role::Assistant {
+        message.tool_requests.clear();
+    }
+    if message.role != Role::Tool {
+        message.result_of = None;
+    }
+    message
 }
 
-fn join(first: &mut Message, second: &Message) {
-    first.text.push_str(BETWEEN);
+/// Whether a message says nothing, and asks for nothing. What a tool returns may be nothing.
+pub(super) fn is_blank(message: &Message) -> bool {
+    message.role != Role::Tool && message.text.trim().is_empty() && message.tool_requests.is_empty()
+}
+
+fn join(first: &mut Message, second: Message) {
+    if !first.text.trim().is_empty() && !second.text.trim().is_empty() {
+        first.text.push_str(BETWEEN);
+    }
     first.text.push_str(&second.text);
+    first.tool_requests.extend(second.tool_requests);
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use routing_core::model::{Message, Role};
-
-    use super::{HistoryFault, check_history, repaired};
-
-    fn message() -> impl Strategy<Value = Message> {
-        let role = prop_oneof![Just(Role::System), Just(Role::User), Just(Role::Assistant)];
-        (role, "[a-z \n]{0,4}").prop_map(|(role, text)| Message {
-            role,
-            text,
-            tool_requests: Vec::new(),
-            result_of: None,
-        })
-    }
-
-    fn said_by_user(messages: &[Message]) -> String {
-        let all = messages.iter().filter(|message| message.role == Role::User);
-        let words = all.flat_map(|message| message.text.split_whitespace());
-        words.collect::<Vec<_>>().join(" ")
-    }
-
-    proptest! {
-        #[test]
-        fn repairing_makes_any_messages_valid_and_repairing_twice_changes_nothing(
-            messages in proptest::collection::vec(message(), 0..12)
-        ) {
-            let once = repaired(messages.clone());
-            let says_something = !said_by_user(&messages).is_empty();
-            prop_assert_eq!(check_history(&once).is_ok(), says_something, "{:?}", once);
-            prop_assert_eq!(repaired(once.clone()), once.clone());
-            prop_assert_eq!(said_by_user(&once), said_by_user(&messages), "the user is never cut");
-        }
-
-        #[test]
-        fn what_is_valid_is_left_alone(messages in proptest::collection::vec(message(), 0..6)) {
-            if check_history(&messages).is_ok() {
-                prop_assert_eq!(repaired(messages.clone()), messages);
-            }
-        }
-    }
-
-    #[test]
-    fn each_fault_is_found() {
-        let check = |messages: &[Message]| check_history(messages).unwrap_err();
-        assert_eq!(check(&[]), HistoryFault::NothingToAnswer);
-        let answered = [Message::user("a"), Message::assistant("b")];
-        assert_eq!(check(&answered), HistoryFault::NothingToAnswer);
-        assert_eq!(
-            check(&[Message::user(" ")]),
-            HistoryFault::Blank { index: 0 }
-        );
-        let late = [Message::user("a"), Message::system("b")];
-        assert_eq!(check(&late), HistoryFault::OutOfTurn { index: 1 });
-        let twice = [Message::user("a"), Message::user("b")];
-        assert_eq!(check(&twice), HistoryFault::OutOfTurn { index: 1 });
-        let first = [Message::assistant("a"), Message::user("b")];
-        assert_eq!(check(&first), HistoryFault::OutOfTurn { index: 0 });
-    }
-}
+mod tests;

@@ -17,6 +17,9 @@ const MOST_NAMES: usize = 64;
 /// The longest heading that is quoted, in bytes: longer ones are sentences.
 const LONGEST_HEADING: usize = 60;
 
+/// What a tool's result begins with in a conversation without tools.
+const RESULT: &str = "[result of a tool]";
+
 /// What a line of a file begins with when it is quoted in a conversation.
 const QUOTED: &str = "| ";
 
@@ -47,10 +50,12 @@ impl Facts {
     /// Reads the conversation; what the model itself said does not count.
     pub(crate) fn gather(messages: &[Message], material: &[String]) -> Self {
         let mut facts = Self::default();
-        for message in messages
-            .iter()
-            .filter(|message| message.role != Role::Assistant)
-        {
+        // What a tool returned is quoted, and no word of whoever asks.
+        let is_told = |message: &&Message| match message.role {
+            Role::System | Role::User => !message.text.starts_with(RESULT),
+            Role::Assistant | Role::Tool => false,
+        };
+        for message in messages.iter().filter(is_told) {
             facts.read(message);
         }
         facts.settle(material);

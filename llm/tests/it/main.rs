@@ -8,6 +8,7 @@ mod chat;
 mod composition;
 mod constraints;
 mod conversation;
+mod conversation_tools;
 mod early_end;
 mod failures;
 mod interrupts;

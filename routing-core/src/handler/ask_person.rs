@@ -138,7 +138,9 @@ where
                 QuestionKind::UnfilledRequest { .. } => Err(InvalidAnswer::RequestNeeded {
                     target: R::agent_type_of(target).name(),
                 }),
-                QuestionKind::HumanReview | QuestionKind::UnsureReview { .. } => Ok(target),
+                QuestionKind::HumanReview
+                | QuestionKind::UnsureReview { .. }
+                | QuestionKind::Tool { .. } => Ok(target),
             };
         };
         self.read_request(target, edited)

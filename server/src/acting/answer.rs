@@ -6,6 +6,7 @@ use routing_core::review::{Answer, Resume};
 use serde_json::{Value, json};
 
 use super::decide::DecisionOrder;
+use super::plan::{revises, revision_of};
 use crate::problem::{Kind, Problem};
 use crate::wire::{Question, request_schema};
 
@@ -20,6 +21,12 @@ pub(super) struct Answered {
 /// The answer of an order, where it fits the interrupt.
 pub(super) fn answer_of(interrupt: &Interrupt, order: &DecisionOrder) -> Result<Answered, Problem> {
     let target = target_of(interrupt, order)?;
+    if revises(order) {
+        return Ok(Answered {
+            content: Some(to_text(&revision_of(order)?)?),
+            target,
+        });
+    }
     let content = match interrupt.family() {
         Family::Question => question(interrupt, order, target.as_ref())?,
         Family::Stop => pause(order)?,
@@ -192,7 +199,7 @@ fn check_request(
     .with("errors", errors))
 }
 
-fn misfit(pointer: &str, message: &str) -> Problem {
+pub(super) fn misfit(pointer: &str, message: &str) -> Problem {
     Problem::new(
         Kind::ResponseSchema,
         format!("{pointer}: {message}"),

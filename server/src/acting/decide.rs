@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::answer::{Answered, answer_of};
 use super::keyed;
+use super::plan::check_plan;
 use super::rule::RememberOrder;
 use crate::access::{Caller, Right};
 use crate::app::App;
@@ -72,7 +73,10 @@ pub(crate) async fn decide(
 ) -> Result<Decided, Problem> {
     Right::Decide.demand(caller)?;
     let about = |problem: Problem| problem.about(format!("/v1/interrupts/{}", interrupt.id));
-    let deciding = match prepare(app, caller, interrupt, &order).map_err(about)? {
+    let deciding = match prepare(app, caller, interrupt, &order)
+        .await
+        .map_err(about)?
+    {
         Prepared::Before(before) => return Ok(before),
         Prepared::Deciding(deciding) => deciding,
     };
@@ -104,9 +108,10 @@ pub(crate) async fn decide_all(
     let (mut deciding, mut places) = (Vec::new(), Vec::new());
     let (mut decided, mut refused) = (Vec::new(), Vec::new());
     for (place, (interrupt, order)) in orders.iter().enumerate() {
-        let prepared = Right::Decide
-            .demand(caller)
-            .and_then(|()| prepare(app, caller, interrupt, order));
+        let prepared = match Right::Decide.demand(caller) {
+            Ok(()) => prepare(app, caller, interrupt, order).await,
+            Err(problem) => Err(problem),
+        };
         match prepared {
             Ok(Prepared::Before(before)) => decided.push((place, before.into_interrupt())),
             Ok(Prepared::Deciding(one)) => {
@@ -151,7 +156,7 @@ enum Prepared {
 }
 
 /// Checks everything that can be said of a decision without making it.
-fn prepare(
+async fn prepare(
     app: &App,
     caller: &Caller,
     interrupt: &Interrupt,
@@ -166,6 +171,7 @@ fn prepare(
     }
     refuse_own_question(caller, interrupt)?;
     let version = order.version.ok_or_else(|| version_needed(interrupt))?;
+    check_plan(app, interrupt, order).await?;
     let choosing = choosing(interrupt, id, order)?;
     let shown = order
         .shown

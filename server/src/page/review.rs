@@ -1,5 +1,6 @@
 //! The review: what is asked, everything that one needs to answer it, and the answer.
 
+use agents::plan_execute::{PlanPreview, StoredPlan};
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use interrupts::life::{Family, Interrupt, Verdict};
@@ -9,10 +10,11 @@ use serde_json::{Map, Value, json};
 
 use super::form;
 use super::layout::{Place, again, banner, page, refused, time, time_text};
+use super::plan;
 use super::rules;
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
-use crate::acting::{self, DecisionOrder, interrupt_named};
+use crate::acting::{self, DecisionOrder, interrupt_named, plan_of};
 use crate::app::App;
 use crate::body::FormFields;
 use crate::metrics::Way;
@@ -33,8 +35,8 @@ pub(super) async fn show(
 ) -> Response {
     match interrupt_named(&app, &id).await {
         Ok(interrupt) => {
-            let next = next_open(&app, &interrupt).await;
-            let body = body(&app, &caller, &interrupt, None, next.as_deref());
+            let shown = Shown::of(&app, &interrupt).await;
+            let body = body(&app, &caller, &interrupt, None, &shown);
             page(&interrupt.reason, Place::Inbox, Some(&caller), &body).into_response()
         }
         Err(problem) => refused(&problem, Some(&caller)),
@@ -52,6 +54,9 @@ pub(super) async fn decide(
         Ok(interrupt) => interrupt,
         Err(problem) => return refused(&problem, Some(&caller)),
     };
+    if fields.first("decision") == Some(plan::PREVIEW) {
+        return preview(&app, &caller, &interrupt, &fields).await;
+    }
     let decided = match order_of(&interrupt, &fields) {
         Ok(order) => acting::decide(&app, &caller, &interrupt, order).await,
         Err(problem) => Err(problem),
@@ -61,12 +66,65 @@ pub(super) async fn decide(
         Err(problem) => {
             // As it is now, which may be why it was refused.
             let interrupt = interrupt_named(&app, &id).await.unwrap_or(interrupt);
-            let next = next_open(&app, &interrupt).await;
+            let shown = Shown::of(&app, &interrupt).await;
             let tried = Some((&problem, &fields));
-            let body = body(&app, &caller, &interrupt, tried, next.as_deref());
+            let body = body(&app, &caller, &interrupt, tried, &shown);
             let page = page(&interrupt.reason, Place::Inbox, Some(&caller), &body);
             again(&problem, page)
         }
+    }
+}
+
+/// What is shown beside the interrupt itself.
+struct Shown {
+    /// Another question that waits.
+    next: Option<String>,
+    /// The plan of its run, where it carries out one.
+    plan: Option<StoredPlan>,
+    /// A change of the plan that can be applied.
+    preview: Option<PlanPreview>,
+}
+
+impl Shown {
+    async fn of(app: &App, interrupt: &Interrupt) -> Self {
+        let plan = plan_of(app, interrupt).await.ok().flatten();
+        Self {
+            next: next_open(app, interrupt).await,
+            // What somebody else has proposed can be applied here too.
+            preview: plan
+                .as_ref()
+                .and_then(|plan| plan.proposal().ok().flatten()),
+            plan,
+        }
+    }
+}
+
+/// Shows what other steps would do. Nothing is decided.
+async fn preview(
+    app: &App,
+    caller: &Caller,
+    interrupt: &Interrupt,
+    fields: &FormFields,
+) -> Response {
+    let mut shown = Shown::of(app, interrupt).await;
+    let previewed = match &shown.plan {
+        Some(plan) => plan::previewed(plan, fields),
+        None => Err(wrong("plan", "the run carries out no plan of steps")),
+    };
+    let (problem, tried) = match previewed {
+        Ok(preview) => {
+            shown.preview = Some(preview);
+            (None, None)
+        }
+        Err(problem) => (Some(problem), Some(fields)),
+    };
+    let tried = problem.as_ref().zip(tried);
+    let filled = tried.map_or(Some(fields), |(_, fields)| Some(fields));
+    let body = body_with(app, caller, interrupt, tried, filled, &shown);
+    let page = page(&interrupt.reason, Place::Inbox, Some(caller), &body);
+    match &problem {
+        Some(problem) => again(problem, page),
+        None => page.into_response(),
     }
 }
 
@@ -83,7 +141,11 @@ fn order_of(interrupt: &Interrupt, fields: &FormFields) -> Result<DecisionOrder,
         .then(|| fields.first("reroute_to").map(str::to_owned))
         .flatten();
     let mut payload = Map::new();
-    if interrupt.family() == Family::Question {
+    if verdict == Verdict::ModifyPlan && fields.first("plan").is_some() {
+        if let Value::Object(change) = plan::payload(fields) {
+            payload = change;
+        }
+    } else if interrupt.family() == Family::Question {
         let chosen: Vec<Value> = fields.all("choice").map(Value::from).collect();
         payload.insert("selectedChoices".to_owned(), chosen.into());
         payload.insert("confirmations".to_owned(), confirmed(fields).into());
@@ -143,9 +205,23 @@ fn body(
     caller: &Caller,
     interrupt: &Interrupt,
     tried: Option<(&Problem, &FormFields)>,
-    next: Option<&str>,
+    shown: &Shown,
+) -> Markup {
+    let filled = tried.map(|(_, fields)| fields);
+    body_with(app, caller, interrupt, tried, filled, shown)
+}
+
+fn body_with(
+    app: &App,
+    caller: &Caller,
+    interrupt: &Interrupt,
+    tried: Option<(&Problem, &FormFields)>,
+    filled: Option<&FormFields>,
+    shown: &Shown,
 ) -> Markup {
     let now = app.now();
+    let next = shown.next.as_deref();
+    let is_open = is_undecided(interrupt, app) && Right::Decide.is_of(caller.actor.role);
     let question = Question::of(interrupt);
     let may = Right::Decide.is_of(caller.actor.role);
     let ended = not_decided(interrupt, now);
@@ -167,16 +243,31 @@ fn body(
             p.banner { "Another interrupt goes first: " a href=(format!("/review/{holder}")) { "decide that one" } ". Then this one is shown again." }
         }
         (context(&question))
+        @if let Some(plan) = &shown.plan { (plan::current(plan)) }
+        @if is_open && allows(interrupt, Verdict::ModifyPlan) {
+            @if let Some(preview) = &shown.preview { (plan::proposed(interrupt, preview)) }
+            @if let Some(plan) = &shown.plan {
+                details open[filled.is_some_and(|filled| filled.first("plan").is_some())] {
+                    summary { "Change the plan" }
+                    (plan::editor(interrupt, plan, filled))
+                }
+            }
+        }
         (destination(interrupt))
         @match (DecisionView::of(interrupt), &ended, may) {
             (Some(decision), _, _) => (result(&decision, next, now)),
             (None, Some(problem), _) => (banner(problem)),
-            (None, None, true) => (answer_form(interrupt, &question, caller, tried.map(|(_, fields)| fields))),
+            (None, None, true) => (answer_form(interrupt, &question, caller, filled)),
             (None, None, false) => p.banner { "Your role only looks. Reviewers can decide." },
         }
         @if let Some(next) = next { p { a id="next" href=(next) { "Next open question" } } }
         details { summary { "Everything, as JSON" } pre tabindex="0" { (visible(&pretty(&question.content))) } }
     }
+}
+
+/// Whether it can still be decided.
+fn is_undecided(interrupt: &Interrupt, app: &App) -> bool {
+    not_decided(interrupt, app.now()).is_none()
 }
 
 fn pretty(value: &Value) -> String {

@@ -1,5 +1,6 @@
 //! An interrupt as callers see it.
 
+use agents::tools::{ToolMatter, ToolQuestionKind};
 use interrupts::life::{Decider, Decision, ExpiryOutcome, Interrupt, Lane, Verdict};
 use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;
@@ -303,6 +304,13 @@ fn confirmation(item: routing_core::ConfirmationItem) -> ConfirmationView {
 
 /// What an interrupt is about, for inboxes and their filters.
 pub(crate) fn kind_of(interrupt: &Interrupt) -> &'static str {
+    if let Some(matter) = ToolMatter::of(&interrupt.content) {
+        return match matter.tool_call.asks {
+            ToolQuestionKind::Permission => "permission",
+            ToolQuestionKind::UnknownOutcome => "tool_call",
+            ToolQuestionKind::Input => "human_input",
+        };
+    }
     match interrupt.interrupt_type {
         InterruptType::HumanReview => return "human_review",
         InterruptType::AgentReview => return "agent_review",

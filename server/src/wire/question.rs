@@ -1,6 +1,7 @@
 //! What an interrupt asks, read from its content whatever form that has.
 
 use agents::catalogue::{SchemaQuery, schema};
+use agents::tools::ToolMatter;
 use agents::{AgentKind, RouteType};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt};
@@ -175,6 +176,10 @@ pub(crate) fn request_schema(
     interrupt: &Interrupt,
     reroute_to: Option<&RouteName>,
 ) -> Option<Value> {
+    if let Some(matter) = ToolMatter::of(&interrupt.content) {
+        // What is edited is the call, wherever its agent's interrupts go.
+        return Some(matter.tool_call.schema);
+    }
     let whole = routing_schema(interrupt, reroute_to)?.constraints_schema();
     let field = routing_field(whole)?;
     let mut request = whole.get("properties")?.get(field)?.clone();

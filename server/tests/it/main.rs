@@ -7,6 +7,7 @@ mod decisions;
 mod feed;
 mod house;
 mod page;
+mod plans;
 mod requests;
 mod rights;
 mod rules;

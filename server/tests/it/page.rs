@@ -83,7 +83,7 @@ fn cookie(response: &Response) -> String {
 }
 
 /// The value of a hidden field.
-fn hidden(page: &str, name: &str) -> String {
+pub(crate) fn hidden(page: &str, name: &str) -> String {
     let start = format!("name=\"{name}\" value=\"");
     let rest = page.split(&start).nth(1).unwrap();
     rest.split('"').next().unwrap().to_owned()

@@ -1,6 +1,10 @@
 //! Runs, agents and questions, put into a store as a workflow would.
 
-use interrupts::life::{Actor, Admission, ExpiryOutcome, Interrupt, Role, RunState, Scope};
+use agents::plan_execute::{PlanEvent, PlanExecute, RetryPolicy, StepOutcome};
+use agents::run::RunLimits;
+use interrupts::life::{
+    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Role, RunState, Scope,
+};
 use interrupts::store::{
     CheckpointDraft, Delivery, NewRun, NodeActivity, NodeRow, RaisedQuestion, Run, Store,
 };
@@ -143,4 +147,93 @@ pub(crate) async fn checkpoint(store: &dyn Store, run: &Run) -> u64 {
         pending: Vec::new(),
     };
     store.save(draft).await.unwrap().id.number
+}
+
+/// A run of a plan that stands still for a person: one step is done, two are left.
+pub(crate) async fn held_plan(store: &dyn Store) -> (Run, Interrupt) {
+    let new = NewRun {
+        id: RunId::generate(),
+        alias: None,
+        content: json!({
+            "version": 2, "workflow": "plan-execute", "goal": "bake bread", "workspace": ".",
+            "model": "rehearsal", "limits": RunLimits::default(),
+        })
+        .to_string(),
+    };
+    let run = store.create_run(new).await.unwrap();
+    let run = store.own_run(run.id, delivery()).await.unwrap();
+    let run = store
+        .change_run(run.id, run.epoch, RunState::Running, None)
+        .await
+        .unwrap();
+    let draft = CheckpointDraft {
+        run: run.id,
+        epoch: run.epoch,
+        parent: None,
+        form: PlanExecute::FORM,
+        content: json!({
+            "reason": "held", "steps": 2, "interrupts": [], "facts": [], "state": stood_still(),
+        })
+        .to_string(),
+        intents: Vec::new(),
+        pending: Vec::new(),
+    };
+    store.save(draft).await.unwrap();
+    let pause = pause(store, &run).await;
+    (run, pause)
+}
+
+/// A plan of which one step is done when a person interrupts.
+fn stood_still() -> PlanExecute {
+    let mut state = PlanExecute::new("bake bread", RetryPolicy::default());
+    let tasks = ["knead", "bake <b>hot</b>", "sell"]
+        .map(str::to_owned)
+        .to_vec();
+    state = happens(&state, &PlanEvent::Start);
+    state = happens(&state, &PlanEvent::Planned { tasks });
+    let interrupt = PlanEvent::Interrupt {
+        reason: Some("let me look".to_owned()),
+    };
+    state = happens(&state, &interrupt);
+    let step = state.plan().next().unwrap().id;
+    let done = PlanEvent::StepDone {
+        step,
+        result: "smooth dough".to_owned(),
+        outcome: StepOutcome::Proceed,
+    };
+    happens(&state, &done)
+}
+
+fn happens(state: &PlanExecute, event: &PlanEvent) -> PlanExecute {
+    state.after(event, Timestamp::UNIX_EPOCH).unwrap().state
+}
+
+/// A pause of the whole run that has taken hold.
+async fn pause(store: &dyn Store, run: &Run) -> Interrupt {
+    let route = RouteName::new("PLAN_EXECUTE").unwrap();
+    let admission = Admission {
+        node: NodeId::root(),
+        kind: KindName::new("PLAN_EXECUTE").unwrap(),
+        origin: route.clone(),
+        routes: vec![route],
+        interrupt_type: InterruptType::Pause,
+        source: StopSource::User,
+        scope: Scope::Run,
+        content: json!({"cause": "user_escape"}).to_string(),
+        ..question(run, "let me look")
+    };
+    let id = admission.id;
+    store.admit(admission).await.unwrap();
+    let delivered = store.deliver(id, delivery()).await.unwrap();
+    let held = store
+        .acknowledge(id, delivered.epoch, Evidence::Boundary)
+        .await
+        .unwrap();
+    let shown = Digest::of(held.content.as_bytes());
+    let waiting = store.require_review(id, held.epoch, shown).await.unwrap();
+    store
+        .change_run(run.id, run.epoch, RunState::Paused, None)
+        .await
+        .unwrap();
+    waiting
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::arguments;
 use crate::tool::{
-    Interruption, PartialOutput, Stopped, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    CallId, Interruption, PartialOutput, Stopped, Tool, ToolCall, ToolContext, ToolError, ToolName,
     ToolOutput, ToolSpec,
 };
 
@@ -22,6 +22,9 @@ pub struct LaunchRequest {
     pub agent: String,
     /// What it is to do.
     pub task: String,
+    /// The call that launches it.
+    #[serde(skip)]
+    pub call: Option<CallId>,
 }
 
 /// An agent that has ended, or was stopped.
@@ -93,6 +96,15 @@ impl LaunchAgent {
         };
         Self { launcher, spec }
     }
+
+    /// The tool, over a launcher whose agents go on where they stood when they are launched again by the same call,
+    /// and which stops them by itself: an interrupt waits until it has.
+    pub fn resumable(launcher: Arc<dyn Launcher>) -> Self {
+        let mut tool = Self::new(launcher);
+        tool.spec.repeating = Repeating::Idempotent;
+        tool.spec.interruption = Interruption::Waits;
+        tool
+    }
 }
 
 impl Debug for LaunchAgent {
@@ -114,7 +126,10 @@ impl Tool for LaunchAgent {
         call: &ToolCall,
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        let request: LaunchRequest = arguments(call)?;
+        let request = LaunchRequest {
+            call: Some(call.id.clone()),
+            ..arguments(call)?
+        };
         let service = format!("agent `{}`", request.agent);
         let launched = self.launcher.launch(request, context).await;
         let outcome = launched.map_err(|error| ToolError::Service {

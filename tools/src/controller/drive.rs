@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::state::CallKey;
 use super::{Cleanup, Fenced, Registration, Shared, Turn};
+use crate::counts::count_late_result;
 use crate::limit::CallLimit;
 use crate::tool::Interruption;
 
@@ -235,7 +236,7 @@ impl<T: Send + 'static> Task<T> {
             };
             let is_value = matches!(returned, Returned::Value(_));
             if sender.send(returned).is_err() && is_value {
-                shared.config.counter.late_result(&tool);
+                count_late_result(&*shared.config.counter, &tool);
                 tracing::warn!(%tool, "a result came after its call was given up, and was dropped");
             }
         });

@@ -11,7 +11,7 @@ use super::ExecutorConfig;
 use super::permitted::{Permitted, skipped};
 use crate::callbacks::tell;
 use crate::controller::{Asked, Driven, Registration, RunningCall, Turn};
-use crate::counts::reason_label;
+use crate::counts::{count_interrupt, reason_label};
 use crate::end::{CallEnd, ToolMessage};
 use crate::ledger::{CallPlace, LedgerError};
 use crate::limit::CallLimit;
@@ -136,9 +136,10 @@ impl OneCall<'_> {
         permitted: Permitted,
         limit: CallLimit,
     ) -> Driven<Returned> {
+        let own_progress = self.config.callbacks.progress_of(&permitted.call);
         let context = ToolContext {
             scope: running.scope().clone(),
-            progress: Arc::clone(&self.config.progress),
+            progress: own_progress.unwrap_or_else(|| Arc::clone(&self.config.progress)),
             workspace: self.config.workspace.clone(),
             limit,
         };
@@ -168,9 +169,7 @@ impl OneCall<'_> {
             span.record("tool.interrupt_reason", reason_label(reason.source));
         }
         if let CallEnd::Interrupted { reason, .. } = &message.end {
-            self.config
-                .counter
-                .interrupted(&message.tool, reason.source);
+            count_interrupt(&*self.config.counter, &message.tool, reason.source);
         }
         tell(&*self.config.callbacks, message);
     }

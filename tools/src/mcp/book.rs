@@ -12,7 +12,7 @@ use routing_core::StopScope;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::counts::ToolCounter;
+use crate::counts::{ToolCounter, count_late_result};
 use crate::limit::CallLimit;
 use crate::tool::{Progress, ProgressSink, ToolCall};
 
@@ -267,7 +267,7 @@ impl Book {
         let Some(cancelled) = cancelled.filter(|_cancelled| is_result) else {
             return;
         };
-        self.counter.late_result(&cancelled.tool);
+        count_late_result(&*self.counter, &cancelled.tool);
         self.set_ignores();
         tracing::warn!(
             tool = cancelled.tool,

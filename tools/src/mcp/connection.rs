@@ -204,7 +204,7 @@ pub(super) fn words(error: &dyn Error) -> String {
 /// Why a greeting failed, without the names of the library's types.
 fn greeting(error: &ClientInitializeError) -> String {
     if let ClientInitializeError::TransportError { error, .. } = error {
-        return words(&*error.error);
+        return words(transport::cause(&*error.error));
     }
     words(error)
 }

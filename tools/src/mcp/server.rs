@@ -20,6 +20,7 @@ use super::name::ServerName;
 use super::process::ProcessEnd;
 use super::servers::LeftOut;
 use super::tool::Listed;
+use super::transport;
 use crate::containment::Containment;
 use crate::counts::ToolCounter;
 
@@ -248,7 +249,7 @@ impl Server {
         let reason = if let ServiceError::McpError(said) = error {
             bounded(&said.message, LONGEST_REASON)
         } else if let ServiceError::TransportSend(unsent) = error {
-            words(&*unsent.error)
+            words(transport::cause(&*unsent.error))
         } else {
             words(error)
         };

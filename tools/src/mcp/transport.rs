@@ -1,11 +1,14 @@
 //! The way to a server on the network.
 
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
 
 use super::config::HttpServer;
 use super::limits::McpLimits;
@@ -39,4 +42,12 @@ pub(super) fn http(
         .control_request_timeout(limits.cancel);
     config.retry_config = Arc::new(backoff);
     Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// What the way itself failed by. The library shows the error of the client below it, and hides what caused that.
+pub(super) fn cause<'error>(error: &'error (dyn Error + 'static)) -> &'error (dyn Error + 'static) {
+    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::Client(below)) => below,
+        Some(_) | None => error,
+    }
 }

@@ -36,5 +36,6 @@ mod dying;
 mod elicitation;
 mod everything;
 mod listing;
+mod network;
 mod oddities;
 mod stage;

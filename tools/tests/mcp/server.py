@@ -1,5 +1,6 @@
 """A server with the tools that the tests need, on the Python SDK: `server.py stdio`, or `server.py http`, which
-prints its port. It writes what it does to the file named by LOG, one line for each thing."""
+prints its port, any free one or PORT. With KEY and CERTIFICATE it speaks TLS. It writes what it does to the file named
+by LOG, one line for each thing."""
 
 import asyncio
 import os
@@ -110,10 +111,13 @@ async def grow(context: Context) -> str:
 
 def serve_http() -> None:
     listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", int(os.environ.get("PORT", "0"))))
     listener.listen()
     print(listener.getsockname()[1], flush=True)
-    config = uvicorn.Config(server.streamable_http_app(), log_level="error")
+    key, certificate = os.environ.get("KEY"), os.environ.get("CERTIFICATE")
+    app = server.streamable_http_app()
+    config = uvicorn.Config(app, log_level="error", ssl_keyfile=key, ssl_certfile=certificate)
     uvicorn.Server(config).run(sockets=[listener])
 
 

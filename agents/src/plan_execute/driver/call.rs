@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use routing_core::StopScope;
 
-use super::Driver;
+use super::standing::Unfinished;
+use super::{Driver, Next, Rest};
 use crate::plan_execute::desk::{DeskError, PlanRole};
 use crate::plan_execute::effect::Asking;
 use crate::plan_execute::event::PlanEvent;
 use crate::plan_execute::plan::PlanStep;
 use crate::run::RunEvent;
+use crate::tools::Parked;
 use crate::workflow::failure::FlowError;
 
 /// What a model is asked for.
@@ -19,6 +21,14 @@ pub(super) enum Call {
 }
 
 impl Call {
+    /// The step that is carried out, where it is one.
+    const fn step(&self) -> Option<&PlanStep> {
+        match self {
+            Self::Ask(_) => None,
+            Self::Step(step) => Some(step),
+        }
+    }
+
     fn role(&self) -> PlanRole {
         match self {
             Self::Ask(Asking::Plan) => PlanRole::Planner,
@@ -33,36 +43,53 @@ impl Call {
 impl Driver {
     /// Asks a model. A person's interrupt that is there already takes hold before it; one that comes meanwhile
     /// takes hold after it, or ends it where it cannot wait.
-    pub(super) async fn call(&mut self, call: Call) -> Result<PlanEvent, FlowError> {
+    pub(super) async fn call(&mut self, call: Call) -> Result<Next, FlowError> {
         let role = call.role();
         let node = self.root.child(role.segment())?;
         let scope = self.control.scope_of(&node);
         if scope.is_stopping() {
             self.interrupted(&scope)?;
-            return Ok(PlanEvent::CallStopped);
+            return Ok(Next::Event(PlanEvent::CallStopped));
         }
-        if self.standing.asked >= self.limits.max_steps {
-            let limit = self.limits.max_steps;
-            return Err(FlowError::StepLimit { limit });
-        }
-        self.standing.asked += 1;
-        let turn = self.standing.asked;
+        let turn = self.turn_of(&call)?;
         self.keep_nodes().await?;
-        let task = match &call {
-            Call::Step(step) => Some(step.task.clone()),
-            Call::Ask(_) => None,
-        };
+        let step = call.step().cloned();
         self.recorder.record(RunEvent::PlanStepStarted {
-            node,
+            node: node.clone(),
             role,
             step: turn,
-            task,
+            task: step.as_ref().map(|step| step.task.clone()),
         });
         let asked = self.asked(call, turn, &scope).await?;
         if scope.is_stopping() {
             self.interrupted(&scope)?;
         }
-        Ok(asked)
+        if asked == PlanEvent::CallStopped
+            && let Some(tooling) = self.tooling.clone()
+        {
+            self.standing.unfinished = step.map(|step| Unfinished { turn, step });
+            if let Some(Parked::Waiting(questions)) = tooling.take_parked(&node)
+                && !self.is_interrupted()
+            {
+                return Ok(Next::Rest(Rest::Waiting { questions }));
+            }
+        }
+        Ok(Next::Event(asked))
+    }
+
+    /// The turn of a call: one more than before, unless it carries on a step that was stopped among its tools.
+    fn turn_of(&mut self, call: &Call) -> Result<u32, FlowError> {
+        let asked = self.standing.asked;
+        let unfinished = self.standing.unfinished.take();
+        if unfinished.is_some_and(|it| it.turn == asked && Some(&it.step) == call.step()) {
+            return Ok(asked);
+        }
+        if asked >= self.limits.max_steps {
+            let limit = self.limits.max_steps;
+            return Err(FlowError::StepLimit { limit });
+        }
+        self.standing.asked += 1;
+        Ok(self.standing.asked)
     }
 
     async fn asked(

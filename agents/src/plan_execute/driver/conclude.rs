@@ -33,12 +33,12 @@ impl Driver {
             }
             Rest::Ended(PlanEnd::Cancelled { reason }) => self.cancelled(reason).await,
             Rest::Held { reason } => self.held(reason).await,
-            Rest::Waiting { question } => {
+            Rest::Waiting { questions } => {
                 self.become_state(RunState::Waiting, "it waits for an answer")
                     .await?;
                 Ok(RunStatus::Waiting {
-                    interrupts: vec![question.interrupt],
-                    questions: vec![*question],
+                    interrupts: questions.iter().map(|it| it.interrupt).collect(),
+                    questions,
                 })
             }
         }

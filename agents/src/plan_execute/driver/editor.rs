@@ -5,10 +5,11 @@
 //! version then.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use interrupts::OwnerName;
 use interrupts::life::{Actor, Interrupt, Lease, Refusal, ReviewChange, RunState};
-use interrupts::store::{ChangeError, Run, RunError, Store, StoreError};
+use interrupts::store::{ChangeError, CheckpointId, Run, RunError, Store, StoreError};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::answer::ConstraintCheck;
 use routing_core::ask::{Asker, DEFAULT_CORRECTIONS};
@@ -27,11 +28,15 @@ use crate::plan_execute::effect::PlanEffect;
 use crate::plan_execute::event::{PlanEvent, Refused};
 use crate::plan_execute::observer::PlanReadError;
 use crate::plan_execute::state::{Phase, PlanExecute};
-use crate::plan_execute::stored::{StoredPlan, open_escape, plan_versions};
+use crate::plan_execute::stored::{StoredPlan, escape_taking_hold, plan_versions};
 use crate::run::metered_model::MeteredModel;
 
 /// How long nobody else may decide meanwhile; given back when the change is made.
 const CLAIM: SignedDuration = SignedDuration::from_mins(5);
+
+/// How long a process may take to give up a run that it has paused, and how often that is looked at.
+const GIVING_UP: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Where a plan is changed, and by whom.
 pub struct PlanBench {
@@ -165,7 +170,7 @@ pub async fn change_plan(
 ) -> Result<StoredPlan, PlanEditError> {
     let (store, run) = (Arc::clone(&bench.store), bench.run);
     let row = store.run(run).await?.ok_or(PlanEditError::NoRun { run })?;
-    let Some(escape) = open_escape(&*store, &row).await? else {
+    let Some(escape) = escape_taking_hold(&*store, &row).await? else {
         let state = row.state;
         return Err(PlanEditError::NotHeld { run, state });
     };
@@ -223,7 +228,7 @@ async fn as_owner(
 ) -> Result<StoredPlan, PlanEditError> {
     let kept = RunStore::new(Arc::clone(&bench.store), bench.owner.clone(), "");
     let record = Arc::new(RunRecord::new(bench.run, kept));
-    let checkpoint = record.take(bench.lost.clone()).await?;
+    let checkpoint = take(&record, bench.lost.as_ref()).await?;
     let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
     let table = Table::lay(bench, row, journal, checkpoint);
     let changed = match table.await {
@@ -234,6 +239,22 @@ async fn as_owner(
         tracing::warn!(run = %record.run, %error, "the run is given up when its lease runs out");
     }
     changed
+}
+
+/// Takes the run. Whoever has just paused it says so before it gives it up.
+async fn take(
+    record: &RunRecord,
+    lost: Option<&OwnerName>,
+) -> Result<Option<CheckpointId>, KeepError> {
+    let begun = tokio::time::Instant::now();
+    loop {
+        match record.take(lost.cloned()).await {
+            Err(KeepError::Run(RunError::Owned { .. })) if begun.elapsed() < GIVING_UP => {
+                tokio::time::sleep(LOOK).await;
+            }
+            taken => return taken,
+        }
+    }
 }
 
 /// A plan on the table, while this process owns its run.
@@ -250,7 +271,7 @@ impl Table {
         bench: PlanBench,
         row: &Run,
         journal: Arc<RunJournal>,
-        checkpoint: Option<interrupts::store::CheckpointId>,
+        checkpoint: Option<CheckpointId>,
     ) -> Result<Self, PlanEditError> {
         let run = bench.run;
         journal.load().await?;

@@ -47,8 +47,8 @@ impl Driver {
                     return Ok(Next::Event(PlanEvent::Interrupt { reason }));
                 }
                 Heard::Nobody => {
-                    let question = Box::new(question);
-                    return Ok(Next::Rest(Rest::Waiting { question }));
+                    let questions = vec![question];
+                    return Ok(Next::Rest(Rest::Waiting { questions }));
                 }
                 Heard::Said(said) => {
                     if let Err(problem) = said.check(&question) {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::durable::error::KeepError;
 use crate::plan_execute::effect::Fact;
+use crate::plan_execute::plan::PlanStep;
 use crate::plan_execute::state::{Phase, PlanExecute};
 
 /// A question that is open, or waits behind a person's interrupt.
@@ -18,6 +19,15 @@ pub struct OpenQuestion {
     pub node: NodeId,
     /// How many answers the run had asked for then.
     pub turn: u32,
+}
+
+/// A step of the plan that was stopped among its tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// How many answers the run had asked for then.
+    pub turn: u32,
+    /// The step.
+    pub step: PlanStep,
 }
 
 /// Where a plan stands: the content of its checkpoints, in the form [`PlanExecute::FORM`].
@@ -37,6 +47,9 @@ pub struct PlanStanding {
     pub question: Option<OpenQuestion>,
     /// What the observer was told since the checkpoint before.
     pub facts: Vec<Fact>,
+    /// The step that was stopped among its tools: carried on, it reads what they had done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Unfinished>,
     /// The person's interrupts whose decisions have been carried out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub applied: Vec<InterruptId>,
@@ -64,6 +77,7 @@ impl PlanStanding {
             interrupts: Vec::new(),
             state,
             question: None,
+            unfinished: None,
             facts: Vec::new(),
             applied: Vec::new(),
             dispatched: Vec::new(),

@@ -18,6 +18,11 @@ use crate::reviewer::{Lines, NoLine};
 pub(super) trait Output {
     /// Something happened.
     fn told(&mut self, event: &ConversationEvent) -> io::Result<()>;
+
+    /// A signal interrupts whatever is under way.
+    fn interrupting(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Answers each line until there are no more.
@@ -58,10 +63,12 @@ pub(super) async fn talk(
             tokio::select! {
                 biased;
                 _ = terminations.recv() => {
+                    output.interrupting()?;
                     conversation.interrupt(now("SIGTERM"));
                     signalled.get_or_insert(Exit::Terminated);
                 }
                 _ = interrupts.recv() => {
+                    output.interrupting()?;
                     conversation.interrupt(now("Ctrl+C"));
                     signalled.get_or_insert(Exit::Interrupted);
                 }
@@ -74,6 +81,9 @@ pub(super) async fn talk(
             Ok(RunEnd::Interrupted { reason, .. }) if is_of_budget(&reason, signalled) => {
                 return Err(unpaid(reason).into());
             }
+            Ok(RunEnd::Paused { reason }) if is_of_budget(&reason, signalled) => {
+                return Err(Failure::new(Exit::LimitHit, reason.message).into());
+            }
             Ok(RunEnd::Interrupted { .. } | RunEnd::Paused { .. }) => {
                 return Ok(signalled.unwrap_or(Exit::Interrupted));
             }
@@ -84,7 +94,7 @@ pub(super) async fn talk(
     }
 }
 
-/// Whether no signal and no person has interrupted: the budget has refused the call.
+/// Whether no signal and no person has stopped it: a limit did.
 fn is_of_budget(reason: &StopReason, signalled: Option<Exit>) -> bool {
     signalled.is_none() && reason.source == StopSource::System
 }

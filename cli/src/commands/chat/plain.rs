@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use llm::ConversationEvent;
+use tools::wording;
 
 use super::lines::Output;
-use super::usage_text;
+use super::{ended_line, tool_line, usage_text};
 use crate::arguments::Global;
-use crate::visible::visible_piece;
+use crate::visible::{visible_line, visible_piece};
 
 /// Writes each piece as it arrives, and a line break behind each answer.
 #[derive(Debug)]
@@ -15,6 +16,10 @@ pub(super) struct Plain {
     global: Global,
     /// Whether something stands in the current line.
     in_line: bool,
+    /// How many tools run.
+    running: usize,
+    /// Whether a signal came while tools ran.
+    stopping: bool,
 }
 
 impl Plain {
@@ -22,6 +27,8 @@ impl Plain {
         Self {
             global,
             in_line: false,
+            running: 0,
+            stopping: false,
         }
     }
 
@@ -39,6 +46,13 @@ impl Plain {
         self.write(&format!("{gap}{mark}\n"))
     }
 
+    /// What is no answer goes to standard error.
+    fn aside(&self, text: &str) {
+        if !self.global.quiet {
+            eprintln!("{}", visible_line(text));
+        }
+    }
+
     fn end_line(&mut self) -> io::Result<()> {
         let end = if self.in_line { "\n" } else { "" };
         self.write(end)
@@ -46,6 +60,14 @@ impl Plain {
 }
 
 impl Output for Plain {
+    fn interrupting(&mut self) -> io::Result<()> {
+        if self.running > 0 && !std::mem::replace(&mut self.stopping, true) {
+            self.end_line()?;
+            self.aside(wording::RECEIVED);
+        }
+        Ok(())
+    }
+
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "what happens beside the answers is not written"
@@ -67,6 +89,22 @@ impl Output for Plain {
             ConversationEvent::Interrupted {
                 partial: Some(_), ..
             } => self.marked("[interrupted]"),
+            ConversationEvent::ToolStarted { request } => {
+                self.running += 1;
+                self.end_line()?;
+                self.aside(&tool_line(request));
+                Ok(())
+            }
+            ConversationEvent::ToolEnded { request, result } => {
+                self.running = self.running.saturating_sub(1);
+                self.aside(&ended_line(request, result, self.stopping));
+                Ok(())
+            }
+            ConversationEvent::Interrupted { partial: None, .. } if self.stopping => {
+                self.stopping = false;
+                self.aside(wording::CHOICES);
+                self.end_line()
+            }
             ConversationEvent::Interrupted { partial: None, .. }
             | ConversationEvent::Failed { .. } => self.end_line(),
             _ => Ok(()),

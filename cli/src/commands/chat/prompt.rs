@@ -57,6 +57,11 @@ impl Prompt {
         self.remember(&text);
     }
 
+    /// Puts a text into the line, to be edited.
+    pub(super) fn put(&mut self, text: &str) {
+        self.input = Input::new(text.to_owned());
+    }
+
     /// Takes in what the terminal says.
     pub(super) fn take(&mut self, event: &Event) -> Option<Wish> {
         match event {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use llm::{AtProvider, ChatPartial, ChatUsage, ConversationEvent, TokenCount};
 use routing_core::StopReason;
+use routing_core::model::ToolRequest;
 use serde_json::{Value, json};
 
 use super::lines::Output;
@@ -37,10 +38,20 @@ fn record(event: &ConversationEvent) -> Option<Value> {
         ConversationEvent::Restarted => json!({"type": "restarted"}),
         ConversationEvent::Answered {
             text,
+            tool_requests,
             usage,
             cut_off,
         } => {
-            json!({"type": "answered", "text": text, "cutOff": cut_off, "usage": of_usage(*usage)})
+            let asked: Vec<Value> = tool_requests.iter().map(of_request).collect();
+            json!({"type": "answered", "text": text, "cutOff": cut_off, "usage": of_usage(*usage),
+                "toolRequests": asked})
+        }
+        ConversationEvent::ToolStarted { request } => {
+            json!({"type": "toolStarted", "request": of_request(request)})
+        }
+        ConversationEvent::ToolEnded { request, result } => {
+            json!({"type": "toolEnded", "request": of_request(request),
+                "state": result.state.word(), "summary": result.summary, "text": result.text})
         }
         ConversationEvent::Failed { error } => {
             json!({"type": "failed", "error": crate::causes(&**error)})
@@ -58,6 +69,10 @@ fn record(event: &ConversationEvent) -> Option<Value> {
     })
 }
 
+fn of_request(request: &ToolRequest) -> Value {
+    json!({"id": request.id, "tool": request.name, "arguments": request.arguments})
+}
+
 fn of_reason(reason: &StopReason) -> Value {
     json!({"source": reason.source, "mode": reason.mode, "message": reason.message,
         "timestamp": reason.timestamp})
@@ -72,6 +87,7 @@ fn of_partial(partial: &ChatPartial) -> Value {
     };
     json!({
         "text": partial.text,
+        "toolRequests": partial.tool_requests.iter().map(of_request).collect::<Vec<Value>>(),
         "usage": of_usage(partial.usage),
         "atProvider": at_provider,
         "mayBeBilled": partial.may_be_billed(),
@@ -100,21 +116,23 @@ fn of_count(count: TokenCount) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use llm::{ChatPartial, ChatUsage, ConversationEvent};
-    use routing_core::model::{Message, TokenUsage};
+    use llm::{ChatPartial, ChatUsage, ConversationEvent, EstimationMethod, TokenCount};
 
     use super::record;
     use crate::commands::chat::now;
 
     #[test]
     fn an_interrupt_tells_what_is_kept_and_how_its_cost_is_known() {
-        let said = TokenUsage {
-            input: Some(3),
-            output: None,
+        let usage = ChatUsage {
+            input: TokenCount::Reported(3),
+            output: TokenCount::Estimated {
+                tokens: 1,
+                method: EstimationMethod::QuarterOfCharacters,
+            },
         };
         let partial = ChatPartial {
             text: "half".to_owned(),
-            usage: ChatUsage::of_interrupted(said, &[Message::user("x")], "half"),
+            usage,
             ..ChatPartial::default()
         };
         let event = ConversationEvent::Interrupted {

@@ -12,12 +12,15 @@ use routing_core::model::{ModelError, Role};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinError, JoinSet};
+use tools::wording;
 
 use super::command::{self, COMMANDS, Submitted};
 use super::prompt::{Prompt, Wish};
 use super::raw_terminal::RawTerminal;
 use super::screen::Screen;
-use super::{ChatBudget, failure, now, pace, usage_text};
+use super::tool_talk::{QUESTION_HINT, ToolTalk};
+use super::tools::Question;
+use super::{ChatBudget, ended_line, failure, now, pace, tool_line, usage_text};
 use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
 use crate::layout::columns_of;
@@ -40,6 +43,7 @@ type Ended = Result<RunEnd, RunError>;
 enum Happening {
     Terminal(Option<io::Result<Event>>),
     Told(ConversationEvent),
+    Asked(Box<Question>),
     RunEnded(Result<Ended, JoinError>),
     InterruptSignal,
     Terminated,
@@ -48,6 +52,7 @@ enum Happening {
 /// Talks until the person leaves.
 pub(super) async fn talk(
     conversation: Conversation,
+    questions: UnboundedReceiver<Question>,
     budget: Option<ChatBudget>,
     arguments: &ChatArguments,
     global: Global,
@@ -59,6 +64,7 @@ pub(super) async fn talk(
     let mut table = Table {
         keys: EventStream::new(),
         events,
+        questions,
         runs: JoinSet::new(),
         interrupts,
         terminations,
@@ -90,6 +96,8 @@ pub(super) async fn talk(
 struct Table {
     keys: EventStream,
     events: UnboundedReceiver<ConversationEvent>,
+    /// Whether tools may do something.
+    questions: UnboundedReceiver<Question>,
     /// The run under way, if any.
     runs: JoinSet<Ended>,
     interrupts: Signal,
@@ -105,15 +113,16 @@ impl Table {
             event = self.keys.next() => Happening::Terminal(event),
             // The conversation lives as long as the loop.
             Some(event) = self.events.recv() => Happening::Told(event),
+            Some(question) = self.questions.recv() => Happening::Asked(Box::new(question)),
             Some(ended) = self.runs.join_next() => Happening::RunEnded(ended),
         }
     }
 }
 
-struct Talk {
-    conversation: Conversation,
-    screen: Screen,
-    prompt: Prompt,
+pub(super) struct Talk {
+    pub(super) conversation: Conversation,
+    pub(super) screen: Screen,
+    pub(super) prompt: Prompt,
     palette: Palette,
     global: Global,
     base_url: Option<String>,
@@ -125,6 +134,8 @@ struct Talk {
     heard_of_answer: bool,
     /// Whether Ctrl+C was pressed where there was nothing to interrupt, and nothing was done since.
     leaving: bool,
+    /// The tools that run, and what is asked about those that may not without permission.
+    pub(super) tools: ToolTalk,
 }
 
 impl Talk {
@@ -146,6 +157,7 @@ impl Talk {
             pace: pace(arguments),
             heard_of_answer: false,
             leaving: false,
+            tools: ToolTalk::default(),
         }
     }
 
@@ -161,6 +173,8 @@ impl Talk {
     /// Draws what has changed.
     fn draw(&mut self, is_resting: bool) -> io::Result<()> {
         let hint = match (is_resting, self.heard_of_answer) {
+            (false, _) if self.tools.asks() => QUESTION_HINT,
+            (false, _) if self.tools.running() > 0 => "a tool runs · Ctrl+C stops it",
             (false, false) => "waiting for the model · Esc interrupts",
             (false, true) => "Esc interrupts · Enter sends the next message when it has finished",
             (true, _) if self.conversation.waiting() > 0 => "Enter sends what waits",
@@ -204,6 +218,10 @@ impl Talk {
                 }
                 ControlFlow::Continue(())
             }
+            Happening::Asked(question) => {
+                self.asked(*question);
+                ControlFlow::Continue(())
+            }
             Happening::RunEnded(ended) => self.run_ended(ended, table),
         }
     }
@@ -214,6 +232,7 @@ impl Talk {
         match wish {
             Wish::Redraw => {}
             Wish::Clear => self.screen.clear(),
+            Wish::Submit(line) if self.tools.asks() => self.answered_question(&line),
             Wish::Submit(line) => return self.submitted(command::read(&line), table),
             Wish::Interrupt | Wish::Escape if is_running => {
                 let key = if wish == Wish::Escape {
@@ -221,6 +240,10 @@ impl Talk {
                 } else {
                     "Ctrl+C"
                 };
+                // Said before anything has stopped.
+                if self.tools.begin_stop() {
+                    self.notice(wording::RECEIVED);
+                }
                 self.conversation.interrupt(now(key));
             }
             Wish::Escape => {}
@@ -325,16 +348,30 @@ impl Talk {
                 self.after_answer(&usage_text(usage));
             }
             ConversationEvent::Interrupted { reason, partial } => {
+                let tools_stopped = self.tools.over();
                 if reason.source == StopSource::System {
                     // Nobody pressed a key: the budget is spent.
                     self.notice(&format!("Not sent: {}.", reason.message));
                 } else if let Some(partial) = partial {
                     self.marked(INTERRUPTED);
                     self.after_answer(&partial_text(&partial));
+                } else if tools_stopped {
+                    self.notice(wording::CHOICES);
                 } else {
                     self.notice("Interrupted; no answer was under way.");
                 }
                 self.say_what_waits();
+            }
+            ConversationEvent::ToolStarted { request } => {
+                self.tools.started();
+                self.notice(&tool_line(&request));
+            }
+            ConversationEvent::ToolEnded { request, result } => {
+                let was_stopped = self.tools.ended();
+                self.notice(&ended_line(&request, &result, was_stopped));
+            }
+            ConversationEvent::Paused { reason } if reason.source == StopSource::System => {
+                self.notice(&format!("Paused: {}. Enter goes on.", reason.message));
             }
             ConversationEvent::Failed { error } => self.failed(&error),
             ConversationEvent::TakenBack => self.notice("Another answer:"),
@@ -388,11 +425,17 @@ impl Talk {
         self.screen.rows(rows.iter().map(String::as_str));
     }
 
-    fn notice(&mut self, text: &str) {
+    pub(super) fn notice(&mut self, text: &str) {
         let rows: Vec<String> = broken(&visible_line(text), columns() - 1)
             .iter()
             .map(|row| self.palette.paint(Tone::Faint, row))
             .collect();
+        self.screen.rows(rows.iter().map(String::as_str));
+    }
+
+    /// A row of what a person decides about, whole: nothing of it is cut off.
+    pub(super) fn question_row(&mut self, line: &str) {
+        let rows = broken(line, columns() - 1);
         self.screen.rows(rows.iter().map(String::as_str));
     }
 

@@ -264,8 +264,21 @@ fn to_json(value: &impl serde::Serialize) -> Result<String, Failure> {
     serde_json::to_string(value).map_err(|error| Failure::new(Exit::Failure, error.to_string()))
 }
 
-/// What an answer amounts to.
-pub(super) fn verdict_of(answer: &Answer) -> Verdict {
+/// What an answer amounts to. About a tool nothing is decided by saying nothing.
+///
+/// # Errors
+///
+/// In words, what would be clear.
+fn verdict_of(interrupt: &Interrupt, answer: &Answer) -> Result<Verdict, String> {
+    match asked::matter(interrupt) {
+        Some(matter) => matter
+            .verdict(answer)
+            .ok_or_else(|| "choose one of the choices, or edit what is shown".to_owned()),
+        None => Ok(plain_verdict(answer)),
+    }
+}
+
+fn plain_verdict(answer: &Answer) -> Verdict {
     let says_nothing = answer.text.is_none()
         && answer.selected_choices.is_empty()
         && answer.confirmations.is_empty();
@@ -308,11 +321,15 @@ pub(in crate::commands) fn of_person(
     }
     let question = asked::question(interrupt)?;
     let answer = alone.answer(&question, |answer| {
-        takes(interrupt, verdict_of(answer))?;
+        takes(interrupt, verdict_of(interrupt, answer)?)?;
         fits(answer, &question)
     })?;
     match answer {
-        Some(answer) => Ok(Some(chosen(verdict_of(&answer), &answer)?)),
+        Some(answer) => {
+            let verdict = verdict_of(interrupt, &answer)
+                .map_err(|problem| Failure::new(Exit::Usage, problem))?;
+            Ok(Some(chosen(verdict, &answer)?))
+        }
         None => Ok(None),
     }
 }

@@ -116,6 +116,8 @@ async fn opening(
             versions: &[],
             escape: Some(pause),
             proposal: None,
+            decided: None,
+            unread: 0,
             all_versions: false,
         };
         text.push_str(&page.steps(palette));

@@ -81,6 +81,19 @@ fn asked_text(interrupt: &Interrupt, palette: Palette) -> String {
 
 fn how(interrupt: &Interrupt) -> String {
     match (interrupt.state, interrupt.family()) {
+        (State::AwaitingReview, Family::Question) if asked::matter(interrupt).is_some() => {
+            let allowed: Vec<&str> = interrupt
+                .allowed
+                .iter()
+                .copied()
+                .map(verdict_name)
+                .collect();
+            format!(
+                "\nDecide with: irq review {} --decision {}\n",
+                interrupt.id,
+                allowed.join("|")
+            )
+        }
         (State::AwaitingReview, Family::Question) => format!(
             "\nDecide with: irq review {} --decision respond --message TEXT\n",
             interrupt.id

@@ -18,6 +18,7 @@ use super::limits::OuterLimits;
 use crate::exit::{Exit, Failure, causes};
 use crate::keep::{Keeping, Kept};
 use crate::model::{ModelChoice, Rehearsal};
+use crate::tooling::{OpenedTools, PreparedTools};
 
 /// Everything that was checked before a run is taken.
 pub(in crate::commands) struct Prepared {
@@ -28,6 +29,8 @@ pub(in crate::commands) struct Prepared {
     script: Option<Script>,
     limits: OuterLimits,
     is_deaf: bool,
+    /// What its agents may use.
+    tools: Option<PreparedTools>,
 }
 
 /// Who takes part in a run beside its agents.
@@ -40,6 +43,8 @@ pub(in crate::commands) struct Beside {
     pub(in crate::commands) observer: Arc<dyn RunObserver>,
     /// A letter for the agent that has the turn.
     pub(in crate::commands) input: Option<String>,
+    /// Is told what should be known of its agents' tools.
+    pub(in crate::commands) note: Box<dyn Fn(String) + Send + Sync>,
 }
 
 impl Prepared {
@@ -74,6 +79,7 @@ impl Prepared {
             script: script.clone(),
         })?;
         limits.check(model.name())?;
+        let tools = order.tools.as_ref().map(PreparedTools::of).transpose()?;
         Ok(Self {
             order,
             goal,
@@ -82,6 +88,7 @@ impl Prepared {
             script,
             limits,
             is_deaf,
+            tools,
         })
     }
 
@@ -115,6 +122,11 @@ impl Prepared {
         &self.limits
     }
 
+    /// Whether its agents have tools.
+    pub(super) const fn has_tools(&self) -> bool {
+        self.tools.is_some()
+    }
+
     /// Whether a part of the script is for a rehearsal, which the model is not.
     pub(super) const fn is_deaf(&self) -> bool {
         self.is_deaf
@@ -124,7 +136,7 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// Where a limit cannot be watched.
+    /// Where a limit cannot be watched, or the tools cannot be opened.
     ///
     /// # Cancel safety
     ///
@@ -140,7 +152,12 @@ impl Prepared {
             reviewer,
             observer,
             input,
+            note,
         } = beside;
+        let tools = match self.tools {
+            Some(prepared) => Some(prepared.open(&*note).await?),
+            None => None,
+        };
         let steps = self
             .script
             .as_ref()
@@ -157,6 +174,7 @@ impl Prepared {
             limits: self.order.limits,
             policy: HandlerPolicy::default(),
             clock: Arc::new(SystemClock),
+            tools: tools.as_ref().map(OpenedTools::agents),
             store: keeping.run_store(kept, input, self.limits.policy()),
         };
         let watched = self.limits.watch(kept)?;
@@ -172,6 +190,9 @@ impl Prepared {
             Workflow::PlanExecute => execute_plan(config, &scope).await,
         };
         drop(watched);
+        if let Some(tools) = tools {
+            tools.close(&*note).await;
+        }
         Ok(report)
     }
 }

@@ -39,6 +39,12 @@ pub(super) fn run(
     global: Global,
 ) -> anyhow::Result<Exit> {
     refuse_local_flags(&arguments.talk, &arguments.limits)?;
+    if arguments.tools.tools.is_some() {
+        let text = "--tools gives agents a folder of the machine that executes the run";
+        return Err(Failure::new(Exit::Usage, text)
+            .hint("run it there, with --store; a server gives its runs no tools")
+            .into());
+    }
     let source = GoalSource::of(arguments.goal.as_deref());
     let talk = Talk {
         input_is_free: !source.takes_input(),

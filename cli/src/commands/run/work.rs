@@ -22,6 +22,7 @@ use crate::model::Watched;
 use crate::reviewer::InterruptCount;
 use crate::stage::Stage;
 use crate::storage::Storage;
+use crate::tooling::InterruptedTools;
 
 /// How fast the rehearsal speaks where somebody watches, in tokens a second.
 const WATCHED_PACE: u32 = 400;
@@ -106,20 +107,34 @@ pub(in crate::commands) async fn perform(
     let stage_thread = Stage::open(talk.report(global), unread)?;
     let stage = stage_thread.stage();
     let seen = SeenSignal::default();
+    let has_tools = work.prepared.has_tools();
     let settings = work.prepared.limits().signals(actor()?)?;
-    let listening = keeping.listen(signals, settings, Spoken::new(stage.clone(), seen.clone()));
+    let listening = keeping.listen(
+        signals,
+        settings,
+        Spoken::new(stage.clone(), seen.clone(), has_tools),
+    );
     for note in &work.notes {
         stage.notice(note.clone());
     }
     let model = Arc::new(Watched::new(work.prepared.model(), stage.clone()));
     let count = Arc::new(InterruptCount::default());
+    let interrupted = Arc::new(InterruptedTools::default());
     let beside = Beside {
         model: Arc::clone(&model) as Arc<dyn LanguageModel>,
         reviewer: talk.reviewer(work.prepared.script(), &count, &stage, global)?,
-        observer: Arc::new(Observers(vec![count, Arc::new(stage.clone())])),
+        observer: Arc::new(Observers(vec![
+            count,
+            Arc::clone(&interrupted) as Arc<_>,
+            Arc::new(stage.clone()),
+        ])),
         input,
+        note: note_on(&stage),
     };
     let report = work.prepared.execute(&keeping, &kept, beside).await?;
+    if interrupted.any() {
+        stage.notice(tools::wording::CHOICES);
+    }
     let limited = kept.control.was_limited();
     let settled = settle(kept, &report).await;
     // The signals are heard until all is written: whoever reads may have stopped to.
@@ -143,6 +158,12 @@ pub(in crate::commands) async fn perform(
         Some(failure) => Err(failure.into()),
         None => Ok(ending.exit()),
     }
+}
+
+/// Tells whoever watches what should be known of the tools.
+fn note_on(stage: &Stage) -> Box<dyn Fn(String) + Send + Sync> {
+    let stage = stage.clone();
+    Box::new(move |note| stage.notice(note))
 }
 
 /// Stops a run whose output nobody reads any more.

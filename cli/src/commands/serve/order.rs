@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use agents::catalogue;
-use agents::run::{Goal, RunLimits, RunOrder, Workflow};
+use agents::run::{Goal, RunLimits, RunOrder, ToolOrder, Workflow};
 use interrupts::life::Actor;
 use llm::Script;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,7 @@ use crate::commands::run::OuterLimits;
 use crate::exit::{Exit, Failure};
 use crate::model::ModelChoice;
 use crate::spending::amount;
+use crate::tooling;
 
 /// The field of a stored order that names who launched the run. Readers of older programs pass over it.
 const LAUNCHED_BY: &str = "launched_by";
@@ -37,6 +38,8 @@ pub(super) struct Defaults {
     /// What holds for every run.
     pub(super) limits: OuterLimits,
     max_steps: Option<NonZeroU32>,
+    /// What agents may use: the same for every run.
+    tools: Option<ToolOrder>,
 }
 
 /// The limits that a run brings along, kept with its order: they hold wherever a server goes on with it.
@@ -87,6 +90,7 @@ impl Defaults {
             put_aside_after: arguments.put_aside_after.unsigned_abs(),
             limits: OuterLimits::of_server(&arguments.limits)?,
             max_steps: arguments.limits.max_steps,
+            tools: tooling::order(&arguments.tools)?,
         })
     }
 
@@ -112,7 +116,7 @@ impl Defaults {
         self.tightened(&own)
             .map_err(|error| wrong("options.budget_usd", error))?;
         let order = RunOrder {
-            version: workflow.form(),
+            version: RunOrder::form(workflow, self.tools.as_ref()),
             workflow,
             goal: goal.as_str().to_owned(),
             workspace: workspace.to_string_lossy().into_owned(),
@@ -125,6 +129,7 @@ impl Defaults {
                 corrections: options.corrections.unwrap_or(defaults.corrections),
                 ..defaults
             },
+            tools: self.tools.clone(),
         };
         let content = stored(&order, launch, &own).map_err(|error| wrong("options", error))?;
         Ok((order, content))
@@ -250,6 +255,7 @@ mod tests {
             put_aside_after: Duration::ZERO,
             limits: crate::commands::run::OuterLimits::none(),
             max_steps: None,
+            tools: None,
         }
     }
 

@@ -68,6 +68,7 @@ impl Work {
             reviewer: Arc::new(Awaiting::new(standstill.watch(), self.put_aside_after)),
             observer: standstill,
             input: self.input,
+            note: Box::new(|note| tracing::warn!(%note, "of the tools of a run")),
         };
         let report = self.prepared.execute(keeping, &kept, beside).await?;
         settle(kept, &report).await?;

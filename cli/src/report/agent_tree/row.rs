@@ -134,6 +134,12 @@ impl AgentRow {
         }
     }
 
+    /// Whether it stands for a whole plan whose steps are carried out.
+    pub(super) fn is_plan_at_work(&self) -> bool {
+        let is_plan = matches!(self.name, RowName::Plan(_)) && self.parent.is_none();
+        is_plan && self.state == NodeState::Running && !self.children.is_empty()
+    }
+
     pub(super) fn has_ended(&self) -> bool {
         matches!(
             self.state,

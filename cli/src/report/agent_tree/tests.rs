@@ -1,6 +1,7 @@
 //! Each test tells what happened and compares the picture.
 
 use agents::AgentKind;
+use agents::plan_execute::PlanRole;
 use agents::run::{NodeState, RunEvent, RunOccurrence};
 use expect_test::{Expect, expect};
 use jiff::Timestamp;
@@ -8,6 +9,8 @@ use routing_core::model::TokenUsage;
 use routing_core::{
     InterruptDetails, InterruptId, InterruptType, NodeId, RunId, StopMode, StopReason, StopSource,
 };
+
+use serde_json::{Value, json};
 
 use super::{AgentTree, Picture};
 use crate::layout::columns_of;
@@ -240,4 +243,68 @@ fn no_line_is_wider_than_the_screen() {
     for columns in 40..130 {
         tale.picture(columns, 20);
     }
+}
+
+/// A plan whose first steps are done.
+fn plan_of(done: &[&str], left: &[&str]) -> RunEvent {
+    // A step has the same name in all versions of a plan.
+    let known = ["knead", "bake", "sell", "give away"];
+    let step = |task: &&str| {
+        let id = known.iter().position(|other| other == task);
+        json!({"id": id, "task": task})
+    };
+    let finished = done.iter().map(|task| {
+        let mut step = step(task);
+        step["result"] = json!("as it should be");
+        step
+    });
+    let rest = left.iter().map(step);
+    let read = |steps: Vec<Value>| serde_json::from_value(Value::Array(steps)).unwrap();
+    let left = serde_json::from_value(Value::Array(rest.collect())).unwrap();
+    RunEvent::PlanStands {
+        done: read(finished.collect()),
+        left,
+    }
+}
+
+#[test]
+fn a_plan_is_a_tree_of_its_steps_with_the_one_under_way() {
+    let mut tale = Tale::new();
+    tale.tell(plan_of(&["knead"], &["bake", "sell"]));
+    tale.second = 3;
+    tale.tell(RunEvent::PlanStepStarted {
+        node: NodeId::new("root/executor").unwrap(),
+        role: PlanRole::Executor,
+        step: 4,
+        task: Some("bake".to_owned()),
+    });
+    tale.check(
+        70,
+        10,
+        &expect![[r#"
+        ⠋ Plan 1/3
+        ├ ✓ knead                     as it should be
+        ├ ⠋ bake    step 4      2.0s  asks its model
+        └ ○ sell
+        1 working · 1 ready · 1 done · step 4 · 5.0s   Ctrl+C stops"#]],
+    );
+    // A step that goes leaves no row behind.
+    tale.tell(plan_of(&["knead", "bake"], &["give away"]));
+    tale.tell(RunEvent::PlanTold {
+        fact: serde_json::from_value(json!({
+            "kind": "user_escape", "reason": "let me look", "time": "2026-01-01T00:00:00Z",
+            "current_plan": ["give away"], "completed_steps": 2, "total_steps": 3,
+        }))
+        .unwrap(),
+    });
+    tale.check(
+        70,
+        10,
+        &expect![[r#"
+        ‖ Plan 2/3                       paused: let me look
+        ├ ✓ knead                        as it should be
+        ├ ✓ bake       step 4      0.0s  as it should be
+        └ ○ give away
+        1 waiting · 1 ready · 2 done · step 4 · 5.0s   Ctrl+C stops"#]],
+    );
 }

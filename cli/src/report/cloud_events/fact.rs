@@ -4,6 +4,7 @@ use agents::run::RunEvent;
 use llm::{ChatUsage, TokenCount};
 use routing_core::{AgentType, InterruptId, NodeId};
 use serde_json::{Value, json};
+use tools::CallEnd as ToolEnd;
 
 use crate::model::{CallEnd, CallMoment, CallPhase};
 
@@ -51,6 +52,20 @@ impl Fact {
             subject: Subject::Interrupt(interrupt),
             data,
         }
+    }
+}
+
+/// The name of the event with which a tool call ends. Whatever ran to its end is finished, however that went.
+const fn tool_end_name(end: &ToolEnd) -> &'static str {
+    match end {
+        ToolEnd::Interrupted { .. } => "tool.interrupted",
+        ToolEnd::Skipped { .. } => "tool.skipped",
+        ToolEnd::Finished { .. }
+        | ToolEnd::FinishedAnyway { .. }
+        | ToolEnd::Failed { .. }
+        | ToolEnd::FailedAnyway { .. }
+        | ToolEnd::Denied { .. }
+        | ToolEnd::TimedOut { .. } => "tool.finished",
     }
 }
 
@@ -121,6 +136,40 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
                 "agent_id": node, "agent_type": kind, "step": step, "field": field,
                 "summary": summary, "usage": usage, "corrections": corrections,
             }),
+        ),
+        RunEvent::ToolStarted {
+            node,
+            call,
+            tool,
+            arguments,
+        } => Fact::agent(
+            "tool.started",
+            node,
+            json!({"agent_id": node, "call_id": call, "tool": tool, "arguments": arguments}),
+        ),
+        RunEvent::ToolProgress {
+            node,
+            call,
+            tool,
+            progress,
+        } => Fact::agent(
+            "tool.progress",
+            node,
+            json!({"agent_id": node, "call_id": call, "tool": tool, "progress": progress}),
+        ),
+        RunEvent::ToolEnded { node, message } => Fact::agent(
+            tool_end_name(&message.end),
+            node,
+            json!({
+                "agent_id": node, "call_id": message.call, "tool": message.tool,
+                "outcome": message.end.word(), "left_behind": message.end.left_behind(),
+                "message": message.text(),
+            }),
+        ),
+        RunEvent::ToolLateResultDropped { node, tool } => Fact::agent(
+            "tool.late_result_dropped",
+            node,
+            json!({"agent_id": node, "tool": tool}),
         ),
         // The event's own JSON, as a supervisor would publish it.
         RunEvent::EventPublished { event } => {

@@ -8,10 +8,14 @@ use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::review::Answer;
 use routing_core::{AgentType, NodeId};
 
-use crate::model::{CallEnd, CallPhase};
+use tools::{CallEnd, Progress, ToolMessage, Verdict};
+
+use crate::layout::cut;
+use crate::model::{CallEnd as ModelCallEnd, CallPhase};
 use crate::palette::Tone;
 use crate::report::Detail;
 use crate::report::agent_tree::AgentTree;
+use crate::tooling::is_interrupted;
 use crate::visible::visible_line;
 
 /// The first line of a message that tells an agent how its interrupt was decided.
@@ -19,6 +23,9 @@ const DECISION_MARK: &str = "[decision]";
 
 /// The field of every agent's record in which its interrupts stand.
 const INTERRUPT_FIELD: &str = "interruptRequest";
+
+/// How much is shown of a call's arguments, and of what came of it.
+const WIDEST_CALL: usize = 160;
 
 /// Something that is told.
 #[derive(Debug)]
@@ -120,6 +127,34 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
                 ..moment
             })
         }
+        RunEvent::ToolStarted {
+            node,
+            tool,
+            arguments,
+            ..
+        } => {
+            let arguments = cut(&line(&arguments.to_string()), WIDEST_CALL);
+            let what = format!("uses {}: {arguments}", line(tool));
+            Moment::of(tree.label(node), "⚒", Tone::Plain, what)
+        }
+        RunEvent::ToolProgress {
+            node,
+            tool,
+            progress,
+            ..
+        } => Moment::change(
+            tree.label(node),
+            format!(
+                "{}: {}",
+                line(tool),
+                cut(&line(&progress_words(progress)), WIDEST_CALL)
+            ),
+        ),
+        RunEvent::ToolEnded { node, message } => tool_ended(tree, node, message),
+        RunEvent::ToolLateResultDropped { node, tool } => Moment::change(
+            tree.label(node),
+            format!("a result of {} came too late, and was dropped", line(tool)),
+        ),
         RunEvent::EventPublished { event } => published(tree, event),
         RunEvent::EventRefused { event, reason } => Moment::of_run(
             "✗",
@@ -249,10 +284,54 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
     }
 }
 
+/// What a running tool tells, in words.
+fn progress_words(progress: &Progress) -> String {
+    match progress {
+        Progress::Output { text, .. } => text.trim_end().to_owned(),
+        Progress::Step {
+            done,
+            total,
+            message,
+        } => {
+            let far = match total {
+                Some(total) => format!("{done} of {total}"),
+                None => done.to_string(),
+            };
+            match message {
+                Some(message) => format!("{far}, {message}"),
+                None => far,
+            }
+        }
+    }
+}
+
+/// What became of a call. What an interrupt made of it is said in the standard words.
+fn tool_ended(tree: &AgentTree, node: &NodeId, message: &ToolMessage) -> Option<Moment> {
+    let who = tree.label(node);
+    if is_interrupted(&message.end) || matches!(message.end, CallEnd::TimedOut { .. }) {
+        let what = visible_line(&tools::wording::line(message));
+        return Moment::of(who, "⊘", Tone::Waiting, what);
+    }
+    let (symbol, tone) = match &message.end {
+        CallEnd::Finished { output } if output.verdict == Verdict::Done => ("✓", Tone::Good),
+        CallEnd::Denied { .. } => ("✗", Tone::Waiting),
+        CallEnd::Finished { .. }
+        | CallEnd::Failed { .. }
+        | CallEnd::Interrupted { .. }
+        | CallEnd::FinishedAnyway { .. }
+        | CallEnd::FailedAnyway { .. }
+        | CallEnd::Skipped { .. }
+        | CallEnd::TimedOut { .. } => ("✗", Tone::Bad),
+    };
+    let text = cut(&visible_line(&message.text()), WIDEST_CALL);
+    let what = format!("{}: {text}", visible_line(&message.tool));
+    Moment::of(who, symbol, tone, what)
+}
+
 /// What to say of a call to a model: only what is told nowhere else.
 pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<Moment> {
     match phase {
-        CallPhase::Ended(CallEnd::Cancelled { text, .. }) if !text.trim().is_empty() => {
+        CallPhase::Ended(ModelCallEnd::Cancelled { text, .. }) if !text.trim().is_empty() => {
             // The mark comes first: what follows may be cut.
             let what = format!(
                 "was interrupted in its answer [partial]: {}",
@@ -260,13 +339,15 @@ pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<Moment> {
             );
             Moment::of(who, "⊘", Tone::Waiting, what)
         }
-        CallPhase::Ended(CallEnd::GivenUp { why, .. }) => Moment::change(
+        CallPhase::Ended(ModelCallEnd::GivenUp { why, .. }) => Moment::change(
             who,
             format!("begins its answer again: {}", visible_line(why)),
         ),
         CallPhase::Started
         | CallPhase::Ended(
-            CallEnd::Answered { .. } | CallEnd::Cancelled { .. } | CallEnd::Failed { .. },
+            ModelCallEnd::Answered { .. }
+            | ModelCallEnd::Cancelled { .. }
+            | ModelCallEnd::Failed { .. },
         ) => None,
     }
 }

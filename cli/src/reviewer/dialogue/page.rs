@@ -183,7 +183,7 @@ impl Page<'_> {
     /// Why a person is asked, where the agent did not ask for one.
     fn why(&self) -> Vec<String> {
         let text = match &self.question.kind {
-            QuestionKind::HumanReview => return Vec::new(),
+            QuestionKind::HumanReview | QuestionKind::Tool { .. } => return Vec::new(),
             QuestionKind::UnsureReview {
                 suggestion,
                 confidence,
@@ -238,7 +238,16 @@ impl Page<'_> {
     }
 
     fn way(&self) -> String {
-        let text = format!("    The answer goes to {}.", self.question.target);
+        let text = match &self.question.kind {
+            QuestionKind::Tool { .. } => {
+                "    The answer goes to the call. Words alone are a no, with its reason.".to_owned()
+            }
+            QuestionKind::HumanReview
+            | QuestionKind::UnsureReview { .. }
+            | QuestionKind::UnfilledRequest { .. } => {
+                format!("    The answer goes to {}.", self.question.target)
+            }
+        };
         self.palette.paint(Tone::Faint, &text)
     }
 

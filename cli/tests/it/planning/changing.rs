@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, Running, kinds, run_id, tasks, texts};
+use super::desk::{Desk, Running, kinds, tasks, texts};
 use crate::program::{end, end_with_input, spawn};
 
 const CONFLICT: i32 = 4;
@@ -62,9 +62,17 @@ fn a_preview_changes_nothing_and_what_it_showed_is_applied_by_its_digest() {
     let applied = desk.json(&["plan", &run, "--apply", &digest[..12]]);
     assert_eq!(applied["decision"]["decision"], "modify_plan");
     assert_eq!(applied["decision"]["payload"]["plan"], proposal["plan"]);
+    let decided = desk.plan(&run);
+    assert_eq!(decided["decided"]["decision"], "modify_plan");
+    let shown = end(&mut desk.irq(&["plan", &run])).exits_with(0).output;
+    assert!(
+        shown.contains("carried out when the run goes on"),
+        "{shown}"
+    );
     end(&mut desk.irq(&["resume", &run])).exits_with(0);
     let ended = desk.plan(&run);
     assert_eq!(ended["state"], "completed");
+    assert_eq!(ended["decided"], Value::Null);
     let done = tasks(&ended["done"]);
     assert_eq!(done[1..3], ["check the oven", first.as_str()], "{done:?}");
     let told = kinds(&desk.told(&run));
@@ -240,9 +248,15 @@ fn a_working_run_is_previewed_and_not_changed_and_another_workflow_has_no_plan()
     end(&mut desk.irq(&["resume", &run])).exits_with(0);
     assert_eq!(tasks(&desk.plan(&run)["done"]), ["other"]);
     let mut agents = desk.kept(crate::program::run_in(desk.folder.path()));
-    let seen = end(agents.arg("--json")).exits_with(0).output;
-    let of_agents = run_id(&seen);
-    let refused = end(&mut desk.irq(&["plan", &of_agents]));
+    end(&mut agents).exits_with(0);
+    let all = end(&mut desk.irq(&["ps", "--all", "--json"])).exits_with(0);
+    let all = crate::program::lines(&all.output);
+    let of_agents = all
+        .iter()
+        .find(|other| other["id"] != run.as_str())
+        .unwrap();
+    let of_agents = of_agents["id"].as_str().unwrap();
+    let refused = end(&mut desk.irq(&["plan", of_agents]));
     refused.exits_with(2).says("carries out no plan");
 }
 
@@ -275,4 +289,27 @@ fn a_review_with_steps_is_bound_to_the_plan_and_what_makes_none_is_refused() {
     assert!(decided.output.contains("+ a"), "{}", decided.output);
     end(&mut desk.irq(&["resume", &run])).exits_with(0);
     assert_eq!(tasks(&desk.plan(&run)["done"])[1..], ["a"]);
+}
+
+#[test]
+fn a_plan_that_cannot_go_on_is_changed_by_the_answer_to_its_question() {
+    let desk = Desk::new();
+    let wrong = json!([{"agent": "EXECUTOR", "turn": 2, "answer": {"nonsense": true}}]);
+    let path = crate::program::script(desk.folder.path(), &wrong);
+    let mut command = desk.run();
+    end(command.arg("--script").arg(path).arg("--no-input")).exits_with(5);
+    let run = desk.only_run()["id"].as_str().unwrap().to_owned();
+    let plan = desk.plan(&run);
+    assert_eq!(
+        (&plan["state"], &plan["is_held"]),
+        (&json!("waiting"), &json!(true))
+    );
+    let wanted = r#"["sweep the floor"]"#;
+    let preview = desk.json(&["plan", &run, "--preview", wanted]);
+    let digest = preview["proposal"]["digest"].as_str().unwrap();
+    desk.json(&["plan", &run, "--apply", digest]);
+    end(&mut desk.irq(&["resume", &run])).exits_with(0);
+    let ended = desk.plan(&run);
+    assert_eq!(tasks(&ended["done"]), ["sweep the floor"]);
+    assert!(kinds(&desk.told(&run)).contains(&"system_error".to_owned()));
 }

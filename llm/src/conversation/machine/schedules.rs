@@ -2,13 +2,14 @@
 //! neither lost nor told twice, and no message is lost.
 
 use jiff::Timestamp;
-use routing_core::model::Role;
+use routing_core::model::{Role, ToolRequest};
 use routing_core::{StopMode, StopReason, StopSource};
 use shuttle::sync::{Arc, Mutex};
 use shuttle::{check_random, thread};
 
 use super::{Machine, Next, RunNumber, StepEnd};
 use crate::chat::{ChatPartial, ChatReply, ChatUsage};
+use crate::conversation::desk::{ToolResult, ToolState};
 use crate::conversation::event::{Asked, ConversationEvent, ConversationStatus, RunEnd};
 
 /// Schedules that are tried for each scenario.
@@ -33,6 +34,10 @@ fn drive(machine: &Shared) -> Option<RunEnd> {
         let next = machine.lock().unwrap().next(run);
         match next {
             Next::Over(end) => return Some(end),
+            Next::Tools(requests) => run_tools(machine, run, requests.len()),
+            Next::RoundsUsedUp(_) => {
+                machine.lock().unwrap().ask(reason(StopMode::Graceful));
+            }
             Next::Step(_messages) => {
                 let ended = step(machine, run);
                 let over = machine.lock().unwrap().step_ended(run, ended);
@@ -61,12 +66,44 @@ fn step(machine: &Shared, run: RunNumber) -> StepEnd {
         machine.piece(run, piece);
         text.push_str(piece);
     }
+    // The first answer of a conversation with tools asks for two; where there are none that counts as none.
+    let machine = machine.lock().unwrap();
+    let asks = !machine
+        .history()
+        .entries()
+        .iter()
+        .any(|entry| entry.message.role == Role::Tool);
+    let requests = if asks { 2 } else { 0 };
     StepEnd::Answered(ChatReply {
-        tool_requests: Vec::new(),
+        tool_requests: vec![ToolRequest::new("same", "list", "{}"); requests],
         text,
         usage: ChatUsage::default(),
         cut_off: false,
     })
+}
+
+/// Runs tools one after the other until it sees that the run was interrupted.
+fn run_tools(machine: &Shared, run: RunNumber, count: usize) {
+    let mut results = Vec::new();
+    for index in 0..count {
+        let mut machine = machine.lock().unwrap();
+        if machine.status() == ConversationStatus::Interrupting {
+            break;
+        }
+        machine.tool_started(run, index);
+        drop(machine);
+        thread::yield_now();
+        results.push(ToolResult {
+            text: index.to_string(),
+            state: ToolState::Finished,
+            summary: String::new(),
+        });
+    }
+    machine.lock().unwrap().tools_ended(run, results);
+}
+
+fn with_tools() -> Shared {
+    Arc::new(Mutex::new(Machine::new(None).with_tools(5)))
 }
 
 fn shared() -> Shared {
@@ -174,6 +211,37 @@ fn of_two_runs_that_begin_at_once_one_runs() {
             let machine = machine.lock().unwrap();
             assert_eq!(machine.history().entries().len(), 2, "answered once");
             assert!(!machine.has_work());
+        },
+        SCHEDULES,
+    );
+}
+
+#[test]
+fn an_interrupt_that_races_with_tools_leaves_one_result_for_each_request() {
+    check_random(
+        || {
+            let machine = with_tools();
+            machine.lock().unwrap().send("hello".to_owned());
+            let runner = Arc::clone(&machine);
+            let run = thread::spawn(move || drive(&runner));
+            let asked = machine.lock().unwrap().ask(reason(StopMode::Immediate));
+            run.join().unwrap().unwrap();
+            if asked == Asked::StopsRun {
+                assert_eq!(machine.lock().unwrap().status(), ConversationStatus::Paused);
+            }
+            // Whatever was left to do is done by another run.
+            while machine.lock().unwrap().has_work() {
+                drive(&machine);
+            }
+            let machine = machine.lock().unwrap();
+            let entries = machine.history().entries();
+            let requests = entries
+                .iter()
+                .map(|entry| entry.message.tool_requests.len());
+            let results = entries
+                .iter()
+                .filter(|entry| entry.message.role == Role::Tool);
+            assert_eq!(requests.sum::<usize>(), results.count());
         },
         SCHEDULES,
     );

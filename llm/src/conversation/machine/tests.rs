@@ -2,11 +2,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use routing_core::model::{ModelError, Role};
+use routing_core::model::{ModelError, Role, ToolRequest};
 use routing_core::{StopMode, StopReason, StopSource};
 
 use super::{Machine, Next, RunNumber, StepEnd};
 use crate::chat::{ChatPartial, ChatReply, ChatUsage};
+use crate::conversation::desk::{ToolResult, ToolState};
 use crate::conversation::event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
 use crate::conversation::history::Completeness;
 use crate::conversation::validity::check_history;
@@ -31,6 +32,24 @@ fn answer(text: &str) -> StepEnd {
         usage: ChatUsage::default(),
         cut_off: false,
     })
+}
+
+/// An answer that asks for so many tools, all with the same id.
+fn asking(text: &str, count: usize) -> StepEnd {
+    StepEnd::Answered(ChatReply {
+        tool_requests: vec![ToolRequest::new("same", "list", "{}"); count],
+        text: text.to_owned(),
+        usage: ChatUsage::default(),
+        cut_off: false,
+    })
+}
+
+fn result(text: &str) -> ToolResult {
+    ToolResult {
+        text: text.to_owned(),
+        state: ToolState::Finished,
+        summary: String::new(),
+    }
 }
 
 fn cut_at(text: &str) -> StepEnd {
@@ -220,6 +239,75 @@ fn an_answer_is_taken_back_and_given_again() {
     assert!(!Machine::new(None).take_back_answer());
 }
 
+#[test]
+fn tools_are_run_before_the_next_step_and_late_results_change_nothing() {
+    let mut machine = Machine::new(None).with_tools(5);
+    machine.send("one".to_owned());
+    let run = machine.begin().unwrap();
+    machine.next(run);
+    machine.step_ended(run, asking("", 2)).unwrap();
+    assert!(matches!(machine.next(run), Next::Tools(requests) if requests.len() == 2));
+    machine.tool_started(run, 0);
+    machine.tool_ended(run, 0, result("first"));
+    machine.tools_ended(run, vec![result("other")]);
+    machine.tool_ended(run, 1, result("late"));
+    let Next::Step(messages) = machine.next(run) else {
+        panic!("the model reads the results");
+    };
+    let said: Vec<&str> = messages
+        .iter()
+        .map(|message| message.text.as_str())
+        .collect();
+    assert_eq!(said[..3], ["one", "", "first"]);
+    assert!(said[3].starts_with("Not executed"), "{said:?}");
+}
+
+#[test]
+fn an_interrupt_before_tools_begin_keeps_them_from_it_and_says_so() {
+    let mut machine = Machine::new(None).with_tools(5);
+    machine.send("one".to_owned());
+    let run = machine.begin().unwrap();
+    machine.next(run);
+    machine.ask(interrupt());
+    machine.step_ended(run, asking("I look.", 1)).unwrap();
+    assert!(matches!(
+        machine.next(run),
+        Next::Over(RunEnd::Interrupted { .. })
+    ));
+    let last = machine.history().entries().last().unwrap();
+    assert_eq!(last.message.role, Role::Tool);
+    assert!(last.message.text.starts_with("Not executed"));
+}
+
+#[test]
+fn whole_requests_of_an_interrupted_answer_are_kept_with_results_that_say_they_never_ran() {
+    let (mut machine, run) = {
+        let mut machine = Machine::new(None).with_tools(5);
+        machine.send("one".to_owned());
+        let run = machine.begin().unwrap();
+        machine.next(run);
+        (machine, run)
+    };
+    machine.ask(interrupt());
+    let partial = ChatPartial {
+        tool_requests: vec![ToolRequest::new("a", "list", "{}")],
+        ..ChatPartial::default()
+    };
+    let ended = StepEnd::Interrupted {
+        reason: interrupt(),
+        partial,
+    };
+    machine.step_ended(run, ended).unwrap();
+    let roles: Vec<Role> = machine
+        .history()
+        .entries()
+        .iter()
+        .map(|entry| entry.message.role)
+        .collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool]);
+    assert!(!machine.has_work(), "what was asked for is an answer");
+}
+
 /// What may happen to a conversation, in any order.
 #[derive(Debug, Clone)]
 enum Happening {
@@ -230,7 +318,11 @@ enum Happening {
     Interrupt,
     Piece(String),
     Answered(String),
+    Asking(String, usize),
     CutAt(String),
+    ToolStarted(usize),
+    ToolEnded(usize),
+    ToolsEnded(usize),
     Failed,
     Abandoned,
     TakenBack,
@@ -246,7 +338,12 @@ fn happening() -> impl Strategy<Value = Happening> {
         Just(Happening::Interrupt),
         text().prop_map(Happening::Piece),
         text().prop_map(Happening::Answered),
+        (text(), 0..4_usize).prop_map(|(text, count)| Happening::Asking(text, count)),
+        (text(), 0..4_usize).prop_map(|(text, count)| Happening::Asking(text, count)),
         text().prop_map(Happening::CutAt),
+        (0..4_usize).prop_map(Happening::ToolStarted),
+        (0..4_usize).prop_map(Happening::ToolEnded),
+        (0..4_usize).prop_map(Happening::ToolsEnded),
         Just(Happening::Failed),
         Just(Happening::Abandoned),
         Just(Happening::TakenBack),
@@ -258,8 +355,8 @@ proptest! {
     fn whatever_happens_the_next_call_is_valid_and_no_message_and_no_interrupt_is_lost(
         happenings in proptest::collection::vec(happening(), 0..40)
     ) {
-        let mut machine = Machine::new(Some("Be brief.".to_owned()));
-        let (mut run, mut stepping) = (None, false);
+        let mut machine = Machine::new(Some("Be brief.".to_owned())).with_tools(3);
+        let (mut run, mut stepping, mut tooling) = (None, false, false);
         let (mut sent, mut effective, mut told) = (Vec::new(), 0, 0);
         for happening in happenings {
             let before = machine.status();
@@ -271,14 +368,38 @@ proptest! {
                 Happening::Begin => {
                     if let Ok(begun) = machine.begin() {
                         run = Some(begun);
-                        stepping = false;
+                        (stepping, tooling) = (false, false);
                     }
                 }
-                Happening::Next if !stepping => {
-                    if let Some(run) = run && let Next::Step(messages) = machine.next(run) {
-                        stepping = true;
-                        prop_assert_eq!(check_history(&messages), Ok(()));
+                Happening::Next if !stepping && !tooling => {
+                    match run.map(|run| machine.next(run)) {
+                        Some(Next::Step(messages)) => {
+                            stepping = true;
+                            prop_assert_eq!(check_history(&messages), Ok(()));
+                        }
+                        Some(Next::Tools(requests)) => {
+                            tooling = true;
+                            prop_assert!(!requests.is_empty());
+                        }
+                        Some(Next::RoundsUsedUp(_)) => {
+                            machine.ask(reason(StopMode::Graceful));
+                        }
+                        Some(Next::Over(_)) | None => {}
                     }
+                }
+                Happening::Asking(text, count) if stepping => {
+                    machine.step_ended(run.unwrap(), asking(&text, count)).unwrap();
+                    stepping = false;
+                }
+                Happening::ToolStarted(index) if tooling => {
+                    machine.tool_started(run.unwrap(), index);
+                }
+                Happening::ToolEnded(index) if tooling => {
+                    machine.tool_ended(run.unwrap(), index, result("early"));
+                }
+                Happening::ToolsEnded(count) if tooling => {
+                    machine.tools_ended(run.unwrap(), vec![result("late"); count]);
+                    tooling = false;
                 }
                 Happening::Pause => {
                     machine.ask(reason(StopMode::Graceful));
@@ -306,13 +427,17 @@ proptest! {
                 }
                 Happening::Abandoned if before == ConversationStatus::Interrupting => {
                     machine.abandoned(run.unwrap(), interrupt());
-                    stepping = false;
+                    (stepping, tooling) = (false, false);
                 }
                 Happening::TakenBack => {
                     machine.take_back_answer();
                 }
                 // What needs a step under way, or an interrupt, and there is none.
                 Happening::Next
+                | Happening::Asking(..)
+                | Happening::ToolStarted(_)
+                | Happening::ToolEnded(_)
+                | Happening::ToolsEnded(_)
                 | Happening::Piece(_)
                 | Happening::Answered(_)
                 | Happening::CutAt(_)
@@ -329,5 +454,10 @@ proptest! {
             .chain(machine.waiting.iter().cloned())
             .collect::<Vec<_>>();
         prop_assert_eq!(kept, sent);
+        let entries = machine.history().entries();
+        let asked: usize = entries.iter().map(|entry| entry.message.tool_requests.len()).sum();
+        let results = entries.iter().filter(|entry| entry.message.role == Role::Tool).count();
+        let open = machine.open.unsaid().len() + machine.open.said();
+        prop_assert_eq!(asked, results + open, "one result for each request, or it is still open");
     }
 }

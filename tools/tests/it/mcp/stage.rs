@@ -87,12 +87,15 @@ impl ProgressSink for Steps {
 }
 
 /// A server that somebody else started, and that goes with the test.
-struct Elsewhere(Child);
+pub(crate) struct Elsewhere {
+    child: Child,
+    pub(crate) port: u16,
+}
 
 impl Drop for Elsewhere {
     fn drop(&mut self) {
-        let _gone = self.0.kill();
-        let _gone = self.0.wait();
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
     }
 }
 
@@ -103,7 +106,7 @@ pub(crate) struct Stage {
     pub(crate) steps: Arc<Steps>,
     pub(crate) counts: Arc<ToolCounts>,
     pub(crate) folder: tempfile::TempDir,
-    _elsewhere: Option<Elsewhere>,
+    elsewhere: Option<Elsewhere>,
 }
 
 /// What is different on a stage.
@@ -143,14 +146,32 @@ impl Stage {
                 (reach, None)
             }
             Way::Http => {
-                let (port, elsewhere) = serve(&command, &log);
+                let (port, elsewhere) = serve(&command, &log, &[]);
                 let reach = format!("url = \"http://127.0.0.1:{port}/mcp\"");
                 (reach, Some(elsewhere))
             }
         };
         let mut stage = Self::of(&format!("{reach}\n{}", setting.more), &setting, folder).await;
-        stage._elsewhere = elsewhere;
+        stage.elsewhere = elsewhere;
         stage
+    }
+
+    /// Ends the server that somebody else started.
+    pub(crate) fn end_elsewhere(&mut self) {
+        self.elsewhere = None;
+    }
+
+    /// Starts it again on the same port.
+    pub(crate) fn start_elsewhere(&mut self, port: u16) {
+        let log = self.folder.path().join("log");
+        let command = command(Sdk::Python, Way::Http);
+        let (_port, elsewhere) = serve(&command, &log, &[("PORT", &port.to_string())]);
+        self.elsewhere = Some(elsewhere);
+    }
+
+    /// The port of the server that somebody else started.
+    pub(crate) fn port(&self) -> u16 {
+        self.elsewhere.as_ref().unwrap().port
     }
 
     pub(crate) async fn new(sdk: Sdk, way: Way) -> Self {
@@ -195,7 +216,7 @@ impl Stage {
             steps,
             counts,
             folder,
-            _elsewhere: None,
+            elsewhere: None,
         }
     }
 
@@ -272,11 +293,16 @@ impl Stage {
 }
 
 /// Starts a server that prints its port.
-fn serve(command: &[String], log: &Path) -> (u16, Elsewhere) {
+pub(crate) fn serve(
+    command: &[String],
+    log: &Path,
+    variables: &[(&str, &str)],
+) -> (u16, Elsewhere) {
     let mut child = Command::new(&command[0])
         .args(&command[1..])
         .env("LOG", log)
         .env("MODULES", modules())
+        .envs(variables.iter().copied())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -284,7 +310,8 @@ fn serve(command: &[String], log: &Path) -> (u16, Elsewhere) {
     BufReader::new(child.stdout.take().unwrap())
         .read_line(&mut line)
         .unwrap();
-    (line.trim().parse().unwrap(), Elsewhere(child))
+    let port = line.trim().parse().unwrap();
+    (port, Elsewhere { child, port })
 }
 
 pub(crate) fn is_alive(pid: i32) -> bool {

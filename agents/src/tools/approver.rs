@@ -1,0 +1,193 @@
+//! Permission for a call: an interrupt to a person, about exactly this call.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use interrupts::life::{Decider, Interrupt, State, Verdict};
+use routing_core::StopScope;
+use serde_json::Value;
+use tools::{Approver, CallDigest, PermissionAnswer, PermissionRequest};
+
+use super::asking::{Asker, Heard};
+use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
+use super::round::RoundState;
+use super::tooling::Tooling;
+use crate::durable::decisions::answer;
+use crate::durable::error::KeepError;
+use crate::durable::place;
+
+/// The most characters of a call's arguments in the sentence that asks about it.
+const LONGEST_GIST: usize = 120;
+
+/// Asks a person about the calls of one round.
+pub(super) struct DeskApprover {
+    pub(super) tooling: Arc<Tooling>,
+    pub(super) state: Arc<RoundState>,
+    pub(super) asker: Asker,
+    /// The place of the model's answer that asked for the calls.
+    pub(super) asked_at: String,
+    /// The ids of the calls, each at its index.
+    pub(super) ids: Vec<String>,
+    /// The tools' own schemas, by their names.
+    pub(super) schemas: Vec<(String, Value)>,
+}
+
+impl DeskApprover {
+    fn matter(&self, request: &PermissionRequest, index: usize) -> ToolMatter {
+        let call = &request.call;
+        let tool = call.tool.as_str();
+        let schema = self.schemas.iter().find(|(name, _schema)| name == tool);
+        let root = self.tooling.settings.workspace.root();
+        let mut context = format!(
+            "The exact call of `{tool}`:\n{:#}\nIt works in: {}\n",
+            call.arguments,
+            root.display()
+        );
+        if let Some(preview) = &request.preview {
+            context.push_str(&format!("What it would change:\n{preview}\n"));
+        }
+        context.push_str(&format!(
+            "What is allowed is this one call, once (digest {}).",
+            request.digest
+        ));
+        let reason = format!(
+            "{} wants to use `{tool}`: {}",
+            self.asker.agent_type,
+            gist(&call.arguments)
+        );
+        let about = ToolQuestion {
+            asks: ToolQuestionKind::Permission,
+            tool: tool.to_owned(),
+            description: request.description.clone(),
+            call: call.id.clone(),
+            arguments: call.arguments.clone(),
+            digest: Some(request.digest),
+            preview: request.preview.clone(),
+            schema: schema
+                .map(|(_name, schema)| schema.clone())
+                .unwrap_or_default(),
+            place: place::tool_call(&self.asked_at, index),
+        };
+        ToolMatter::new(reason, context, about)
+    }
+
+    async fn decided(
+        &self,
+        request: &PermissionRequest,
+        index: usize,
+        scope: &StopScope,
+    ) -> Result<PermissionAnswer, KeepError> {
+        let id = request.call.id.as_str();
+        let matter = self.matter(request, index);
+        // A call that has changed is another question.
+        let name = format!("permission/{}", request.digest);
+        let desk = &self.tooling.desk;
+        match desk.ask(&self.asker, &name, &matter, scope).await? {
+            Heard::Ended(row) => {
+                desk.carried_out(&row).await?;
+                let answer = answer_of(&row)?;
+                self.state.unpark(id);
+                Ok(answer)
+            }
+            Heard::Stopped(reason) => Ok(deny(reason.message)),
+            Heard::Nobody(question) => {
+                self.state.nobody_answers(*question);
+                Ok(deny("nobody is there to allow it".to_owned()))
+            }
+        }
+    }
+}
+
+/// The arguments on one line, for a sentence.
+fn gist(arguments: &Value) -> String {
+    let members = arguments.as_object().map(|object| object.values());
+    let only = members.and_then(|mut values| match (values.next(), values.next()) {
+        (Some(Value::String(text)), None) => Some(text.clone()),
+        _ => None,
+    });
+    let text = only.unwrap_or_else(|| arguments.to_string());
+    let mut line: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .take(LONGEST_GIST)
+        .collect();
+    if line.len() < text.len() {
+        line.push('\u{2026}');
+    }
+    line
+}
+
+fn deny(reason: impl Into<String>) -> PermissionAnswer {
+    PermissionAnswer::Deny {
+        reason: reason.into(),
+    }
+}
+
+/// What the question's end allows. The approval is of the call that was shown, whatever is about to start.
+fn answer_of(row: &Interrupt) -> Result<PermissionAnswer, KeepError> {
+    let Some(decision) = &row.decision else {
+        return Ok(deny(match row.state {
+            State::Cancelled => "the question was withdrawn",
+            State::Requested
+            | State::Delivered
+            | State::Acknowledged
+            | State::AwaitingReview
+            | State::Resolved
+            | State::Rerouted
+            | State::Expired
+            | State::DeadLettered => "nobody has allowed it",
+        }));
+    };
+    if decision.by == Decider::Deadline {
+        return Ok(deny("nobody answered in time"));
+    }
+    let unreadable = |source| KeepError::Unreadable {
+        place: format!("the decision of {}", row.id),
+        source,
+    };
+    let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
+    let shown: Option<CallDigest> =
+        ToolMatter::of(&row.content).and_then(|matter| matter.tool_call.digest);
+    Ok(match (decision.verdict, shown, answer.edited_request) {
+        (Verdict::Approve, Some(digest), None) => PermissionAnswer::Approve { digest },
+        (Verdict::Edit, _, Some(arguments)) => PermissionAnswer::Edit { arguments },
+        (verdict, _, _) => deny(match answer.text {
+            Some(text) => format!("a person says: {text}"),
+            None if verdict == Verdict::Reject => "a person does not allow it".to_owned(),
+            None => "the answer allows nothing".to_owned(),
+        }),
+    })
+}
+
+#[async_trait]
+impl Approver for DeskApprover {
+    async fn ask(&self, request: PermissionRequest, scope: &StopScope) -> PermissionAnswer {
+        let id = request.call.id.as_str();
+        let Some(index) = self.ids.iter().position(|known| known == id) else {
+            return deny("the call is none that was asked for");
+        };
+        // Until there is an answer nothing is recorded of the call: a run that is resumed asks again, or finds it.
+        self.state.park(id);
+        match self.decided(&request, index, scope).await {
+            Ok(answer) => answer,
+            Err(error) => deny(self.state.fail(error).reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::gist;
+
+    #[test]
+    fn a_call_is_named_on_one_line() {
+        assert_eq!(gist(&json!({"command": "ls\n-l"})), "ls -l");
+        assert_eq!(gist(&json!({"a": 1})), r#"{"a":1}"#);
+        assert_eq!(
+            gist(&json!({"command": "x".repeat(200)})).chars().count(),
+            121
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! What a tool wants to know of a person while it runs: a question of the run, like all others.
+
+use std::fmt::{self, Debug};
+use std::sync::{Arc, OnceLock, Weak};
+
+use async_trait::async_trait;
+use interrupts::life::Verdict;
+use routing_core::StopScope;
+use tools::{CallId, ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, ToolCall};
+
+use super::asking::Heard;
+use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
+use super::tooling::Tooling;
+use crate::durable::decisions::answer;
+
+/// Asks people on behalf of a run's tools. Made before the run, which it serves from its start to its end.
+#[derive(Clone, Default)]
+pub struct RunElicitor {
+    tooling: Arc<OnceLock<Weak<Tooling>>>,
+}
+
+impl Debug for RunElicitor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RunElicitor")
+            .finish_non_exhaustive()
+    }
+}
+
+impl RunElicitor {
+    /// One that serves no run yet: it declines.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// As the port that tools ask.
+    pub fn port(&self) -> Arc<dyn Elicitor> {
+        Arc::new(self.clone())
+    }
+
+    /// From now on it asks the people of this run.
+    pub(super) fn serve(&self, tooling: &Arc<Tooling>) {
+        let _first = self.tooling.set(Arc::downgrade(tooling));
+    }
+
+    async fn asked(
+        &self,
+        request: &ElicitationRequest,
+        scope: &StopScope,
+    ) -> Option<ElicitationAnswer> {
+        let tooling = self.tooling.get()?.upgrade()?;
+        let running = tooling.running(request.call.as_ref(), request.server.as_str())?;
+        let matter = matter(request, &running.call, running.place.clone());
+        // A server may ask several things within one call.
+        let number = tooling.next_question(&running.place);
+        let name = format!("input/{number}");
+        let heard = tooling
+            .desk
+            .ask(&running.asker, &name, &matter, scope)
+            .await;
+        let row = match heard {
+            Ok(Heard::Ended(row)) => row,
+            // The call ends with it, or goes on without: whatever comes later answers nothing.
+            Ok(Heard::Stopped(_) | Heard::Nobody(_)) => {
+                let withdrawn = tooling.desk.withdraw(&running.asker, &name, &matter).await;
+                if let Err(error) = withdrawn {
+                    tracing::warn!(%error, "a tool's question could not be withdrawn");
+                }
+                return None;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a tool's question could not be asked");
+                return None;
+            }
+        };
+        if let Err(error) = tooling.desk.carried_out(&row).await {
+            tracing::warn!(%error, "an answer to a tool could not be recorded");
+        }
+        let decision = row.decision.as_ref()?;
+        let (answer, _confidence) = answer(decision.content.as_deref()).ok()?;
+        match (decision.verdict, answer.edited_request) {
+            (Verdict::Edit, Some(content)) => Some(ElicitationAnswer::Accept { content }),
+            _ => Some(ElicitationAnswer::Decline),
+        }
+    }
+}
+
+fn matter(request: &ElicitationRequest, call: &ToolCall, place: String) -> ToolMatter {
+    let ElicitationForm::Fields { schema } = &request.form;
+    let mut context = format!(
+        "The server says (nobody has checked it):\n{}\n",
+        request.message
+    );
+    if let Some(problem) = &request.problem {
+        context.push_str(&format!("The answer before did not fit: {problem}\n"));
+    }
+    context.push_str("Edit to give what it asks for, or decline.");
+    let about = ToolQuestion {
+        asks: ToolQuestionKind::Input,
+        tool: call.tool.as_str().to_owned(),
+        description: String::new(),
+        call: CallId::new(call.id.as_str()),
+        arguments: call.arguments.clone(),
+        digest: None,
+        preview: None,
+        schema: schema.clone(),
+        place,
+    };
+    let reason = format!("The server {} asks for input", request.server);
+    ToolMatter::new(reason, context, about)
+}
+
+#[async_trait]
+impl Elicitor for RunElicitor {
+    async fn elicit(&self, request: ElicitationRequest, scope: &StopScope) -> ElicitationAnswer {
+        let answer = self.asked(&request, scope).await;
+        answer.unwrap_or(ElicitationAnswer::Decline)
+    }
+}

@@ -1,0 +1,319 @@
+//! The calls of a round in the run's journal: intent before the start, result after the end.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use interrupts::life::{Interrupt, Verdict};
+use interrupts::store::Repeating;
+use routing_core::StopScope;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tools::{
+    CallEnd, CallLedger, CallPlace, LedgerError, RequestedCall, ToolCall, ToolMessage, ToolOutput,
+};
+
+use super::asking::{Asker, Heard};
+use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
+use super::round::RoundState;
+use super::tooling::{RunningCall, Tooling};
+use crate::durable::decisions::answer;
+use crate::durable::error::KeepError;
+use crate::durable::journal::TOOL_CALL;
+use crate::durable::place;
+use crate::run::RunEvent;
+
+/// The name of the question about a call whose outcome is unknown, below the call's place.
+const UNKNOWN: &str = "unknown";
+
+/// A call, as the journal keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ToolIntent {
+    /// As the model asked for it.
+    pub(crate) call: RequestedCall,
+    /// The arguments that it runs with; absent where it never ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) arguments: Option<Value>,
+    /// What may be done where nobody knows what came of it.
+    pub(crate) repeating: Repeating,
+}
+
+/// The ledger of one round.
+pub(super) struct JournalLedger {
+    pub(super) tooling: Arc<Tooling>,
+    pub(super) state: Arc<RoundState>,
+    pub(super) asker: Asker,
+    /// The place of the model's answer that asked for the calls.
+    pub(super) asked_at: String,
+    /// The calls as they were asked for.
+    pub(super) calls: Vec<RequestedCall>,
+    /// Stops with the agent.
+    pub(super) scope: StopScope,
+    /// The calls of this round that were recorded as begun by this process.
+    pub(super) begun: Mutex<BTreeSet<usize>>,
+}
+
+impl JournalLedger {
+    fn place(&self, place: &CallPlace) -> String {
+        place::tool_call(&self.asked_at, place.index)
+    }
+
+    /// What was recorded of the call, where it has ended.
+    fn recorded(&self, at: &str) -> Result<Option<ToolMessage>, KeepError> {
+        self.tooling.journal.result(at, &self.asker.node)
+    }
+
+    fn has_begun(&self, place: &CallPlace) -> bool {
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.contains(&place.index)
+    }
+
+    async fn begin_with(&self, place: &CallPlace, intent: &ToolIntent) -> Result<(), KeepError> {
+        let content = serde_json::to_string(intent)?;
+        let (journal, at) = (&self.tooling.journal, self.place(place));
+        journal
+            .begin_once(&self.asker.node, TOOL_CALL, &at, &content, intent.repeating)
+            .await?;
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.insert(place.index);
+        Ok(())
+    }
+
+    async fn record(&self, place: &CallPlace, message: &ToolMessage) -> Result<(), KeepError> {
+        let content = serde_json::to_string(message)?;
+        let (journal, at) = (&self.tooling.journal, self.place(place));
+        journal.finish(&self.asker.node, &at, content).await?;
+        self.told_end(message);
+        Ok(())
+    }
+
+    fn told_start(&self, intent: &ToolIntent) {
+        self.tooling.recorder.record(RunEvent::ToolStarted {
+            node: self.asker.node.clone(),
+            call: intent.call.id.as_str().to_owned(),
+            tool: intent.call.tool.clone(),
+            arguments: intent.arguments.clone().unwrap_or_default(),
+        });
+    }
+
+    fn told_end(&self, message: &ToolMessage) {
+        self.tooling.recorder.record(RunEvent::ToolEnded {
+            node: self.asker.node.clone(),
+            message: Box::new(message.clone()),
+        });
+    }
+
+    /// The call had begun, and nobody knows what came of it: a person says what to do, unless it may be made again.
+    async fn unknown(
+        &self,
+        place: &CallPlace,
+        call: &RequestedCall,
+        intent: &ToolIntent,
+    ) -> Result<Option<ToolMessage>, LedgerError> {
+        if intent.repeating == Repeating::Idempotent {
+            return Ok(None);
+        }
+        let id = call.id.as_str();
+        self.state.park(id);
+        let matter = unknown_outcome(call, intent, self.place(place));
+        let asked = self
+            .tooling
+            .desk
+            .ask(&self.asker, UNKNOWN, &matter, &self.scope)
+            .await;
+        let row = match asked.map_err(|error| self.state.fail(error))? {
+            Heard::Ended(row) => row,
+            Heard::Stopped(reason) => {
+                let reason = reason.message;
+                return Err(LedgerError { reason });
+            }
+            Heard::Nobody(question) => {
+                self.state.nobody_answers(*question);
+                let reason = "nobody is there to say what came of a call".to_owned();
+                return Err(LedgerError { reason });
+            }
+        };
+        self.state.unpark(id);
+        let done = self.tooling.desk.carried_out(&row).await;
+        done.map_err(|error| self.state.fail(error))?;
+        let Some(end) = end_by(&row).map_err(|error| self.state.fail(error))? else {
+            return Ok(None);
+        };
+        let message = ToolMessage {
+            call: call.id.clone(),
+            tool: call.tool.clone(),
+            edited: None,
+            end,
+        };
+        let recorded = self.record(place, &message).await;
+        recorded.map_err(|error| self.state.fail(error))?;
+        Ok(Some(message))
+    }
+}
+
+fn unknown_outcome(call: &RequestedCall, intent: &ToolIntent, place: String) -> ToolMatter {
+    let arguments = intent.arguments.clone().unwrap_or_default();
+    let reason = format!(
+        "Nobody knows what came of a call of `{}`: it ran when its process died",
+        call.tool
+    );
+    let context = format!(
+        "The call:\n{arguments:#}\nIt may have had its effect, in part or whole. Nothing of it runs any more. Run it \
+         again, leave it, or say in words what came of it."
+    );
+    ToolMatter::new(
+        reason,
+        context,
+        ToolQuestion {
+            asks: ToolQuestionKind::UnknownOutcome,
+            tool: call.tool.clone(),
+            description: String::new(),
+            call: call.id.clone(),
+            arguments,
+            digest: None,
+            preview: None,
+            schema: serde_json::json!({"type": "object", "maxProperties": 0}),
+            place,
+        },
+    )
+}
+
+/// How the call ends by a person's decision; `None` where it is run again.
+fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
+    let Some(decision) = &row.decision else {
+        return Ok(Some(not_known("nobody said what to do about it")));
+    };
+    let unreadable = |source| KeepError::Unreadable {
+        place: format!("the decision of {}", row.id),
+        source,
+    };
+    let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
+    Ok(match (decision.verdict, answer.text) {
+        (Verdict::Approve, _) => None,
+        (Verdict::Respond, Some(said)) => Some(CallEnd::Finished {
+            output: ToolOutput::done(format!(
+                "Nobody saw what came of the call. A person says of it: {said}"
+            )),
+        }),
+        (_, Some(said)) => Some(not_known(&format!("a person says: {said}"))),
+        (_, None) => Some(not_known("a person decided not to run it again")),
+    })
+}
+
+fn not_known(why: &str) -> CallEnd {
+    CallEnd::Failed {
+        reason: format!(
+            "the process that ran the call died, and nobody knows what came of it; {why}"
+        ),
+    }
+}
+
+#[async_trait]
+impl CallLedger for JournalLedger {
+    async fn known(
+        &self,
+        place: &CallPlace,
+        call: &RequestedCall,
+    ) -> Result<Option<ToolMessage>, LedgerError> {
+        let at = self.place(place);
+        let journal = &self.tooling.journal;
+        let intent = journal.intent::<ToolIntent>(&at);
+        let Some(intent) = intent.map_err(|error| self.state.fail(error))? else {
+            return Ok(None);
+        };
+        if intent.call != *call {
+            return Err(self.state.fail(KeepError::Diverged {
+                place: at,
+                what: "tool call",
+            }));
+        }
+        let recorded = self.recorded(&at);
+        match recorded.map_err(|error| self.state.fail(error))? {
+            Some(message) => {
+                if intent.arguments.is_some() {
+                    self.told_start(&intent);
+                }
+                self.told_end(&message);
+                Ok(Some(message))
+            }
+            None => self.unknown(place, call, &intent).await,
+        }
+    }
+
+    async fn begin(
+        &self,
+        place: &CallPlace,
+        call: &ToolCall,
+        repeating: Repeating,
+    ) -> Result<(), LedgerError> {
+        let asked_for = self.calls.get(place.index).cloned();
+        let intent = ToolIntent {
+            call: asked_for.unwrap_or_else(|| {
+                RequestedCall::new(
+                    call.id.as_str(),
+                    call.tool.as_str(),
+                    call.arguments.to_string(),
+                )
+            }),
+            arguments: Some(call.arguments.clone()),
+            repeating,
+        };
+        let begun = self.begin_with(place, &intent).await;
+        begun.map_err(|error| self.state.fail(error))?;
+        self.tooling.runs(RunningCall {
+            call: call.clone(),
+            asker: self.asker.clone(),
+            place: self.place(place),
+        });
+        Ok(())
+    }
+
+    async fn end(
+        &self,
+        place: &CallPlace,
+        call: &RequestedCall,
+        message: &ToolMessage,
+    ) -> Result<(), LedgerError> {
+        self.tooling.has_ended(&self.place(place));
+        if self.state.is_parked(call.id.as_str()) {
+            // It goes on with the run, and has its message then.
+            let reason = "the call waits, and goes on with its run".to_owned();
+            return Err(LedgerError { reason });
+        }
+        let ended = async {
+            if !self.has_begun(place) {
+                let intent = ToolIntent {
+                    call: call.clone(),
+                    arguments: None,
+                    // It never ran.
+                    repeating: Repeating::Idempotent,
+                };
+                self.begin_with(place, &intent).await?;
+            }
+            self.record(place, message).await
+        };
+        ended.await.map_err(|error| self.state.fail(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use interrupts::store::Repeating;
+    use tools::{CallEnd, ToolMessage};
+
+    use super::ToolIntent;
+
+    /// What runs that exist have in their journals.
+    const INTENT: &str = r#"{"call":{"id":"a","tool":"shell","arguments":"{\"command\":\"ls\"}"},"arguments":{"command":"ls"},"repeating":"ask_person"}"#;
+    const RESULT: &str = r#"{"call":"a","tool":"shell","end":"interrupted","reason":{"source":"user","mode":"immediate","message":"enough","timestamp":"2026-11-22T05:00:00Z"},"partial":{"text":"half","stopped":{"verified":{"mechanism":"sweep","took":{"secs":1,"nanos":5}}}}}"#;
+
+    #[test]
+    fn what_earlier_versions_have_recorded_of_calls_is_read_and_written_alike() {
+        let intent: ToolIntent = serde_json::from_str(INTENT).unwrap();
+        assert_eq!(intent.repeating, Repeating::AskPerson);
+        assert_eq!(serde_json::to_string(&intent).unwrap(), INTENT);
+        let message: ToolMessage = serde_json::from_str(RESULT).unwrap();
+        assert!(matches!(message.end, CallEnd::Interrupted { .. }));
+        assert_eq!(serde_json::to_string(&message).unwrap(), RESULT);
+    }
+}

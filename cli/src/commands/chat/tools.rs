@@ -1,0 +1,149 @@
+//! The tools of a conversation: what there is, what is allowed, and who is asked.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use agents::ExecutorDesk;
+use async_trait::async_trait;
+use routing_core::StopScope;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+use tools::{
+    Approver, ExecutorConfig, NobodyToAsk, Permission, PermissionAnswer, PermissionPolicy,
+    PermissionRequest, PolicyConfig, ProgramConfig, RuleConfig, ToolRegistry, Workspace,
+    built_in_tools,
+};
+
+use crate::arguments::ChatArguments;
+use crate::exit::{Exit, Failure};
+
+/// The tools that only read.
+const READING: &str = "read_file|list_files|search_files";
+
+/// A question to the person at the terminal.
+pub(super) struct Question {
+    /// The exact call.
+    pub(super) request: PermissionRequest,
+    answer: oneshot::Sender<PermissionAnswer>,
+}
+
+impl Question {
+    /// Whether nobody waits for the answer any more: an interrupt came first.
+    pub(super) fn is_void(&self) -> bool {
+        self.answer.is_closed()
+    }
+
+    /// Allows exactly what was shown, once.
+    pub(super) fn allow(self) {
+        let digest = self.request.digest;
+        self.say(PermissionAnswer::Approve { digest });
+    }
+
+    /// Allows it with other arguments, which are checked as the model's are.
+    pub(super) fn edit(self, arguments: Value) {
+        self.say(PermissionAnswer::Edit { arguments });
+    }
+
+    /// Refuses it.
+    pub(super) fn deny(self, reason: &str) {
+        let reason = if reason.is_empty() {
+            "the person said no".to_owned()
+        } else {
+            format!("the person said no: {reason}")
+        };
+        self.say(PermissionAnswer::Deny { reason });
+    }
+
+    fn say(self, answer: PermissionAnswer) {
+        // Nobody waits for it after an interrupt.
+        let _void = self.answer.send(answer);
+    }
+}
+
+/// Asks the person at the terminal.
+struct Asking(mpsc::UnboundedSender<Question>);
+
+#[async_trait]
+impl Approver for Asking {
+    async fn ask(&self, request: PermissionRequest, _scope: &StopScope) -> PermissionAnswer {
+        let gone = || PermissionAnswer::Deny {
+            reason: "nobody answered".to_owned(),
+        };
+        let (answer, answered) = oneshot::channel();
+        if self.0.send(Question { request, answer }).is_err() {
+            return gone();
+        }
+        answered.await.unwrap_or_else(|_closed| gone())
+    }
+}
+
+/// The tools that the command line asks for, and the questions about them where there is a terminal.
+///
+/// # Errors
+///
+/// Where the folder cannot be opened, or the permissions cannot be read.
+pub(super) fn open(
+    arguments: &ChatArguments,
+    on_terminal: bool,
+) -> Result<(Option<ExecutorDesk>, mpsc::UnboundedReceiver<Question>), Failure> {
+    let (ask, questions) = mpsc::unbounded_channel();
+    let Some(folder) = &arguments.tools else {
+        return Ok((None, questions));
+    };
+    let workspace = Workspace::open(folder).map_err(|error| {
+        let text = format!(
+            "--tools: cannot open the folder {}: {error}",
+            folder.display()
+        );
+        Failure::new(Exit::NotFound, text).hint("name a folder that exists, such as --tools .")
+    })?;
+    let policy = match &arguments.permissions {
+        Some(file) => read_policy(file)?,
+        None => usual_policy(),
+    };
+    let policy = PermissionPolicy::new(&policy)
+        .map_err(|error| Failure::new(Exit::Usage, format!("--permissions: {error}")))?;
+    let mut registry = ToolRegistry::new();
+    for tool in built_in_tools(&ProgramConfig::default()) {
+        registry
+            .register(tool)
+            .map_err(|error| Failure::new(Exit::Failure, crate::causes(&error)))?;
+    }
+    let approver: Arc<dyn Approver> = if on_terminal {
+        Arc::new(Asking(ask))
+    } else {
+        Arc::new(NobodyToAsk)
+    };
+    let desk = ExecutorDesk::new(ExecutorConfig {
+        registry,
+        policy,
+        approver,
+        ..ExecutorConfig::new(workspace)
+    });
+    Ok((Some(desk), questions))
+}
+
+/// Reading is allowed, and a person is asked about everything else.
+fn usual_policy() -> PolicyConfig {
+    PolicyConfig {
+        rules: vec![RuleConfig {
+            tool: READING.to_owned(),
+            arguments: Default::default(),
+            then: Permission::Allow,
+            reason: None,
+        }],
+        otherwise: Permission::Ask,
+    }
+}
+
+fn read_policy(file: &Path) -> Result<PolicyConfig, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        let text = format!("--permissions: cannot read {}: {error}", file.display());
+        Failure::new(Exit::NotFound, text)
+    })?;
+    toml::from_str(&text).map_err(|error| {
+        let text = format!("--permissions: {} cannot be used:\n{error}", file.display());
+        Failure::new(Exit::Usage, text)
+            .hint("write `otherwise = \"ask\"`, and rules as [[rules]] with `tool` and `then`")
+    })
+}

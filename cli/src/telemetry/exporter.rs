@@ -1,0 +1,122 @@
+//! Spans and counts, exported by OTLP over HTTP. All of it happens in threads of its own: what works never waits for a
+//! collector, and a stop does not either.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_otlp::{MetricExporter, SpanExporter};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing::Subscriber;
+use tracing::level_filters::LevelFilter;
+use tracing_opentelemetry::MetricsLayer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::Layer;
+use tracing_subscriber::registry::LookupSpan;
+
+/// The variables that name a collector: of all signals, and of one.
+const ENDPOINTS: [&str; 3] = [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+];
+
+/// How long the collector may take for what is left at the end.
+const FLUSHED_WITHIN: Duration = Duration::from_secs(2);
+
+/// Our own spans, and none of those that libraries make on the way to a server.
+const TRACED: [&str; 8] = [
+    "agents",
+    "interrupts",
+    "irq",
+    "llm",
+    "routing_core",
+    "server",
+    "store",
+    "tools",
+];
+
+/// What the tools count, as events of `tracing`.
+const COUNTED: &str = "tools::metrics";
+
+/// Exports to a collector.
+pub(super) struct Exporter {
+    spans: SdkTracerProvider,
+    counts: SdkMeterProvider,
+}
+
+impl Exporter {
+    /// To the collector that the environment names, if it does, and does not disable telemetry.
+    pub(super) fn of_environment() -> Option<Self> {
+        let given = |name: &str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
+        let disabled = std::env::var("OTEL_SDK_DISABLED").is_ok_and(|value| value == "true");
+        if disabled || !ENDPOINTS.into_iter().any(given) {
+            return None;
+        }
+        let spans = SpanExporter::builder().with_http().build();
+        let counts = MetricExporter::builder().with_http().build();
+        match (spans, counts) {
+            (Ok(spans), Ok(counts)) => Some(Self::of(spans, counts)),
+            (Err(error), _) | (_, Err(error)) => {
+                eprintln!(
+                    "irq: telemetry is not exported: {error}; correct OTEL_EXPORTER_OTLP_ENDPOINT"
+                );
+                None
+            }
+        }
+    }
+
+    pub(super) fn of(spans: SpanExporter, counts: MetricExporter) -> Self {
+        let mut resource = Resource::builder();
+        if std::env::var_os("OTEL_SERVICE_NAME").is_none() {
+            resource = resource.with_service_name("irq");
+        }
+        let resource = resource.build();
+        Self {
+            spans: SdkTracerProvider::builder()
+                .with_batch_exporter(spans)
+                .with_resource(resource.clone())
+                .build(),
+            counts: SdkMeterProvider::builder()
+                .with_periodic_exporter(counts)
+                .with_resource(resource)
+                .build(),
+        }
+    }
+
+    /// Takes up what is told.
+    pub(super) fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
+    where
+        S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
+    {
+        let traced = Targets::new()
+            .with_targets(TRACED.map(|target| (target, LevelFilter::INFO)))
+            .with_target(COUNTED, LevelFilter::OFF);
+        let counted = Targets::new().with_target(COUNTED, LevelFilter::TRACE);
+        let spans = tracing_opentelemetry::layer()
+            .with_tracer(self.spans.tracer("irq"))
+            .with_filter(traced);
+        let counts = MetricsLayer::new(self.counts.clone()).with_filter(counted);
+        spans.and_then(counts)
+    }
+
+    /// Hands over what is left, and says why where it was not taken in time.
+    pub(super) fn end(self) -> Result<(), String> {
+        let (done, waiting) = mpsc::channel();
+        // Left behind where the collector takes nothing: the program's end is its end.
+        thread::spawn(move || {
+            let spans = self.spans.shutdown_with_timeout(FLUSHED_WITHIN);
+            let counts = self.counts.shutdown_with_timeout(FLUSHED_WITHIN);
+            let _nobody_waits = done.send(spans.and(counts));
+        });
+        match waiting.recv_timeout(FLUSHED_WITHIN) {
+            Ok(ended) => ended.map_err(|error| error.to_string()),
+            Err(_late) => Err(format!(
+                "the collector took nothing within {FLUSHED_WITHIN:?}"
+            )),
+        }
+    }
+}

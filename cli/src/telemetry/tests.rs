@@ -1,0 +1,144 @@
+//! What a collector gets of an interrupted tool.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use interrupts::store::Repeating;
+use jiff::Timestamp;
+use opentelemetry_otlp::{MetricExporter, SpanExporter, WithExportConfig as _};
+use routing_core::{Outcome, StopMode, StopReason, StopSource};
+use serde_json::json;
+use tests::collector::{Collected, Collector, CollectorManner};
+use tools::{
+    Executor, ExecutorConfig, Interruption, PartialOutput, Permission, PermissionPolicy,
+    RequestedCall, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput, ToolSpec,
+    Workspace,
+};
+use tracing_subscriber::Registry;
+use tracing_subscriber::layer::SubscriberExt as _;
+
+use super::exporter::Exporter;
+
+/// Waits to be stopped, or fails at once.
+struct Waits(ToolSpec);
+
+#[async_trait]
+impl Tool for Waits {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    async fn call(
+        &self,
+        call: &ToolCall,
+        context: &ToolContext,
+    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+        if call.arguments["fails"] == true {
+            return Err(ToolError::Unusable {
+                reason: "it is to fail".to_owned(),
+            });
+        }
+        let reason = context.scope.stopped_now().await;
+        let partial = PartialOutput::returned("");
+        Ok(Outcome::Interrupted { reason, partial })
+    }
+}
+
+fn executor(folder: &tempfile::TempDir) -> Executor {
+    let mut config = ExecutorConfig::new(Workspace::open(folder.path()).unwrap());
+    config.policy = PermissionPolicy::always(Permission::Allow);
+    let tool = Waits(ToolSpec {
+        name: ToolName::new("wait").unwrap(),
+        description: "waits".to_owned(),
+        arguments: json!({"type": "object"}),
+        interruption: Interruption::Stops,
+        repeating: Repeating::Idempotent,
+    });
+    config.registry.register(Arc::new(tool)).unwrap();
+    Executor::new(config)
+}
+
+/// A person interrupts two calls that wait, beside one that failed.
+async fn interrupted(executor: &Executor) {
+    let calls = vec![
+        RequestedCall::new("a", "wait", "{}"),
+        RequestedCall::new("b", "wait", "{}"),
+        RequestedCall::new("c", "wait", r#"{"fails": true}"#),
+    ];
+    let controller = &executor.config().controller;
+    let interrupting = async {
+        while controller.running() < 2 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let reason = StopReason {
+            source: StopSource::User,
+            mode: StopMode::Immediate,
+            message: "look here".to_owned(),
+            timestamp: Timestamp::UNIX_EPOCH,
+        };
+        controller.cancel(reason).await
+    };
+    let (end, _cancellation) = tokio::join!(executor.execute(calls), interrupting);
+    assert_eq!(end.unwrap().messages.len(), 3);
+}
+
+fn exported() -> Collected {
+    let collector = Collector::start(CollectorManner::Takes).unwrap();
+    let to = |path: &str| format!("{}{path}", collector.endpoint());
+    let spans = SpanExporter::builder()
+        .with_http()
+        .with_endpoint(to("/v1/traces"))
+        .build();
+    let counts = MetricExporter::builder()
+        .with_http()
+        .with_endpoint(to("/v1/metrics"))
+        .build();
+    let exporter = Exporter::of(spans.unwrap(), counts.unwrap());
+    let subscriber = Registry::default().with(exporter.layer());
+    let folder = tempfile::tempdir().unwrap();
+    let executor = executor(&folder);
+    tracing::subscriber::with_default(subscriber, || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(interrupted(&executor));
+    });
+    exporter.end().unwrap();
+    collector.collected()
+}
+
+#[test]
+fn a_collector_gets_interrupted_calls_as_such_and_their_count() {
+    let collected = exported();
+    let span = |id: &str| {
+        let mut spans = collected.spans.iter();
+        let span = spans.find(|span| span.attribute("tool.call_id") == Some(id));
+        span.unwrap_or_else(|| panic!("no span of {id}: {collected:#?}"))
+    };
+    for id in ["a", "b"] {
+        let span = span(id);
+        assert_eq!(span.name, "tool_call");
+        assert_eq!(span.service.as_deref(), Some("irq"));
+        assert_eq!(span.attribute("tool.name"), Some("wait"));
+        assert_eq!(span.attribute("tool.interrupted"), Some("true"));
+        assert_eq!(span.attribute("tool.interrupt_reason"), Some("user"));
+    }
+    let failed = span("c");
+    assert_eq!(failed.attribute("tool.end"), Some("failed"));
+    assert_eq!(failed.attribute("tool.interrupted"), None);
+    let counts: Vec<_> = collected
+        .counts
+        .iter()
+        .filter(|count| count.name == "tool_interrupts_total")
+        .map(|count| {
+            (
+                count.attribute("tool"),
+                count.attribute("reason"),
+                count.count,
+            )
+        })
+        .collect();
+    assert_eq!(counts, [(Some("wait"), Some("user"), 2)]);
+}

@@ -1,0 +1,219 @@
+//! The tools of a run's agents: what the command line orders, made ready, opened for the run, and closed after it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use agents::run::{RunEvent, RunObserver, RunOccurrence, ToolOrder};
+use agents::tools::{AgentTools, RunElicitor, ToolPermissions};
+use tools::{
+    CallEnd, Containment, McpConfig, McpServers, McpServersConfig, ProgramConfig, ToolRegistry,
+    Workspace, built_in_tools,
+};
+
+use crate::arguments::ToolArguments;
+use crate::exit::{Exit, Failure, causes};
+
+/// What the command line orders; `None` where agents get no tools.
+///
+/// # Errors
+///
+/// [`Exit::NotFound`] where a file or the folder is not there, [`Exit::Usage`] where a file says what it cannot say.
+pub(crate) fn order(arguments: &ToolArguments) -> Result<Option<ToolOrder>, Failure> {
+    let Some(folder) = &arguments.tools else {
+        return Ok(None);
+    };
+    let permissions = match &arguments.permissions {
+        Some(file) => read_permissions(file)?,
+        None => ToolPermissions::default(),
+    };
+    let order = ToolOrder {
+        folder: absolute(folder),
+        permissions,
+        mcp: arguments.mcp.as_deref().map(absolute),
+    };
+    Ok(Some(order))
+}
+
+/// The path as another process finds it too, which may be resumed in another folder.
+fn absolute(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_else(|_no_place| path.to_owned());
+    path.to_string_lossy().into_owned()
+}
+
+fn read_permissions(file: &Path) -> Result<ToolPermissions, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        let text = format!("cannot read the permissions {}: {error}", file.display());
+        Failure::new(Exit::NotFound, text)
+    })?;
+    ToolPermissions::from_toml(&text).map_err(|error| {
+        let text = format!("{} says no permissions:\n{error}", file.display());
+        Failure::new(Exit::Usage, text).hint("docs/tools.md says what such a file may say")
+    })
+}
+
+/// Tools that were checked. Nothing was started.
+pub(crate) struct PreparedTools {
+    tools: AgentTools,
+    servers: Option<McpConfig>,
+    folder: PathBuf,
+}
+
+impl PreparedTools {
+    /// Checks what an order says.
+    ///
+    /// # Errors
+    ///
+    /// Where the folder cannot be opened, or what it orders cannot be used.
+    pub(crate) fn of(order: &ToolOrder) -> Result<Self, Failure> {
+        let workspace = Workspace::open(&order.folder).map_err(|error| {
+            let text = format!("the folder {} cannot be worked in: {error}", order.folder);
+            Failure::new(Exit::NotFound, text).hint("name a folder that is there: --tools DIR")
+        })?;
+        let folder = workspace.root().to_owned();
+        let servers = match &order.mcp {
+            Some(file) => Some(read_servers(Path::new(file))?),
+            None => None,
+        };
+        let mut registry = ToolRegistry::new();
+        for tool in built_in_tools(&ProgramConfig::default()) {
+            registry
+                .register(tool)
+                .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+        }
+        let tools = AgentTools::new(registry, workspace, &order.permissions)
+            .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+        Ok(Self {
+            tools,
+            servers,
+            folder,
+        })
+    }
+
+    /// Connects the servers that there are. `note` is told what does not work: the run goes on without it.
+    ///
+    /// # Errors
+    ///
+    /// Where two tools have one name.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the servers that were started end.
+    pub(crate) async fn open(self, note: impl Fn(String)) -> Result<OpenedTools, Failure> {
+        let Self {
+            mut tools,
+            servers,
+            folder,
+        } = self;
+        let Some(config) = servers else {
+            return Ok(OpenedTools {
+                tools,
+                servers: None,
+            });
+        };
+        let elicitor = RunElicitor::new();
+        let servers = McpServers::new(McpServersConfig {
+            containment: Containment::default(),
+            elicitor: elicitor.port(),
+            counter: Arc::clone(&tools.counter),
+            ..McpServersConfig::new(config, folder)
+        });
+        for failure in servers.connect().await {
+            note(format!(
+                "note: the tools of {} are not there: {}",
+                failure.server,
+                causes(&failure.error)
+            ));
+        }
+        for left_out in servers.left_out() {
+            note(format!(
+                "note: the tool {} of {} is left out: {}",
+                left_out.tool, left_out.server, left_out.reason
+            ));
+        }
+        servers
+            .put_into(&mut tools.registry)
+            .map_err(|error| Failure::new(Exit::Usage, causes(&error)))?;
+        servers.limit(&mut tools.limits);
+        tools.elicitor = Some(elicitor);
+        Ok(OpenedTools {
+            tools,
+            servers: Some(servers),
+        })
+    }
+}
+
+/// Reads the file that names servers.
+///
+/// # Errors
+///
+/// [`Exit::Usage`] where it cannot be used.
+pub(crate) fn read_servers(file: &Path) -> Result<McpConfig, Failure> {
+    McpConfig::read(file).map_err(|error| {
+        let exit = if file.exists() {
+            Exit::Usage
+        } else {
+            Exit::NotFound
+        };
+        Failure::new(exit, causes(&error))
+    })
+}
+
+/// Tools that a run can use.
+pub(crate) struct OpenedTools {
+    tools: AgentTools,
+    servers: Option<McpServers>,
+}
+
+impl OpenedTools {
+    /// What its agents may use.
+    pub(crate) fn agents(&self) -> AgentTools {
+        self.tools.clone()
+    }
+
+    /// Takes leave of the servers. `note` is told where something of one may still run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, their processes end all the same.
+    pub(crate) async fn close(self, note: impl Fn(String)) {
+        let Some(servers) = self.servers else {
+            return;
+        };
+        for (server, report) in servers.close().await {
+            if !report.verified {
+                note(format!(
+                    "note: something of the server {server} may still run"
+                ));
+            }
+        }
+    }
+}
+
+/// What the line of an ended call says, and whether it is one that a person must see at once: what an interrupt has
+/// made of it.
+pub(crate) fn is_interrupted(end: &CallEnd) -> bool {
+    end.interrupt().is_some()
+}
+
+/// Remembers whether an interrupt has met a tool call.
+#[derive(Debug, Default)]
+pub(crate) struct InterruptedTools(AtomicBool);
+
+impl InterruptedTools {
+    /// Whether one has.
+    pub(crate) fn any(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+impl RunObserver for InterruptedTools {
+    fn observe(&self, occurrence: &RunOccurrence) {
+        if let RunEvent::ToolEnded { message, .. } = &occurrence.event
+            && is_interrupted(&message.end)
+            && !occurrence.replayed
+        {
+            self.0.store(true, Ordering::Release);
+        }
+    }
+}

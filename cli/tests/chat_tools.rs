@@ -1,0 +1,274 @@
+//! `irq chat` with tools, on a terminal and in a pipe: what runs, what is asked, and what an interrupt stops.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rexpect::session::{PtySession, spawn_command};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, Said, SaidCall, WireForm};
+
+/// How long anything may take to appear, in milliseconds.
+const PATIENCE: u64 = 30_000;
+
+const FORM: WireForm = WireForm::OpenAi;
+
+/// A double that asks for these calls once, and answers when it has seen their results.
+async fn asking(calls: Vec<SaidCall>) -> ProviderDouble {
+    let answer = move |received: &Received| {
+        if FORM.tool_results(&received.body).is_empty() {
+            Said::asking("I look.", calls.clone())
+        } else {
+            Said::from("That is all.")
+        }
+    };
+    let double = ProviderDouble::answering(FORM, [Behaviour::Answers], answer);
+    double.await.unwrap()
+}
+
+/// Writes its process id to a file, with that of a child that ignores requests to end.
+fn endless() -> SaidCall {
+    let command =
+        "(trap '' TERM; echo $BASHPID > child; exec sleep 1000) & echo $$ > main; sleep 1000";
+    SaidCall::new(
+        "call_1",
+        "shell",
+        &json!({ "command": command }).to_string(),
+    )
+}
+
+fn on_terminal(arguments: &[&str], folder: &Path) -> PtySession {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_irq"));
+    command
+        .args(["chat", "--no-color", "--tools"])
+        .arg(folder)
+        .args(arguments)
+        .env("OPENAI_API_KEY", RIGHT_KEY)
+        .env("TERM", "xterm");
+    let mut session = spawn_command(command, Some(PATIENCE)).unwrap();
+    session.exp_string("Ctrl+D leaves").unwrap();
+    session
+}
+
+fn press(session: &mut PtySession, keys: &str) {
+    session.send(keys).unwrap();
+    session.flush().unwrap();
+}
+
+fn served_by(double: &ProviderDouble) -> [String; 4] {
+    let url = double.address().to_owned();
+    ["--model", "openai:some-model", "--base-url", &url].map(str::to_owned)
+}
+
+fn allowing(folder: &TempDir) -> String {
+    let file = folder.path().join("permissions.toml");
+    std::fs::write(&file, "otherwise = \"allow\"\n").unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+/// The process whose id is written in a file, once it is.
+fn process_in(file: &Path) -> u32 {
+    let limit = Instant::now() + Duration::from_millis(PATIENCE);
+    loop {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        if let (Ok(id), true) = (text.trim().parse(), text.ends_with('\n')) {
+            return id;
+        }
+        assert!(Instant::now() < limit, "{} is not written", file.display());
+        std::thread::yield_now();
+    }
+}
+
+/// Whether a process lives: one that is dead and not yet collected does not.
+fn lives(id: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let state = status.rsplit(')').next().unwrap_or_default().trim_start();
+    !state.is_empty() && !state.starts_with(['Z', 'X'])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_stops_a_running_tool_with_its_processes_and_the_conversation_goes_on() {
+    let double = asking(vec![endless()]).await;
+    let (folder, policies) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let policy = allowing(&policies);
+    let model = served_by(&double);
+    let mut arguments: Vec<&str> = model.iter().map(String::as_str).collect();
+    arguments.extend(["--permissions", policy.as_str()]);
+    let mut session = on_terminal(&arguments, folder.path());
+    press(&mut session, "look into it\r");
+    session.exp_string("tool shell").unwrap();
+    let processes = [
+        process_in(&folder.path().join("main")),
+        process_in(&folder.path().join("child")),
+    ];
+    assert!(processes.iter().all(|id| lives(*id)));
+
+    press(&mut session, "\u{3}");
+    session
+        .exp_string("Received interrupt. Cancelling all running tools...")
+        .unwrap();
+    session
+        .exp_string("shell (call_1): interrupted; all of its processes are dead")
+        .unwrap();
+    session
+        .exp_string("The running tools were interrupted")
+        .unwrap();
+    assert!(!processes.iter().any(|id| lives(*id)), "no process is left");
+    assert_eq!(double.received_count(), 1, "no further request");
+
+    // The double refuses a history that its provider would refuse.
+    press(&mut session, "another way\r");
+    session.exp_regex(r"(?s)That is.*?all\.").unwrap();
+    let body = &double.received()[1].body;
+    assert_eq!(FORM.user_texts(body), ["look into it", "another way"]);
+    let results = FORM.tool_results(body);
+    assert_eq!(results.len(), 1);
+    assert!(
+        results[0].starts_with("Tool execution interrupted by the user: Ctrl+C."),
+        "{results:?}"
+    );
+    press(&mut session, "\u{4}");
+    session.exp_eof().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_sees_the_exact_call_and_allows_edits_or_denies_it() {
+    let write = |id: &str, path: &str| {
+        let arguments = json!({ "path": path, "content": "some words\n" }).to_string();
+        SaidCall::new(id, "write_file", &arguments)
+    };
+    for (answer, written) in [("y\r", true), ("n not here\r", false)] {
+        let double = asking(vec![write("call_1", "made.txt")]).await;
+        let folder = TempDir::new().unwrap();
+        let model = served_by(&double);
+        let arguments: Vec<&str> = model.iter().map(String::as_str).collect();
+        let mut session = on_terminal(&arguments, folder.path());
+        press(&mut session, "make a file\r");
+        session
+            .exp_string("The model wants to run write_file")
+            .unwrap();
+        session.exp_string("+some words").unwrap();
+        session.exp_string("Allow exactly this, once?").unwrap();
+        assert!(!folder.path().join("made.txt").exists(), "not before");
+        press(&mut session, answer);
+        session.exp_regex(r"(?s)That is.*?all\.").unwrap();
+        assert_eq!(folder.path().join("made.txt").exists(), written);
+        let results = FORM.tool_results(&double.received()[1].body);
+        assert_eq!(results[0].contains("not here"), !written, "{results:?}");
+        press(&mut session, "\u{4}");
+        session.exp_eof().unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_at_a_question_keeps_the_call_from_starting() {
+    let double = asking(vec![endless()]).await;
+    let folder = TempDir::new().unwrap();
+    let model = served_by(&double);
+    let arguments: Vec<&str> = model.iter().map(String::as_str).collect();
+    let mut session = on_terminal(&arguments, folder.path());
+    press(&mut session, "look into it\r");
+    session.exp_string("Allow exactly this, once?").unwrap();
+    press(&mut session, "\u{3}");
+    session.exp_string("Received interrupt").unwrap();
+    session
+        .exp_string("shell (call_1): skipped, never started")
+        .unwrap();
+    session
+        .exp_string("The running tools were interrupted")
+        .unwrap();
+    // What is typed now is a message again, and no answer to the question.
+    press(&mut session, "y\r");
+    session.exp_regex(r"(?s)That is.*?all\.").unwrap();
+    assert!(!folder.path().join("main").exists(), "nothing was run");
+    press(&mut session, "\u{4}");
+    session.exp_eof().unwrap();
+}
+
+fn piped(folder: &Path, arguments: &[&str], input: &str) -> std::process::Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_irq"))
+        .args(["chat", "--json", "--tools"])
+        .arg(folder)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn records(output: &std::process::Output, kind: &str) -> Vec<Value> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let records = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    records.filter(|record| record["type"] == kind).collect()
+}
+
+#[test]
+fn the_rehearsal_uses_tools_and_what_nobody_can_be_asked_about_is_denied() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "remember the milk\n").unwrap();
+    let output = piped(
+        folder.path(),
+        &[],
+        "read notes.txt\nrun `touch made`\nhello\n",
+    );
+    assert!(output.status.success(), "{output:?}");
+    let ended = records(&output, "toolEnded");
+    assert_eq!(ended.len(), 2);
+    assert_eq!(ended[0]["state"], "finished");
+    assert!(
+        ended[0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("remember the milk")
+    );
+    assert_eq!(ended[1]["state"], "denied");
+    assert!(
+        ended[1]["text"]
+            .as_str()
+            .unwrap()
+            .contains("nobody can be asked")
+    );
+    assert!(!folder.path().join("made").exists());
+    let answered = records(&output, "answered");
+    assert_eq!(answered.len(), 5, "two with tools have two answers");
+    let said = answered[1]["text"].as_str().unwrap();
+    assert!(
+        said.contains("rehearsal") && said.contains("remember the milk"),
+        "{said}"
+    );
+}
+
+#[test]
+fn permissions_of_a_file_hold_and_a_bad_one_is_explained() {
+    let (folder, policies) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let policy = allowing(&policies);
+    let output = piped(
+        folder.path(),
+        &["--permissions", &policy],
+        "run `touch made`\n",
+    );
+    assert!(output.status.success(), "{output:?}");
+    assert!(folder.path().join("made").exists());
+    std::fs::write(&policy, "otherwise = \"perhaps\"\n").unwrap();
+    let output = piped(folder.path(), &["--permissions", &policy], "");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("--permissions") && said.contains("hint"),
+        "{said}"
+    );
+}

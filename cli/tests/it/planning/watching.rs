@@ -1,0 +1,55 @@
+//! `irq watch` over a run that carries out a plan: its steps are shown, and a change before it is applied.
+
+use std::process::{Command, Stdio};
+
+use rexpect::session::spawn_command;
+
+use super::desk::{Desk, Running, tasks, texts};
+use crate::program::{end, spawn};
+
+/// How long the screen may take, in milliseconds.
+const PATIENCE: u64 = 30_000;
+
+#[test]
+fn esc_shows_the_plan_and_words_show_a_change_that_the_next_enter_applies() {
+    let desk = Desk::new();
+    // Slow enough that it still works at its first step when the screen is there.
+    let mut running = Running::of(spawn(desk.run().args(["--pace", "8"])));
+    running.wait_for("root/executor");
+    let run = desk.only_run()["id"].as_str().unwrap().to_owned();
+    let mut command = desk.kept(Command::new("sh"));
+    let program = env!("CARGO_BIN_EXE_irq");
+    command
+        .arg("-c")
+        .arg(format!(
+            "stty rows 30 cols 100; {program} watch --silent --no-color"
+        ))
+        .env("TERM", "xterm-256color")
+        .stdin(Stdio::inherit());
+    let mut screen = spawn_command(command, Some(PATIENCE)).unwrap();
+    // The screen writes only what has changed, so a word is looked for and not a line.
+    screen.exp_string("executor").unwrap();
+    screen.send("\x1b").unwrap();
+    screen.flush().unwrap();
+    screen
+        .exp_string("How would you like to modify the plan?")
+        .unwrap();
+    screen.send("add a validation step\r").unwrap();
+    screen.flush().unwrap();
+    screen.exp_string("Apply").unwrap();
+    running.to_its_end();
+    let shown = desk.plan(&run);
+    assert_eq!(shown["version"], 1, "it is only shown");
+    assert_eq!(shown["decided"], serde_json::Value::Null);
+    let proposed = shown["proposal"]["plan"].clone();
+    screen.send("\r").unwrap();
+    screen.flush().unwrap();
+    screen.exp_string("Decided").unwrap();
+    screen.send("\x04").unwrap();
+    screen.flush().unwrap();
+    screen.exp_eof().unwrap();
+    assert_eq!(desk.plan(&run)["decided"]["decision"], "modify_plan");
+    end(&mut desk.irq(&["resume", &run])).exits_with(0);
+    let done = desk.plan(&run);
+    assert_eq!(tasks(&done["done"])[1..], texts(&proposed)[..]);
+}

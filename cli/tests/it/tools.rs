@@ -1,0 +1,421 @@
+//! Agents with tools: what they may do, whom they ask, what a stop leaves.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::program::{Ended, end, end_with_input, irq, lines, spawn, workspace};
+
+/// A folder to work in, and a store for the runs.
+struct Place {
+    folder: TempDir,
+    keeping: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            folder: workspace(),
+            keeping: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn irq(&self, arguments: &[&str]) -> Command {
+        let mut command = irq();
+        let store = self.keeping.path().join("irq.db");
+        command.args(arguments).env("IRQ_STORE", store);
+        command
+    }
+
+    /// A run with tools in the folder.
+    fn run(&self, goal: &str, arguments: &[&str]) -> Command {
+        let mut command = self.irq(&["run", goal, "--workspace"]);
+        command.arg(self.folder.path()).arg("--tools");
+        command.arg(self.folder.path()).args(arguments);
+        command
+    }
+
+    fn end(&self, arguments: &[&str]) -> Ended {
+        end(&mut self.irq(arguments))
+    }
+
+    /// A file of permissions that allow everything.
+    fn all_allowed(&self) -> String {
+        let path = self.keeping.path().join("permissions.toml");
+        std::fs::write(&path, "otherwise = \"allow\"\n").unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn text(&self, file: &str) -> Option<String> {
+        std::fs::read_to_string(self.folder.path().join(file)).ok()
+    }
+
+    fn only_run(&self) -> String {
+        let runs = lines(&self.end(&["ps", "--all", "--json"]).exits_with(0).output);
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        runs[0]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until a question is open.
+    fn open_question(&self) -> Value {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(60) {
+            let listed = self.end(&["review", "--json"]);
+            if let Some(question) = lines(&listed.output).into_iter().next() {
+                return question;
+            }
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        panic!("no question was asked");
+    }
+}
+
+/// The pids of all that works in a folder, seen from outside.
+fn at_work_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str().map(str::to_owned));
+    pids.filter(|pid| pid.bytes().all(|byte| byte.is_ascii_digit()))
+        .filter(|pid| {
+            let works = std::fs::read_link(format!("/proc/{pid}/cwd"));
+            works.is_ok_and(|works| works.starts_with(folder)) && !is_dead(pid)
+        })
+        .collect()
+}
+
+fn is_dead(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(')').map(|(_, rest)| rest.trim_start());
+    state.is_none_or(|state| state.starts_with(['Z', 'X']))
+}
+
+fn wait_until_nobody_works_in(folder: &Path) {
+    let begun = Instant::now();
+    loop {
+        let alive = at_work_in(folder);
+        if alive.is_empty() {
+            return;
+        }
+        assert!(
+            begun.elapsed() < Duration::from_secs(30),
+            "still alive: {alive:?}"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A run whose standard error is read line by line.
+struct Running {
+    child: Child,
+    errors: BufReader<std::process::ChildStderr>,
+    seen: String,
+}
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        let mut child = spawn(command);
+        let errors = BufReader::new(child.stderr.take().unwrap());
+        Self {
+            child,
+            errors,
+            seen: String::new(),
+        }
+    }
+
+    fn wait_for(&mut self, text: &str) {
+        loop {
+            let mut line = String::new();
+            let read = self.errors.read_line(&mut line).unwrap();
+            assert!(read > 0, "no `{text}` in {}", self.seen);
+            self.seen.push_str(&line);
+            if line.contains(text) {
+                return;
+            }
+        }
+    }
+
+    fn send(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
+        self.errors.read_to_string(&mut self.seen).unwrap();
+        (self.child.wait().unwrap().code(), self.seen)
+    }
+}
+
+/// The data of the events of a type.
+fn data<'events>(events: &'events [Value], name: &str) -> Vec<&'events Value> {
+    let name = format!("dev.irq.{name}.v1");
+    let found = events.iter().filter(|event| event["type"] == name);
+    found.map(|event| &event["data"]).collect()
+}
+
+#[test]
+fn agents_look_at_the_folder_and_need_no_permission_for_that() {
+    let place = Place::new();
+    let ended = end(&mut place.run("Describe the bakery", &["--no-input", "--json"]));
+    let events = ended.exits_with(0).events();
+    let started = data(&events, "tool.started");
+    let used: Vec<&str> = started
+        .iter()
+        .map(|it| it["tool"].as_str().unwrap())
+        .collect();
+    for tool in ["list_files", "search_files", "read_file"] {
+        assert!(used.contains(&tool), "{tool} in {used:?}");
+    }
+    let finished = data(&events, "tool.finished");
+    assert_eq!(started.len(), finished.len());
+    assert!(
+        finished.iter().all(|it| it["outcome"] == "finished"),
+        "{finished:?}"
+    );
+    let read = finished
+        .iter()
+        .any(|it| it["message"].as_str().unwrap().contains("# Bakery"));
+    assert!(read, "{finished:?}");
+}
+
+#[test]
+fn a_command_is_asked_about_and_the_answer_counts_that_was_given_while_nothing_ran() {
+    let place = Place::new();
+    let goal = "Note it with `echo hello >> made.txt`";
+    let ended = end(&mut place.run(goal, &["--no-input"])).exits_with(5);
+    let id = ended.output.trim().to_owned();
+    assert!(id.starts_with("int_"), "{ended:#?}");
+    assert!(place.text("made.txt").is_none());
+    let shown = place.end(&["review", &id]).exits_with(0).output;
+    for text in [
+        "shell",
+        "echo hello >> made.txt",
+        "digest",
+        "approve|edit|reject",
+    ] {
+        assert!(shown.contains(text), "{text} in {shown}");
+    }
+    let question = place.open_question();
+    assert_eq!(
+        question["allowed_decisions"],
+        json!(["approve", "edit", "reject"])
+    );
+    assert_eq!(
+        question["content"]["toolCall"]["arguments"]["command"],
+        "echo hello >> made.txt"
+    );
+    place
+        .end(&["review", &id, "--decision", "approve"])
+        .exits_with(0);
+    let run = place.only_run();
+    place.end(&["resume", &run, "--no-input"]).exits_with(0);
+    assert_eq!(place.text("made.txt").unwrap(), "hello\n", "it ran once");
+    let replayed = place.end(&["replay", &run]).exits_with(0).output;
+    assert!(replayed.contains("tool_call begins: shell"), "{replayed}");
+}
+
+#[test]
+fn a_second_terminal_says_no_while_the_run_waits() {
+    let place = Place::new();
+    let goal = "Note it with `echo hello >> made.txt`";
+    // Standard input stays open: somebody could answer there too.
+    let mut run = Running::start(place.run(goal, &[]).stdin(Stdio::piped()));
+    let question = place.open_question();
+    let id = question["id"].as_str().unwrap();
+    place
+        .end(&[
+            "review",
+            id,
+            "--decision",
+            "reject",
+            "--message",
+            "not on a Sunday",
+        ])
+        .exits_with(0);
+    run.wait_for("not on a Sunday");
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(seen.contains("was not allowed"), "{seen}");
+    assert!(place.text("made.txt").is_none());
+}
+
+#[test]
+fn what_a_person_edits_runs_instead_and_what_does_not_fit_is_refused() {
+    let place = Place::new();
+    let goal = "Note it with `echo hello >> made.txt`";
+    let ended = end(&mut place.run(goal, &["--no-input"])).exits_with(5);
+    let id = ended.output.trim().to_owned();
+    let edit = |payload: Value| {
+        let payload = payload.to_string();
+        place.end(&["review", &id, "--decision", "edit", "--payload", &payload])
+    };
+    edit(json!({"editedRequest": {"comand": "echo x"}}))
+        .exits_with(2)
+        .says("the edited request");
+    edit(json!({"editedRequest": {"command": "echo edited >> made.txt"}})).exits_with(0);
+    place
+        .end(&["resume", &place.only_run(), "--no-input"])
+        .exits_with(0);
+    assert_eq!(place.text("made.txt").unwrap(), "edited\n");
+}
+
+#[test]
+fn a_person_at_the_terminal_decides_and_enter_allows_nothing() {
+    let place = Place::new();
+    let goal = "Note it with `echo hello >> made.txt`";
+    let ended = end_with_input(&mut place.run(goal, &[]), b"\n1\n").exits_with(0);
+    let screen = &ended.error_output;
+    for text in [
+        "Nothing was typed.",
+        "Allow",
+        "Deny",
+        "echo hello >> made.txt",
+    ] {
+        assert!(screen.contains(text), "{text} in {screen}");
+    }
+    assert_eq!(place.text("made.txt").unwrap(), "hello\n");
+}
+
+/// A command that ends by itself only after a quarter of an hour, ignores SIGTERM, and has a child in a session of its
+/// own.
+const STUBBORN: &str =
+    "trap : TERM; setsid sleep 900 & echo at work; while true; do sleep 900; done";
+
+#[test]
+fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
+    let place = Place::new();
+    let goal = format!("Do `{STUBBORN}`");
+    let allowed = place.all_allowed();
+    let mut run =
+        Running::start(&mut place.run(&goal, &["--no-input", "-v", "--permissions", &allowed]));
+    run.wait_for("at work");
+    assert!(!at_work_in(place.folder.path()).is_empty());
+    run.send(Signal::INT);
+    run.wait_for(
+        "Received interrupt. Cancelling all running tools... (press Ctrl+C again to stop now)",
+    );
+    run.wait_for("shell (call_0_0): interrupted; all of its processes are dead");
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(130), "{seen}");
+    assert!(
+        seen.contains("retry the interrupted call, choose another approach, or finish"),
+        "{seen}"
+    );
+    assert!(seen.contains("Resume with: irq resume run_"), "{seen}");
+    assert_eq!(at_work_in(place.folder.path()), Vec::<String>::new());
+    // The agent goes on from what had happened, and does not run it again by itself.
+    let id = place.only_run();
+    place.end(&["resume", &id, "--no-input"]).exits_with(0);
+    let replayed = place.end(&["replay", &id]).exits_with(0).output;
+    let calls = replayed.matches("tool_call begins: shell").count();
+    assert_eq!(calls, 1, "{replayed}");
+    assert!(
+        replayed.contains("interrupted: Tool execution interrupted by the user"),
+        "{replayed}"
+    );
+}
+
+#[test]
+fn a_killed_irq_leaves_no_process_and_the_resumed_run_knows_what_had_finished() {
+    let place = Place::new();
+    let goal = format!("Do `echo one >> log.txt` and `{STUBBORN}`");
+    let allowed = place.all_allowed();
+    let mut run =
+        Running::start(&mut place.run(&goal, &["--no-input", "-v", "--permissions", &allowed]));
+    run.wait_for("at work");
+    let begun = Instant::now();
+    while place.text("log.txt").is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // The first call is recorded as finished soon after.
+    wait_for_finished_call(&place);
+    run.send(Signal::KILL);
+    let _ended = run.end();
+    wait_until_nobody_works_in(place.folder.path());
+    let id = place.only_run();
+    let waiting = place.end(&["resume", &id, "--no-input"]).exits_with(5);
+    let question = waiting.output.trim().to_owned();
+    let shown = place.end(&["review", &question]).exits_with(0).output;
+    assert!(
+        shown.contains("Nobody knows what came of a call of `shell`"),
+        "{shown}"
+    );
+    place
+        .end(&["review", &question, "--decision", "reject"])
+        .exits_with(0);
+    place.end(&["resume", &id, "--no-input"]).exits_with(0);
+    assert_eq!(
+        place.text("log.txt").unwrap(),
+        "one\n",
+        "what had finished was not done again"
+    );
+    assert_eq!(at_work_in(place.folder.path()), Vec::<String>::new());
+}
+
+fn wait_for_finished_call(place: &Place) {
+    let begun = Instant::now();
+    let run = place.only_run();
+    while begun.elapsed() < Duration::from_secs(60) {
+        let replayed = place.end(&["replay", &run]).exits_with(0).output;
+        if replayed.contains("tool_call has its result: finished: (no output)") {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("no call has finished");
+}
+
+#[test]
+fn an_agent_launches_another_one_and_gets_its_answer() {
+    let place = Place::new();
+    let goal = r#"Use `launch_agent {"agent":"DISCOVERY_AGENT","task":"look at the oven"}`"#;
+    let ended = end(&mut place.run(goal, &["--no-input", "--json"])).exits_with(0);
+    let events = ended.events();
+    let spawned = data(&events, "agent.spawned");
+    let child = spawned
+        .iter()
+        .find(|it| it["agent_id"].as_str().unwrap().contains("/launched-"))
+        .unwrap();
+    assert_eq!(child["agent_type"], "DISCOVERY_AGENT");
+    let finished = data(&events, "tool.finished");
+    let launched = finished
+        .iter()
+        .find(|it| it["tool"] == "launch_agent")
+        .unwrap();
+    assert_eq!(launched["outcome"], "finished", "{launched}");
+}
+
+#[test]
+fn a_plan_is_carried_out_with_tools_and_goes_on_after_a_question() {
+    let place = Place::new();
+    let goal = "Note it with `echo planned >> made.txt`";
+    let arguments = ["--no-input", "--workflow", "plan-execute"];
+    let ended = end(&mut place.run(goal, &arguments)).exits_with(5);
+    let id = ended.output.trim().to_owned();
+    place
+        .end(&["review", &id, "--decision", "approve"])
+        .exits_with(0);
+    place
+        .end(&["resume", &place.only_run(), "--no-input"])
+        .exits_with(0);
+    assert_eq!(place.text("made.txt").unwrap(), "planned\n");
+}
+
+#[test]
+fn mistakes_in_what_is_allowed_are_named_before_anything_starts() {
+    let place = Place::new();
+    let file = place.keeping.path().join("wrong.toml");
+    std::fs::write(&file, "[agents]\nTICKET = [\"*\"]\n").unwrap();
+    let wrong = ["--permissions", file.to_str().unwrap()];
+    end(&mut place.run("Describe the bakery", &wrong))
+        .exits_with(2)
+        .says("`TICKET`");
+    let mut without = place.irq(&["run", "x", "--permissions", "a.toml"]);
+    end(&mut without).exits_with(2).says("--tools");
+    let mut nowhere = place.irq(&["run", "x", "--tools", "/nowhere/at/all"]);
+    end(&mut nowhere).exits_with(3).says("/nowhere/at/all");
+}

@@ -1,0 +1,135 @@
+//! The plan on the page of a review: what is done, what is next, and a change of it, shown before it is applied.
+
+use agents::plan_execute::{DiffLine, PlanPreview, PlanRevision, StoredPlan};
+use interrupts::life::{Interrupt, Verdict};
+use maud::{Markup, html};
+use routing_core::DecisionId;
+use serde_json::{Value, json};
+
+use crate::acting::preview;
+use crate::body::FormFields;
+use crate::problem::Problem;
+use crate::visible::visible;
+
+/// The button that only shows what a change would do.
+pub(super) const PREVIEW: &str = "preview_plan";
+
+/// The steps of the form: one a line, in their order.
+pub(super) fn steps_of(fields: &FormFields) -> Vec<String> {
+    let text = fields.first("plan").unwrap_or_default();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(str::to_owned).collect()
+}
+
+/// The payload of a decision that changes the plan.
+pub(super) fn payload(fields: &FormFields) -> Value {
+    json!({
+        "plan": steps_of(fields),
+        "previewed": fields.first("previewed"),
+    })
+}
+
+/// What the steps of the form would do.
+pub(super) fn previewed(plan: &StoredPlan, fields: &FormFields) -> Result<PlanPreview, Problem> {
+    let revision = PlanRevision {
+        plan: Some(steps_of(fields)),
+        ..PlanRevision::default()
+    };
+    preview(plan, &revision)
+}
+
+/// The plan as it stands.
+pub(super) fn current(plan: &StoredPlan) -> Markup {
+    let steps = plan.state().plan();
+    let now = plan.now().map(|step| step.id);
+    html! {
+        section aria-labelledby="plan" data-testid="plan" {
+            h2 id="plan" { "The plan: " (steps.finished().len()) " of " (steps.total()) " done" }
+            progress max=(steps.total()) value=(steps.finished().len()) aria-labelledby="plan" {}
+            ol.plan {
+                @for done in steps.finished() {
+                    li data-testid="step" data-state="done" {
+                        span.state { "Done: " } (visible(&done.step.task))
+                        details { summary { "What came of it" } div.text { (visible(&done.result)) } }
+                    }
+                }
+                @for step in steps.left() {
+                    @let is_next = Some(step.id) == now;
+                    li data-testid="step" data-state=(if is_next { "next" } else { "left" }) {
+                        @if is_next { span.state { "Next: " } }
+                        (visible(&step.task))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A change that is not applied, and the button that applies just this one.
+pub(super) fn proposed(interrupt: &Interrupt, preview: &PlanPreview) -> Markup {
+    html! {
+        section aria-labelledby="change" data-testid="plan-preview" data-state=(preview.digest) {
+            h2 id="change" { "What the change would do" }
+            p { (preview.completed_steps) " done, which stay. " (after(preview)) }
+            ul.diff {
+                @for line in &preview.diff.lines {
+                    @match line {
+                        DiffLine::Kept { task } => li data-change="kept" { (visible(task)) },
+                        DiffLine::Added { task } => li data-change="added" { ins { strong { "New: " } (visible(task)) } },
+                        DiffLine::Removed { task } => li data-change="removed" { del { strong { "Gone: " } (visible(task)) } },
+                        DiffLine::Moved { task, from } => li data-change="moved" { strong { "Moved, was " (from) ": " } (visible(task)) },
+                    }
+                }
+            }
+            @if preview.diff.is_empty() { p { "Nothing would change." } }
+            form method="post" action=(format!("/review/{}", interrupt.id)) id="apply" {
+                (bound_to(interrupt))
+                input type="hidden" name="plan" value=(preview.plan.join("\n"));
+                input type="hidden" name="previewed" value=(preview.digest);
+                p.buttons { button type="submit" name="decision" value="modify_plan" data-testid="modify_plan" { "Apply this change" } }
+            }
+        }
+    }
+}
+
+fn after(preview: &PlanPreview) -> Markup {
+    html! {
+        @match &preview.next {
+            Some(step) => { "Next would be: " strong { (visible(&step.task)) } "." },
+            None => { "No step would be left: it is asked whether the goal is reached." },
+        }
+    }
+}
+
+/// Where the steps are written.
+pub(super) fn editor(
+    interrupt: &Interrupt,
+    plan: &StoredPlan,
+    filled: Option<&FormFields>,
+) -> Markup {
+    let left = plan.state().plan().left().iter();
+    let left: Vec<&str> = left.map(|step| step.task.as_str()).collect();
+    let left = left.join("\n");
+    let written = filled.and_then(|filled| filled.first("plan"));
+    html! {
+        @if interrupt.allowed.contains(&Verdict::ModifyPlan) {
+            form.stack method="post" action=(format!("/review/{}", interrupt.id)) id="change-plan" {
+                (bound_to(interrupt))
+                label for="steps" { "The steps that are left, one a line" }
+                textarea id="steps" name="plan" rows="8" { (written.unwrap_or(&left)) }
+                p.hint { "It is shown what would change before anything does. Steps that are done stay." }
+                p.buttons { button type="submit" name="decision" value=(PREVIEW) data-testid="preview_plan" { "Show what would change" } }
+            }
+        }
+    }
+}
+
+/// What binds a form to the interrupt as it was shown.
+fn bound_to(interrupt: &Interrupt) -> Markup {
+    let shown = interrupt.review.as_ref().map(|review| review.shown);
+    html! {
+        input type="hidden" name="version" value=(interrupt.version);
+        input type="hidden" name="key" value=(DecisionId::generate());
+        @if let Some(shown) = shown { input type="hidden" name="shown_digest" value=(shown); }
+    }
+}
