@@ -35,7 +35,7 @@ pub use effect::{Asking, Fact, FactKind, PersonAsked, PlanEffect};
 pub use event::{Failure, PlanEvent, Refused};
 pub use history::PlanHistory;
 pub use machine::PlanTurn;
-pub use observer::{PlanReadError, told_facts};
+pub use observer::{PlanReadError, facts_in, told_facts};
 pub use plan::{FinishedStep, Plan, PlanError, PlanStep, StepId};
 pub use preview::{PlanPreview, QuestionFate};
 pub use records::{

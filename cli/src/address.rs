@@ -4,13 +4,14 @@
 //! where one live run has it. Of an id, any beginning is enough that no other id has.
 
 use interrupts::life::Interrupt;
-use interrupts::store::{Filter, NodeRow, Run, Store};
+use interrupts::store::{Filter, NodeRow, Run};
 use routing_core::{InterruptId, NodeId, RunId};
 
 use crate::exit::{Exit, Failure};
+use crate::installation::Installation;
 use crate::listing;
 use crate::nearest::nearest;
-use crate::refused::{by_store, no_interrupt};
+use crate::refused::no_interrupt;
 
 const RUN: &str = "run_";
 const INTERRUPT: &str = "int_";
@@ -39,20 +40,20 @@ pub(crate) fn full(run: RunId, node: &NodeId) -> String {
 /// # Errors
 ///
 /// [`Exit::NotFound`] where there is nothing of that name, [`Exit::Usage`] where there are several.
-pub(crate) async fn find(store: &dyn Store, text: &str) -> Result<Address, Failure> {
+pub(crate) async fn find(from: &dyn Installation, text: &str) -> Result<Address, Failure> {
     if text.starts_with(INTERRUPT) {
-        let interrupt = find_interrupt(store, text).await?;
+        let interrupt = find_interrupt(from, text).await?;
         return Ok(Address::Interrupt(Box::new(interrupt)));
     }
     if text.starts_with(RUN) && !text.contains('/') {
-        return Ok(Address::Run(find_run(store, text).await?));
+        return Ok(Address::Run(find_run(from, text).await?));
     }
     if !text.contains('/')
-        && let Some(run) = store.run_of(text).await.map_err(|error| by_store(&error))?
+        && let Some(run) = from.run_of(text).await?
     {
         return Ok(Address::Run(run));
     }
-    let (run, node) = find_agent(store, text).await?;
+    let (run, node) = find_agent(from, text).await?;
     Ok(Address::Agent(run, node))
 }
 
@@ -61,23 +62,23 @@ pub(crate) async fn find(store: &dyn Store, text: &str) -> Result<Address, Failu
 /// # Errors
 ///
 /// As [`find`].
-pub(crate) async fn find_run(store: &dyn Store, text: &str) -> Result<Run, Failure> {
+pub(crate) async fn find_run(from: &dyn Installation, text: &str) -> Result<Run, Failure> {
     let none = || {
         Failure::new(Exit::NotFound, format!("there is no run `{text}`"))
-            .hint("`irq ps --all` lists all runs; is it another --store?")
+            .hint("`irq ps --all` lists all runs; is it another --store or --server?")
     };
     if let Ok(id) = text.parse::<RunId>() {
-        let run = store.run(id).await.map_err(|error| by_store(&error))?;
+        let run = from.run(id).await?;
         return run.ok_or_else(none);
     }
-    if let Some(run) = store.run_of(text).await.map_err(|error| by_store(&error))? {
+    if let Some(run) = from.run_of(text).await? {
         return Ok(run);
     }
     if !text.starts_with(RUN) {
         return Err(none());
     }
-    let runs = listing::runs(store, &[]).await;
-    let runs = runs.map_err(|error| by_store(&error))?;
+    let runs = listing::runs(from, &[]).await;
+    let runs = runs?;
     let found = runs
         .into_iter()
         .filter(|run| run.id.to_string().starts_with(text));
@@ -89,12 +90,13 @@ pub(crate) async fn find_run(store: &dyn Store, text: &str) -> Result<Run, Failu
 /// # Errors
 ///
 /// As [`find`].
-pub(crate) async fn find_interrupt(store: &dyn Store, text: &str) -> Result<Interrupt, Failure> {
+pub(crate) async fn find_interrupt(
+    from: &dyn Installation,
+    text: &str,
+) -> Result<Interrupt, Failure> {
     if let Ok(id) = text.parse::<InterruptId>() {
-        let found = store.interrupt(id).await;
-        return found
-            .map_err(|error| by_store(&error))?
-            .ok_or_else(|| no_interrupt(id));
+        let found = from.interrupt(id).await;
+        return found?.ok_or_else(|| no_interrupt(id));
     }
     if !text.starts_with(INTERRUPT) {
         return Err(
@@ -102,9 +104,8 @@ pub(crate) async fn find_interrupt(store: &dyn Store, text: &str) -> Result<Inte
                 .hint("an interrupt's id begins with int_; `irq review` lists them"),
         );
     }
-    let all = listing::interrupts(store, &Filter::default()).await;
-    let found = all
-        .map_err(|error| by_store(&error))?
+    let all = listing::interrupts(from, &Filter::default()).await;
+    let found = all?
         .into_iter()
         .filter(|interrupt| interrupt.id.to_string().starts_with(text));
     one_of(found.collect(), text, |interrupt| interrupt.id.to_string())?
@@ -116,7 +117,10 @@ pub(crate) async fn find_interrupt(store: &dyn Store, text: &str) -> Result<Inte
 /// # Errors
 ///
 /// As [`find`].
-pub(crate) async fn find_agent(store: &dyn Store, text: &str) -> Result<(Run, NodeRow), Failure> {
+pub(crate) async fn find_agent(
+    from: &dyn Installation,
+    text: &str,
+) -> Result<(Run, NodeRow), Failure> {
     if text.starts_with(RUN) {
         let Some((run, node)) = text.split_once('/') else {
             return Err(
@@ -124,26 +128,30 @@ pub(crate) async fn find_agent(store: &dyn Store, text: &str) -> Result<(Run, No
                     .hint("name one of its agents: RUN/AGENT; `irq ps` lists them"),
             );
         };
-        let run = find_run(store, run).await?;
-        return agent_of(store, run, node).await;
+        let run = find_run(from, run).await?;
+        return agent_of(from, run, node).await;
     }
     let Ok(node) = NodeId::new(text) else {
         return Err(no_agent(text));
     };
-    let live = listing::live_runs(store).await;
+    let live = listing::live_runs(from).await;
     let mut found = Vec::new();
-    for run in live.map_err(|error| by_store(&error))? {
-        let row = store.node(run.id, &node).await;
-        if let Some(row) = row.map_err(|error| by_store(&error))? {
+    for run in live? {
+        let row = from.node(run.id, &node).await;
+        if let Some(row) = row? {
             found.push((run, row));
         }
     }
     one_of(found, text, |(run, row)| full(run.id, &row.node))?.ok_or_else(|| no_agent(text))
 }
 
-async fn agent_of(store: &dyn Store, run: Run, text: &str) -> Result<(Run, NodeRow), Failure> {
-    let nodes = listing::nodes(store, run.id).await;
-    let nodes = nodes.map_err(|error| by_store(&error))?;
+async fn agent_of(
+    from: &dyn Installation,
+    run: Run,
+    text: &str,
+) -> Result<(Run, NodeRow), Failure> {
+    let nodes = listing::nodes(from, run.id).await;
+    let nodes = nodes?;
     let names: Vec<&str> = nodes.iter().map(|row| row.node.as_str()).collect();
     if let Some(row) = nodes.iter().find(|row| row.node.as_str() == text) {
         return Ok((run, row.clone()));

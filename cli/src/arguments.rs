@@ -160,14 +160,9 @@ pub(crate) struct RunArguments {
     )]
     pub(crate) workspace: PathBuf,
     /// `rehearsal`, which needs neither key nor network, or PROVIDER:NAME, whose key is read from
-    /// the provider's usual environment variable
-    #[arg(
-        long,
-        value_name = "MODEL",
-        default_value = "rehearsal",
-        help_heading = "The model"
-    )]
-    pub(crate) model: String,
+    /// the provider's usual environment variable [default: rehearsal; on a server, the server's]
+    #[arg(long, value_name = "MODEL", help_heading = "The model")]
+    pub(crate) model: Option<String>,
     /// Where the provider's API is, for servers of your own: http://127.0.0.1:8080/v1
     #[arg(long, value_name = "URL", help_heading = "The model")]
     pub(crate) base_url: Option<String>,
@@ -188,6 +183,9 @@ pub(crate) struct RunArguments {
     pub(crate) talk: TalkArguments,
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
+    /// Only start it on the server, and print its id
+    #[arg(long, help_heading = "Talking")]
+    pub(crate) detach: bool,
     /// How often a model may correct an answer that does not fit, before a person is asked
     #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
     pub(crate) corrections: Option<u32>,
@@ -276,6 +274,9 @@ pub(crate) struct ResumeArguments {
     /// New input for the agent that has the turn
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
+    /// Only let it go on on the server, and print its id
+    #[arg(long, help_heading = "Talking")]
+    pub(crate) detach: bool,
     #[command(flatten)]
     pub(crate) talk: TalkArguments,
     #[command(flatten)]
@@ -294,6 +295,9 @@ pub(crate) struct ForkArguments {
     /// New input for the agent that has the turn
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
+    /// Only let it go on on the server, and print its id
+    #[arg(long, help_heading = "Talking")]
+    pub(crate) detach: bool,
     #[command(flatten)]
     pub(crate) talk: TalkArguments,
     #[command(flatten)]

@@ -23,6 +23,7 @@ mod send;
 mod serve;
 mod stats;
 mod token;
+mod watch_lines;
 mod withdraw;
 
 use std::io::{self, Write};
@@ -50,6 +51,7 @@ pub(crate) use send::send;
 pub(crate) use serve::serve;
 pub(crate) use stats::stats;
 pub(crate) use token::token;
+pub(crate) use watch_lines::watch_lines;
 pub(crate) use withdraw::{redrive, withdraw};
 
 /// Writes a result to standard output.

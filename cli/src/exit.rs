@@ -27,9 +27,9 @@ pub(crate) enum Exit {
     LimitHit,
     /// Some of several things were done, others not.
     Partial,
-    /// The model's server cannot be reached.
+    /// The model's server, or the one that commands work through, cannot be reached.
     Unreachable,
-    /// The key is missing or refused.
+    /// The key or the token is missing or refused.
     NotAuthorised,
     /// Ctrl+C.
     Interrupted,
@@ -93,8 +93,10 @@ impl Exit {
             Self::TimedOut => "what was waited for did not come in time",
             Self::LimitHit => "a limit was hit: --max-steps, --timeout or --budget-usd",
             Self::Partial => "some of several things were done, others not",
-            Self::Unreachable => "the model's server cannot be reached",
-            Self::NotAuthorised => "the model's key is missing or refused",
+            Self::Unreachable => "the model's server, or the one of --server, cannot be reached",
+            Self::NotAuthorised => {
+                "the model's key, or the token of --token-file, is missing or refused"
+            }
             Self::Interrupted => "stopped by Ctrl+C",
             Self::Terminated => "stopped by SIGTERM",
         }

@@ -28,7 +28,7 @@ use crate::time::instant;
 
 pub(crate) use control::Control;
 pub(crate) use inbox::LateInbox;
-pub(crate) use spoken::{SeenSignal, Spoken};
+pub(crate) use spoken::{FIRST_WORDS, SECOND_WORDS, SeenSignal, Spoken, TERMINATED_WORDS};
 
 use facings::AgentFacings;
 pub(crate) use owner::gone_owner;

@@ -1,4 +1,4 @@
-//! Whole lists of a store, read page by page.
+//! Whole lists, read page by page.
 
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
@@ -7,14 +7,25 @@ use interrupts::store::{
 };
 use routing_core::RunId;
 
+use crate::exit::Failure;
+use crate::installation::Installation;
+
 /// How many entries a page has.
 const PAGE: u32 = 500;
+/// The states of runs that have not ended.
+const LIVE: [RunState; 5] = [
+    RunState::Created,
+    RunState::Running,
+    RunState::Stopping,
+    RunState::Paused,
+    RunState::Waiting,
+];
 
 /// Reads pages until one is not full. `place` says where the next page begins.
-async fn every<T>(
-    read: impl AsyncFn(Page) -> Result<Vec<T>, StoreError>,
+async fn every<T, E>(
+    read: impl AsyncFn(Page) -> Result<Vec<T>, E>,
     place: impl Fn(&T) -> u64,
-) -> Result<Vec<T>, StoreError> {
+) -> Result<Vec<T>, E> {
     let mut all = Vec::new();
     let mut after = 0;
     loop {
@@ -32,9 +43,12 @@ async fn every<T>(
 }
 
 /// The runs in these states, or all of them, in the order of their creation.
-pub(crate) async fn runs(store: &dyn Store, states: &[RunState]) -> Result<Vec<Run>, StoreError> {
+pub(crate) async fn runs(
+    from: &dyn Installation,
+    states: &[RunState],
+) -> Result<Vec<Run>, Failure> {
     let rows = every(
-        async |page| store.runs(states, page).await,
+        async |page| from.runs(states, page).await,
         |(position, _run)| *position,
     );
     Ok(rows
@@ -45,18 +59,14 @@ pub(crate) async fn runs(store: &dyn Store, states: &[RunState]) -> Result<Vec<R
 }
 
 /// The runs that have not ended.
-pub(crate) async fn live_runs(store: &dyn Store) -> Result<Vec<Run>, StoreError> {
-    let live: Vec<RunState> = RunState::ALL
-        .into_iter()
-        .filter(|state| !state.is_final())
-        .collect();
-    runs(store, &live).await
+pub(crate) async fn live_runs(from: &dyn Installation) -> Result<Vec<Run>, Failure> {
+    runs(from, &LIVE).await
 }
 
 /// The nodes of a run, in the order in which they came to be.
-pub(crate) async fn nodes(store: &dyn Store, run: RunId) -> Result<Vec<NodeRow>, StoreError> {
+pub(crate) async fn nodes(from: &dyn Installation, run: RunId) -> Result<Vec<NodeRow>, Failure> {
     let rows = every(
-        async |page| store.nodes(Some(run), page).await,
+        async |page| from.nodes(run, page).await,
         |(position, _node)| *position,
     );
     Ok(rows
@@ -68,11 +78,11 @@ pub(crate) async fn nodes(store: &dyn Store, run: RunId) -> Result<Vec<NodeRow>,
 
 /// Interrupts in the order of their admission.
 pub(crate) async fn interrupts(
-    store: &dyn Store,
+    from: &dyn Installation,
     filter: &Filter,
-) -> Result<Vec<Interrupt>, StoreError> {
+) -> Result<Vec<Interrupt>, Failure> {
     let rows = every(
-        async |page| store.interrupts(filter, page).await,
+        async |page| from.interrupts(filter, page).await,
         |(position, _interrupt)| *position,
     );
     Ok(rows
@@ -84,11 +94,11 @@ pub(crate) async fn interrupts(
 
 /// The whole journal of a run.
 pub(crate) async fn journal(
-    store: &dyn Store,
+    from: &dyn Installation,
     run: RunId,
-) -> Result<Vec<JournalEntry>, StoreError> {
+) -> Result<Vec<JournalEntry>, Failure> {
     every(
-        async |page| store.journal(run, page).await,
+        async |page| from.journal(run, page).await,
         |entry| entry.position,
     )
     .await
@@ -96,11 +106,11 @@ pub(crate) async fn journal(
 
 /// The checkpoints of a run.
 pub(crate) async fn checkpoints(
-    store: &dyn Store,
+    from: &dyn Installation,
     run: RunId,
-) -> Result<Vec<Checkpoint>, StoreError> {
+) -> Result<Vec<Checkpoint>, Failure> {
     every(
-        async |page| store.checkpoints(run, page).await,
+        async |page| from.checkpoints(run, page).await,
         |checkpoint| checkpoint.id.number,
     )
     .await
@@ -108,11 +118,11 @@ pub(crate) async fn checkpoints(
 
 /// The messages of a run.
 pub(crate) async fn messages(
-    store: &dyn Store,
+    from: &dyn Installation,
     run: RunId,
-) -> Result<Vec<StoredMessage>, StoreError> {
+) -> Result<Vec<StoredMessage>, Failure> {
     every(
-        async |page| store.messages(run, page).await,
+        async |page| from.messages(run, page).await,
         |message| message.position,
     )
     .await
@@ -120,11 +130,37 @@ pub(crate) async fn messages(
 
 /// A page of the audit after a position; it was the last one where it is not full.
 pub(crate) async fn audit(
-    store: &dyn Store,
+    from: &dyn Installation,
     after: u64,
-) -> Result<(Vec<AuditRow>, bool), StoreError> {
+) -> Result<(Vec<AuditRow>, bool), Failure> {
     let page = Page { after, limit: PAGE };
-    let rows = store.audit(page).await?;
+    let rows = from.audit(page).await?;
     let is_last = rows.len() < PAGE as usize;
     Ok((rows, is_last))
+}
+
+/// The runs in a store that have not ended.
+pub(crate) async fn live_runs_in(store: &dyn Store) -> Result<Vec<Run>, StoreError> {
+    let rows = every(
+        async |page| store.runs(&LIVE, page).await,
+        |(position, _run)| *position,
+    );
+    Ok(rows
+        .await?
+        .into_iter()
+        .map(|(_position, run)| run)
+        .collect())
+}
+
+/// The nodes of a run in a store.
+pub(crate) async fn nodes_in(store: &dyn Store, run: RunId) -> Result<Vec<NodeRow>, StoreError> {
+    let rows = every(
+        async |page| store.nodes(Some(run), page).await,
+        |(position, _node)| *position,
+    );
+    Ok(rows
+        .await?
+        .into_iter()
+        .map(|(_position, node)| node)
+        .collect())
 }

@@ -5,11 +5,13 @@ mod address;
 mod arguments;
 mod asked;
 mod audited;
+mod browser;
 mod commands;
 mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
 mod hooks;
+mod installation;
 mod keep;
 mod layout;
 mod listing;
@@ -42,6 +44,7 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
 use arguments::{Arguments, Command, Global, StoreArguments};
 use exit::{Exit, Failure, causes};
+use installation::Whereabouts;
 use palette::{Palette, Tone};
 use telemetry::Telemetry;
 use visible::visible_lines;
@@ -76,7 +79,55 @@ fn main() -> ExitCode {
     exit.into()
 }
 
+/// Refuses a server for what cannot be done through one.
+fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure> {
+    let (name, instead) = match command {
+        Command::Serve(_) => ("serve", "leave --server out: this is the server"),
+        Command::Token(_) => (
+            "token",
+            "make tokens beside the server's store, with --store PATH",
+        ),
+        Command::Rules(_) => (
+            "rules",
+            "look at them beside the server's store, with --store PATH, or on its page",
+        ),
+        Command::Plan(_) => (
+            "plan",
+            "change plans beside the server's store, with --store PATH, or on its page",
+        ),
+        Command::Purge(_) => (
+            "purge",
+            "purge beside the server's store, with --store PATH",
+        ),
+        Command::Chat(_)
+        | Command::Run(_)
+        | Command::Resume(_)
+        | Command::Fork(_)
+        | Command::Ps(_)
+        | Command::Watch(_)
+        | Command::Interrupt(_)
+        | Command::Review(_)
+        | Command::Reroute(_)
+        | Command::Send(_)
+        | Command::Withdraw(_)
+        | Command::Redrive(_)
+        | Command::Checkpoints(_)
+        | Command::Replay(_)
+        | Command::History(_)
+        | Command::Stats(_)
+        | Command::Policy(_)
+        | Command::Schema(_)
+        | Command::Routes(_)
+        | Command::Doctor(_)
+        | Command::Config(_)
+        | Command::Completions(_)
+        | Command::Man(_) => return Ok(()),
+    };
+    Whereabouts::demand_store(store, name, instead)
+}
+
 fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::Result<Exit> {
+    demand_store(&command, store)?;
     match command {
         Command::Run(run) => commands::run(&run, store, global),
         Command::Resume(resume) => commands::resume(&resume, store, global),

@@ -1,13 +1,15 @@
 //! How far runs have come and what they have used, across all processes that executed them.
 
 use agents::run::{CallEnd, RunProgress, RunUse, Steps};
-use interrupts::store::{Run, Store};
+use interrupts::store::Run;
 use jiff::SignedDuration;
 use routing_core::model::TokenUsage;
 use serde_json::{Value, json};
 
 use crate::exit::Failure;
+use crate::installation::Installation;
 use crate::layout::duration;
+use crate::listing;
 use crate::refused::by_store;
 use crate::time::instant;
 use crate::visible::visible_line;
@@ -29,13 +31,12 @@ impl Progress {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub(crate) async fn of(store: &dyn Store, run: Run) -> Result<Option<Self>, Failure> {
-        let made = RunProgress::of(store, run.id).await;
-        let Some(made) = made.map_err(|error| by_store(&error))? else {
+    pub(crate) async fn of(from: &dyn Installation, run: Run) -> Result<Option<Self>, Failure> {
+        let Some(made) = from.progress(run.id).await? else {
             return Ok(None);
         };
-        let used = RunUse::of(store, run.id).await;
-        let used = used.map_err(|error| by_store(&error))?;
+        let journal = listing::journal(from, run.id).await?;
+        let used = RunUse::among(&journal).map_err(|error| by_store(&error))?;
         Ok(Some(Self { run, made, used }))
     }
 

@@ -50,7 +50,7 @@ pub(crate) fn by_change(interrupt: InterruptId, error: &ChangeError) -> Failure 
 /// An interrupt that is not there.
 pub(crate) fn no_interrupt(interrupt: impl std::fmt::Display) -> Failure {
     Failure::new(Exit::NotFound, format!("there is no interrupt {interrupt}"))
-        .hint("`irq review` lists what waits for a person; is it another --store?")
+        .hint("`irq review` lists what waits for a person; is it another --store or --server?")
 }
 
 /// What the life of an interrupt does not allow.

@@ -5,7 +5,7 @@ use agents::{AgentKind, RouteType};
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Scope, USUAL_ATTEMPTS};
 use interrupts::manager::{StopCause, StopNote};
 use interrupts::policy::{Policy, Subject};
-use interrupts::store::{NodeRow, Run, Store};
+use interrupts::store::{NodeRow, Run};
 use interrupts::{IdempotencyKey, KindName, RouteName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::event::InterruptRequestEvent;
@@ -15,8 +15,8 @@ use uuid::Uuid;
 use crate::address::full;
 use crate::exit::{Exit, Failure};
 use crate::hooks::is_of_hook;
+use crate::installation::Installation;
 use crate::listing;
-use crate::refused::by_store;
 
 /// Whom a request concerns.
 #[derive(Debug, Clone)]
@@ -43,10 +43,9 @@ impl Addressee {
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
-    pub(crate) async fn whole(store: &dyn Store, run: Run) -> Result<Self, Failure> {
-        let nodes = listing::nodes(store, run.id).await;
-        let nodes = nodes.map_err(|error| by_store(&error))?;
+    /// Where the installation cannot be read.
+    pub(crate) async fn whole(from: &dyn Installation, run: Run) -> Result<Self, Failure> {
+        let nodes = listing::nodes(from, run.id).await?;
         if let Some(first) = nodes.iter().find(|row| row.node.parent().is_none()) {
             return Ok(Self::agent(run, first));
         }
@@ -181,20 +180,24 @@ pub(crate) struct Wish {
     pub(crate) reason: String,
 }
 
-/// The request of a supervisor's event.
+/// The event that says a wish.
 ///
 /// # Errors
 ///
 /// Where the agent's kind is none of this program's, or the event's id is none.
-pub(crate) fn event(to: &Addressee, wish: Wish, by: Actor) -> Result<Admission, Failure> {
+pub(crate) fn wished(
+    to: &Addressee,
+    wish: &Wish,
+) -> Result<InterruptRequestEvent<AgentKind>, Failure> {
     let usage = |text: String| Failure::new(Exit::Usage, text);
     let kind: AgentKind = to.kind.as_str().parse().map_err(|_unknown| unasked(to))?;
-    let event_id = match wish.event {
-        Some(id) => EventId::try_from(id).map_err(|error| usage(format!("--event-id: {error}")))?,
+    let event_id = match &wish.event {
+        Some(id) => {
+            EventId::try_from(id.clone()).map_err(|error| usage(format!("--event-id: {error}")))?
+        }
         None => EventId::generate(),
     };
-    let key = name(IdempotencyKey::new(event_id.as_str()))?;
-    let event = InterruptRequestEvent::<AgentKind> {
+    Ok(InterruptRequestEvent::<AgentKind> {
         event_id,
         timestamp: wish.at,
         node_id: to.node.clone(),
@@ -205,10 +208,21 @@ pub(crate) fn event(to: &Addressee, wish: Wish, by: Actor) -> Result<Admission, 
         choices: Vec::new(),
         confirmation_items: Vec::new(),
         context_for_decision: String::new(),
-    };
+    })
+}
+
+/// The request of a supervisor's event.
+///
+/// # Errors
+///
+/// As [`wished`].
+pub(crate) fn event(to: &Addressee, wish: Wish, by: Actor) -> Result<Admission, Failure> {
+    let event = wished(to, &wish)?;
+    let key = name(IdempotencyKey::new(event.event_id.as_str()))?;
     let (origin, routes) = to.routes()?;
-    let content = serde_json::to_string(&event)
-        .map_err(|error| usage(format!("the event cannot be written: {error}")))?;
+    let content = serde_json::to_string(&event).map_err(|error| {
+        Failure::new(Exit::Usage, format!("the event cannot be written: {error}"))
+    })?;
     Ok(Admission {
         id: InterruptId::generate(),
         run: to.run.id,

@@ -1,8 +1,8 @@
 //! `irq watch`: the agents, what waits for a person, and what happened, on a whole terminal.
 //!
-//! [`state`] is a value: keys and news go in, actions come out. [`desk`] carries actions out through the store,
-//! [`draw`] puts the state on the screen. The store is looked at again whenever time has passed; nothing that is
-//! shown is kept anywhere else.
+//! [`state`] is a value: keys and news go in, actions come out. [`desk`] carries actions out through the
+//! installation, [`draw`] puts the state on the screen. [`reading`] looks at the installation again and again
+//! beside them, so that a slow one never slows the keys; nothing that is shown is kept anywhere else.
 
 mod action;
 mod desk;
@@ -11,6 +11,7 @@ mod draw;
 mod editing;
 mod key;
 mod modal;
+mod reading;
 mod review;
 mod screen;
 mod snapshot;
@@ -22,36 +23,47 @@ use std::time::Duration;
 
 use crossterm::event::EventStream;
 use futures_util::StreamExt;
+use interrupts::signals::{OsSignals, Signal, SignalSource};
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::arguments::{Global, StoreArguments, WatchArguments};
+use crate::browser::open_in_browser;
 use crate::exit::{Exit, Failure};
+use crate::installation::{self, Installation};
 use crate::palette::Palette;
-use crate::refused::by_store;
-use crate::storage::Storage;
 
 use action::{Action, Done};
 use draw::Look;
+use reading::Reading;
 use screen::TakenScreen;
-use snapshot::Feed;
+use snapshot::Snapshot;
 use state::{Screen, State};
 
-/// How often the store is looked at.
-const LOOK: Duration = Duration::from_millis(250);
+/// How often ages and times on the screen are brought up to date.
+const TICK: Duration = Duration::from_millis(250);
 
 /// Shows the screens until the person leaves.
 ///
 /// # Errors
 ///
-/// Where there is no terminal, or the store cannot be read.
+/// Where there is no terminal, or the installation cannot be read.
 pub(crate) fn watch(
     arguments: &WatchArguments,
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
+    if arguments.json || arguments.plain {
+        return crate::commands::watch_lines(arguments, store, global);
+    }
+    if arguments.run.is_some() || arguments.after.is_some() {
+        let text = "--run and --after are for lines";
+        return Err(Failure::new(Exit::Usage, text)
+            .hint("say --plain or --json too")
+            .into());
+    }
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
-        let hint = "`irq ps` and `irq review` print what can be read by programs";
+        let hint = "`irq ps` and `irq review` print what can be read by programs; so does `irq watch --json` of a server";
         return Err(Failure::new(Exit::Usage, "this needs a terminal")
             .hint(hint)
             .into());
@@ -68,7 +80,7 @@ pub(crate) fn watch(
 
 /// What is under way beside the screens.
 struct Desk {
-    storage: Arc<Storage>,
+    installation: Arc<dyn Installation>,
     done: mpsc::UnboundedSender<Done>,
 }
 
@@ -78,6 +90,7 @@ impl Desk {
         match action {
             Action::Quit => return Ok(false),
             Action::Copy(text) => copy(&text)?,
+            Action::Open(path) => self.open(&path),
             Action::Interrupt { .. }
             | Action::Harden { .. }
             | Action::Resume { .. }
@@ -93,11 +106,26 @@ impl Desk {
         Ok(true)
     }
 
+    /// Opens a part of the server's page, where a server is watched.
+    fn open(&self, path: &str) {
+        let told = match self.installation.page() {
+            Some(page) => match open_in_browser(&format!("{page}{path}")) {
+                Ok(()) => Done::Told(format!("Opened {page}{path}")),
+                Err(error) => Done::Refused(format!("no browser: {error} — open {page}{path}")),
+            },
+            None => {
+                Done::Refused("no page: `irq serve` has one; watch it with --server".to_owned())
+            }
+        };
+        // Nobody waits for it where the screens were left.
+        let _ = self.done.send(told);
+    }
+
     /// Begins an action; what becomes of it is told later.
     fn begin(&self, action: Action) {
-        let (storage, done) = (Arc::clone(&self.storage), self.done.clone());
+        let (installation, done) = (Arc::clone(&self.installation), self.done.clone());
         tokio::task::spawn_local(async move {
-            let became = desk::perform(&storage, action).await;
+            let became = desk::perform(&*installation, action).await;
             // Nobody waits for it where the screens were left.
             let _ = done.send(became);
         });
@@ -109,17 +137,19 @@ async fn perform(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let storage = Arc::new(Storage::open(store).await?);
-    let mut feed = Feed::new(Arc::clone(&storage.store));
+    let installation = installation::open(store).await?;
+    let mut reading = Reading::of(Arc::clone(&installation));
     let mut state = State::new(first_screen(arguments), Timestamp::now());
-    let snapshot = feed.read(None).await.map_err(|error| by_store(&error))?;
+    let snapshot = reading.next().await?;
     let _nothing_is_open = state.refresh(snapshot);
     let look = Look::new(Palette::for_stream(&io::stdout(), global.no_color));
     let (done, mut became) = mpsc::unbounded_channel();
-    let mut desk = Desk { storage, done };
+    let mut desk = Desk { installation, done };
+    // From here on no signal ends the process by itself: the terminal is given back first.
+    let mut signals = OsSignals::listen()?;
     let mut taken = TakenScreen::take()?;
     let mut keys = EventStream::new();
-    let mut clock = tokio::time::interval(LOOK);
+    let mut clock = tokio::time::interval(TICK);
     loop {
         taken
             .terminal
@@ -134,17 +164,25 @@ async fn perform(
             },
             Some(done) = became.recv() => {
                 state.done(done);
-                look_again(&mut feed, &mut state).await
+                reading.look_again();
+                Vec::new()
             }
+            signal = signals.next() => match signal {
+                Some(Signal::Terminate) => return Ok(Exit::Terminated),
+                Some(Signal::Interrupt) => return Ok(Exit::Interrupted),
+                None => Vec::new(),
+            },
+            read = reading.next() => refreshed(&mut state, read),
             _ = clock.tick() => {
                 state.tick(Timestamp::now());
-                if let Some(opened) = appeared(&desk.storage, store).await {
-                    feed = Feed::new(Arc::clone(&opened.store));
-                    desk.storage = opened;
+                if let Some(opened) = appeared(&*desk.installation, store).await {
+                    reading = Reading::of(Arc::clone(&opened));
+                    desk.installation = opened;
                 }
-                look_again(&mut feed, &mut state).await
+                Vec::new()
             }
         };
+        reading.look_at(state.looked_at());
         if std::mem::take(&mut state.rings) && !arguments.silent {
             ring()?;
         }
@@ -176,11 +214,14 @@ const fn first_screen(arguments: &WatchArguments) -> Screen {
 
 /// The store that was not there when the screens were opened, once somebody has made it. Who makes it may not be
 /// done: then it is tried again.
-async fn appeared(storage: &Storage, store: &StoreArguments) -> Option<Arc<Storage>> {
-    if !storage.has_appeared() {
+async fn appeared(
+    watched: &dyn Installation,
+    store: &StoreArguments,
+) -> Option<Arc<dyn Installation>> {
+    if !watched.beside().is_some_and(Storage::has_appeared) {
         return None;
     }
-    Storage::open(store).await.ok().map(Arc::new)
+    installation::open(store).await.ok()
 }
 
 /// The edited answer, while the terminal was somebody else's.
@@ -193,12 +234,12 @@ fn after_editing(state: &mut State, edited: Result<Option<Action>, Failure>) -> 
     None
 }
 
-/// Reads the store; a store that cannot be read is told of, and tried again.
-async fn look_again(feed: &mut Feed, state: &mut State) -> Vec<Action> {
-    match feed.read(state.looked_at()).await {
+/// What was read; an installation that cannot be read is told of, and tried again.
+fn refreshed(state: &mut State, read: Result<Snapshot, Failure>) -> Vec<Action> {
+    match read {
         Ok(snapshot) => state.refresh(snapshot),
-        Err(error) => {
-            state.warn(by_store(&error).to_string());
+        Err(failure) => {
+            state.warn(failure.to_string());
             Vec::new()
         }
     }

@@ -6,6 +6,7 @@ mod host;
 mod pace;
 mod right;
 mod session;
+mod staying;
 mod token;
 
 pub use caller::role_name;
@@ -17,5 +18,6 @@ pub(crate) use right::{Decides, Directs, Operates, Reads, Requests, Right};
 pub(crate) use session::{
     SESSION_COOKIE, begin_session, end_session, session_cookie, void_session_cookie,
 };
+pub(crate) use staying::Staying;
 pub use token::{IssueError, Issued, TokenOrder, issue_token};
 pub(crate) use token::{digest_of_presented, issue_ticket};

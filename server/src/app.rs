@@ -8,7 +8,7 @@ use routing_core::RunId;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{HostNames, Pace};
+use crate::access::{HostNames, Pace, Staying};
 use crate::config::ServerConfig;
 use crate::feed::Feed;
 use crate::metrics::Metrics;
@@ -25,6 +25,7 @@ pub(crate) struct Shared {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) pace: Pace,
     pub(crate) hosts: HostNames,
+    pub(crate) staying: Staying,
     /// Cancelled when the server is told to stop.
     pub(crate) draining: CancellationToken,
     /// The sockets that outlive their request.

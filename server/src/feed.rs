@@ -84,6 +84,18 @@ impl Feed {
         self.rung.notify_one();
     }
 
+    /// Waits until all is known that the store has told by now.
+    ///
+    /// Cancel safe: it only waits.
+    pub(crate) async fn catches_up(&self) -> Result<(), StoreError> {
+        let last = last_position(&*self.store).await?;
+        let mut latest = self.latest.subscribe();
+        self.nudge();
+        // The sender lives in this feed.
+        let _known = latest.wait_for(|known| *known >= last).await;
+        Ok(())
+    }
+
     /// How often a quiet feed shows that it lives.
     pub(crate) fn heartbeat(&self) -> Duration {
         self.heartbeat

@@ -11,9 +11,11 @@ mod history;
 mod interrupt_requests;
 mod interrupts;
 mod list;
+mod records;
 mod rules;
 mod runs;
 mod tokens;
+mod whoami;
 
 pub(crate) use decisions::digest;
 pub(crate) use history::{HistoryQuery, find as find_history, verified};
@@ -87,6 +89,17 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(events::ticket))
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::revoke))
+        .routes(routes!(whoami::whoami))
+        .routes(routes!(records::runs))
+        .routes(routes!(records::run))
+        .routes(routes!(records::progress))
+        .routes(routes!(records::agents))
+        .routes(routes!(records::checkpoints))
+        .routes(routes!(records::journal))
+        .routes(routes!(records::messages))
+        .routes(routes!(records::interrupts))
+        .routes(routes!(records::interrupt))
+        .routes(routes!(records::audit))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{HostNames, Pace};
+use crate::access::{HostNames, Pace, Staying};
 use crate::app::{App, Shared};
 use crate::clearing::clear_up;
 use crate::config::{Remote, ServerConfig};
@@ -99,6 +99,7 @@ async fn app_of(config: ServerConfig, stop: &CancellationToken) -> Result<App, S
     Ok(App::new(Shared {
         pace: Pace::new(&config.limits),
         hosts: HostNames::new(&config.hosts),
+        staying: Staying::default(),
         feed: Arc::new(feed),
         metrics,
         draining: stop.clone(),

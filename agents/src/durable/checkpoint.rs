@@ -26,6 +26,9 @@ pub struct RunSnapshot {
     pub nodes: Vec<NodeSnapshot>,
     /// Its open interrupts.
     pub interrupts: Vec<InterruptId>,
+    /// What came of it, once its work is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
 }
 
 /// A node in a snapshot.

@@ -75,8 +75,19 @@ pub async fn told_facts(store: &dyn Checkpoints, run: RunId) -> Result<Vec<Fact>
             return Ok(facts);
         };
         after = last.id.number;
-        for checkpoint in &found {
-            facts.extend(PlanStanding::of(checkpoint)?.facts);
-        }
+        facts.extend(facts_in(&found)?);
     }
+}
+
+/// What the observer was told of a plan between these checkpoints.
+///
+/// # Errors
+///
+/// [`PlanReadError`] where one of them is of another form, or of another workflow.
+pub fn facts_in(checkpoints: &[Checkpoint]) -> Result<Vec<Fact>, PlanReadError> {
+    let mut facts = Vec::new();
+    for checkpoint in checkpoints {
+        facts.extend(PlanStanding::of(checkpoint)?.facts);
+    }
+    Ok(facts)
 }

@@ -109,7 +109,14 @@ async fn record(
         } => (RunState::Paused, error.as_str()),
         RunStatus::Failed { error, .. } => (RunState::Failed, error.as_str()),
     };
-    let checkpoint = engine.checkpoint(reason).await?;
+    let result = match status {
+        RunStatus::Completed { summary } => Some(summary.clone()),
+        RunStatus::Waiting { .. }
+        | RunStatus::Paused { .. }
+        | RunStatus::Cancelled { .. }
+        | RunStatus::Failed { .. } => None,
+    };
+    let checkpoint = engine.checkpoint_with(reason, result).await?;
     let mut stopped = Stopped::Paused;
     if let (RunStatus::Paused { .. }, Some(control)) = (status, engine.control()) {
         let is_immediate = scope

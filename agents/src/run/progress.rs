@@ -4,22 +4,23 @@ use std::collections::HashSet;
 
 use interrupts::KindName;
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Store, StoreError};
+use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Run, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::RunOrder;
+use super::{RunOrder, RunSnapshot};
 use crate::durable::allowance::{ALLOWANCE, Allowance};
 use crate::durable::entry::CallResult;
 use crate::durable::journal::MODEL_CALL;
 use crate::durable::place;
+use crate::plan_execute::{Phase, PlanEnd, PlanStanding};
 
 /// How many rows are read together.
 const PAGE: u32 = 500;
 
 /// How far a run has come, and what stopped it last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunProgress {
     /// The run.
@@ -33,10 +34,13 @@ pub struct RunProgress {
     pub plan: Vec<PlannedNode>,
     /// The interrupt that it waits for, the one that goes first; where it waits for none, the last one it had.
     pub interrupt: Option<LastInterrupt>,
+    /// What came of it, once its work is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
 }
 
 /// The steps of a run: the answers that its agents were asked for, corrections not counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Steps {
     /// How many are done: answered, and that is recorded.
     pub completed: u32,
@@ -48,7 +52,7 @@ pub struct Steps {
 }
 
 /// A node in the plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedNode {
     /// Its id, which begins with that of the node above it.
     pub node: NodeId,
@@ -61,7 +65,7 @@ pub struct PlannedNode {
 }
 
 /// The interrupt that matters now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastInterrupt {
     /// Its id.
     pub id: InterruptId,
@@ -110,8 +114,32 @@ impl RunProgress {
             },
             plan: plan(store, run).await?,
             interrupt: interrupt(store, run).await?,
+            result: result(store, &row).await?,
         }))
     }
+}
+
+/// What came of a run, as its last checkpoint says. One of another program's workflow says nothing.
+async fn result(store: &dyn Store, run: &Run) -> Result<Option<String>, StoreError> {
+    if run.state != RunState::Completed {
+        return Ok(None);
+    }
+    let Some(last) = store.last_checkpoint(run.id).await? else {
+        return Ok(None);
+    };
+    if let Ok(standing) = PlanStanding::of(&last) {
+        return Ok(match standing.state.phase() {
+            Phase::Ended(PlanEnd::Completed { response }) => Some(response.clone()),
+            Phase::Created
+            | Phase::Working { .. }
+            | Phase::Asking { .. }
+            | Phase::BackingOff { .. }
+            | Phase::Held(_)
+            | Phase::Ended(PlanEnd::Cancelled { .. }) => None,
+        });
+    }
+    let snapshot = serde_json::from_str::<RunSnapshot>(&last.content).ok();
+    Ok(snapshot.and_then(|snapshot| snapshot.result))
 }
 
 /// The steps of a run: the completed ones, those that have begun, and how many it may take where that was changed.

@@ -86,6 +86,17 @@ impl RunUse {
     pub async fn of(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
         Ok(Reading::of(store, run).await?.done())
     }
+
+    /// The same from the whole journal of a run, in its order.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] where an entry is not of the form that this version knows.
+    pub fn among(journal: &[JournalEntry]) -> Result<Self, StoreError> {
+        let mut reading = Reading::default();
+        reading.take_all(journal)?;
+        Ok(reading.done())
+    }
 }
 
 /// A process's work on a run.
@@ -118,12 +129,17 @@ impl Reading {
                 return Ok(reading);
             };
             after = last.position;
-            for entry in &entries {
-                reading.take(entry).map_err(|error| StoreError::Corrupt {
-                    detail: format!("entry {} of the journal: {error}", entry.position),
-                })?;
-            }
+            reading.take_all(&entries)?;
         }
+    }
+
+    fn take_all(&mut self, entries: &[JournalEntry]) -> Result<(), StoreError> {
+        for entry in entries {
+            self.take(entry).map_err(|error| StoreError::Corrupt {
+                detail: format!("entry {} of the journal: {error}", entry.position),
+            })?;
+        }
+        Ok(())
     }
 }
 

@@ -282,6 +282,15 @@ impl Engine {
 
     /// Saves a checkpoint, and tells of it.
     pub(crate) async fn checkpoint(&self, reason: &str) -> Result<Option<CheckpointId>, KeepError> {
+        self.checkpoint_with(reason, None).await
+    }
+
+    /// As [`Engine::checkpoint`], with what came of the run.
+    pub(crate) async fn checkpoint_with(
+        &self,
+        reason: &str,
+        result: Option<String>,
+    ) -> Result<Option<CheckpointId>, KeepError> {
         if self.journal.record.is_watched_only() {
             return Ok(None);
         }
@@ -295,6 +304,7 @@ impl Engine {
                 .map(NodeSnapshot::from)
                 .collect(),
             interrupts: self.ledger.open(),
+            result,
         };
         let saved = self.checkpoints.save(&self.journal, &snapshot).await?;
         self.recorder.record(RunEvent::CheckpointSaved {

@@ -20,6 +20,26 @@ pub(crate) struct StoreArguments {
         help_heading = "Everywhere"
     )]
     pub(crate) store: Option<String>,
+    /// Work through this server instead: http://127.0.0.1:7070
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "IRQ_SERVER",
+        hide_env_values = true,
+        global = true,
+        help_heading = "Everywhere"
+    )]
+    pub(crate) server: Option<String>,
+    /// The file with the token for that server; `irq token create` makes one
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "IRQ_TOKEN_FILE",
+        hide_env_values = true,
+        global = true,
+        help_heading = "Everywhere"
+    )]
+    pub(crate) token_file: Option<PathBuf>,
 }
 
 /// The arguments of `irq ps`.
@@ -45,6 +65,18 @@ pub(crate) struct WatchArguments {
     /// Without the terminal's bell when somebody is waited for
     #[arg(long)]
     pub(crate) silent: bool,
+    /// Without screens: one line for each event of a server, for screen readers and logs
+    #[arg(long, conflicts_with = "inbox", help_heading = "Lines")]
+    pub(crate) plain: bool,
+    /// Without screens: each event of a server as a CloudEvent, one a line
+    #[arg(long, conflicts_with_all = ["inbox", "plain"], help_heading = "Lines")]
+    pub(crate) json: bool,
+    /// Lines of this run only, until it has ended
+    #[arg(long, value_name = "RUN", help_heading = "Lines")]
+    pub(crate) run: Option<String>,
+    /// Lines after this position of the feed: an event's `sequence`; 0 is the beginning [default: from now on]
+    #[arg(long, value_name = "SEQUENCE", help_heading = "Lines")]
+    pub(crate) after: Option<u64>,
 }
 
 /// The form of a list.

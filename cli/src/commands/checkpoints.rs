@@ -9,10 +9,10 @@ use super::print;
 use crate::address::find_run;
 use crate::arguments::{CheckpointsArguments, Global, StoreArguments};
 use crate::exit::Exit;
+use crate::installation;
 use crate::listing;
 use crate::palette::{Palette, Tone};
-use crate::refused::by_store;
-use crate::storage::{Storage, complete};
+use crate::storage::complete;
 use crate::table::Table;
 use crate::time::instant;
 use crate::view::{json_line, kept_json};
@@ -29,10 +29,9 @@ pub(crate) fn checkpoints(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
-        let run = find_run(&*storage.store, &arguments.run).await?;
-        let checkpoints = listing::checkpoints(&*storage.store, run.id).await;
-        let checkpoints = checkpoints.map_err(|error| by_store(&error))?;
+        let installation = installation::open(store).await?;
+        let run = find_run(&*installation, &arguments.run).await?;
+        let checkpoints = listing::checkpoints(&*installation, run.id).await?;
         if arguments.json {
             let lines: String = checkpoints.iter().map(as_json).collect();
             print(&lines)?;

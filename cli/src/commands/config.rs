@@ -10,6 +10,7 @@ use crate::arguments::{
     ConfigArguments, ConfigCommand, ConfigShowArguments, Global, StoreArguments,
 };
 use crate::exit::Exit;
+use crate::installation::Whereabouts;
 use crate::palette::{Palette, Tone};
 use crate::storage::Place;
 use crate::table::Table;
@@ -67,7 +68,25 @@ fn settings(store: &StoreArguments, global: Global) -> anyhow::Result<Vec<Settin
         (false, false) => ("on terminals", "usual"),
     };
     let (editor, editor_origin) = editor.unwrap_or(("none".to_owned(), "nothing is set"));
+    let (server, server_origin) = match Whereabouts::of(store)? {
+        Whereabouts::Server(place) => (place.url, place.named_by),
+        Whereabouts::Store => ("none: the store of this machine".to_owned(), "usual"),
+    };
+    let token_file = store.token_file.as_ref();
+    let token_origin = match variable("IRQ_TOKEN_FILE") {
+        _ if token_file.is_none() => "usual",
+        Some(named) if token_file.is_some_and(|file| file.as_os_str() == named.as_str()) => {
+            "IRQ_TOKEN_FILE"
+        }
+        Some(_) | None => "--token-file",
+    };
     Ok(vec![
+        setting("server", server, server_origin),
+        setting(
+            "token file",
+            token_file.map_or_else(|| "none".to_owned(), |file| file.display().to_string()),
+            token_origin,
+        ),
         setting("store", place.location.to_string(), &store_origin),
         setting("user", actor()?.name.to_string(), user.unwrap_or("user id")),
         setting(

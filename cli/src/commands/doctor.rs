@@ -2,6 +2,7 @@
 
 mod finding;
 mod machine;
+mod server;
 mod servers;
 mod store;
 
@@ -10,6 +11,7 @@ use std::io;
 use super::print;
 use crate::arguments::{DoctorArguments, Global, StoreArguments};
 use crate::exit::Exit;
+use crate::installation::Whereabouts;
 use crate::palette::{Palette, Tone};
 use crate::storage::complete;
 use crate::table::Table;
@@ -29,7 +31,10 @@ pub(crate) fn doctor(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let mut findings = store::findings(store).await;
+        let mut findings = match Whereabouts::of(store)? {
+            Whereabouts::Server(place) => server::findings(&place).await,
+            Whereabouts::Store => store::findings(store).await,
+        };
         findings.extend(machine::findings());
         if let Some(file) = &arguments.mcp {
             findings.extend(servers::findings(file).await);

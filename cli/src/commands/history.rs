@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use interrupts::store::{AuditRow, Store, VerifyError};
+use interrupts::store::AuditRow;
 use serde_json::{Value, json};
 
 use crate::address::{find_interrupt, find_run};
 use crate::arguments::{Global, HistoryArguments, HistoryFormat, StoreArguments};
 use crate::audited::Told;
 use crate::exit::{Exit, Failure};
+use crate::installation::{self, Installation, Verified};
 use crate::layout::fit;
 use crate::listing;
 use crate::palette::{Palette, Tone};
-use crate::refused::by_store;
-use crate::storage::{Storage, complete};
+use crate::storage::complete;
 use crate::time::instant;
 use crate::view::json_line;
 use crate::visible::{visible_json, visible_line};
@@ -55,32 +55,32 @@ pub(crate) fn history(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
+        let installation = installation::open(store).await?;
         if arguments.verify {
-            return verify(&*storage.store, arguments.json).await;
+            return verify(&*installation, arguments.json).await;
         }
-        let wanted = wanted(&*storage.store, arguments).await?;
+        let wanted = wanted(&*installation, arguments).await?;
         let format = if arguments.json {
             HistoryFormat::Ndjson
         } else {
             arguments.format
         };
         let palette = Palette::for_stream(&io::stdout(), global.no_color);
-        write_rows(&*storage.store, &wanted, format, palette).await?;
+        write_rows(&*installation, &wanted, format, palette).await?;
         Ok(Exit::Success)
     })
 }
 
-async fn wanted(store: &dyn Store, arguments: &HistoryArguments) -> Result<Wanted, Failure> {
+async fn wanted(from: &dyn Installation, arguments: &HistoryArguments) -> Result<Wanted, Failure> {
     let run = match &arguments.run {
         // A run that was purged is still in the audit.
         Some(run) if run.parse::<routing_core::RunId>().is_ok() => Some(run.clone()),
-        Some(run) => Some(find_run(store, run).await?.id.to_string()),
+        Some(run) => Some(find_run(from, run).await?.id.to_string()),
         None => None,
     };
     let interrupt = match &arguments.interrupt {
         Some(id) if id.parse::<routing_core::InterruptId>().is_ok() => Some(id.clone()),
-        Some(id) => Some(find_interrupt(store, id).await?.id.to_string()),
+        Some(id) => Some(find_interrupt(from, id).await?.id.to_string()),
         None => None,
     };
     Ok(Wanted {
@@ -93,7 +93,7 @@ async fn wanted(store: &dyn Store, arguments: &HistoryArguments) -> Result<Wante
 
 /// Writes the rows page by page: an audit may be longer than memory is large.
 async fn write_rows(
-    store: &dyn Store,
+    from: &dyn Installation,
     wanted: &Wanted,
     format: HistoryFormat,
     palette: Palette,
@@ -107,9 +107,7 @@ async fn write_rows(
     output.write_all(writer.head()?.as_bytes())?;
     let mut after = 0;
     loop {
-        let (rows, is_last) = listing::audit(store, after)
-            .await
-            .map_err(|error| by_store(&error))?;
+        let (rows, is_last) = listing::audit(from, after).await?;
         if let Some(last) = rows.last() {
             after = last.position;
         }
@@ -226,9 +224,9 @@ fn csv_line(fields: &[&str]) -> anyhow::Result<String> {
     Ok(String::from_utf8(bytes)?)
 }
 
-async fn verify(store: &dyn Store, as_json: bool) -> anyhow::Result<Exit> {
-    match store.verify_audit().await {
-        Ok(head) => {
+async fn verify(from: &dyn Installation, as_json: bool) -> anyhow::Result<Exit> {
+    match from.verify_audit().await? {
+        Verified::Whole(head) => {
             let text = if as_json {
                 json_line(&json!({
                     "verified": true,
@@ -244,14 +242,11 @@ async fn verify(store: &dyn Store, as_json: bool) -> anyhow::Result<Exit> {
             super::print(&text)?;
             Ok(Exit::Success)
         }
-        Err(VerifyError::Store(error)) => Err(by_store(&error).into()),
-        Err(error) => {
+        Verified::Broken(problem) => {
             if as_json {
-                super::print(&json_line(
-                    &json!({"verified": false, "problem": error.to_string()}),
-                ))?;
+                super::print(&json_line(&json!({"verified": false, "problem": problem})))?;
             }
-            let text = format!("the audit cannot be trusted: {error}");
+            let text = format!("the audit cannot be trusted: {problem}");
             Err(Failure::new(Exit::Failure, text)
                 .hint("keep the file as it is; compare with a head that was kept elsewhere")
                 .into())

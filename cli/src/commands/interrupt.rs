@@ -1,29 +1,25 @@
 //! `irq interrupt`: stops, pauses, prunes or questions runs and agents of other processes.
 
-mod unowned;
 mod wait;
 
 use std::io::IsTerminal;
 
 use interrupts::life::{Family, Interrupt, Scope, State};
-use interrupts::store::{Admitted, Filter, NodeActivity, NodeRow, Run, Store};
+use interrupts::store::{NodeActivity, NodeRow, Run};
 use jiff::Timestamp;
 use routing_core::{InterruptType, NodeId};
 use serde_json::{Value, json};
 
 use super::print;
-use crate::actor::actor;
 use crate::address::{Address, find, full};
 use crate::arguments::{Global, InterruptArguments, ScopeChoice, StoreArguments};
 use crate::exit::{Exit, Failure};
-use crate::keep::gone_owner;
+use crate::installation::{self, Installation, NewStop, Requested};
 use crate::listing;
 use crate::palette::Palette;
-use crate::policy;
-use crate::refused::{by_admission, by_change, by_store};
-use crate::request::{self, Addressee, Stop, Wish};
+use crate::request::{Addressee, Wish};
 use crate::reviewer::Alone;
-use crate::storage::{Storage, complete, is_owned};
+use crate::storage::{complete, is_owned};
 use crate::view::{self, json_line};
 
 /// One request before it is made.
@@ -54,8 +50,8 @@ pub(crate) fn interrupt(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
-        let plans = plans(&*storage.store, arguments).await?;
+        let installation = installation::open(store).await?;
+        let plans = plans(&*installation, arguments).await?;
         if arguments.dry_run {
             print(&dry(&plans, arguments))?;
             return Ok(Exit::Success);
@@ -72,20 +68,20 @@ pub(crate) fn interrupt(
             print("Nothing was interrupted.\n")?;
             return Ok(Exit::Success);
         }
-        carry_out(&storage, arguments, plans).await
+        carry_out(&*installation, arguments, plans).await
     })
 }
 
 /// Makes each request. Where there are several, one that fails does not keep the others.
 async fn carry_out(
-    storage: &Storage,
+    installation: &dyn Installation,
     arguments: &InterruptArguments,
     plans: Vec<Plan>,
 ) -> anyhow::Result<Exit> {
     let count = plans.len();
     let mut failures = Vec::new();
     for plan in plans {
-        let made = one(storage, arguments, plan).await;
+        let made = one(installation, arguments, plan).await;
         if let Err(failure) = made {
             failures.push(failure);
         }
@@ -101,18 +97,15 @@ async fn carry_out(
     }
 }
 
-async fn one(storage: &Storage, arguments: &InterruptArguments, plan: Plan) -> anyhow::Result<()> {
-    let mut made = make(storage, arguments, plan).await?;
-    // Whoever died has the run still on paper; nothing of it runs.
-    let is_left = !is_owned(&made.run) || gone_owner(&made.run).is_some();
-    if is_left
-        && let Some(interrupt) = unowned::take_hold(storage, &made.interrupt, &made.run).await?
-    {
-        made.interrupt = interrupt;
-    }
+async fn one(
+    installation: &dyn Installation,
+    arguments: &InterruptArguments,
+    plan: Plan,
+) -> anyhow::Result<()> {
+    let mut made = make(installation, arguments, plan).await?;
     let waited = match arguments.wait {
         Some(state) => {
-            let waited = wait::wait(&*storage.store, &made.interrupt, state, arguments.timeout);
+            let waited = wait::wait(installation, &made.interrupt, state, arguments.timeout);
             match waited.await {
                 Ok(interrupt) => {
                     made.interrupt = interrupt;
@@ -127,23 +120,25 @@ async fn one(storage: &Storage, arguments: &InterruptArguments, plan: Plan) -> a
     Ok(waited?)
 }
 
-async fn plans(store: &dyn Store, arguments: &InterruptArguments) -> anyhow::Result<Vec<Plan>> {
+async fn plans(
+    from: &dyn Installation,
+    arguments: &InterruptArguments,
+) -> anyhow::Result<Vec<Plan>> {
     let mut addressed = Vec::new();
     match &arguments.address {
-        Some(address) => addressed.push(addressee(store, arguments, address).await?),
+        Some(address) => addressed.push(addressee(from, arguments, address).await?),
         None => {
             refuse_whole_runs(arguments.interrupt_type)?;
-            let live = listing::live_runs(store).await;
-            for run in live.map_err(|error| by_store(&error))? {
-                let to = Addressee::whole(store, run).await?;
+            let live = listing::live_runs(from).await?;
+            for run in live {
+                let to = Addressee::whole(from, run).await?;
                 addressed.push((to, Scope::Run));
             }
         }
     }
     let mut plans = Vec::new();
     for (to, scope) in addressed {
-        let nodes = listing::nodes(store, to.run.id).await;
-        let nodes = nodes.map_err(|error| by_store(&error))?;
+        let nodes = listing::nodes(from, to.run.id).await?;
         let affected = nodes
             .into_iter()
             .filter(|row| !row.activity.is_final())
@@ -160,11 +155,11 @@ async fn plans(store: &dyn Store, arguments: &InterruptArguments) -> anyhow::Res
 }
 
 async fn addressee(
-    store: &dyn Store,
+    from: &dyn Installation,
     arguments: &InterruptArguments,
     address: &str,
 ) -> anyhow::Result<(Addressee, Scope)> {
-    match find(store, address).await? {
+    match find(from, address).await? {
         Address::Run(run) => {
             refuse_ended(&run)?;
             refuse_whole_runs(arguments.interrupt_type)?;
@@ -174,7 +169,7 @@ async fn addressee(
                     .hint("name an agent of it: RUN/AGENT")
                     .into());
             }
-            Ok((Addressee::whole(store, run).await?, Scope::Run))
+            Ok((Addressee::whole(from, run).await?, Scope::Run))
         }
         Address::Agent(run, row) => {
             refuse_ended(&run)?;
@@ -231,7 +226,7 @@ fn refuse_whole_runs(interrupt_type: InterruptType) -> Result<(), Failure> {
 
 /// Makes the request, or finds it where it was made before and is under way.
 async fn make(
-    storage: &Storage,
+    installation: &dyn Installation,
     arguments: &InterruptArguments,
     plan: Plan,
 ) -> anyhow::Result<Made> {
@@ -240,34 +235,16 @@ async fn make(
         scope,
         affected,
     } = plan;
-    let by = actor()?;
     let run = to.run.clone();
     let affected = affected.iter().map(|node| full(run.id, node)).collect();
-    let store = &*storage.store;
-    let is_stop = Family::of(arguments.interrupt_type) == Family::Stop;
-    if is_stop && let Some(known) = under_way(store, &to, arguments, scope).await? {
-        let interrupt = if known.state == State::AwaitingReview {
-            known
-        } else {
-            let raised = store.raise_mode(known.id, by, arguments.mode.into()).await;
-            raised.map_err(|error| by_change(known.id, &error))?
-        };
-        storage.ring(&run).await;
-        return Ok(Made {
-            interrupt,
-            already: true,
-            affected,
-            run,
-        });
-    }
-    let admission = if is_stop {
-        let stop = Stop {
+    let requested = if Family::of(arguments.interrupt_type) == Family::Stop {
+        let stop = NewStop {
             interrupt_type: arguments.interrupt_type,
             mode: arguments.mode.into(),
             scope,
             reason: arguments.reason.clone(),
         };
-        request::stop(&to, &stop, &policy::of_environment()?, by)?
+        installation.stop(&to, &stop).await?
     } else {
         let wish = Wish {
             event: None,
@@ -276,44 +253,15 @@ async fn make(
             to: None,
             reason: arguments.reason.clone(),
         };
-        let mut admission = request::event(&to, wish, by)?;
-        policy::of_environment()?.apply(&mut admission);
-        admission
+        installation.publish(&to, wish, None).await?
     };
-    let admitted = store.admit(admission).await;
-    let admitted = admitted.map_err(|error| by_admission(&error))?;
-    storage.ring(&run).await;
-    let already = matches!(admitted, Admitted::Known(_));
+    let Requested { interrupt, already } = requested;
     Ok(Made {
-        interrupt: admitted.into_interrupt(),
+        interrupt,
         already,
         affected,
         run,
     })
-}
-
-/// The same stop where it is under way.
-async fn under_way(
-    store: &dyn Store,
-    to: &Addressee,
-    arguments: &InterruptArguments,
-    scope: Scope,
-) -> Result<Option<Interrupt>, Failure> {
-    let filter = Filter {
-        run: Some(to.run.id),
-        node: Some(to.node.clone()),
-        states: State::ALL
-            .into_iter()
-            .filter(|state| state.is_live())
-            .collect(),
-    };
-    let live = listing::interrupts(store, &filter).await;
-    Ok(live
-        .map_err(|error| by_store(&error))?
-        .into_iter()
-        .find(|interrupt| {
-            interrupt.interrupt_type == arguments.interrupt_type && interrupt.scope == scope
-        }))
 }
 
 fn confirmed(plans: &[Plan], global: Global) -> anyhow::Result<bool> {

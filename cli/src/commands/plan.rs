@@ -17,6 +17,7 @@ use super::review::told;
 use crate::address::find_run;
 use crate::arguments::{Global, PlanArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
+use crate::installation::Local;
 use crate::palette::Palette;
 use crate::plan::{
     Page, again, apply, change, change_text, none_proposed, not_held, preview_json, preview_text,
@@ -38,8 +39,9 @@ pub(crate) fn plan(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
-        let run = find_run(&*storage.store, &arguments.run).await?;
+        let local = Local::open(store).await?;
+        let run = find_run(&local, &arguments.run).await?;
+        let storage = local.into_storage();
         refuse_other_workflow(&run)?;
         let palette = Palette::for_stream(&io::stdout(), global.no_color);
         let command = Command {

@@ -10,8 +10,9 @@ use crate::arguments::{
     PolicyArguments, PolicyCheckArguments, PolicyCommand, PolicyExplainArguments, StoreArguments,
 };
 use crate::exit::Exit;
+use crate::installation;
 use crate::policy::{of, read};
-use crate::storage::{Storage, complete};
+use crate::storage::complete;
 use crate::view::json_line;
 use crate::visible::visible_lines;
 
@@ -47,8 +48,8 @@ fn check(arguments: &PolicyCheckArguments) -> anyhow::Result<Exit> {
 fn explain(arguments: &PolicyExplainArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     let policy = of(arguments.policy.as_deref())?;
     complete(async {
-        let storage = Storage::open(store).await?;
-        let interrupt = find_interrupt(&*storage.store, &arguments.interrupt).await?;
+        let installation = installation::open(store).await?;
+        let interrupt = find_interrupt(&*installation, &arguments.interrupt).await?;
         let explanation = policy.explain(&interrupt);
         let text = if arguments.json {
             json_line(&serde_json::to_value(&explanation)?)

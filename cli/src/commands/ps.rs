@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use agents::run::{RunProgress, Steps};
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{Filter, NodeActivity, NodeRow, Run, Store};
+use interrupts::store::{Filter, NodeActivity, NodeRow, Run};
 use jiff::Timestamp;
 use routing_core::NodeId;
 use serde_json::json;
@@ -15,11 +15,11 @@ use crate::address::find_run;
 use crate::arguments::{Global, PsArguments, StoreArguments};
 use crate::asked;
 use crate::exit::{Exit, Failure};
+use crate::installation::{self, Installation};
 use crate::layout::{columns_of, cut, screen_size};
 use crate::listing;
 use crate::palette::{Palette, Tone};
-use crate::refused::by_store;
-use crate::storage::{Storage, complete, is_owned};
+use crate::storage::{complete, is_owned};
 use crate::time::age;
 use crate::view::{self, json_line};
 use crate::visible::visible_line;
@@ -37,38 +37,33 @@ struct Shown {
 ///
 /// # Errors
 ///
-/// Where the store cannot be read or there is no such run.
+/// Where the installation cannot be read or there is no such run.
 pub(crate) fn ps(
     arguments: &PsArguments,
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
-        storage.sweep().await?;
-        let shown = gather(&*storage.store, arguments, global).await?;
+        let installation = installation::open(store).await?;
+        installation.sweep().await?;
+        let shown = gather(&*installation, arguments, global).await?;
         print(&text(arguments, global, &shown)?)?;
         Ok(Exit::Success)
     })
 }
 
 async fn gather(
-    store: &dyn Store,
+    from: &dyn Installation,
     arguments: &PsArguments,
     global: Global,
 ) -> Result<Vec<Shown>, Failure> {
     let runs = match &arguments.run {
-        Some(run) => vec![find_run(store, run).await?],
-        None if arguments.all => listing::runs(store, &[])
-            .await
-            .map_err(|error| by_store(&error))?,
-        None => listing::live_runs(store)
-            .await
-            .map_err(|error| by_store(&error))?,
+        Some(run) => vec![find_run(from, run).await?],
+        None if arguments.all => listing::runs(from, &[]).await?,
+        None => listing::live_runs(from).await?,
     };
     let mut shown = Vec::with_capacity(runs.len());
     for run in runs {
-        let nodes = listing::nodes(store, run.id).await;
         let open = Filter {
             run: Some(run.id),
             node: None,
@@ -77,18 +72,15 @@ async fn gather(
                 .filter(|state| !state.is_final())
                 .collect(),
         };
-        let open = listing::interrupts(store, &open).await;
         let progress = match global.verbose {
             0 => None,
-            _ => RunProgress::of(store, run.id)
-                .await
-                .map_err(|error| by_store(&error))?,
+            _ => from.progress(run.id).await?,
         };
         shown.push(Shown {
             progress,
+            nodes: listing::nodes(from, run.id).await?,
+            open: listing::interrupts(from, &open).await?,
             run,
-            nodes: nodes.map_err(|error| by_store(&error))?,
-            open: open.map_err(|error| by_store(&error))?,
         });
     }
     Ok(shown)

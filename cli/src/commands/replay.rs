@@ -2,9 +2,9 @@
 
 use std::io;
 
-use agents::plan_execute::{Fact, told_facts};
+use agents::plan_execute::{Fact, facts_in};
 use agents::run::{RunOrder, Workflow};
-use interrupts::store::{JournalEntry, Repeating, Run, Store};
+use interrupts::store::{JournalEntry, Repeating, Run};
 use jiff::Timestamp;
 use routing_core::NodeId;
 use serde_json::{Value, json};
@@ -14,12 +14,12 @@ use crate::address::find_run;
 use crate::arguments::{Global, ReplayArguments, StoreArguments};
 use crate::audited::Told;
 use crate::exit::{Exit, Failure, causes};
+use crate::installation::{self, Installation};
 use crate::layout::cut;
 use crate::listing;
 use crate::palette::{Palette, Tone};
 use crate::progress::Progress;
-use crate::refused::by_store;
-use crate::storage::{Storage, complete};
+use crate::storage::complete;
 use crate::time::instant;
 use crate::view::{self, json_line, kept_json};
 use crate::visible::visible_line;
@@ -48,10 +48,10 @@ pub(crate) fn replay(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
-        let run = find_run(&*storage.store, &arguments.run).await?;
+        let installation = installation::open(store).await?;
+        let run = find_run(&*installation, &arguments.run).await?;
         if arguments.summary {
-            let progress = Progress::of(&*storage.store, run).await?;
+            let progress = Progress::of(&*installation, run).await?;
             let text = progress.map(|progress| {
                 if arguments.json {
                     json_line(&progress.as_json())
@@ -66,7 +66,7 @@ pub(crate) fn replay(
             Some(agent) => Some(agent_of(&run, agent)?),
             None => None,
         };
-        let mut moments = moments(&*storage.store, &run).await?;
+        let mut moments = moments(&*installation, &run).await?;
         if let Some(agent) = &agent {
             moments.retain(|moment| {
                 let node = moment.node.as_ref();
@@ -94,12 +94,10 @@ fn agent_of(run: &Run, text: &str) -> Result<NodeId, Failure> {
     NodeId::new(node).map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 
-async fn moments(store: &dyn Store, run: &Run) -> Result<Vec<Moment>, Failure> {
-    let journal = listing::journal(store, run.id).await;
-    let journal = journal.map_err(|error| by_store(&error))?;
-    let messages = listing::messages(store, run.id).await;
-    let messages = messages.map_err(|error| by_store(&error))?;
-    let mut moments = of_audit(store, run).await?;
+async fn moments(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Failure> {
+    let journal = listing::journal(from, run.id).await?;
+    let messages = listing::messages(from, run.id).await?;
+    let mut moments = of_audit(from, run).await?;
     for entry in &journal {
         moments.push(begun(entry));
         moments.extend(finished(entry));
@@ -123,22 +121,22 @@ async fn moments(store: &dyn Store, run: &Run) -> Result<Vec<Moment>, Failure> {
             }),
         });
     }
-    moments.extend(of_plan(store, run).await?);
+    moments.extend(of_plan(from, run).await?);
     // What happened at the same time stays in the order in which it was written.
     moments.sort_by_key(|moment| moment.at);
     Ok(moments)
 }
 
 /// What the observer of a plan was told, as its checkpoints keep it.
-async fn of_plan(store: &dyn Store, run: &Run) -> Result<Vec<Moment>, Failure> {
+async fn of_plan(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Failure> {
     let is_plan = RunOrder::from_content(&run.content)
         .is_ok_and(|order| order.workflow == Workflow::PlanExecute);
     if !is_plan {
         return Ok(Vec::new());
     }
-    let facts = told_facts(store, run.id)
-        .await
-        .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+    let checkpoints = listing::checkpoints(from, run.id).await?;
+    let facts =
+        facts_in(&checkpoints).map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
     let moment = |fact: Fact| {
         let mut record = json!({"at": fact.time, "what": "plan"});
         if let (Value::Object(record), Ok(Value::Object(told))) =
@@ -157,15 +155,13 @@ async fn of_plan(store: &dyn Store, run: &Run) -> Result<Vec<Moment>, Failure> {
     Ok(facts.into_iter().map(moment).collect())
 }
 
-async fn of_audit(store: &dyn Store, run: &Run) -> Result<Vec<Moment>, Failure> {
+async fn of_audit(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Failure> {
     let id = run.id.to_string();
-    let nodes = interrupt_nodes(store, run).await?;
+    let nodes = interrupt_nodes(from, run).await?;
     let mut moments = Vec::new();
     let mut after = 0;
     loop {
-        let (rows, is_last) = listing::audit(store, after)
-            .await
-            .map_err(|error| by_store(&error))?;
+        let (rows, is_last) = listing::audit(from, after).await?;
         if let Some(last) = rows.last() {
             after = last.position;
         }
@@ -184,16 +180,15 @@ async fn of_audit(store: &dyn Store, run: &Run) -> Result<Vec<Moment>, Failure> 
 
 /// The agent of each interrupt of the run, by the interrupt's id.
 async fn interrupt_nodes(
-    store: &dyn Store,
+    from: &dyn Installation,
     run: &Run,
 ) -> Result<std::collections::HashMap<String, NodeId>, Failure> {
     let filter = interrupts::store::Filter {
         run: Some(run.id),
         ..Default::default()
     };
-    let all = listing::interrupts(store, &filter).await;
+    let all = listing::interrupts(from, &filter).await?;
     Ok(all
-        .map_err(|error| by_store(&error))?
         .into_iter()
         .map(|interrupt| (interrupt.id.to_string(), interrupt.node))
         .collect())

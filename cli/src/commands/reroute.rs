@@ -3,7 +3,7 @@
 use interrupts::IdempotencyKey;
 use interrupts::RouteName;
 use interrupts::life::{Interrupt, Verdict};
-use interrupts::store::{Admitted, NodeRow, Run, Store};
+use interrupts::store::{NodeRow, Run};
 use jiff::Timestamp;
 use routing_core::AgentType;
 use routing_core::review::Answer;
@@ -12,14 +12,12 @@ use serde_json::{Value, json};
 use super::interrupt::refuse_ended_agent;
 use super::print;
 use super::review::{Chosen, decide};
-use crate::actor::actor;
 use crate::address::{Address, find, full};
 use crate::arguments::{RerouteArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
-use crate::policy;
-use crate::refused::{by_admission, by_store};
-use crate::request::{self, Addressee, Wish};
-use crate::storage::{Storage, complete, is_owned};
+use crate::installation::{self, Installation, Requested};
+use crate::request::{Addressee, Wish};
+use crate::storage::{complete, is_owned};
 use crate::view::{self, json_line, kept_json};
 
 /// Reroutes.
@@ -32,10 +30,11 @@ pub(crate) fn reroute(
     store: &StoreArguments,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
-        match find(&*storage.store, &arguments.address).await? {
-            Address::Agent(run, row) => publish(&storage, arguments, run, &row).await?,
-            Address::Interrupt(interrupt) => send(&storage, arguments, &interrupt).await?,
+        let installation = installation::open(store).await?;
+        let installation = &*installation;
+        match find(installation, &arguments.address).await? {
+            Address::Agent(run, row) => publish(installation, arguments, run, &row).await?,
+            Address::Interrupt(interrupt) => send(installation, arguments, &interrupt).await?,
             Address::Run(run) => {
                 let text = format!("{} is a run; an agent or an interrupt is rerouted", run.id);
                 return Err(Failure::new(Exit::Usage, text)
@@ -49,7 +48,7 @@ pub(crate) fn reroute(
 
 /// Decides an interrupt that waits for a person.
 async fn send(
-    storage: &Storage,
+    installation: &dyn Installation,
     arguments: &RerouteArguments,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
@@ -65,7 +64,7 @@ async fn send(
         ),
         content: Some(serde_json::to_string(&answer)?),
     };
-    let decided = decide(storage, interrupt, chosen, arguments.if_version, None).await?;
+    let decided = decide(installation, interrupt, chosen, arguments.if_version, None).await?;
     let text = if arguments.json {
         json_line(&view::interrupt(&decided))
     } else {
@@ -77,12 +76,12 @@ async fn send(
 
 /// Publishes an event that asks the agent to interrupt itself.
 async fn publish(
-    storage: &Storage,
+    installation: &dyn Installation,
     arguments: &RerouteArguments,
     run: Run,
     row: &NodeRow,
 ) -> anyhow::Result<()> {
-    let known = known(&*storage.store, arguments).await?;
+    let known = known(installation, arguments).await?;
     if known.is_none() {
         refuse_ended_agent(row)?;
         if !row.takes_messages {
@@ -107,16 +106,8 @@ async fn publish(
         reason: arguments.reason.clone(),
     };
     let to = Addressee::agent(run, row);
-    let mut admission = request::event(&to, wish, actor()?)?;
-    match &known {
-        Some(first) => first.keep_terms(&mut admission),
-        None => policy::of_environment()?.apply(&mut admission),
-    }
-    let admitted = storage.store.admit(admission).await;
-    let admitted = admitted.map_err(|error| by_admission(&error))?;
-    storage.ring(&to.run).await;
-    let already = matches!(admitted, Admitted::Known(_));
-    let interrupt = admitted.into_interrupt();
+    let published = installation.publish(&to, wish, known.as_ref());
+    let Requested { interrupt, already } = published.await?;
     let text = if arguments.json {
         let mut view = view::interrupt(&interrupt);
         if let Value::Object(view) = &mut view {
@@ -141,7 +132,7 @@ async fn publish(
 
 /// The interrupt of an event that was published before.
 async fn known(
-    store: &dyn Store,
+    from: &dyn Installation,
     arguments: &RerouteArguments,
 ) -> Result<Option<Interrupt>, Failure> {
     let Some(event) = &arguments.event_id else {
@@ -149,10 +140,7 @@ async fn known(
     };
     let key = IdempotencyKey::new(event.clone())
         .map_err(|error| Failure::new(Exit::Usage, format!("--event-id: {error}")))?;
-    store
-        .interrupt_of(&key)
-        .await
-        .map_err(|error| by_store(&error))
+    from.interrupt_of(&key).await
 }
 
 fn published_at(interrupt: &Interrupt) -> Option<Timestamp> {

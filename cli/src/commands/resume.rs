@@ -8,6 +8,7 @@ use super::run::{Begin, OuterLimits, Talk, Way, Work, complete};
 use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
+use crate::installation::{Local, Whereabouts};
 use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
 
@@ -21,10 +22,17 @@ pub(crate) fn resume(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
+    if let Whereabouts::Server(place) = Whereabouts::of(store)? {
+        return super::run::there::resume(arguments, &place, global);
+    }
+    if arguments.detach {
+        return Err(super::run::nobody_executes().into());
+    }
     complete(async {
-        let storage = Storage::open(store).await?;
-        let run = find_run(&*storage.store, &arguments.run).await?;
+        let local = Local::open(store).await?;
+        let run = find_run(&local, &arguments.run).await?;
         refuse_ended(&run)?;
+        let storage = local.into_storage();
         let talk = Talk::of(&arguments.talk);
         let (_order, work) = to_go_on(&storage, &run, &arguments.limits, &talk).await?;
         let begin = Begin::GoesOn {
@@ -50,9 +58,16 @@ pub(crate) fn fork(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
+    if let Whereabouts::Server(place) = Whereabouts::of(store)? {
+        return super::run::there::fork(arguments, &place, global);
+    }
+    if arguments.detach {
+        return Err(super::run::nobody_executes().into());
+    }
     complete(async {
-        let storage = Storage::open(store).await?;
-        let from = find_run(&*storage.store, &arguments.run).await?;
+        let local = Local::open(store).await?;
+        let from = find_run(&local, &arguments.run).await?;
+        let storage = local.into_storage();
         let talk = Talk::of(&arguments.talk);
         let (order, work) = to_go_on(&storage, &from, &arguments.limits, &talk).await?;
         let checkpoint = CheckpointId {

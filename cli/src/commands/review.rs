@@ -12,24 +12,24 @@ use std::io::{self, IsTerminal};
 use agents::run::Suggestion;
 use interrupts::life::{Interrupt, State};
 use interrupts::rules::Remember;
-use interrupts::store::{Filter, Store};
-use routing_core::RuleId;
+use interrupts::store::Filter;
+use routing_core::{InterruptType, RuleId};
 use serde_json::Value;
 
 use super::print;
 use crate::address::{find_interrupt, find_run};
 use crate::arguments::{Global, ReviewArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
+use crate::installation::{self, Installation};
 use crate::listing;
 use crate::palette::Palette;
 use crate::plan::{checked, preview_text};
 use crate::policy;
-use crate::refused::by_store;
 use crate::reviewer::Alone;
-use crate::storage::{Storage, complete};
+use crate::storage::complete;
 use crate::view::{self, json_line};
 
-pub(super) use chosen::Chosen;
+pub(super) use chosen::{Chosen, of_person};
 pub(super) use deciding::{decide, told};
 
 /// Lists, shows or decides.
@@ -43,32 +43,33 @@ pub(crate) fn review(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
-        storage.sweep().await?;
+        let installation = installation::open(store).await?;
+        let installation = &*installation;
+        installation.sweep().await?;
         if let Some(batch) = &arguments.batch {
             let together = if arguments.all_or_nothing {
                 batch::Together::AllOrNothing
             } else {
                 batch::Together::EachAlone
             };
-            return batch::decide_all(&storage, batch, together, arguments.json).await;
+            return batch::decide_all(installation, batch, together, arguments.json).await;
         }
-        let chosen = chosen_interrupts(&storage, arguments).await?;
+        let chosen = chosen_interrupts(installation, arguments).await?;
         let Some(interrupt) = chosen.first().cloned() else {
-            return list_all(&storage, arguments, global).await;
+            return list_all(installation, arguments, global).await;
         };
         if let Some(verdict) = arguments.decision {
             let chosen = chosen::of_arguments(&interrupt, verdict, arguments)?;
-            show_change(&storage, &interrupt, &chosen, arguments, global).await?;
+            show_change(installation, &interrupt, &chosen, arguments, global).await?;
             let decided = decide(
-                &storage,
+                installation,
                 &interrupt,
                 chosen,
                 arguments.if_version,
                 remembered(arguments),
             )
             .await?;
-            return told_decided(&storage, &decided, arguments).await;
+            return told_decided(installation, &decided, arguments).await;
         }
         let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
         if arguments.edit {
@@ -76,18 +77,18 @@ pub(crate) fn review(
                 print("Nothing was edited, nothing decided.\n")?;
                 return Ok(Exit::Success);
             };
-            let decided = decide(&storage, &interrupt, chosen, arguments.if_version, None).await?;
-            return told_decided(&storage, &decided, arguments).await;
+            let decided =
+                decide(installation, &interrupt, chosen, arguments.if_version, None).await?;
+            return told_decided(installation, &decided, arguments).await;
         }
         if may_ask(&interrupt, arguments) {
             let palette = Palette::for_stream(&io::stderr(), global.no_color);
-            return converse(&storage, &chosen, alone, palette, arguments).await;
+            return converse(installation, &chosen, alone, palette, arguments).await;
         }
         let palette = Palette::for_stream(&io::stdout(), global.no_color);
         let mut pages = Vec::new();
         for interrupt in &chosen {
-            let suggestion = Suggestion::of(&*storage.store, interrupt).await;
-            let suggestion = suggestion.map_err(|error| by_store(&error))?;
+            let suggestion = suggestion_for(installation, interrupt).await?;
             pages.push(if arguments.json {
                 json_line(&with_suggestion(interrupt, suggestion.as_ref()))
             } else {
@@ -98,6 +99,18 @@ pub(crate) fn review(
         print(&pages.join(between))?;
         Ok(Exit::Success)
     })
+}
+
+/// What a reviewing model would have said, where it was not sure enough.
+async fn suggestion_for(
+    installation: &dyn Installation,
+    interrupt: &Interrupt,
+) -> Result<Option<Suggestion>, Failure> {
+    if interrupt.interrupt_type != InterruptType::AgentReview {
+        return Ok(None);
+    }
+    let journal = listing::journal(installation, interrupt.run).await?;
+    Ok(Suggestion::among(&journal, interrupt))
 }
 
 /// That the decision holds for the same question when it is asked again, where the command line says so.
@@ -113,11 +126,11 @@ fn remembered(arguments: &ReviewArguments) -> Option<Remember> {
 /// The interrupts that the command line names: with `--next` the first one that waits, and those that are shown
 /// together with it. Nothing, where all are to be listed.
 async fn chosen_interrupts(
-    storage: &Storage,
+    installation: &dyn Installation,
     arguments: &ReviewArguments,
 ) -> anyhow::Result<Vec<Interrupt>> {
     if let Some(id) = &arguments.interrupt {
-        return Ok(vec![find_interrupt(&*storage.store, id).await?]);
+        return Ok(vec![find_interrupt(installation, id).await?]);
     }
     if !arguments.next {
         if arguments.decision.is_some() || arguments.edit {
@@ -127,7 +140,7 @@ async fn chosen_interrupts(
         }
         return Ok(Vec::new());
     }
-    let open = open(&*storage.store, arguments).await?;
+    let open = open(installation, arguments).await?;
     // What is held waits for another one, and stands behind all others.
     let next = open
         .into_iter()
@@ -142,7 +155,7 @@ async fn chosen_interrupts(
 /// What waits for a person, in the order in which it should be looked at, each with those that are shown together
 /// with it.
 async fn open(
-    store: &dyn Store,
+    from: &dyn Installation,
     arguments: &ReviewArguments,
 ) -> Result<Vec<Vec<Interrupt>>, Failure> {
     let mut filter = Filter {
@@ -150,10 +163,9 @@ async fn open(
         ..Filter::default()
     };
     if let Some(run) = &arguments.run {
-        filter.run = Some(find_run(store, run).await?.id);
+        filter.run = Some(find_run(from, run).await?.id);
     }
-    let open = listing::interrupts(store, &filter).await;
-    let open = open.map_err(|error| by_store(&error))?;
+    let open = listing::interrupts(from, &filter).await?;
     let batches = policy::of_environment()?.arrange(&open);
     Ok(batches
         .into_iter()
@@ -162,11 +174,11 @@ async fn open(
 }
 
 async fn list_all(
-    storage: &Storage,
+    installation: &dyn Installation,
     arguments: &ReviewArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let open = open(&*storage.store, arguments).await?;
+    let open = open(installation, arguments).await?;
     let text = if arguments.json {
         let numbered = (1_u64..).zip(&open);
         numbered
@@ -210,7 +222,7 @@ fn may_ask(interrupt: &Interrupt, arguments: &ReviewArguments) -> bool {
 /// Asks about each, and decides all of them when the last one is answered. Whoever leaves in between has decided
 /// those that were answered.
 async fn converse(
-    storage: &Storage,
+    installation: &dyn Installation,
     interrupts: &[Interrupt],
     alone: Alone,
     palette: Palette,
@@ -218,8 +230,16 @@ async fn converse(
 ) -> anyhow::Result<Exit> {
     let mut answers = Vec::new();
     for interrupt in interrupts {
-        let chosen = match of_plan::paused_run(storage, interrupt).await? {
-            Some(run) => of_plan::converse(storage, &run, interrupt, alone, palette).await?,
+        let planned = match installation.beside() {
+            Some(storage) => of_plan::paused_run(storage, interrupt)
+                .await?
+                .map(|run| (storage, run)),
+            None => None,
+        };
+        let chosen = match planned {
+            Some((storage, run)) => {
+                of_plan::converse(storage, &run, interrupt, alone, palette).await?
+            }
             None => chosen::of_person(interrupt, alone)?.map(|chosen| (interrupt.clone(), chosen)),
         };
         let Some(chosen) = chosen else {
@@ -229,20 +249,23 @@ async fn converse(
         answers.push(chosen);
     }
     for (interrupt, chosen) in answers {
-        let decided = decide(storage, &interrupt, chosen, arguments.if_version, None).await?;
-        told_decided(storage, &decided, arguments).await?;
+        let decided = decide(installation, &interrupt, chosen, arguments.if_version, None).await?;
+        told_decided(installation, &decided, arguments).await?;
     }
     Ok(Exit::Success)
 }
 
 /// What a decision will do to the steps of a plan, before it is decided.
 async fn show_change(
-    storage: &Storage,
+    installation: &dyn Installation,
     interrupt: &Interrupt,
     chosen: &Chosen,
     arguments: &ReviewArguments,
     global: Global,
 ) -> anyhow::Result<()> {
+    let Some(storage) = installation.beside() else {
+        return Ok(());
+    };
     let content = chosen.content.as_deref();
     let checked = checked(storage, interrupt, chosen.verdict, content).await?;
     if let Some((preview, _bound)) = checked
@@ -256,15 +279,14 @@ async fn show_change(
 
 /// Says what was decided, and who goes on.
 async fn told_decided(
-    storage: &Storage,
+    installation: &dyn Installation,
     decided: &Interrupt,
     arguments: &ReviewArguments,
 ) -> anyhow::Result<Exit> {
     let text = if arguments.json {
         json_line(&view::interrupt(decided))
     } else {
-        let run = storage.store.run(decided.run).await;
-        let run = run.map_err(|error| by_store(&error))?;
+        let run = installation.run(decided.run).await?;
         deciding::told(decided, run.as_ref())
     };
     print(&text)?;

@@ -8,6 +8,7 @@ mod notes;
 mod prepared;
 mod script;
 mod talk;
+pub(super) mod there;
 mod work;
 
 use std::num::NonZeroU32;
@@ -21,6 +22,7 @@ use super::resume::to_go_on;
 use crate::address::find_run;
 use crate::arguments::{Global, LimitArguments, RunArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
+use crate::installation::Whereabouts;
 use crate::storage::Storage;
 use crate::tooling;
 
@@ -31,6 +33,9 @@ pub(super) use prepared::{Beside, Prepared, settle};
 pub(super) use talk::Talk;
 use work::perform;
 pub(super) use work::{Begin, Work};
+
+/// The model of a run that names none.
+const USUAL_MODEL: &str = "rehearsal";
 
 /// Runs the workflow.
 ///
@@ -43,6 +48,12 @@ pub(crate) fn run(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
+    if let Whereabouts::Server(place) = Whereabouts::of(store)? {
+        return there::run(arguments, &place, global);
+    }
+    if arguments.detach {
+        return Err(nobody_executes().into());
+    }
     let source = GoalSource::of(arguments.goal.as_deref());
     let input_is_free = !source.takes_input();
     let limits = OuterLimits::of(&arguments.limits)?;
@@ -112,6 +123,15 @@ impl Way<'_> {
     }
 }
 
+/// Why nothing can be left behind without a server.
+pub(super) fn nobody_executes() -> Failure {
+    Failure::new(
+        Exit::Usage,
+        "--detach leaves a run to a server, and none is named",
+    )
+    .hint("name it with --server, or start one: irq serve")
+}
+
 /// Runs to the end on all processors.
 pub(super) fn complete(work: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -125,7 +145,8 @@ pub(super) fn complete(work: impl Future<Output = anyhow::Result<Exit>>) -> anyh
 
 /// What the command line orders, the cheapest checks first.
 fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failure> {
-    crate::model::ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
+    let model = arguments.model.as_deref().unwrap_or(USUAL_MODEL);
+    crate::model::ModelChoice::parse(model, arguments.base_url.clone())?;
     let script = match &arguments.script {
         Some(path) => Some(script::read(path)?),
         None => None,
@@ -140,7 +161,7 @@ fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failu
         workflow: arguments.workflow,
         goal: goal.as_str().to_owned(),
         workspace: workspace.to_string_lossy().into_owned(),
-        model: arguments.model.clone(),
+        model: model.to_owned(),
         base_url: arguments.base_url.clone(),
         seed: arguments.seed,
         script,

@@ -3,17 +3,15 @@
 use std::io::Read;
 
 use interrupts::IdempotencyKey;
-use interrupts::store::NewMessage;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::print;
-use crate::actor::actor;
 use crate::address::{find_agent, full};
 use crate::arguments::{SendArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
-use crate::refused::by_mailbox;
-use crate::storage::{Storage, complete, is_owned};
+use crate::installation::{self, NewText};
+use crate::storage::{complete, is_owned};
 use crate::view::json_line;
 
 /// The most that is read from standard input; the store takes less.
@@ -32,27 +30,23 @@ pub(crate) fn send(arguments: &SendArguments, store: &StoreArguments) -> anyhow:
     };
     let key = IdempotencyKey::new(key)
         .map_err(|error| Failure::new(Exit::Usage, format!("--key: {error}")))?;
-    let from = actor()?;
     complete(async {
-        let storage = Storage::open(store).await?;
-        let (run, row) = find_agent(&*storage.store, &arguments.agent).await?;
-        let message = NewMessage {
+        let installation = installation::open(store).await?;
+        let (run, row) = find_agent(&*installation, &arguments.agent).await?;
+        let message = NewText {
             run: run.id,
             node: row.node.clone(),
             text,
-            from,
-            key,
+            key: key.clone(),
         };
-        let stored = storage.store.send_message(message).await;
-        let stored = stored.map_err(|error| by_mailbox(&error))?;
-        storage.ring(&run).await;
+        let sent = installation.send(message).await?;
         let address = full(run.id, &row.node);
         if arguments.json {
             print(&json_line(&json!({
-                "message": stored.position,
+                "message": sent.position,
                 "address": address,
-                "at": stored.at,
-                "key": stored.message.key,
+                "at": sent.at,
+                "key": key,
                 "is_owned": is_owned(&run),
             })))?;
         } else {

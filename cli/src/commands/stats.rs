@@ -12,12 +12,12 @@ use super::print;
 use crate::address::find_run;
 use crate::arguments::{Global, StatsArguments, StoreArguments, verdict_name};
 use crate::exit::Exit;
+use crate::installation;
 use crate::layout::{cut, duration};
 use crate::listing;
 use crate::palette::{Palette, Tone};
 use crate::progress::{Progress, newest};
-use crate::refused::by_store;
-use crate::storage::{Storage, complete};
+use crate::storage::complete;
 use crate::table::Table;
 use crate::view::json_line;
 use crate::visible::visible_line;
@@ -39,25 +39,21 @@ pub(crate) fn stats(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
+        let installation = installation::open(store).await?;
         let mut filter = Filter::default();
         let runs = match &arguments.run {
             Some(run) => {
-                let run = find_run(&*storage.store, run).await?;
+                let run = find_run(&*installation, run).await?;
                 filter.run = Some(run.id);
                 vec![run]
             }
-            None => {
-                let runs = listing::runs(&*storage.store, &[]).await;
-                newest(runs.map_err(|error| by_store(&error))?, MOST_RUNS)
-            }
+            None => newest(listing::runs(&*installation, &[]).await?, MOST_RUNS),
         };
         let mut progress = Vec::new();
         for run in runs {
-            progress.extend(Progress::of(&*storage.store, run).await?);
+            progress.extend(Progress::of(&*installation, run).await?);
         }
-        let all = listing::interrupts(&*storage.store, &filter).await;
-        let mut all = all.map_err(|error| by_store(&error))?;
+        let mut all = listing::interrupts(&*installation, &filter).await?;
         all.retain(|interrupt| {
             arguments
                 .since

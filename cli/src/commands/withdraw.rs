@@ -1,15 +1,13 @@
 //! `irq withdraw` and `irq redrive`: giving an interrupt up, and trying one again.
 
-use interrupts::life::{Interrupt, WithdrawCause};
-use interrupts::store::ChangeError;
+use interrupts::life::Interrupt;
 
 use super::print;
-use crate::actor::actor;
 use crate::address::find_interrupt;
 use crate::arguments::{RedriveArguments, StoreArguments, WithdrawArguments};
 use crate::exit::Exit;
-use crate::refused::{by_change, by_store};
-use crate::storage::{Storage, complete};
+use crate::installation;
+use crate::storage::complete;
 use crate::view::{self, json_line};
 
 /// Withdraws an interrupt.
@@ -21,15 +19,11 @@ pub(crate) fn withdraw(
     arguments: &WithdrawArguments,
     store: &StoreArguments,
 ) -> anyhow::Result<Exit> {
-    let actor = actor()?;
     complete(async {
-        let storage = Storage::open(store).await?;
-        let interrupt = find_interrupt(&*storage.store, &arguments.interrupt).await?;
-        let changed = storage
-            .store
-            .withdraw(interrupt.id, actor, WithdrawCause::Withdrawn)
-            .await;
-        tell(&storage, &interrupt, changed, arguments.json).await
+        let installation = installation::open(store).await?;
+        let interrupt = find_interrupt(&*installation, &arguments.interrupt).await?;
+        let after = installation.withdraw(interrupt.id).await?;
+        tell(&interrupt, &after, arguments.json)
     })
 }
 
@@ -42,28 +36,17 @@ pub(crate) fn redrive(
     arguments: &RedriveArguments,
     store: &StoreArguments,
 ) -> anyhow::Result<Exit> {
-    let actor = actor()?;
     complete(async {
-        let storage = Storage::open(store).await?;
-        let interrupt = find_interrupt(&*storage.store, &arguments.interrupt).await?;
-        let changed = storage.store.redrive(interrupt.id, actor).await;
-        tell(&storage, &interrupt, changed, arguments.json).await
+        let installation = installation::open(store).await?;
+        let interrupt = find_interrupt(&*installation, &arguments.interrupt).await?;
+        let after = installation.redrive(interrupt.id).await?;
+        tell(&interrupt, &after, arguments.json)
     })
 }
 
-async fn tell(
-    storage: &Storage,
-    before: &Interrupt,
-    changed: Result<Interrupt, ChangeError>,
-    json: bool,
-) -> anyhow::Result<Exit> {
-    let after = changed.map_err(|error| by_change(before.id, &error))?;
-    let run = storage.store.run(after.run).await;
-    if let Some(run) = run.map_err(|error| by_store(&error))? {
-        storage.ring(&run).await;
-    }
+fn tell(before: &Interrupt, after: &Interrupt, json: bool) -> anyhow::Result<Exit> {
     if json {
-        print(&json_line(&view::interrupt(&after)))?;
+        print(&json_line(&view::interrupt(after)))?;
     } else {
         print(&format!(
             "{} was {} and is {}.\n",

@@ -12,17 +12,18 @@ use crate::exit::Exit;
 use crate::stage::Stage;
 
 /// What the first Ctrl+C says.
-const FIRST: &str =
+pub(crate) const FIRST_WORDS: &str =
     "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
 
 /// What follows the standard first words where tools may run.
 const AGAIN: &str = "(press Ctrl+C again to stop now)";
 
 /// What a first SIGTERM says.
-const TERMINATED: &str = "Received SIGTERM. Finishing the current steps...";
+pub(crate) const TERMINATED_WORDS: &str = "Received SIGTERM. Finishing the current steps...";
 
 /// What the second one says.
-const SECOND: &str = "Stopping now. (press Ctrl+C again to leave without clean-up)";
+pub(crate) const SECOND_WORDS: &str =
+    "Stopping now. (press Ctrl+C again to leave without clean-up)";
 
 /// How long the last words may take.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -80,9 +81,9 @@ impl SignalListener for Spoken {
             (StopMode::Graceful, Signal::Interrupt) if self.has_tools => {
                 format!("{} {AGAIN}", tools::wording::RECEIVED)
             }
-            (StopMode::Graceful, Signal::Interrupt) => FIRST.to_owned(),
-            (StopMode::Graceful, Signal::Terminate) => TERMINATED.to_owned(),
-            (StopMode::Immediate, _) => SECOND.to_owned(),
+            (StopMode::Graceful, Signal::Interrupt) => FIRST_WORDS.to_owned(),
+            (StopMode::Graceful, Signal::Terminate) => TERMINATED_WORDS.to_owned(),
+            (StopMode::Immediate, _) => SECOND_WORDS.to_owned(),
         });
     }
 

@@ -59,13 +59,11 @@ impl Alone {
     pub(crate) fn line(self, text: &str) -> io::Result<Option<String>> {
         let mut shown = text.to_owned();
         loop {
-            let mut screen = io::stderr().lock();
-            screen.write_all(shown.as_bytes())?;
-            screen.flush()?;
+            write(&shown)?;
             match read_line(&mut io::stdin().lock()) {
                 Ok(line) => return Ok(Some(line)),
                 Err(NoLine::End) => {
-                    screen.write_all(b"\n")?;
+                    write("\n")?;
                     return Ok(None);
                 }
                 Err(NoLine::Unreadable(error)) => return Err(error),
@@ -127,6 +125,13 @@ impl Alone {
         editor::read_draft(&text)
             .map_err(|error| io::Error::other(format!("that is no JSON: {error}")))
     }
+}
+
+/// Writes at once. The screen is free for others while the person types.
+fn write(text: &str) -> io::Result<()> {
+    let mut screen = io::stderr().lock();
+    screen.write_all(text.as_bytes())?;
+    screen.flush()
 }
 
 fn columns() -> usize {

@@ -64,6 +64,8 @@ pub(super) enum Action {
     },
     /// Puts a text on the clipboard of the terminal.
     Copy(String),
+    /// Opens this part of the server's page in a browser.
+    Open(String),
     /// Opens an editor for the answer to a question.
     Edit { interrupt: InterruptId },
     /// Leaves.

@@ -1,52 +1,49 @@
-//! Carries out what the keys ask for, through the store.
+//! Carries out what the keys ask for, through the installation.
 
-use interrupts::life::{Choosing, Interrupt, Judge, ReviewChange, Scope, Verdict, WithdrawCause};
-use interrupts::store::{Admitted, NewMessage, Run};
+use interrupts::life::{Scope, Verdict};
+use interrupts::store::Run;
 use interrupts::{Digest, IdempotencyKey};
-use jiff::{SignedDuration, Timestamp};
-use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode};
+use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::action::{Action, Done};
-use crate::actor::actor;
 use crate::address::full;
 use crate::exit::{Exit, Failure};
+use crate::installation::{Installation, NewDecision, NewStop, NewText};
 use crate::plan;
-use crate::policy;
-use crate::refused::{by_admission, by_change, by_mailbox, by_store, no_interrupt};
-use crate::request::{self, Addressee, Stop};
+use crate::refused::no_interrupt;
+use crate::request::Addressee;
 use crate::storage::Storage;
 
-/// How long a claim holds.
-const CLAIM: SignedDuration = SignedDuration::from_mins(5);
-
-/// Carries out an action that concerns the store.
+/// Carries out an action that concerns the installation.
 ///
 /// # Cancel safety
 ///
 /// Dropped, it was done or not; the next snapshot shows it.
-pub(super) async fn perform(storage: &Storage, action: Action) -> Done {
+pub(super) async fn perform(at: &dyn Installation, action: Action) -> Done {
     let done = match action {
-        Action::Interrupt { run, node, mode } => interrupt(storage, run, node, mode).await,
-        Action::Harden { interrupt } => harden(storage, interrupt).await,
-        Action::Resume { interrupt, input } => resume(storage, interrupt, input).await,
+        Action::Interrupt { run, node, mode } => interrupt(at, run, node, mode).await,
+        Action::Harden { interrupt } => harden(at, interrupt).await,
+        Action::Resume { interrupt, input } => resume(at, interrupt, input).await,
         Action::Suggest { run, request } => {
-            let proposed = suggest(storage, run, &request).await;
+            let proposed = suggest(at, run, &request).await;
             return proposed.unwrap_or_else(|failure| Done::NotProposed(failure.to_string()));
         }
-        Action::ApplyPlan { run, digest } => apply_plan(storage, run, &digest).await,
-        Action::Withdraw { interrupt } => withdraw(storage, interrupt).await,
-        Action::Stop { run, scope } => stop(storage, run, scope).await,
-        Action::Decide { .. } => decide(storage, action).await,
+        Action::ApplyPlan { run, digest } => apply_plan(at, run, &digest).await,
+        Action::Withdraw { interrupt } => withdraw(at, interrupt).await,
+        Action::Stop { run, scope } => stop(at, run, scope).await,
+        Action::Decide { .. } => decide(at, action).await,
         Action::Claim {
             interrupt,
             version,
             take,
-        } => claim(storage, interrupt, version, take).await,
-        Action::Send { run, node, text } => send(storage, run, node, text).await,
+        } => claim(at, interrupt, version, take).await,
+        Action::Send { run, node, text } => send(at, run, node, text).await,
         // The terminal's own business.
-        Action::Copy(_) | Action::Edit { .. } | Action::Quit => Ok(Done::Told(String::new())),
+        Action::Copy(_) | Action::Open(_) | Action::Edit { .. } | Action::Quit => {
+            Ok(Done::Told(String::new()))
+        }
     };
     done.unwrap_or_else(|failure| {
         let hint = failure.advice().map(|hint| format!(" — {hint}"));
@@ -55,39 +52,21 @@ pub(super) async fn perform(storage: &Storage, action: Action) -> Done {
 }
 
 async fn addressee(
-    storage: &Storage,
+    at: &dyn Installation,
     run: RunId,
     node: Option<NodeId>,
 ) -> Result<Addressee, Failure> {
-    let store = &*storage.store;
     let gone = || Failure::new(Exit::NotFound, format!("there is no {run}"));
-    let found = store.run(run).await.map_err(|error| by_store(&error))?;
-    let found = found.ok_or_else(gone)?;
+    let found = at.run(run).await?.ok_or_else(gone)?;
     let Some(node) = node else {
-        return Addressee::whole(store, found).await;
+        return Addressee::whole(at, found).await;
     };
-    let row = store.node(run, &node).await;
-    let row = row.map_err(|error| by_store(&error))?.ok_or_else(gone)?;
+    let row = at.node(run, &node).await?.ok_or_else(gone)?;
     Ok(Addressee::agent(found, &row))
 }
 
-fn me() -> Result<interrupts::life::Actor, Failure> {
-    actor().map_err(|error| Failure::new(Exit::Usage, error.to_string()))
-}
-
-async fn admit(storage: &Storage, to: &Addressee, wanted: &Stop) -> Result<Interrupt, Failure> {
-    let admission = request::stop(to, wanted, &policy::of_environment()?, me()?)?;
-    let admitted: Admitted = storage
-        .store
-        .admit(admission)
-        .await
-        .map_err(|error| by_admission(&error))?;
-    storage.ring(&to.run).await;
-    Ok(admitted.into_interrupt())
-}
-
 async fn interrupt(
-    storage: &Storage,
+    at: &dyn Installation,
     run: RunId,
     node: Option<NodeId>,
     mode: StopMode,
@@ -97,76 +76,60 @@ async fn interrupt(
     } else {
         Scope::Run
     };
-    let to = addressee(storage, run, node).await?;
-    let wanted = Stop {
+    let to = addressee(at, run, node).await?;
+    let wanted = NewStop {
         interrupt_type: InterruptType::Pause,
         mode,
         scope,
         reason: "interrupted from the terminal".to_owned(),
     };
-    let interrupt = admit(storage, &to, &wanted).await?;
+    let interrupt = at.stop(&to, &wanted).await?.interrupt;
     Ok(Done::Interrupted {
         interrupt: interrupt.id,
     })
 }
 
-async fn stop(storage: &Storage, run: RunId, scope: Scope) -> Result<Done, Failure> {
-    let to = addressee(storage, run, None).await?;
-    let wanted = Stop {
+async fn stop(at: &dyn Installation, run: RunId, scope: Scope) -> Result<Done, Failure> {
+    let to = addressee(at, run, None).await?;
+    let wanted = NewStop {
         interrupt_type: InterruptType::Stop,
         mode: StopMode::Immediate,
         scope,
         reason: "ended from the terminal".to_owned(),
     };
-    let interrupt = admit(storage, &to, &wanted).await?;
+    let interrupt = at.stop(&to, &wanted).await?.interrupt;
     Ok(Done::Told(format!(
         "{run} is told to end ({})",
         interrupt.id
     )))
 }
 
-async fn harden(storage: &Storage, id: InterruptId) -> Result<Done, Failure> {
-    let raised = storage
-        .store
-        .raise_mode(id, me()?, StopMode::Immediate)
-        .await;
-    let raised = raised.map_err(|error| by_change(id, &error))?;
-    ring(storage, raised.run).await?;
+async fn harden(at: &dyn Installation, id: InterruptId) -> Result<Done, Failure> {
+    at.harden(id).await?;
     Ok(Done::Told("Stopping now.".to_owned()))
 }
 
-async fn withdraw(storage: &Storage, id: InterruptId) -> Result<Done, Failure> {
-    let withdrawn = storage
-        .store
-        .withdraw(id, me()?, WithdrawCause::Withdrawn)
-        .await;
-    let withdrawn = withdrawn.map_err(|error| by_change(id, &error))?;
-    ring(storage, withdrawn.run).await?;
+async fn withdraw(at: &dyn Installation, id: InterruptId) -> Result<Done, Failure> {
+    at.withdraw(id).await?;
     Ok(Done::Told("Taken back: it goes on unchanged.".to_owned()))
 }
 
 async fn resume(
-    storage: &Storage,
+    at: &dyn Installation,
     id: InterruptId,
     input: Option<String>,
 ) -> Result<Done, Failure> {
-    let found = storage.store.interrupt(id).await;
-    let interrupt = found
-        .map_err(|error| by_store(&error))?
-        .ok_or_else(|| no_interrupt(id))?;
+    let interrupt = at.interrupt(id).await?.ok_or_else(|| no_interrupt(id))?;
     let Some(review) = &interrupt.review else {
         return Err(Failure::new(
             Exit::Conflict,
             format!("{id} is {}", interrupt.state),
         ));
     };
-    let judge = Judge::Person {
-        actor: me()?,
+    let decision = NewDecision {
+        interrupt: id,
         version: interrupt.version,
         shown: review.shown,
-    };
-    let choosing = Choosing {
-        id: DecisionId::generate(),
         verdict: if input.is_some() {
             Verdict::Respond
         } else {
@@ -174,37 +137,44 @@ async fn resume(
         },
         target: None,
         content: input.map(|input| json!({ "input": input }).to_string()),
+        remember: None,
     };
-    let decided = storage.store.decide(id, judge, choosing).await;
-    decided.map_err(|error| by_change(id, &error))?;
-    told_to_go_on(storage, interrupt.run).await
+    let decided = at.decide(decision).await?;
+    told_to_go_on(at, decided.run).await
 }
 
 /// What to say of a run that may go on now.
-async fn told_to_go_on(storage: &Storage, run: RunId) -> Result<Done, Failure> {
-    let found = storage.store.run(run).await;
-    let found = found.map_err(|error| by_store(&error))?;
-    if let Some(found) = &found {
-        storage.ring(found).await;
-        if !crate::storage::is_owned(found) {
-            return Ok(Done::Told(format!(
-                "Decided. No process runs it now: irq resume {run}"
-            )));
-        }
+async fn told_to_go_on(at: &dyn Installation, run: RunId) -> Result<Done, Failure> {
+    let found = at.run(run).await?;
+    if found.is_some_and(|found| !crate::storage::is_owned(&found)) {
+        return Ok(Done::Told(format!(
+            "Decided. No process runs it now: irq resume {run}"
+        )));
     }
     Ok(Done::Told("Decided; it goes on.".to_owned()))
 }
 
-async fn run_of(storage: &Storage, run: RunId) -> Result<Run, Failure> {
-    let found = storage.store.run(run).await;
-    let found = found.map_err(|error| by_store(&error))?;
-    found.ok_or_else(|| Failure::new(Exit::NotFound, format!("there is no {run}")))
+async fn run_of(at: &dyn Installation, run: RunId) -> Result<Run, Failure> {
+    at.run(run)
+        .await?
+        .ok_or_else(|| Failure::new(Exit::NotFound, format!("there is no {run}")))
 }
 
-async fn suggest(storage: &Storage, run: RunId, request: &str) -> Result<Done, Failure> {
-    let row = run_of(storage, run).await?;
+/// The store, for what changes plans.
+fn beside(at: &dyn Installation) -> Result<&Storage, Failure> {
+    at.beside().ok_or_else(|| {
+        Failure::new(
+            Exit::Usage,
+            "plans are changed beside the store, or on the server's page",
+        )
+        .hint("press o for the page")
+    })
+}
+
+async fn suggest(at: &dyn Installation, run: RunId, request: &str) -> Result<Done, Failure> {
+    let row = run_of(at, run).await?;
     let wanted = plan::suggestion(&row, request)?;
-    let changed = plan::change(storage, &row, wanted, None).await?;
+    let changed = plan::change(beside(at)?, &row, wanted, None).await?;
     Ok(match plan::proposal_of(&changed)? {
         Some(preview) => Done::Proposed {
             run,
@@ -214,13 +184,13 @@ async fn suggest(storage: &Storage, run: RunId, request: &str) -> Result<Done, F
     })
 }
 
-async fn apply_plan(storage: &Storage, run: RunId, digest: &Digest) -> Result<Done, Failure> {
-    let row = run_of(storage, run).await?;
-    plan::apply(storage, &row, &digest.to_string()).await?;
-    told_to_go_on(storage, run).await
+async fn apply_plan(at: &dyn Installation, run: RunId, digest: &Digest) -> Result<Done, Failure> {
+    let row = run_of(at, run).await?;
+    plan::apply(beside(at)?, &row, &digest.to_string()).await?;
+    told_to_go_on(at, run).await
 }
 
-async fn decide(storage: &Storage, action: Action) -> Result<Done, Failure> {
+async fn decide(at: &dyn Installation, action: Action) -> Result<Done, Failure> {
     let Action::Decide {
         interrupt,
         version,
@@ -234,38 +204,26 @@ async fn decide(storage: &Storage, action: Action) -> Result<Done, Failure> {
     };
     let content = serde_json::to_string(&answer)
         .map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
-    let judge = Judge::Person {
-        actor: me()?,
+    let decision = NewDecision {
+        interrupt,
         version,
         shown,
-    };
-    let choosing = Choosing {
-        id: DecisionId::generate(),
         verdict,
         target,
         content: Some(content),
+        remember: None,
     };
-    let decided = storage.store.decide(interrupt, judge, choosing).await;
-    let decided = decided.map_err(|error| by_change(interrupt, &error))?;
-    told_to_go_on(storage, decided.run).await
+    let decided = at.decide(decision).await?;
+    told_to_go_on(at, decided.run).await
 }
 
 async fn claim(
-    storage: &Storage,
+    at: &dyn Installation,
     id: InterruptId,
     version: u64,
     take: bool,
 ) -> Result<Done, Failure> {
-    let until = Timestamp::now()
-        .checked_add(CLAIM)
-        .unwrap_or(Timestamp::MAX);
-    let change = if take {
-        ReviewChange::Claim { until }
-    } else {
-        ReviewChange::Release
-    };
-    let changed = storage.store.review(id, me()?, version, change).await;
-    changed.map_err(|error| by_change(id, &error))?;
+    at.claim(id, version, take).await?;
     Ok(Done::Told(
         if take {
             "Claimed for 5 minutes."
@@ -276,29 +234,23 @@ async fn claim(
     ))
 }
 
-async fn send(storage: &Storage, run: RunId, node: NodeId, text: String) -> Result<Done, Failure> {
+async fn send(
+    at: &dyn Installation,
+    run: RunId,
+    node: NodeId,
+    text: String,
+) -> Result<Done, Failure> {
     let key = IdempotencyKey::new(format!("send-{}", Uuid::now_v7()))
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-    let message = NewMessage {
+    let message = NewText {
         run,
         node: node.clone(),
         text,
-        from: me()?,
         key,
     };
-    let sent = storage.store.send_message(message).await;
-    sent.map_err(|error| by_mailbox(&error))?;
-    ring(storage, run).await?;
+    at.send(message).await?;
     Ok(Done::Told(format!(
         "{} reads it at the start of its next turn.",
         full(run, &node)
     )))
-}
-
-async fn ring(storage: &Storage, run: RunId) -> Result<(), Failure> {
-    let found = storage.store.run(run).await;
-    if let Some(run) = found.map_err(|error| by_store(&error))? {
-        storage.ring(&run).await;
-    }
-    Ok(())
 }

@@ -90,10 +90,15 @@ fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
     } else {
         look.faint()
     };
-    let width = u16::try_from(label.chars().count()).unwrap_or(u16::MAX);
+    let width = label.chars().count();
+    // Of a long message that part is shown in which somebody writes.
+    let room = usize::from(area.width).saturating_sub(width + 1);
+    let scroll = state.composer.visual_scroll(room);
+    let text: String = text.chars().skip(scroll).collect();
     if state.is_composing && state.overlay.is_none() {
-        let cursor = u16::try_from(state.composer.visual_cursor()).unwrap_or(u16::MAX);
-        let column = area.x.saturating_add(width).saturating_add(cursor);
+        let cursor = state.composer.visual_cursor().saturating_sub(scroll);
+        let column = u16::try_from(width + cursor).unwrap_or(u16::MAX);
+        let column = area.x.saturating_add(column);
         frame.set_cursor_position((column.min(area.right().saturating_sub(1)), area.y));
     }
     let line = Line::from(vec![

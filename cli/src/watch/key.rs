@@ -347,6 +347,7 @@ fn on_screen(state: &mut State, key: KeyEvent) -> Vec<Action> {
         KeyCode::Char('/') => ask(state, "filter", Purpose::Filter),
         KeyCode::Char(':') => ask(state, ":", Purpose::Palette),
         KeyCode::Char('y') => return copy(state),
+        KeyCode::Char('o') => return open(state),
         KeyCode::Enter => enter(state),
         KeyCode::Char('A') if state.screen == Screen::Inbox => approve_all(state),
         _ => {}
@@ -405,6 +406,24 @@ fn copy(state: &mut State) -> Vec<Action> {
         }
         None => Vec::new(),
     }
+}
+
+/// The page of what is marked.
+fn open(state: &mut State) -> Vec<Action> {
+    let path = match state.screen {
+        Screen::Review(id) => format!("/review/{id}"),
+        Screen::Inbox => match state.inbox().get(state.at) {
+            Some(interrupt) => format!("/review/{}", interrupt.id),
+            None => "/".to_owned(),
+        },
+        Screen::Agents | Screen::Run(_) => match state.focused() {
+            Some((run, _node)) => format!("/runs/{run}"),
+            None => "/".to_owned(),
+        },
+        Screen::History => "/history".to_owned(),
+        Screen::Help => "/".to_owned(),
+    };
+    vec![Action::Open(path)]
 }
 
 /// All questions that are shown, after one question.

@@ -50,3 +50,46 @@ impl Drop for TakenScreen {
         let _ = io::stdout().flush();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use rexpect::session::spawn_command;
+
+    use super::TakenScreen;
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_and_is_told_below_what_was_there() {
+        let program = std::env::current_exe().unwrap();
+        let test = "watch::screen::tests::panics_on_the_screen";
+        let script = format!(
+            "stty rows 30 cols 100; '{}' --exact {test} --ignored --nocapture; stty -a; echo LEFT",
+            program.display()
+        );
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &script])
+            .env("TERM", "xterm-256color")
+            .stdin(Stdio::inherit());
+        let mut screen = spawn_command(command, Some(30_000)).unwrap();
+        let before = screen.exp_string("as it was told to").unwrap();
+        assert!(before.contains("?1049h"), "the screen was never taken");
+        assert!(
+            before.contains("?1049l"),
+            "the panic is told where nobody sees it"
+        );
+        let modes = screen.exp_string("LEFT").unwrap();
+        let words: Vec<&str> = modes.split_whitespace().collect();
+        for mode in ["icanon", "isig"] {
+            assert!(words.contains(&mode), "{mode} in {modes}");
+        }
+    }
+
+    #[test]
+    #[ignore = "is run by the test above, on a terminal of its own"]
+    fn panics_on_the_screen() {
+        let _taken = TakenScreen::take().unwrap();
+        panic!("as it was told to");
+    }
+}

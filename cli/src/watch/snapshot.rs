@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use agents::plan_execute::{StoredPlan, is_plan};
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{
-    AuditSubject, Filter, JournalEntry, NodeRow, Page, Run, Store, StoreError,
-};
+use interrupts::store::{AuditSubject, Filter, JournalEntry, NodeRow, Page, Run};
 use jiff::Timestamp;
 use routing_core::{InterruptId, NodeId, RunId};
 use serde_json::Value;
 
+use crate::exit::Failure;
+use crate::installation::Installation;
+use crate::refused::by_store;
 use crate::view::goal;
 use crate::visible::visible_line;
 
@@ -68,9 +69,9 @@ pub(super) struct Snapshot {
     pub(super) stream: Vec<StreamLine>,
 }
 
-/// Reads the store again and again. What only grows is read on from where it was left.
+/// Reads the installation again and again. What only grows is read on from where it was left.
 pub(super) struct Feed {
-    store: Arc<dyn Store>,
+    from: Arc<dyn Installation>,
     history: Tail,
     /// By their positions in the journal.
     stream: BTreeMap<u64, StreamLine>,
@@ -103,9 +104,9 @@ impl Tail {
 }
 
 impl Feed {
-    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+    pub(super) fn new(from: Arc<dyn Installation>) -> Self {
         Self {
-            store,
+            from,
             history: Tail::default(),
             stream: BTreeMap::new(),
             plans: HashMap::new(),
@@ -117,15 +118,15 @@ impl Feed {
     ///
     /// # Errors
     ///
-    /// [`StoreError`].
+    /// Where the installation cannot be read.
     ///
     /// # Cancel safety
     ///
     /// Dropped, lines of the history may be missing from later snapshots.
-    pub(super) async fn read(&mut self, looked_at: Option<RunId>) -> Result<Snapshot, StoreError> {
+    pub(super) async fn read(&mut self, looked_at: Option<RunId>) -> Result<Snapshot, Failure> {
         let mut runs = Vec::new();
-        for (_position, run) in self.store.runs(&LIVE, first(MOST_RUNS)).await? {
-            let nodes = self.store.nodes(Some(run.id), first(MOST_ROWS)).await?;
+        for (_position, run) in self.from.runs(&LIVE, first(MOST_RUNS)).await? {
+            let nodes = self.from.nodes(run.id, first(MOST_ROWS)).await?;
             let plan = self.plan_of(&run).await;
             runs.push(RunView {
                 plan,
@@ -144,7 +145,7 @@ impl Feed {
         self.read_history().await?;
         Ok(Snapshot {
             runs,
-            interrupts: open(&*self.store).await?,
+            interrupts: open(&*self.from).await?,
             history: self.history.lines.iter().rev().cloned().collect(),
             stream: self.stream.values().cloned().collect(),
         })
@@ -157,26 +158,27 @@ impl Feed {
         {
             return plan.clone();
         }
-        let plan = if is_plan(run) {
-            // What cannot be read is told by `irq plan`; the screens show the run without it.
-            let read = StoredPlan::read(&*self.store, run).await;
-            read.ok().flatten().map(Arc::new)
-        } else {
-            None
+        let plan = match self.from.beside() {
+            Some(storage) if is_plan(run) => {
+                // What cannot be read is told by `irq plan`; the screens show the run without it.
+                let read = StoredPlan::read(&*storage.store, run).await;
+                read.ok().flatten().map(Arc::new)
+            }
+            Some(_) | None => None,
         };
         self.plans.insert(run.id, (run.checkpoint, plan.clone()));
         plan
     }
 
-    async fn read_history(&mut self) -> Result<(), StoreError> {
+    async fn read_history(&mut self) -> Result<(), Failure> {
         loop {
-            let rows = self.store.audit(self.history.page()).await?;
+            let rows = self.from.audit(self.history.page()).await?;
             let Some(last) = rows.last() else {
                 return Ok(());
             };
             self.history.after = last.position;
             for row in &rows {
-                let entry = row.read()?;
+                let entry = row.read().map_err(|error| by_store(&error))?;
                 self.history.push(HistoryLine {
                     at: entry.at,
                     text: visible_line(&told(&entry.subject)),
@@ -186,7 +188,7 @@ impl Feed {
     }
 
     /// Reads on from the first effect that was under way: its result may be there now.
-    async fn read_stream(&mut self) -> Result<(), StoreError> {
+    async fn read_stream(&mut self) -> Result<(), Failure> {
         let Some(run) = self.looked_at else {
             return Ok(());
         };
@@ -201,7 +203,7 @@ impl Feed {
                 after,
                 limit: MOST_ROWS,
             };
-            let entries = self.store.journal(run, page).await?;
+            let entries = self.from.journal(run, page).await?;
             let Some(last) = entries.last() else {
                 return Ok(());
             };
@@ -239,7 +241,7 @@ const fn first(limit: u32) -> Page {
     Page { after: 0, limit }
 }
 
-async fn open(store: &dyn Store) -> Result<Vec<Interrupt>, StoreError> {
+async fn open(from: &dyn Installation) -> Result<Vec<Interrupt>, Failure> {
     let filter = Filter {
         states: State::ALL
             .into_iter()
@@ -247,7 +249,7 @@ async fn open(store: &dyn Store) -> Result<Vec<Interrupt>, StoreError> {
             .collect(),
         ..Filter::default()
     };
-    let rows = store.interrupts(&filter, first(MOST_ROWS)).await?;
+    let rows = from.interrupts(&filter, first(MOST_ROWS)).await?;
     let mut open: Vec<Interrupt> = rows
         .into_iter()
         .map(|(_position, interrupt)| interrupt)

@@ -1,7 +1,7 @@
-"""The page in a real browser: `proof.py IRQ [AXE]`, with the program and, if it is there, axe.min.js.
+"""The page in a real browser: `proof.py IRQ [PICTURES]`, with the program and, if wanted, a folder for pictures.
 
-Needs Playwright for Python and a Chromium at CHROMIUM or /usr/bin/chromium. Says which claims held; exits
-with 1 where one did not, and with 0 and a message where there is no browser.
+Needs what requirements.txt lists and a Chromium at CHROMIUM or /usr/bin/chromium; `.ci/run` installs both.
+Says which claims held; exits with 1 where one did not, or where something is missing.
 """
 
 import json
@@ -15,14 +15,17 @@ import tempfile
 import urllib.request
 
 try:
+    import axe_playwright_python
     from playwright.sync_api import sync_playwright
-except ImportError:
-    print("skipped: there is no Playwright for Python")
-    sys.exit(0)
+except ImportError as missing:
+    sys.exit(f"{missing}: .ci/run installs it into target/browser")
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+if not pathlib.Path(CHROMIUM).exists():
+    sys.exit(f"there is no browser {CHROMIUM}: .ci/run installs it, CHROMIUM names another")
 IRQ = sys.argv[1]
-AXE = pathlib.Path(sys.argv[2]).read_text() if len(sys.argv) > 2 else None
+PICTURES = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 QUESTION = "which way?"
 SCRIPT = {
     "version": 1,
@@ -87,6 +90,17 @@ class Installation:
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self.base + path, data, headers)
         with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def decide(self, question, body):
+        version = self.call(f"/v1/interrupts/{question}")["version"]
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "content-type": "application/json",
+            "if-match": f'"{version}"',
+        }
+        address = f"{self.base}/v1/interrupts/{question}/decisions"
+        with urllib.request.urlopen(urllib.request.Request(address, json.dumps(body).encode(), headers)) as answer:
             return json.load(answer)
 
     def ask(self):
@@ -185,11 +199,71 @@ def looks(installation, browser, state):
                 name = f"{path.split('_')[0]} {scheme} {width}"
                 wide = page.evaluate("document.documentElement.scrollWidth")
                 claim(f"{name} does not scroll sideways", wide <= width, str(wide))
-                if AXE:
-                    page.evaluate(AXE)
-                    found = page.evaluate("axe.run().then(it => it.violations.map(v => v.id + ': ' + v.nodes[0].html))")
-                    claim(f"{name} has nothing that axe finds", not found, "; ".join(found))
+                page.evaluate(AXE)
+                found = page.evaluate("axe.run().then(it => it.violations.map(v => v.id + ': ' + v.nodes[0].html))")
+                claim(f"{name} has nothing that axe finds", not found, "; ".join(found))
+                if PICTURES and scheme == "light" and width == 1280 and path.startswith(("/review", "/runs/")):
+                    page.screenshot(path=PICTURES / f"page-{path.split('/')[1].rstrip('s')}.png")
             context.close()
+
+
+def told(installation, runs):
+    """The positions of all events of these runs, as the server tells them now."""
+    events = []
+    for run in runs:
+        events += installation.call(f"/v1/runs/{run}/events?limit=500")["events"]
+    return sorted(event["sequence"] for event in events)
+
+
+def offline(installation, page, context):
+    page.goto(installation.base)
+    page.evaluate(
+        """() => {
+            window.seen = [];
+            const source = new EventSource('/v1/events?after_seq=0');
+            source.onmessage = event => window.seen.push(event.lastEventId);
+        }"""
+    )
+    runs = [installation.ask()]
+    settled(page, lambda: page.evaluate("seen.length") > 0)
+    context.set_offline(True)
+    runs.append(installation.ask())
+    installation.stop(signal.SIGKILL)
+    installation.serve()
+    runs.append(installation.ask())
+    waiting = [settled_question(installation, run) for run in runs]
+    context.set_offline(False)
+    rows = [page.locator(f"#list a[href$='{question}']") for question in waiting]
+    shown = settled(page, lambda: all(row.count() for row in rows), 30_000)
+    claim("back online, the inbox shows what came meanwhile, without a reload", bool(shown))
+    claim("and each of it once", all(row.count() == 1 for row in rows), str([row.count() for row in rows]))
+    wanted = told(installation, runs)
+    complete = settled(page, lambda: set(wanted) <= set(page.evaluate("seen")), 30_000)
+    seen = page.evaluate("seen")
+    claim("the feed has no gap across being offline and a killed server", bool(complete), f"{len(seen)} seen")
+    claim("and tells nothing twice", len(seen) == len(set(seen)) and seen == sorted(seen), f"{len(seen)} seen")
+    for question in waiting:
+        body = {"decision": "respond", "payload": {"selectedChoices": ["left"]}}
+        installation.decide(question, body)
+
+
+def opened_again(installation, page):
+    """Reloading at any moment: in the middle of an answer nothing is decided and the question is there again."""
+    run = installation.ask()
+    question = settled_question(installation, run)
+    page.goto(f"{installation.base}/review/{question}")
+    page.get_by_label("Left").check()
+    for _ in range(5):
+        page.reload()
+    claim("a reload decides nothing", installation.call(f"/v1/interrupts/{question}")["state"] == "awaiting_review")
+    page.get_by_label("Left").check()
+    page.get_by_role("button", name="Answer", exact=True).click()
+    page.wait_for_load_state()
+    page.reload()
+    page.go_back()
+    page.reload()
+    decided = installation.call(f"/v1/interrupts/{question}")
+    claim("going back and reloading after it decides nothing again", decided["state"] == "resolved", decided["state"])
 
 
 def settled_question(installation, run):
@@ -202,9 +276,6 @@ def settled_question(installation, run):
 
 
 def main():
-    if not pathlib.Path(CHROMIUM).exists():
-        print(f"skipped: there is no browser {CHROMIUM}")
-        return
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         installation = Installation(folder)
         address = installation.serve()
@@ -220,6 +291,8 @@ def main():
             race(installation, page, other)
             restart(installation, page)
             live(installation, page)
+            opened_again(installation, page)
+            offline(installation, page, context)
             looks(installation, browser, state)
         finally:
             browser.close()

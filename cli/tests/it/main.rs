@@ -7,7 +7,9 @@
 
 mod bad_input;
 mod colours;
+mod elsewhere;
 mod events;
+mod following;
 mod help;
 mod hooking;
 mod interrupting;
@@ -26,6 +28,7 @@ mod reviewing;
 mod reviewing_at_a_terminal;
 mod schema;
 mod seed;
+mod served;
 mod server;
 mod serving;
 mod serving_terms;

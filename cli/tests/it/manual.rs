@@ -33,6 +33,93 @@ fn the_manual_has_a_page_for_each_command() {
     }
 }
 
+/// The commands that the help lists, those below a command with its name before them.
+fn commands() -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    let mut unread: Vec<Vec<String>> = vec![Vec::new()];
+    while let Some(command) = unread.pop() {
+        let help = end(irq().args(&command).arg("--help")).exits_with(0).output;
+        let listed = help.split("\nCommands:\n").nth(1).unwrap_or_default();
+        let names = listed
+            .lines()
+            .take_while(|line| !line.trim().is_empty())
+            .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+            .filter_map(|line| line.split_whitespace().next())
+            .filter(|name| *name != "help");
+        for name in names {
+            let mut below = command.clone();
+            below.push(name.to_owned());
+            unread.push(below.clone());
+            all.push(below);
+        }
+    }
+    all
+}
+
+/// The flags that the help of a command lists.
+fn flags(command: &[String]) -> Vec<String> {
+    let help = end(irq().args(command).arg("--help")).exits_with(0).output;
+    let words = help.lines().filter_map(|line| {
+        let line = line.trim_start();
+        let line = line
+            .strip_prefix("-")
+            .filter(|_flag| line.starts_with('-'))?;
+        line.split_whitespace().find_map(|word| {
+            let word = word.trim_end_matches(',').trim_start_matches("...");
+            word.strip_prefix('-')
+                .map(|name| name.trim_start_matches('-').to_owned())
+        })
+    });
+    words
+        .map(|name| {
+            name.split(['=', '[', '.'])
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .filter(|name| name.len() > 1)
+        .collect()
+}
+
+#[test]
+fn completions_and_manual_pages_cover_every_command_and_every_flag() {
+    let folder = tempfile::tempdir().unwrap();
+    end(irq().args(["man", "--dir"]).arg(folder.path())).exits_with(0);
+    let scripts: Vec<String> = ["bash", "zsh", "fish"]
+        .iter()
+        .map(|shell| end(irq().args(["completions", shell])).exits_with(0).output)
+        .collect();
+    let commands = commands();
+    assert!(commands.len() > 30, "{commands:?}");
+    let mut seen = 0;
+    for command in &commands {
+        let name = command.join("-");
+        let page = fs::read_to_string(folder.path().join(format!("irq-{name}.1")))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let page = page.replace('\\', "");
+        let last = command.last().unwrap();
+        for script in &scripts {
+            assert!(script.contains(last.as_str()), "{name}");
+        }
+        for flag in flags(command) {
+            seen += 1;
+            assert!(
+                page.contains(&format!("--{flag}")),
+                "--{flag} of {name}: {page}"
+            );
+            for script in &scripts {
+                assert!(script.contains(&flag), "--{flag} of {name}");
+            }
+        }
+    }
+    // A reading of the help that finds nothing proves nothing.
+    assert!(seen > 200, "{seen}");
+    let of_run = flags(&["run".to_owned()]);
+    for flag in ["server", "token-file", "detach", "budget-usd"] {
+        assert!(of_run.iter().any(|of| of == flag), "{flag} in {of_run:?}");
+    }
+}
+
 #[test]
 fn settings_say_where_they_come_from() {
     let seed = Seed::new();

@@ -180,7 +180,10 @@ fn dotted_part(part: &str) -> String {
         .find(|prefix| part.starts_with(prefix))
         .unwrap_or_default();
     let rest = &part[prefix.len()..];
-    let is_hex = !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hex = !rest.is_empty()
+        && rest
+            .bytes()
+            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     if is_hex && rest.len() >= 32 {
         format!("{prefix}…")
     } else {

@@ -5,18 +5,30 @@ use std::time::{Duration, Instant};
 
 use interrupts::life::{State, Verdict};
 use rexpect::session::{PtySession, spawn_command};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::seed::Seed;
+use crate::served::Served;
 
 /// How long the screen may take, in milliseconds.
 const PATIENCE: u64 = 30_000;
 
 /// The screens, and the shell around them, which shows what they leave of the terminal.
 fn start(seed: &Seed) -> PtySession {
+    start_with(&format!("--silent --store {}", seed.path().display()))
+}
+
+/// The screens with these arguments.
+fn start_with(arguments: &str) -> PtySession {
+    start_known(arguments).0
+}
+
+/// The screens, the path of their terminal, and the shell around them.
+fn start_known(arguments: &str) -> (PtySession, String, u32) {
     let program = env!("CARGO_BIN_EXE_irq");
+    // The program's own id and its terminal are told first, for tests that act on them from outside.
     let script = format!(
-        "stty rows 30 cols 100; {program} watch --silent --no-color --store {}; stty -a; echo LEFT",
-        seed.path().display()
+        "stty rows 30 cols 100; echo at $(tty) in $$ now; {program} watch --no-color {arguments}; code=$?; stty -a; echo LEFT $code"
     );
     let mut command = Command::new("sh");
     command
@@ -26,9 +38,28 @@ fn start(seed: &Seed) -> PtySession {
         .env("IRQ_USER", "ada")
         .stdin(Stdio::inherit());
     let mut screen = spawn_command(command, Some(PATIENCE)).unwrap();
+    screen.exp_string("at ").unwrap();
+    let terminal = screen.exp_string(" in ").unwrap();
+    let shell = screen.exp_string(" now").unwrap();
     screen.exp_string("Agents").unwrap();
     screen.exp_string("orchestrator").unwrap();
-    screen
+    (screen, terminal, shell.parse().unwrap())
+}
+
+/// The program that a shell runs.
+fn program_of(shell: u32) -> Pid {
+    let path = format!("/proc/{shell}/task/{shell}/children");
+    let children = std::fs::read_to_string(path).unwrap();
+    let child = children.split_whitespace().next().unwrap();
+    Pid::from_raw(child.parse().unwrap()).unwrap()
+}
+
+fn resize(terminal: &str, rows: &str, columns: &str) {
+    let done = Command::new("stty")
+        .args(["-F", terminal, "rows", rows, "cols", columns])
+        .status()
+        .unwrap();
+    assert!(done.success());
 }
 
 fn press(screen: &mut PtySession, keys: &str) {
@@ -168,5 +199,142 @@ fn a_store_that_is_made_while_the_screens_are_open_is_shown() {
     screen.exp_string("Mend the oven").unwrap();
     run.kill().unwrap();
     run.wait().unwrap();
+fn esc_does_its_one_thing_on_every_screen() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run);
+    let mut screen = start(&seed);
+    // On the help it goes back, on the history it says that nothing runs there.
+    press(&mut screen, "?");
+    screen.exp_string("bring").unwrap();
+    press(&mut screen, "\x1b");
+    screen.exp_string("orchestrator").unwrap();
+    press(&mut screen, "3");
+    screen.exp_string("interrupt").unwrap();
+    press(&mut screen, "\x1b");
+    screen.exp_string("Nothing runs here").unwrap();
+    assert!(seed.interrupts(&run).iter().all(|it| it.id == question.id));
+    // Where an agent is marked, it is interrupted, and the second Esc takes that back.
+    for (keys, screens) in [
+        ("1jj", "agents"),
+        ("1\r", "run"),
+        ("2", "inbox"),
+        ("2\r", "review"),
+    ] {
+        let before = seed.interrupts(&run).len();
+        press(&mut screen, keys);
+        std::thread::sleep(Duration::from_millis(300));
+        press(&mut screen, "\x1b");
+        screen.exp_string("Interrupted").unwrap();
+        until(screens, || seed.interrupts(&run).len() == before + 1);
+        press(&mut screen, "\x1b");
+        until(screens, || {
+            let last = seed.interrupts(&run).pop().unwrap();
+            last.state == State::Cancelled
+        });
+    }
+    assert_eq!(seed.interrupt(question.id).state, State::AwaitingReview);
+    leave(&mut screen);
+}
+
+#[test]
+fn a_terminal_that_gets_small_and_large_again_shows_what_fits() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run);
+    let arguments = format!("--silent --store {}", seed.path().display());
+    let (mut screen, terminal, _shell) = start_known(&arguments);
+    for keys in ["1", "2", "2\r", "3", "?", "1\r"] {
+        press(&mut screen, keys);
+        resize(&terminal, "10", "40");
+        screen.exp_string("irq").unwrap();
+        resize(&terminal, "1", "1");
+        resize(&terminal, "30", "100");
+        screen.exp_string("History").unwrap();
+    }
+    assert_eq!(seed.interrupt(question.id), question);
+    leave(&mut screen);
+}
+
+#[test]
+fn ten_thousand_pasted_bytes_with_lines_and_keys_in_them_are_a_draft() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run);
+    let mut screen = start(&seed);
+    press(&mut screen, "2\r");
+    screen.exp_string("shall it go").unwrap();
+    let line = "a\r1\rx\ry\rR\x03\x04 and so on ";
+    let pasted = line.repeat(10_000 / line.len() + 1) + "ENDOFPASTE";
+    press(&mut screen, &format!("\x1b[200~{pasted}\x1b[201~"));
+    screen.exp_string("ENDOFPASTE").unwrap();
+    assert_eq!(seed.interrupt(question.id), question);
+    press(&mut screen, "\x03");
+    screen.exp_string("Ctrl+Z").unwrap();
+    leave(&mut screen);
+    assert_eq!(seed.interrupts(&run).len(), 1);
+}
+
+#[test]
+fn a_termination_gives_the_terminal_back() {
+    let seed = Seed::new();
+    seed.run();
+    let arguments = format!("--silent --store {}", seed.path().display());
+    let (mut screen, _terminal, shell) = start_known(&arguments);
+    kill_process(program_of(shell), Signal::TERM).unwrap();
+    let modes = screen.exp_string("LEFT 143").unwrap();
+    assert!(modes.contains("?1049l"), "the screen was not given back");
+    for mode in ["icanon", "isig"] {
+        assert!(modes.split_whitespace().any(|word| word == mode), "{modes}");
+    }
+}
+
+#[test]
+fn the_bell_rings_when_a_person_is_needed_and_once_for_each() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let mut screen = start_with(&format!("--store {}", seed.path().display()));
+    seed.question(&run);
+    let before = screen.exp_string("\x07").unwrap();
+    assert!(!before.contains('\x07'));
+    seed.question(&run);
+    screen.exp_string("\x07").unwrap();
+    press(&mut screen, "\x04");
+    let rest = screen.exp_string("LEFT 0").unwrap();
+    assert!(!rest.contains('\x07'), "{rest}");
+}
+
+#[test]
+fn the_screens_show_and_decide_what_is_on_a_server() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run);
+    let served = Served::over(&seed.path());
+    let token = served.token("ada", "reviewer");
+    let mut screen = start_with(&format!(
+        "--silent --server {} --token-file {}",
+        served.url,
+        token.display()
+    ));
+    press(&mut screen, "2\r");
+    screen.exp_string("shall it go").unwrap();
+    press(&mut screen, "c");
+    until("it is claimed", || {
+        seed.interrupt(question.id)
+            .review
+            .is_some_and(|review| review.claim.is_some())
+    });
+    // There is a page: a browser may be missing, its address is told either way.
+    press(&mut screen, "o");
+    screen
+        .exp_string(&format!("/review/{}", question.id))
+        .unwrap();
+    press(&mut screen, "2");
+    press(&mut screen, "\r");
+    until("it is decided", || {
+        seed.interrupt(question.id).state == State::Resolved
+    });
+    let decision = seed.interrupt(question.id).decision.unwrap();
+    assert!(decision.content.unwrap().contains("right"));
     leave(&mut screen);
 }

@@ -173,7 +173,7 @@ impl AuditHead {
 }
 
 /// A row of the audit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
     /// Its place: 1 for the first, without gaps.
     pub position: u64,

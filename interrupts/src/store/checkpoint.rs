@@ -47,7 +47,7 @@ pub struct CheckpointDraft {
 }
 
 /// A saved checkpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Checkpoint {
     /// Its name.

@@ -2,10 +2,13 @@
 
 use interrupts::Digest;
 use interrupts::life::{Actor, Role};
-use interrupts::store::{TokenRow, Tokens};
+use interrupts::store::TokenRow;
 
 use crate::app::App;
 use crate::problem::{Kind, Problem};
+
+/// Which part of a heartbeat an answer about somebody who stays is good for.
+const FRESH: u32 = 3;
 
 /// How a caller showed who he is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +58,8 @@ impl Caller {
     /// Whether what he showed still lets him in, or what his ticket was bought with; for those who stay. Where the
     /// store cannot say, he stays.
     pub(crate) async fn may_stay(&self, app: &App) -> bool {
-        let row = Tokens::use_token(app.store(), self.lasting).await;
-        row.map_or(true, |row| row.is_some())
+        let fresh = app.config.limits.heartbeat / FRESH;
+        app.staying.may(app.store(), self.lasting, fresh).await
     }
 
     /// The digest of what lets him stay.

@@ -56,6 +56,9 @@ pub(crate) async fn open_stream(
     let mut reader = Reader::new(&app.feed, order.filter, order.after);
     let mut first = None;
     if run_ended {
+        // The run's end is in the store, and perhaps not yet in the feed.
+        let caught_up = app.feed.catches_up().await;
+        caught_up.map_err(|error| of_store(&error))?;
         first = reader.at_hand().await.map_err(|error| of_store(&error))?;
         if first.is_none() && resumes {
             return Ok(StatusCode::NO_CONTENT.into_response());

@@ -85,7 +85,7 @@ async fn audit(store: &dyn Store) -> Finding {
 
 /// Runs that nobody executes although nothing but that holds them.
 async fn unowned(store: &dyn Store) -> Finding {
-    let live = match listing::live_runs(store).await {
+    let live = match listing::live_runs_in(store).await {
         Ok(live) => live,
         Err(error) => {
             let remedy = "the file may be damaged: keep a copy, then restore a backup";

@@ -3,15 +3,12 @@
 use std::time::Duration;
 
 use interrupts::life::{Interrupt, State};
-use interrupts::store::Store;
 use jiff::SignedDuration;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::exit::{Exit, Failure};
-use crate::refused::{by_store, no_interrupt};
-
-/// How often one looks.
-const BETWEEN: Duration = Duration::from_millis(50);
+use crate::installation::Installation;
+use crate::refused::no_interrupt;
 
 /// Waits until the interrupt has, or has had, a state. Returns it as it is then.
 ///
@@ -23,7 +20,7 @@ const BETWEEN: Duration = Duration::from_millis(50);
 ///
 /// Safe: it only reads.
 pub(super) async fn wait(
-    store: &dyn Store,
+    from: &dyn Installation,
     interrupt: &Interrupt,
     wanted: State,
     patience: SignedDuration,
@@ -32,10 +29,7 @@ pub(super) async fn wait(
     let id = interrupt.id;
     let reached = async {
         loop {
-            let found = store
-                .interrupt(id)
-                .await
-                .map_err(|error| by_store(&error))?;
+            let found = from.interrupt(id).await?;
             let now = found.ok_or_else(|| no_interrupt(id))?;
             if has_reached(&now, wanted) {
                 return Ok(now);
@@ -46,7 +40,7 @@ pub(super) async fn wait(
                     "`irq history --interrupt {id}` tells what happened"
                 )));
             }
-            sleep(BETWEEN).await;
+            sleep(from.pace()).await;
         }
     };
     let Some(deadline) = Instant::now().checked_add(patience_in_full) else {

@@ -5,19 +5,18 @@ use std::path::Path;
 
 use interrupts::life::{Interrupt, Verdict};
 use interrupts::rules::{Reach, Remember};
-use interrupts::store::Deciding;
 use jiff::SignedDuration;
 use routing_core::RuleId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::chosen::{Parts, of_parts};
-use super::deciding::{decide_together, deciding};
+use super::deciding::deciding;
 use crate::address::find_interrupt;
 use crate::arguments::{parse_verdict, verdict_name};
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
-use crate::storage::Storage;
+use crate::installation::{Installation, NewDecision};
 use crate::view::json_line;
 
 /// The most bytes of a batch.
@@ -76,20 +75,20 @@ const fn ten() -> u32 {
 ///
 /// Dropped, some were decided: run it again, what is decided is then told as a conflict.
 pub(super) async fn decide_all(
-    storage: &Storage,
+    installation: &dyn Installation,
     path: &Path,
     together: Together,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
     let wanted = read(path)?;
     if together == Together::AllOrNothing {
-        return all_or_nothing(storage, wanted, as_json).await;
+        return all_or_nothing(installation, wanted, as_json).await;
     }
     let count = wanted.len();
     let mut failed: Vec<Exit> = Vec::new();
     for line in wanted {
         let id = line.interrupt.clone();
-        match one(storage, line).await {
+        match one(installation, line).await {
             Ok(decided) => print(&done(&decided, as_json))?,
             Err(error) => {
                 let failure = error.downcast_ref::<Failure>();
@@ -124,14 +123,14 @@ pub(super) enum Together {
 
 /// Decides all lines in one transaction. Where one is refused, none is decided, and each that was is told.
 async fn all_or_nothing(
-    storage: &Storage,
+    installation: &dyn Installation,
     wanted: Vec<Wanted>,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
     let names: Vec<String> = wanted.iter().map(|line| line.interrupt.clone()).collect();
     let (mut ready, mut refused) = (Vec::new(), Vec::new());
     for (place, line) in wanted.into_iter().enumerate() {
-        match prepared(storage, line).await {
+        match prepared(installation, line).await {
             Ok(deciding) => ready.push(deciding),
             Err(error) => match error.downcast::<Failure>() {
                 Ok(failure) => refused.push((place, failure)),
@@ -140,7 +139,7 @@ async fn all_or_nothing(
         }
     }
     if refused.is_empty() {
-        match decide_together(storage, ready).await? {
+        match installation.decide_together(ready).await? {
             Ok(decided) => {
                 for one in &decided {
                     print(&done(one, as_json))?;
@@ -194,25 +193,15 @@ fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     Ok(wanted)
 }
 
-async fn one(storage: &Storage, wanted: Wanted) -> anyhow::Result<Interrupt> {
-    let id = wanted.interrupt.clone();
-    let deciding = prepared(storage, wanted).await?;
-    match decide_together(storage, vec![deciding]).await? {
-        Ok(decided) => match decided.into_iter().next() {
-            Some(decided) => Ok(decided),
-            None => Err(Failure::new(Exit::Failure, format!("{id} was not decided")).into()),
-        },
-        Err(refused) => match refused.into_iter().next() {
-            Some((_place, failure)) => Err(failure.into()),
-            None => Err(Failure::new(Exit::Failure, format!("{id} was not decided")).into()),
-        },
-    }
+async fn one(installation: &dyn Installation, wanted: Wanted) -> anyhow::Result<Interrupt> {
+    let deciding = prepared(installation, wanted).await?;
+    Ok(installation.decide(deciding).await?)
 }
 
-async fn prepared(storage: &Storage, wanted: Wanted) -> anyhow::Result<Deciding> {
+async fn prepared(installation: &dyn Installation, wanted: Wanted) -> anyhow::Result<NewDecision> {
     let verdict: Verdict =
         parse_verdict(&wanted.decision).map_err(|problem| Failure::new(Exit::Usage, problem))?;
-    let interrupt = find_interrupt(&*storage.store, &wanted.interrupt).await?;
+    let interrupt = find_interrupt(installation, &wanted.interrupt).await?;
     let parts = Parts {
         payload: wanted.payload,
         message: wanted.message,
@@ -225,7 +214,7 @@ async fn prepared(storage: &Storage, wanted: Wanted) -> anyhow::Result<Deciding>
         lifetime: SignedDuration::from_secs(remember.ttl_s.into()),
         most_uses: remember.max_uses,
     });
-    deciding(storage, &interrupt, chosen, wanted.version, remember).await
+    deciding(installation, &interrupt, chosen, wanted.version, remember).await
 }
 
 fn done(decided: &Interrupt, as_json: bool) -> String {

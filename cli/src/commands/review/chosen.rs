@@ -298,7 +298,10 @@ fn plain_verdict(answer: &Answer) -> Verdict {
 /// # Errors
 ///
 /// Where the terminal is broken, or the interrupt is of a workflow that this program does not know.
-pub(super) fn of_person(interrupt: &Interrupt, alone: Alone) -> anyhow::Result<Option<Chosen>> {
+pub(in crate::commands) fn of_person(
+    interrupt: &Interrupt,
+    alone: Alone,
+) -> anyhow::Result<Option<Chosen>> {
     if interrupt.family() == Family::Stop {
         let text = alone.pause(interrupt.node.as_str(), &interrupt.reason);
         let Some(line) = alone.line(&text)? else {

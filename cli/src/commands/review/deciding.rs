@@ -1,17 +1,16 @@
 //! Deciding an interrupt as it was shown.
 
-use interrupts::life::{Choosing, Interrupt, Judge, Refusal, State};
+use interrupts::life::{Interrupt, Refusal, State};
 use interrupts::rules::Remember;
-use interrupts::store::{Deciding, Run, TogetherError};
-use routing_core::DecisionId;
+use interrupts::store::Run;
 
 use super::chosen::Chosen;
-use crate::actor::actor;
 use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
+use crate::installation::{Installation, NewDecision};
 use crate::plan::checked;
-use crate::refused::{by_change, by_life, by_store};
-use crate::storage::{Storage, is_owned};
+use crate::refused::by_life;
+use crate::storage::is_owned;
 
 /// Decides. `shown` is the interrupt as the person saw it: where it has changed since, nothing is decided.
 ///
@@ -23,20 +22,14 @@ use crate::storage::{Storage, is_owned};
 ///
 /// Dropped, it was decided or not: look to see.
 pub(in crate::commands) async fn decide(
-    storage: &Storage,
+    installation: &dyn Installation,
     shown: &Interrupt,
     chosen: Chosen,
     if_version: Option<u64>,
     remember: Option<Remember>,
 ) -> anyhow::Result<Interrupt> {
-    let deciding = deciding(storage, shown, chosen, if_version, remember).await?;
-    match decide_together(storage, vec![deciding]).await? {
-        Ok(decided) => Ok(decided.into_iter().next().unwrap_or_else(|| shown.clone())),
-        Err(refused) => Err(match refused.into_iter().next() {
-            Some((_place, failure)) => failure.into(),
-            None => not_open(shown).into(),
-        }),
-    }
+    let deciding = deciding(installation, shown, chosen, if_version, remember).await?;
+    Ok(installation.decide(deciding).await?)
 }
 
 /// A decision about an interrupt as it was shown.
@@ -49,78 +42,35 @@ pub(in crate::commands) async fn decide(
 ///
 /// Safe: it only reads.
 pub(super) async fn deciding(
-    storage: &Storage,
+    installation: &dyn Installation,
     shown: &Interrupt,
     chosen: Chosen,
     if_version: Option<u64>,
     remember: Option<Remember>,
-) -> anyhow::Result<Deciding> {
+) -> anyhow::Result<NewDecision> {
     let version = if_version.unwrap_or(shown.version);
     let Some(review) = shown.review.as_ref().filter(|_review| is_open(shown)) else {
         return Err(not_open(shown).into());
     };
     let content = chosen.content.as_deref();
-    let content = match checked(storage, shown, chosen.verdict, content).await? {
+    let bound = match installation.beside() {
+        Some(storage) => checked(storage, shown, chosen.verdict, content).await?,
+        // The server looks at it before it decides.
+        None => None,
+    };
+    let content = match bound {
         Some((_preview, bound)) => Some(bound),
         None => chosen.content,
     };
-    let judge = Judge::Person {
-        actor: actor()?,
+    Ok(NewDecision {
+        interrupt: shown.id,
         version,
         shown: review.shown,
-    };
-    let choosing = Choosing {
-        id: DecisionId::generate(),
         verdict: chosen.verdict,
         target: chosen.target,
         content,
-    };
-    Ok(Deciding {
-        interrupt: shown.id,
-        judge,
-        choosing,
         remember,
     })
-}
-
-/// What was refused, each with its place.
-pub(super) type Refused = Vec<(usize, Failure)>;
-
-/// Decides all of these in one transaction, or none; then says why not of each that was refused.
-///
-/// # Errors
-///
-/// Where the store failed.
-///
-/// # Cancel safety
-///
-/// Dropped, all were decided or none: look to see.
-pub(super) async fn decide_together(
-    storage: &Storage,
-    decisions: Vec<Deciding>,
-) -> anyhow::Result<Result<Vec<Interrupt>, Refused>> {
-    let decided = match storage.store.decide_together(decisions).await {
-        Ok(decided) => decided,
-        Err(TogetherError::Refused(refused)) => {
-            let refused = refused.into_iter();
-            let told = refused.map(|one| (one.place, by_change(one.interrupt, &one.error)));
-            return Ok(Err(told.collect()));
-        }
-        Err(TogetherError::Store(error)) => return Err(by_store(&error).into()),
-        Err(error) => return Err(Failure::new(Exit::Failure, error.to_string()).into()),
-    };
-    let mut rung = Vec::new();
-    for one in &decided {
-        if rung.contains(&one.run) {
-            continue;
-        }
-        rung.push(one.run);
-        let run = storage.store.run(one.run).await;
-        if let Some(run) = run.map_err(|error| by_store(&error))? {
-            storage.ring(&run).await;
-        }
-    }
-    Ok(Ok(decided))
 }
 
 fn is_open(interrupt: &Interrupt) -> bool {

@@ -6,10 +6,9 @@ use interrupts::store::Run;
 use routing_core::InterruptType;
 
 use super::chosen::Chosen;
-use crate::address::find_interrupt;
 use crate::palette::{Palette, Tone};
 use crate::plan::{Page, again, change, preview_text, revision_of, stored, suggestion};
-use crate::refused::by_store;
+use crate::refused::{by_store, no_interrupt};
 use crate::reviewer::Alone;
 use crate::storage::Storage;
 
@@ -81,7 +80,9 @@ pub(super) async fn converse(
                     Err(failure) => format!("  {failure}\n"),
                 };
                 // Thinking of a change has given it a new version.
-                pause = find_interrupt(&*storage.store, &pause.id.to_string()).await?;
+                let now = storage.store.interrupt(pause.id).await;
+                let now = now.map_err(|error| by_store(&error))?;
+                pause = now.ok_or_else(|| no_interrupt(pause.id))?;
             }
         }
     }

@@ -93,7 +93,7 @@ impl Launcher {
     ///
     /// Safe to repeat.
     pub(super) async fn go_on_with_what_was_left(&self) {
-        let live = match listing::live_runs(self.0.store()).await {
+        let live = match listing::live_runs_in(self.0.store()).await {
             Ok(live) => live,
             Err(error) => {
                 tracing::warn!(%error, "the runs of an earlier server could not be looked for");

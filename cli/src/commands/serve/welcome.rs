@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::process::{Command, Stdio};
 
 use interrupts::store::Store;
 use jiff::SignedDuration;
@@ -10,6 +9,7 @@ use server::{TokenOrder, issue_token};
 use tempfile::NamedTempFile;
 
 use crate::actor::actor;
+use crate::browser::open_in_browser;
 use crate::exit::{Exit, Failure, causes};
 
 /// How long the address lets somebody in.
@@ -87,19 +87,7 @@ impl Welcome {
              <meta http-equiv=\"refresh\" content=\"0;url={0}\"><a href=\"{0}\">Interrupt Router</a>",
             self.page
         )?;
-        let program = if cfg!(target_os = "macos") {
-            "open"
-        } else {
-            "xdg-open"
-        };
-        let mut child = Command::new(program)
-            .arg(file.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        // It ends by itself; somebody has to bury it.
-        std::thread::spawn(move || child.wait());
+        open_in_browser(file.path())?;
         Ok(file)
     }
 }

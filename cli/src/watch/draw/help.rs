@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::Look;
 use super::agents::text;
 
-const KEYS: [(&str, &str); 26] = [
+const KEYS: [(&str, &str); 27] = [
     (
         "Esc",
         "interrupt the agent or run that is marked, and say how it goes on; closes what is open",
@@ -31,6 +31,7 @@ const KEYS: [(&str, &str); 26] = [
     ("/", "filter"),
     (":", "go to a screen by its name"),
     ("y", "copy the id"),
+    ("o", "open its page in a browser, where a server is watched"),
     ("", "In a review:"),
     ("a", "approve, or resume"),
     ("1-9", "choose, then Enter sends the choice"),

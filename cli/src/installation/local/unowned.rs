@@ -109,7 +109,7 @@ async fn apply(
 }
 
 async fn cancel_agents(storage: &Storage, run: &Run) -> Result<(), Failure> {
-    let nodes = listing::nodes(&*storage.store, run.id).await;
+    let nodes = listing::nodes_in(&*storage.store, run.id).await;
     let cancelled: Vec<NodeRow> = nodes
         .map_err(|error| by_store(&error))?
         .into_iter()

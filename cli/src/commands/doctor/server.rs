@@ -1,0 +1,76 @@
+//! The server that is named: whether it can be reached, knows the token, and is of this version.
+
+use super::finding::Finding;
+use crate::exit::{Exit, Failure};
+use crate::installation::{Client, ServerPlace, Token};
+
+/// What is known of a server.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(super) async fn findings(place: &ServerPlace) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(token_file(place));
+    let client = match Client::at(place) {
+        Ok(client) => client,
+        Err(failure) => {
+            findings.push(wrong(&failure));
+            return findings;
+        }
+    };
+    let address = client.address();
+    if address.is_open() {
+        findings.push(Finding::note(
+            "way to the server",
+            format!("{address} is not encrypted: the token can be read on the way"),
+            "put a proxy with a certificate before it and name that with https, or use a tunnel",
+        ));
+    }
+    match client.whoami().await {
+        Ok(me) => {
+            findings.push(Finding::well(
+                "token",
+                format!("{} may come in as {}", me.name, me.role),
+            ));
+            findings.push(version(address.to_string(), &me.version));
+        }
+        Err(failure) => findings.push(wrong(&failure)),
+    }
+    findings
+}
+
+fn version(address: String, theirs: &str) -> Finding {
+    let ours = env!("CARGO_PKG_VERSION");
+    if theirs == ours {
+        return Finding::well("server", format!("{address}, version {theirs}"));
+    }
+    Finding::problem(
+        "server",
+        format!("{address} is version {theirs}, this program {ours}"),
+        "use the same version on both sides: they exchange rows in their own form",
+    )
+}
+
+fn token_file(place: &ServerPlace) -> Option<Finding> {
+    let path = place.token_file.as_deref()?;
+    Token::is_shared(path).then(|| {
+        Finding::note(
+            "token file",
+            format!("{} can be read by others on this machine", path.display()),
+            format!("chmod 600 {}", path.display()),
+        )
+    })
+}
+
+fn wrong(failure: &Failure) -> Finding {
+    let what = if failure.exit == Exit::NotAuthorised {
+        "token"
+    } else {
+        "server"
+    };
+    let remedy = failure
+        .advice()
+        .unwrap_or("look at --server and --token-file");
+    Finding::problem(what, failure.to_string(), remedy)
+}

@@ -1,0 +1,240 @@
+//! Runs on a server: started there, gone on with there, followed from here.
+
+mod ending;
+mod follow;
+mod story;
+
+use std::sync::Arc;
+
+use interrupts::life::{Family, RunState, State};
+use interrupts::store::Filter;
+use routing_core::RunId;
+use serde_json::{Map, Value, json};
+
+use super::goal::GoalSource;
+use super::script;
+use super::talk::Talk;
+use crate::address::find_run;
+use crate::arguments::{
+    ForkArguments, Global, LimitArguments, ResumeArguments, RunArguments, TalkArguments,
+};
+use crate::commands::print;
+use crate::exit::{Exit, Failure};
+use crate::installation::{Client, Installation, NewRun, Remote, Resumption, ServerPlace};
+use crate::listing;
+use crate::storage::is_owned;
+use crate::view::json_line;
+
+use follow::Following;
+pub(in crate::commands) use story::Event;
+
+/// Starts a run on a server, and follows it to its end.
+///
+/// # Errors
+///
+/// What the server refuses, and how the run ended where that is no success.
+pub(super) fn run(
+    arguments: &RunArguments,
+    place: &ServerPlace,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    refuse_local_flags(&arguments.talk, &arguments.limits)?;
+    if arguments.tools.tools.is_some() {
+        let text = "--tools gives agents a folder of the machine that executes the run";
+        return Err(Failure::new(Exit::Usage, text)
+            .hint("run it there, with --store; a server gives its runs no tools")
+            .into());
+    }
+    let source = GoalSource::of(arguments.goal.as_deref());
+    let talk = Talk {
+        input_is_free: !source.takes_input(),
+        ..Talk::of(&arguments.talk)
+    };
+    let options = options(arguments)?;
+    let goal = source.read()?.as_str().to_owned();
+    super::complete(async {
+        let server = Server::at(place)?;
+        let after = server.client.whoami().await?.seq;
+        let run = server.client.start(NewRun { goal, options }).await?;
+        if arguments.detach {
+            return told(run, &server, talk.json);
+        }
+        server.follow(run, after, talk, global).await
+    })
+}
+
+/// Goes on with a run on a server, and follows it.
+///
+/// # Errors
+///
+/// As [`run`].
+pub(in crate::commands) fn resume(
+    arguments: &ResumeArguments,
+    place: &ServerPlace,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    refuse_local_flags(&arguments.talk, &arguments.limits)?;
+    super::complete(async {
+        let server = Server::at(place)?;
+        let after = server.client.whoami().await?.seq;
+        let run = find_run(&*server.remote, &arguments.run).await?;
+        let how = Resumption {
+            checkpoint: None,
+            input: arguments.message.clone(),
+        };
+        // A run that works is only followed, and one that waits for answers goes on by giving them.
+        let works = is_owned(&run) && matches!(run.state, RunState::Created | RunState::Running);
+        let follows = works || server.has_questions(run.id).await?;
+        if how.input.is_some() || !follows {
+            server.client.resume(run.id, how).await?;
+        }
+        if arguments.detach {
+            return told(run.id, &server, arguments.talk.json);
+        }
+        let talk = Talk::of(&arguments.talk);
+        server.follow(run.id, after, talk, global).await
+    })
+}
+
+/// Begins another run on a server from a checkpoint of one, and follows it.
+///
+/// # Errors
+///
+/// As [`run`].
+pub(in crate::commands) fn fork(
+    arguments: &ForkArguments,
+    place: &ServerPlace,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    refuse_local_flags(&arguments.talk, &arguments.limits)?;
+    super::complete(async {
+        let server = Server::at(place)?;
+        let after = server.client.whoami().await?.seq;
+        let from = find_run(&*server.remote, &arguments.run).await?;
+        let how = Resumption {
+            checkpoint: Some(arguments.at.unwrap_or(from.checkpoint)),
+            input: arguments.message.clone(),
+        };
+        let run = server.client.resume(from.id, how).await?;
+        if arguments.detach {
+            return told(run, &server, arguments.talk.json);
+        }
+        let talk = Talk::of(&arguments.talk);
+        server.follow(run, after, talk, global).await
+    })
+}
+
+/// A server, for what is asked of it alone and for what it has in common with a store.
+struct Server {
+    client: Client,
+    remote: Arc<Remote>,
+    url: String,
+}
+
+impl Server {
+    fn at(place: &ServerPlace) -> Result<Self, Failure> {
+        let client = Client::at(place)?;
+        Ok(Self {
+            url: client.address().to_string(),
+            remote: Arc::new(Remote::over(client.clone())),
+            client,
+        })
+    }
+
+    async fn has_questions(&self, run: RunId) -> Result<bool, Failure> {
+        let filter = Filter {
+            run: Some(run),
+            node: None,
+            states: vec![State::AwaitingReview],
+        };
+        let waiting = listing::interrupts(&*self.remote as &dyn Installation, &filter).await?;
+        let (pauses, questions): (Vec<_>, Vec<_>) = waiting
+            .iter()
+            .partition(|interrupt| interrupt.family() == Family::Stop);
+        Ok(pauses.is_empty() && !questions.is_empty())
+    }
+
+    async fn follow(
+        self,
+        run: RunId,
+        after: String,
+        talk: Talk,
+        global: Global,
+    ) -> anyhow::Result<Exit> {
+        Following::of(self, run, after, talk, global)?
+            .to_its_end()
+            .await
+    }
+}
+
+/// Says which run it is; whoever wants to know more asks the server.
+fn told(run: RunId, server: &Server, as_json: bool) -> anyhow::Result<Exit> {
+    print(&if as_json {
+        json_line(&json!({"run_id": run, "server": server.url}))
+    } else {
+        format!("{run}\n")
+    })?;
+    Ok(Exit::Success)
+}
+
+/// Refuses what only holds for a process that executes runs itself.
+fn refuse_local_flags(talk: &TalkArguments, limits: &LimitArguments) -> Result<(), Failure> {
+    let named_here = |value: &std::path::Path| {
+        std::env::var_os("IRQ_POLICY").as_deref() != Some(value.as_os_str())
+    };
+    let flag = if talk.pace.is_some() {
+        "--pace"
+    } else if limits.grace.is_some() {
+        "--grace"
+    } else if limits.budget.prices.is_some() {
+        "--prices"
+    } else if limits.policy.as_deref().is_some_and(named_here) {
+        "--policy"
+    } else {
+        return Ok(());
+    };
+    let text = format!("{flag} is the server's to say, which executes the run");
+    Err(Failure::new(Exit::Usage, text).hint(format!("leave {flag} out; `irq serve --help`")))
+}
+
+/// What is ordered beside the goal; the server has its own for what is not said.
+fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
+    let mut options = Map::new();
+    let mut say = |name: &str, value: Value| {
+        options.insert(name.to_owned(), value);
+    };
+    if arguments.workspace != std::path::Path::new(".") {
+        say("workspace", json!(arguments.workspace));
+    }
+    if let Some(model) = &arguments.model {
+        say("model", json!(model));
+    }
+    if let Some(base_url) = &arguments.base_url {
+        say("base_url", json!(base_url));
+    }
+    if arguments.workflow != agents::run::Workflow::default() {
+        say("workflow", json!(arguments.workflow));
+    }
+    if arguments.seed != 1 {
+        say("seed", json!(arguments.seed));
+    }
+    if let Some(path) = &arguments.script {
+        let text = script::read(path)?;
+        let script = serde_json::from_str(&text)
+            .map_err(|error| Failure::new(Exit::Usage, format!("the script: {error}")))?;
+        say("script", script);
+    }
+    if let Some(most) = arguments.limits.max_steps {
+        say("max_steps", json!(most));
+    }
+    if let Some(corrections) = arguments.corrections {
+        say("corrections", json!(corrections));
+    }
+    if let Some(budget) = &arguments.limits.budget.budget_usd {
+        say("budget_usd", json!(budget));
+    }
+    if let Some(timeout) = arguments.limits.timeout {
+        say("timeout_s", json!(timeout.as_secs()));
+    }
+    Ok(options)
+}

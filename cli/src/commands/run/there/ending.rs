@@ -1,0 +1,182 @@
+//! How a run on a server ended, for people and for the shell.
+
+use agents::run::RunProgress;
+use interrupts::life::{Family, Interrupt, RunState};
+use interrupts::manager::{StopCause, StopNote};
+use interrupts::store::Run;
+
+use crate::exit::{Exit, Failure};
+use crate::layout::{screen_size, wrap};
+use crate::palette::{Palette, Tone};
+use crate::visible::{visible_line, visible_lines};
+
+/// Why a run stands still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standstill {
+    /// It does not, or not for long.
+    None,
+    /// Its server was stopped; the next one goes on with it.
+    Shutdown,
+    /// A limit was hit.
+    Limit,
+    /// Something failed.
+    Trouble,
+    /// Nothing holds it any more: somebody has to take it up.
+    Lifted,
+    /// Somebody has paused it.
+    Paused,
+}
+
+/// Why a run stands still, as its open pauses say.
+pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
+    if run.state != RunState::Paused {
+        return Standstill::None;
+    }
+    let pauses = waiting
+        .iter()
+        .filter(|interrupt| interrupt.family() == Family::Stop);
+    let causes = pauses.map(|pause| serde_json::from_str::<StopNote>(&pause.content).ok());
+    let mut found = Standstill::Lifted;
+    for cause in causes {
+        match cause.map(|note| note.cause) {
+            Some(StopCause::Shutdown) => {
+                found = Standstill::Shutdown;
+            }
+            Some(StopCause::Budget | StopCause::Timeout | StopCause::Resource) => {
+                return Standstill::Limit;
+            }
+            Some(StopCause::SystemError) => return Standstill::Trouble,
+            Some(
+                StopCause::UserEscape
+                | StopCause::Permission
+                | StopCause::Policy
+                | StopCause::Hook
+                | StopCause::Code,
+            )
+            | None => return Standstill::Paused,
+        }
+    }
+    found
+}
+
+/// How a run ended, or why nobody waits for it any longer.
+pub(super) struct Ending<'e> {
+    pub(super) run: &'e Run,
+    pub(super) progress: Option<&'e RunProgress>,
+    pub(super) standstill: Standstill,
+    /// The questions that wait, where nobody here answers them.
+    pub(super) questions: &'e [Interrupt],
+    /// What the signal says that was sent here.
+    pub(super) signal: Option<Exit>,
+    pub(super) url: &'e str,
+}
+
+impl Ending<'_> {
+    /// The exit code, as that of a run which this process had executed.
+    pub(super) fn exit(&self) -> Exit {
+        match self.run.state {
+            RunState::Completed => Exit::Success,
+            RunState::Cancelled => self.signal.unwrap_or(Exit::Stopped),
+            RunState::Failed => Exit::Failure,
+            RunState::Created
+            | RunState::Running
+            | RunState::Stopping
+            | RunState::Waiting
+            | RunState::Paused => match self.standstill {
+                Standstill::Limit => Exit::LimitHit,
+                Standstill::Trouble => Exit::Failure,
+                Standstill::None
+                | Standstill::Shutdown
+                | Standstill::Lifted
+                | Standstill::Paused => self.signal.unwrap_or(Exit::Asking),
+            },
+        }
+    }
+
+    /// What to say of it where somebody has to do something.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        let exit = self.exit();
+        let go_on = format!(
+            "go on with: irq resume {} --server {}",
+            self.run.id, self.url
+        );
+        match exit {
+            Exit::Failure | Exit::LimitHit => {
+                let why = self.run.reason.as_deref().unwrap_or("the run failed");
+                let failure = Failure::new(exit, why);
+                Some(if self.run.state == RunState::Failed {
+                    failure
+                } else {
+                    failure.hint(go_on)
+                })
+            }
+            Exit::Asking if !self.questions.is_empty() => {
+                let text = match self.questions.len() {
+                    1 => "nobody is here to answer: 1 interrupt is open".to_owned(),
+                    count => format!("nobody is here to answer: {count} interrupts are open"),
+                };
+                Some(Failure::new(exit, text).hint(format!(
+                    "answer with `irq review --server {}`; the run goes on there by itself",
+                    self.url
+                )))
+            }
+            _ => None,
+        }
+    }
+
+    /// The summary, in whole lines.
+    pub(super) fn summary(&self, palette: Palette) -> String {
+        let (columns, _rows) = screen_size();
+        let (tone, word) = match self.run.state {
+            RunState::Completed => (Tone::Good, "✓ completed"),
+            RunState::Cancelled => (Tone::Waiting, "■ cancelled"),
+            RunState::Failed => (Tone::Bad, "✗ failed"),
+            RunState::Paused if self.standstill == Standstill::Trouble => {
+                (Tone::Bad, "✗ stopped by an error")
+            }
+            RunState::Paused => (Tone::Waiting, "■ stopped"),
+            RunState::Created | RunState::Running | RunState::Stopping | RunState::Waiting => {
+                (Tone::Waiting, "? stopped to ask")
+            }
+        };
+        let id = self.run.id.to_string();
+        let mut lines = vec![format!(
+            "{} {}",
+            palette.paint(tone, word),
+            palette.paint(Tone::Faint, &id)
+        )];
+        let result = self.progress.and_then(|progress| progress.result.as_ref());
+        let said = match self.run.state {
+            RunState::Completed => result,
+            RunState::Paused | RunState::Cancelled => self.run.reason.as_ref(),
+            RunState::Created
+            | RunState::Running
+            | RunState::Stopping
+            | RunState::Waiting
+            | RunState::Failed => None,
+        };
+        for line in said.iter().flat_map(|text| visible_lines(text)) {
+            lines.extend(wrap(&line, columns, "  "));
+        }
+        for question in self.questions {
+            let reason = visible_line(&crate::asked::reason(question));
+            lines.extend(wrap(
+                &format!("{} asks: {reason}", question.kind),
+                columns,
+                "  ",
+            ));
+        }
+        if self.run.state == RunState::Paused {
+            lines.push(format!(
+                "  Resume with: irq resume {id} --server {}",
+                self.url
+            ));
+        }
+        if let Some(progress) = self.progress {
+            lines.push(String::new());
+            lines.push(format!("  {} steps", progress.steps.completed));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,188 @@
+//! What a server tells of a run, in lines for people.
+
+use serde_json::Value;
+
+use crate::palette::{Palette, Tone};
+use crate::report::Detail;
+use crate::visible::visible_line;
+
+/// What stands around the name of an event's type.
+const AROUND: (&str, &str) = ("dev.irq.", ".v1");
+
+/// An event, as far as it is told.
+pub(in crate::commands) struct Event {
+    /// Its name, as `interrupt.opened`.
+    pub(super) topic: String,
+    data: Value,
+}
+
+impl Event {
+    /// Reads a CloudEvent; `None` where it is none of ours.
+    pub(in crate::commands) fn read(json: &str) -> Option<Self> {
+        let mut event: Value = serde_json::from_str(json).ok()?;
+        let topic = event.get("type")?.as_str()?;
+        let topic = topic.strip_prefix(AROUND.0)?.strip_suffix(AROUND.1)?;
+        Some(Self {
+            topic: topic.to_owned(),
+            data: event.get_mut("data")?.take(),
+        })
+    }
+
+    /// Whether the run, or what it waits for, may stand otherwise now.
+    pub(super) fn changes_the_run(&self) -> bool {
+        ["run.", "interrupt.", "stream."]
+            .iter()
+            .any(|group| self.topic.starts_with(group))
+    }
+
+    fn text(&self, name: &str) -> String {
+        let text = self.data.get(name).and_then(Value::as_str);
+        visible_line(text.unwrap_or_default())
+    }
+
+    /// The agent's id in its run.
+    fn agent(&self) -> String {
+        let address = self.text("agent_id");
+        match address.split_once('/') {
+            Some((_run, node)) => node.to_owned(),
+            None => address,
+        }
+    }
+
+    /// The line that tells it; `None` where it is not told at this detail.
+    pub(in crate::commands) fn line(&self, detail: Detail, palette: Palette) -> Option<String> {
+        if detail == Detail::Little {
+            return None;
+        }
+        let (tone, symbol, text) = match self.topic.as_str() {
+            "agent.status_changed" => self.working(detail)?,
+            "agent.finished" => self.finished(),
+            "agent.message_added" => (Tone::Active, "✉", format!("{} has a message", self.agent())),
+            "checkpoint.saved" if detail == Detail::Much => {
+                let number = self.data.get("number").and_then(Value::as_u64);
+                (
+                    Tone::Faint,
+                    "·",
+                    format!("checkpoint {} saved", number.unwrap_or_default()),
+                )
+            }
+            "stream.reset" => (
+                Tone::Waiting,
+                "…",
+                "some events are gone; what follows is how it stands now".to_owned(),
+            ),
+            topic if topic.starts_with("interrupt.") => self.interrupted(detail)?,
+            topic if topic.starts_with("reroute.") && detail == Detail::Much => {
+                (Tone::Route, "↪", topic.replace('.', " "))
+            }
+            topic if topic.starts_with("run.") => {
+                let state = self.text("state");
+                (Tone::Strong, "▶", format!("the run is {state}"))
+            }
+            _ => return None,
+        };
+        Some(format!("{} {text}", palette.paint(tone, symbol)))
+    }
+
+    fn working(&self, detail: Detail) -> Option<(Tone, &'static str, String)> {
+        let (tone, symbol, does) = match self.text("status").as_str() {
+            "running" => (Tone::Active, "●", "works"),
+            "waiting_review" => (Tone::Waiting, "?", "waits for an answer"),
+            "paused" => (Tone::Waiting, "‖", "is paused"),
+            "ready" if detail == Detail::Much => (Tone::Plain, "◌", "is ready"),
+            _ => return None,
+        };
+        let step = self.data.get("step").and_then(Value::as_u64);
+        let step = match step {
+            Some(step) if step > 0 => format!(" (step {step})"),
+            Some(_) | None => String::new(),
+        };
+        Some((tone, symbol, format!("{} {does}{step}", self.agent())))
+    }
+
+    fn finished(&self) -> (Tone, &'static str, String) {
+        let status = self.text("status");
+        let (tone, symbol) = match status.as_str() {
+            "completed" => (Tone::Good, "✓"),
+            "failed" => (Tone::Bad, "✗"),
+            _ => (Tone::Faint, "■"),
+        };
+        (tone, symbol, format!("{} {status}", self.agent()))
+    }
+
+    fn interrupted(&self, detail: Detail) -> Option<(Tone, &'static str, String)> {
+        let did = self.topic.strip_prefix("interrupt.")?;
+        let is_told = matches!(
+            did,
+            "requested"
+                | "opened"
+                | "resolved"
+                | "rerouted"
+                | "expired"
+                | "cancelled"
+                | "dead_lettered"
+        );
+        if !is_told && detail < Detail::Much {
+            return None;
+        }
+        let tone = match did {
+            "resolved" | "rerouted" => Tone::Route,
+            "expired" | "dead_lettered" => Tone::Bad,
+            _ => Tone::Waiting,
+        };
+        let to = match self.text("target") {
+            target if target.is_empty() => String::new(),
+            target => format!(", to {target}"),
+        };
+        let text = format!(
+            "{} of {} {}{to}",
+            self.text("type"),
+            self.agent(),
+            did.replace('_', " ")
+        );
+        Some((tone, "‖", format!("{text} ({})", self.text("interrupt_id"))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Event;
+    use crate::palette::Palette;
+    use crate::report::Detail;
+
+    fn told(kind: &str, data: &str, detail: Detail) -> Option<String> {
+        let json = format!(r#"{{"type": "dev.irq.{kind}.v1", "data": {data}}}"#);
+        let event = Event::read(&json).unwrap();
+        event.line(detail, Palette::PLAIN)
+    }
+
+    #[test]
+    fn what_moves_a_run_on_is_told_in_a_line() {
+        let works =
+            r#"{"agent_id": "run_1/orchestrator/discovery", "status": "running", "step": 3}"#;
+        let line = told("agent.status_changed", works, Detail::Usual);
+        assert_eq!(line.unwrap(), "● orchestrator/discovery works (step 3)");
+        let opened = r#"{"agent_id": "run_1/orchestrator", "type": "HUMAN_REVIEW", "interrupt_id": "int_1"}"#;
+        let line = told("interrupt.opened", opened, Detail::Usual);
+        assert_eq!(
+            line.unwrap(),
+            "‖ HUMAN_REVIEW of orchestrator opened (int_1)"
+        );
+        assert_eq!(told("interrupt.opened", opened, Detail::Little), None);
+        assert_eq!(told("llm.call_started", "{}", Detail::Much), None);
+    }
+
+    #[test]
+    fn what_a_server_says_cannot_act_on_the_terminal() {
+        let text = r#"{"agent_id": "run_1/\u001b[2J", "status": "running"}"#;
+        let line = told("agent.status_changed", text, Detail::Usual).unwrap();
+        assert!(!line.contains('\u{1b}'), "{line}");
+    }
+
+    #[test]
+    fn an_event_of_somebody_else_is_none() {
+        for json in ["", "[]", "{}", r#"{"type": "com.example", "data": {}}"#] {
+            assert!(Event::read(json).is_none(), "{json}");
+        }
+    }
+}

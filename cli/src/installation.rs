@@ -1,0 +1,224 @@
+//! The installation that a command works on: the store of this machine, or a server somewhere else.
+//!
+//! One port with two adapters. A command reads and asks through [`Installation`] and does not know which of the
+//! two it has, so it prints the same over the network as beside the file.
+
+mod local;
+mod remote;
+mod whereabouts;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agents::run::RunProgress;
+use async_trait::async_trait;
+use interrupts::life::{Interrupt, RunState, Scope, Verdict};
+use interrupts::rules::Remember;
+use interrupts::store::{
+    AuditHead, AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
+};
+use interrupts::{Digest, IdempotencyKey, RouteName};
+use jiff::Timestamp;
+use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
+
+use crate::arguments::StoreArguments;
+use crate::exit::Failure;
+use crate::request::{Addressee, Wish};
+use crate::storage::Storage;
+
+pub(crate) use local::Local;
+pub(crate) use remote::{Client, Feed, NewRun, Next, Remote, Resumption, Token};
+pub(crate) use whereabouts::{ServerPlace, Whereabouts};
+
+/// A decision that somebody wants to make, about what was shown to him.
+#[derive(Debug, Clone)]
+pub(crate) struct NewDecision {
+    /// The interrupt.
+    pub(crate) interrupt: InterruptId,
+    /// The version that was shown.
+    pub(crate) version: u64,
+    /// The digest of what was shown.
+    pub(crate) shown: Digest,
+    /// What is decided.
+    pub(crate) verdict: Verdict,
+    /// Where to, with a reroute.
+    pub(crate) target: Option<RouteName>,
+    /// The answer, as JSON.
+    pub(crate) content: Option<String>,
+    /// Whether it holds for the same question when it is asked again, and for how long.
+    pub(crate) remember: Option<Remember>,
+}
+
+/// Decisions that were refused, each with its place among those that were wanted.
+pub(crate) type RefusedDecisions = Vec<(usize, Failure)>;
+
+/// A stop that somebody wants.
+#[derive(Debug, Clone)]
+pub(crate) struct NewStop {
+    /// What it does.
+    pub(crate) interrupt_type: InterruptType,
+    /// How.
+    pub(crate) mode: StopMode,
+    /// How far it reaches.
+    pub(crate) scope: Scope,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// A message that somebody wants to send.
+#[derive(Debug, Clone)]
+pub(crate) struct NewText {
+    /// The run.
+    pub(crate) run: RunId,
+    /// The agent that shall read it.
+    pub(crate) node: NodeId,
+    /// What it says.
+    pub(crate) text: String,
+    /// The same key with the same text is the same message.
+    pub(crate) key: IdempotencyKey,
+}
+
+/// A message that was accepted.
+#[derive(Debug, Clone)]
+pub(crate) struct SentText {
+    /// Its place among all messages.
+    pub(crate) position: u64,
+    /// When it was accepted.
+    pub(crate) at: Timestamp,
+}
+
+/// An interrupt that was asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Requested {
+    /// It, as it stands now.
+    pub(crate) interrupt: Interrupt,
+    /// Whether the same was asked for before.
+    pub(crate) already: bool,
+}
+
+/// What the whole audit turned out to be.
+#[derive(Debug, Clone)]
+pub(crate) enum Verified {
+    /// It is whole, and this is its end.
+    Whole(AuditHead),
+    /// It is not what it was when it was written.
+    Broken(String),
+}
+
+/// What a command works on. Every refusal is a [`Failure`] with its exit code and a way out.
+///
+/// Reading changes nothing. What changes something says how it may be repeated.
+#[async_trait(?Send)]
+pub(crate) trait Installation: Send + Sync {
+    /// How often it is reasonable to look again while something is waited for.
+    fn pace(&self) -> Duration;
+
+    /// The address of the page for people, where there is one.
+    fn page(&self) -> Option<String>;
+
+    /// The store itself where it is of this machine: for changing plans, which needs a model beside it.
+    fn beside(&self) -> Option<&Storage>;
+
+    /// Ends what has waited too long, where nobody else does.
+    async fn sweep(&self) -> Result<(), Failure>;
+
+    /// A run.
+    async fn run(&self, id: RunId) -> Result<Option<Run>, Failure>;
+
+    /// The run that a client calls so.
+    async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure>;
+
+    /// Runs in these states, or all of them, in the order of their creation, with their places.
+    async fn runs(&self, states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure>;
+
+    /// An agent.
+    async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, Failure>;
+
+    /// The agents of a run, in the order in which they came to be.
+    async fn nodes(&self, run: RunId, page: Page) -> Result<Vec<(u64, NodeRow)>, Failure>;
+
+    /// An interrupt.
+    async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure>;
+
+    /// The interrupt that came of a request with this key.
+    async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure>;
+
+    /// Interrupts in the order of their admission.
+    async fn interrupts(
+        &self,
+        filter: &Filter,
+        page: Page,
+    ) -> Result<Vec<(u64, Interrupt)>, Failure>;
+
+    /// What a run did, and what came of it.
+    async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure>;
+
+    /// The messages to the agents of a run.
+    async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, Failure>;
+
+    /// Where a run can go on from.
+    async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, Failure>;
+
+    /// The audit.
+    async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, Failure>;
+
+    /// Reads the whole audit and compares every digest.
+    async fn verify_audit(&self) -> Result<Verified, Failure>;
+
+    /// How far a run has come.
+    async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure>;
+
+    /// Decides. Of several who try one wins, and the others are told who and what. Dropped, it was decided or
+    /// not: look to see.
+    async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure>;
+
+    /// Decides all of these in one transaction, or none; then says why not of each that was refused. Dropped, all
+    /// were decided or none: look to see.
+    async fn decide_together(
+        &self,
+        decisions: Vec<NewDecision>,
+    ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure>;
+
+    /// Claims a review, or gives it back.
+    async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure>;
+
+    /// Asks for a stop. While the same one is under way, that one is returned, as hard as the hardest request.
+    async fn stop(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure>;
+
+    /// Makes a stop that is under way immediate.
+    async fn harden(&self, id: InterruptId) -> Result<(), Failure>;
+
+    /// Publishes an event that asks an agent to interrupt itself. `known` is its interrupt where it was published
+    /// before.
+    async fn publish(
+        &self,
+        to: &Addressee,
+        wish: Wish,
+        known: Option<&Interrupt>,
+    ) -> Result<Requested, Failure>;
+
+    /// Sends a message. Safe to repeat with the same key.
+    async fn send(&self, message: NewText) -> Result<SentText, Failure>;
+
+    /// Gives an interrupt up.
+    async fn withdraw(&self, id: InterruptId) -> Result<Interrupt, Failure>;
+
+    /// Lets an interrupt that could not be delivered be tried again.
+    async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure>;
+}
+
+/// Opens the installation that the command line or the environment names.
+///
+/// # Errors
+///
+/// Where the store cannot be opened, or the server's address or token cannot be read. A server is not asked yet.
+///
+/// # Cancel safety
+///
+/// Safe to repeat.
+pub(crate) async fn open(arguments: &StoreArguments) -> Result<Arc<dyn Installation>, Failure> {
+    match Whereabouts::of(arguments)? {
+        Whereabouts::Server(place) => Ok(Arc::new(Remote::at(&place)?)),
+        Whereabouts::Store => Ok(Arc::new(Local::open(arguments).await?)),
+    }
+}

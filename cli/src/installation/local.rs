@@ -1,0 +1,369 @@
+//! The store of this machine.
+
+use std::time::Duration;
+
+use agents::run::RunProgress;
+use async_trait::async_trait;
+use interrupts::IdempotencyKey;
+use interrupts::life::{
+    Actor, Choosing, Interrupt, Judge, ReviewChange, RunState, State, WithdrawCause,
+};
+use interrupts::store::{
+    Admitted, AuditRow, Checkpoint, Deciding, Filter, JournalEntry, NewMessage, NodeRow, Page, Run,
+    Store, StoredMessage, TogetherError, VerifyError,
+};
+use jiff::{SignedDuration, Timestamp};
+use routing_core::{DecisionId, InterruptId, NodeId, RunId, StopMode};
+
+use super::{
+    Installation, NewDecision, NewStop, NewText, RefusedDecisions, Requested, SentText, Verified,
+};
+use crate::actor::actor;
+use crate::arguments::StoreArguments;
+use crate::exit::{Exit, Failure};
+use crate::keep::gone_owner;
+use crate::listing;
+use crate::policy;
+use crate::refused::{by_admission, by_change, by_mailbox, by_store, no_interrupt};
+use crate::request::{self, Addressee, Stop, Wish};
+use crate::storage::{Storage, is_owned};
+
+mod unowned;
+
+/// How long a claim holds.
+const CLAIM: SignedDuration = SignedDuration::from_mins(5);
+/// How often the store is looked at while something is waited for.
+const PACE: Duration = Duration::from_millis(50);
+
+/// The store of this machine, with the bells of those who own its runs.
+pub(crate) struct Local {
+    storage: Storage,
+}
+
+fn me() -> Result<Actor, Failure> {
+    actor().map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+}
+
+impl Local {
+    /// Opens the store that is named.
+    ///
+    /// # Errors
+    ///
+    /// As [`Storage::open`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(crate) async fn open(arguments: &StoreArguments) -> Result<Self, Failure> {
+        let storage = Storage::open(arguments).await?;
+        Ok(Self { storage })
+    }
+
+    /// The store itself, for a process that executes runs.
+    pub(crate) fn into_storage(self) -> Storage {
+        self.storage
+    }
+
+    fn store(&self) -> &dyn Store {
+        &*self.storage.store
+    }
+
+    /// Wakes whoever owns the run of an interrupt that was changed.
+    async fn woken(&self, interrupt: Interrupt) -> Result<Interrupt, Failure> {
+        self.ring(interrupt.run).await?;
+        Ok(interrupt)
+    }
+
+    async fn ring(&self, run: RunId) -> Result<(), Failure> {
+        let run = self.store().run(run).await;
+        if let Some(run) = run.map_err(|error| by_store(&error))? {
+            self.storage.ring(&run).await;
+        }
+        Ok(())
+    }
+
+    /// The same stop where it is under way.
+    async fn under_way(
+        &self,
+        to: &Addressee,
+        stop: &NewStop,
+    ) -> Result<Option<Interrupt>, Failure> {
+        let filter = Filter {
+            run: Some(to.run.id),
+            node: Some(to.node.clone()),
+            states: State::ALL
+                .into_iter()
+                .filter(|state| state.is_live())
+                .collect(),
+        };
+        let live = listing::interrupts(self, &filter).await?;
+        Ok(live.into_iter().find(|interrupt| {
+            interrupt.interrupt_type == stop.interrupt_type && interrupt.scope == stop.scope
+        }))
+    }
+
+    async fn admit(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure> {
+        if let Some(known) = self.under_way(to, stop).await? {
+            let interrupt = if known.state == State::AwaitingReview {
+                known
+            } else {
+                let raised = self.store().raise_mode(known.id, me()?, stop.mode).await;
+                raised.map_err(|error| by_change(known.id, &error))?
+            };
+            return Ok(Requested {
+                interrupt,
+                already: true,
+            });
+        }
+        let wanted = Stop {
+            interrupt_type: stop.interrupt_type,
+            mode: stop.mode,
+            scope: stop.scope,
+            reason: stop.reason.clone(),
+        };
+        let admission = request::stop(to, &wanted, &policy::of_environment()?, me()?)?;
+        let admitted = self.store().admit(admission).await;
+        admitted
+            .map(requested)
+            .map_err(|error| by_admission(&error))
+    }
+}
+
+fn requested(admitted: Admitted) -> Requested {
+    Requested {
+        already: matches!(admitted, Admitted::Known(_)),
+        interrupt: admitted.into_interrupt(),
+    }
+}
+
+#[async_trait(?Send)]
+impl Installation for Local {
+    fn pace(&self) -> Duration {
+        PACE
+    }
+
+    fn page(&self) -> Option<String> {
+        None
+    }
+
+    async fn sweep(&self) -> Result<(), Failure> {
+        self.storage.sweep().await
+    }
+
+    async fn run(&self, id: RunId) -> Result<Option<Run>, Failure> {
+        self.store().run(id).await.map_err(|error| by_store(&error))
+    }
+
+    async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure> {
+        let run = self.store().run_of(alias).await;
+        run.map_err(|error| by_store(&error))
+    }
+
+    async fn runs(&self, states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure> {
+        let runs = self.store().runs(states, page).await;
+        runs.map_err(|error| by_store(&error))
+    }
+
+    async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, Failure> {
+        let row = self.store().node(run, node).await;
+        row.map_err(|error| by_store(&error))
+    }
+
+    async fn nodes(&self, run: RunId, page: Page) -> Result<Vec<(u64, NodeRow)>, Failure> {
+        let rows = self.store().nodes(Some(run), page).await;
+        rows.map_err(|error| by_store(&error))
+    }
+
+    async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
+        let found = self.store().interrupt(id).await;
+        found.map_err(|error| by_store(&error))
+    }
+
+    async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure> {
+        let found = self.store().interrupt_of(key).await;
+        found.map_err(|error| by_store(&error))
+    }
+
+    async fn interrupts(
+        &self,
+        filter: &Filter,
+        page: Page,
+    ) -> Result<Vec<(u64, Interrupt)>, Failure> {
+        let rows = self.store().interrupts(filter, page).await;
+        rows.map_err(|error| by_store(&error))
+    }
+
+    async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure> {
+        let rows = self.store().journal(run, page).await;
+        rows.map_err(|error| by_store(&error))
+    }
+
+    async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, Failure> {
+        let rows = self.store().messages(run, page).await;
+        rows.map_err(|error| by_store(&error))
+    }
+
+    async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, Failure> {
+        let rows = self.store().checkpoints(run, page).await;
+        rows.map_err(|error| by_store(&error))
+    }
+
+    async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, Failure> {
+        let rows = self.store().audit(page).await;
+        rows.map_err(|error| by_store(&error))
+    }
+
+    async fn verify_audit(&self) -> Result<Verified, Failure> {
+        match self.store().verify_audit().await {
+            Ok(head) => Ok(Verified::Whole(head)),
+            Err(VerifyError::Store(error)) => Err(by_store(&error)),
+            Err(error) => Ok(Verified::Broken(error.to_string())),
+        }
+    }
+
+    async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure> {
+        let progress = RunProgress::of(self.store(), run).await;
+        progress.map_err(|error| by_store(&error))
+    }
+
+    fn beside(&self) -> Option<&Storage> {
+        Some(&self.storage)
+    }
+
+    async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {
+        let id = decision.interrupt;
+        match self.decide_together(vec![decision]).await? {
+            Ok(decided) => decided.into_iter().next().ok_or_else(|| no_interrupt(id)),
+            Err(refused) => match refused.into_iter().next() {
+                Some((_place, failure)) => Err(failure),
+                None => Err(no_interrupt(id)),
+            },
+        }
+    }
+
+    async fn decide_together(
+        &self,
+        decisions: Vec<NewDecision>,
+    ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
+        let by = me()?;
+        let deciding = decisions.into_iter().map(|decision| Deciding {
+            interrupt: decision.interrupt,
+            judge: Judge::Person {
+                actor: by.clone(),
+                version: decision.version,
+                shown: decision.shown,
+            },
+            choosing: Choosing {
+                id: DecisionId::generate(),
+                verdict: decision.verdict,
+                target: decision.target,
+                content: decision.content,
+            },
+            remember: decision.remember,
+        });
+        let decided = match self.store().decide_together(deciding.collect()).await {
+            Ok(decided) => decided,
+            Err(TogetherError::Refused(refused)) => {
+                let refused = refused.into_iter();
+                let told = refused.map(|one| (one.place, by_change(one.interrupt, &one.error)));
+                return Ok(Err(told.collect()));
+            }
+            Err(TogetherError::Store(error)) => return Err(by_store(&error)),
+            Err(error) => return Err(Failure::new(Exit::Failure, error.to_string())),
+        };
+        let mut rung = Vec::new();
+        for one in &decided {
+            if !rung.contains(&one.run) {
+                rung.push(one.run);
+                self.ring(one.run).await?;
+            }
+        }
+        Ok(Ok(decided))
+    }
+
+    async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure> {
+        let until = Timestamp::now()
+            .checked_add(CLAIM)
+            .unwrap_or(Timestamp::MAX);
+        let change = if take {
+            ReviewChange::Claim { until }
+        } else {
+            ReviewChange::Release
+        };
+        let changed = self.store().review(id, me()?, version, change).await;
+        changed.map_err(|error| by_change(id, &error))
+    }
+
+    async fn stop(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure> {
+        let mut made = self.admit(to, stop).await?;
+        self.storage.ring(&to.run).await;
+        // Whoever died has the run still on paper; nothing of it runs.
+        let is_left = !is_owned(&to.run) || gone_owner(&to.run).is_some();
+        if is_left
+            && let Some(interrupt) =
+                unowned::take_hold(&self.storage, &made.interrupt, &to.run).await?
+        {
+            made.interrupt = interrupt;
+        }
+        Ok(made)
+    }
+
+    async fn harden(&self, id: InterruptId) -> Result<(), Failure> {
+        let raised = self
+            .store()
+            .raise_mode(id, me()?, StopMode::Immediate)
+            .await;
+        let raised = raised.map_err(|error| by_change(id, &error))?;
+        self.ring(raised.run).await
+    }
+
+    async fn publish(
+        &self,
+        to: &Addressee,
+        wish: Wish,
+        known: Option<&Interrupt>,
+    ) -> Result<Requested, Failure> {
+        let mut admission = request::event(to, wish, me()?)?;
+        match known {
+            Some(first) => first.keep_terms(&mut admission),
+            None => policy::of_environment()?.apply(&mut admission),
+        }
+        let admitted = self.store().admit(admission).await;
+        let admitted = admitted.map_err(|error| by_admission(&error))?;
+        self.storage.ring(&to.run).await;
+        Ok(requested(admitted))
+    }
+
+    async fn send(&self, message: NewText) -> Result<SentText, Failure> {
+        let run = message.run;
+        let message = NewMessage {
+            run,
+            node: message.node,
+            text: message.text,
+            from: me()?,
+            key: message.key,
+        };
+        let sent = self.store().send_message(message).await;
+        let sent = sent.map_err(|error| by_mailbox(&error))?;
+        self.ring(run).await?;
+        Ok(SentText {
+            position: sent.position,
+            at: sent.at,
+        })
+    }
+
+    async fn withdraw(&self, id: InterruptId) -> Result<Interrupt, Failure> {
+        let changed = self
+            .store()
+            .withdraw(id, me()?, WithdrawCause::Withdrawn)
+            .await;
+        self.woken(changed.map_err(|error| by_change(id, &error))?)
+            .await
+    }
+
+    async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure> {
+        let changed = self.store().redrive(id, me()?).await;
+        self.woken(changed.map_err(|error| by_change(id, &error))?)
+            .await
+    }
+}

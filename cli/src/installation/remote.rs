@@ -1,0 +1,471 @@
+//! A server somewhere else.
+
+mod address;
+mod client;
+mod feed;
+mod refusal;
+mod runs;
+
+use std::time::Duration;
+
+use agents::run::RunProgress;
+use async_trait::async_trait;
+use interrupts::IdempotencyKey;
+use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
+use interrupts::store::{
+    AuditHead, AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
+};
+use jiff::Timestamp;
+use reqwest::{Method, StatusCode};
+use routing_core::{InterruptId, NodeId, RunId, StopMode};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Value, json};
+
+use super::{
+    Installation, NewDecision, NewStop, NewText, RefusedDecisions, Requested, SentText,
+    ServerPlace, Verified,
+};
+use crate::address::full;
+use crate::arguments::verdict_name;
+use crate::exit::{Exit, Failure};
+use crate::refused::no_interrupt;
+use crate::request::{self, Addressee, Wish};
+use crate::storage::Storage;
+
+pub(crate) use address::Token;
+pub(crate) use client::Client;
+pub(crate) use feed::{Feed, Next};
+pub(crate) use runs::{NewRun, Resumption};
+
+use client::Ask;
+
+/// How often a server is looked at while something is waited for.
+const PACE: Duration = Duration::from_millis(250);
+/// For how many seconds a claim holds.
+const CLAIM_SECONDS: u32 = 300;
+
+/// A server, as what commands work on.
+pub(crate) struct Remote {
+    client: Client,
+}
+
+/// A row and its place.
+#[derive(Debug, Deserialize)]
+struct Placed<T> {
+    position: u64,
+    record: T,
+}
+
+/// A part of a list of rows.
+#[derive(Debug, Deserialize)]
+struct Records<T> {
+    records: Vec<Placed<T>>,
+}
+
+/// What a server says of a message that it accepted.
+#[derive(Debug, Deserialize)]
+struct Accepted {
+    message: u64,
+    at: Timestamp,
+}
+
+/// The part of a view that says which interrupt it is of.
+#[derive(Debug, Deserialize)]
+struct Named {
+    id: InterruptId,
+}
+
+/// The answer to an event.
+#[derive(Debug, Deserialize)]
+struct Fate {
+    interrupt: Named,
+}
+
+impl Remote {
+    /// The server at a place. Nothing is asked of it yet.
+    ///
+    /// # Errors
+    ///
+    /// Where the address or the token's file cannot be read.
+    pub(crate) fn at(place: &ServerPlace) -> Result<Self, Failure> {
+        Client::at(place).map(Self::over)
+    }
+
+    /// The server that a client speaks to.
+    pub(crate) const fn over(client: Client) -> Self {
+        Self { client }
+    }
+
+    /// A page of rows.
+    async fn page<T: DeserializeOwned>(
+        &self,
+        parts: &[&str],
+        mut query: Vec<(&'static str, String)>,
+        page: Page,
+    ) -> Result<Vec<(u64, T)>, Failure> {
+        query.push(("cursor", page.after.to_string()));
+        query.push(("limit", page.limit.to_string()));
+        let rows: Records<T> = self.client.read(parts, &query).await?;
+        let placed = |row: Placed<T>| (row.position, row.record);
+        Ok(rows.records.into_iter().map(placed).collect())
+    }
+
+    /// A page of the rows of a run. Where there is no such run, there are none.
+    async fn of_run<T: DeserializeOwned>(
+        &self,
+        run: RunId,
+        what: &str,
+        page: Page,
+    ) -> Result<Vec<(u64, T)>, Failure> {
+        let run = run.to_string();
+        self.page(&["v1", "records", "runs", &run, what], Vec::new(), page)
+            .await
+    }
+
+    /// An interrupt that was just changed, as it stands now.
+    async fn now(&self, id: InterruptId) -> Result<Interrupt, Failure> {
+        self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))
+    }
+}
+
+fn rows<T>(placed: Vec<(u64, T)>) -> Vec<T> {
+    placed.into_iter().map(|(_position, row)| row).collect()
+}
+
+fn states<T: ToString>(states: &[T]) -> Vec<(&'static str, String)> {
+    if states.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<String> = states.iter().map(T::to_string).collect();
+    vec![("states", names.join(","))]
+}
+
+/// The body of a decision: what the store keeps as one text goes over the network in its parts.
+fn decision_body(decision: &NewDecision) -> Result<Value, Failure> {
+    let mut body = json!({
+        "decision": verdict_name(decision.verdict),
+        "shown_digest": decision.shown,
+    });
+    let content = match &decision.content {
+        Some(content) => serde_json::from_str(content).map_err(|error| {
+            Failure::new(Exit::Usage, format!("the answer is no JSON: {error}"))
+        })?,
+        None => Value::Null,
+    };
+    if let Value::Object(mut payload) = content {
+        payload.remove("rerouteTo");
+        body["payload"] = Value::Object(payload);
+    }
+    if decision.verdict == Verdict::Reroute
+        && let Some(target) = &decision.target
+    {
+        body["reroute_to"] = json!(target);
+    }
+    if let Some(remember) = &decision.remember {
+        body["remember"] = json!({
+            "scope": remember.reach,
+            "ttl_s": remember.lifetime.as_secs(),
+            "max_uses": remember.most_uses,
+        });
+    }
+    Ok(body)
+}
+
+#[async_trait(?Send)]
+impl Installation for Remote {
+    fn pace(&self) -> Duration {
+        PACE
+    }
+
+    fn page(&self) -> Option<String> {
+        Some(self.client.address().to_string())
+    }
+
+    async fn sweep(&self) -> Result<(), Failure> {
+        // The server does it.
+        Ok(())
+    }
+
+    async fn run(&self, id: RunId) -> Result<Option<Run>, Failure> {
+        self.run_of(&id.to_string()).await
+    }
+
+    async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure> {
+        self.client.find(&["v1", "records", "runs", alias]).await
+    }
+
+    async fn runs(&self, wanted: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure> {
+        self.page(&["v1", "records", "runs"], states(wanted), page)
+            .await
+    }
+
+    async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, Failure> {
+        let run = run.to_string();
+        let query = vec![("node_id", node.to_string())];
+        let page = Page { after: 0, limit: 1 };
+        let found = self
+            .page(&["v1", "records", "runs", &run, "agents"], query, page)
+            .await?;
+        Ok(rows(found).pop())
+    }
+
+    async fn nodes(&self, run: RunId, page: Page) -> Result<Vec<(u64, NodeRow)>, Failure> {
+        self.of_run(run, "agents", page).await
+    }
+
+    async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
+        let id = id.to_string();
+        self.client
+            .find(&["v1", "records", "interrupts", &id])
+            .await
+    }
+
+    async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure> {
+        let query = vec![("key", key.as_str().to_owned())];
+        let page = Page { after: 0, limit: 1 };
+        let found = self
+            .page(&["v1", "records", "interrupts"], query, page)
+            .await?;
+        Ok(rows(found).pop())
+    }
+
+    async fn interrupts(
+        &self,
+        filter: &Filter,
+        page: Page,
+    ) -> Result<Vec<(u64, Interrupt)>, Failure> {
+        let mut query = states(&filter.states);
+        if let Some(run) = filter.run {
+            query.push(("run_id", run.to_string()));
+        }
+        if let Some(node) = &filter.node {
+            query.push(("node_id", node.to_string()));
+        }
+        self.page(&["v1", "records", "interrupts"], query, page)
+            .await
+    }
+
+    async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure> {
+        self.of_run(run, "journal", page).await.map(rows)
+    }
+
+    async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, Failure> {
+        self.of_run(run, "messages", page).await.map(rows)
+    }
+
+    async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, Failure> {
+        self.of_run(run, "checkpoints", page).await.map(rows)
+    }
+
+    async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, Failure> {
+        self.page(&["v1", "records", "audit"], Vec::new(), page)
+            .await
+            .map(rows)
+    }
+
+    async fn verify_audit(&self) -> Result<Verified, Failure> {
+        let parts = ["v1", "history", "verify"];
+        let head: Result<AuditHead, Failure> = self.client.read(&parts, &[]).await;
+        match head {
+            Ok(head) => Ok(Verified::Whole(head)),
+            // The one refusal of a request without parameters: the audit does not hold together.
+            Err(failure) if failure.exit == Exit::Conflict => {
+                Ok(Verified::Broken(failure.to_string()))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure> {
+        let run = run.to_string();
+        self.client
+            .find(&["v1", "records", "runs", &run, "progress"])
+            .await
+    }
+
+    async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {
+        let id = decision.interrupt.to_string();
+        let parts = ["v1", "interrupts", &id, "decisions"];
+        let ask = Ask::to_change(Method::POST, &parts)
+            .with(decision_body(&decision)?)
+            .of_version(decision.version)
+            .once();
+        self.client.ask::<IgnoredAny>(ask).await?;
+        self.now(decision.interrupt).await
+    }
+
+    fn beside(&self) -> Option<&Storage> {
+        None
+    }
+
+    async fn decide_together(
+        &self,
+        decisions: Vec<NewDecision>,
+    ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
+        let mut items = Vec::with_capacity(decisions.len());
+        for decision in &decisions {
+            let mut item = decision_body(decision)?;
+            item["interrupt_id"] = json!(decision.interrupt);
+            item["version"] = json!(decision.version);
+            items.push(item);
+        }
+        let parts = ["v1", "interrupts:decide"];
+        let ask = Ask::to_change(Method::POST, &parts)
+            .with(json!({"decisions": items, "all_or_nothing": true}))
+            .once();
+        if let Some(refused) = self.client.ask_for_all(ask).await? {
+            let place = |id: &str| {
+                decisions
+                    .iter()
+                    .position(|decision| decision.interrupt.to_string() == id)
+            };
+            let told = refused
+                .into_iter()
+                .map(|(id, failure)| (place(&id).unwrap_or_default(), failure));
+            return Ok(Err(told.collect()));
+        }
+        let mut decided = Vec::with_capacity(decisions.len());
+        for decision in decisions {
+            decided.push(self.now(decision.interrupt).await?);
+        }
+        Ok(Ok(decided))
+    }
+
+    async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure> {
+        let text = id.to_string();
+        let parts = ["v1", "interrupts", &text, "claim"];
+        let ask = if take {
+            Ask::to_change(Method::PUT, &parts).with(json!({"ttl_s": CLAIM_SECONDS}))
+        } else {
+            Ask::to_change(Method::DELETE, &parts)
+        };
+        self.client
+            .ask::<IgnoredAny>(ask.of_version(version))
+            .await?;
+        self.now(id).await
+    }
+
+    async fn stop(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure> {
+        let address = full(to.run.id, &to.node);
+        let parts = ["v1", "agents", &address, "interrupts"];
+        let mode = match stop.mode {
+            StopMode::Graceful => "graceful",
+            StopMode::Immediate => "immediate",
+        };
+        let ask = Ask::to_change(Method::POST, &parts).once().with(json!({
+            "type": stop.interrupt_type,
+            "mode": mode,
+            "scope": stop.scope,
+            "reason": stop.reason,
+        }));
+        let answer = self.client.ask::<Named>(ask).await?;
+        Ok(Requested {
+            already: answer.status == StatusCode::OK,
+            interrupt: self.now(answer.body.id).await?,
+        })
+    }
+
+    async fn harden(&self, id: InterruptId) -> Result<(), Failure> {
+        let stop = self.now(id).await?;
+        let is_under_way = matches!(stop.state, State::Requested | State::Delivered);
+        if stop.family() != Family::Stop || !is_under_way {
+            let text = format!("{id} is {}, and cannot be made harder", stop.state);
+            return Err(Failure::new(Exit::Conflict, text));
+        }
+        let run = self.run(stop.run).await?;
+        let run = run.ok_or_else(|| no_interrupt(id))?;
+        let to = Addressee {
+            run,
+            node: stop.node,
+            kind: stop.kind,
+        };
+        // The same stop again, and harder: the server makes the one that is under way immediate.
+        let harder = NewStop {
+            interrupt_type: stop.interrupt_type,
+            mode: StopMode::Immediate,
+            scope: stop.scope,
+            reason: stop.reason,
+        };
+        self.stop(&to, &harder).await.map(|_requested| ())
+    }
+
+    async fn publish(
+        &self,
+        to: &Addressee,
+        wish: Wish,
+        known: Option<&Interrupt>,
+    ) -> Result<Requested, Failure> {
+        let mut event = request::wished(to, &wish)?;
+        let address = full(to.run.id, &to.node);
+        event.node_id =
+            NodeId::new(address).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+        let body = serde_json::to_value(&event)
+            .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+        let parts = ["v1", "interrupt-requests"];
+        // The event's own id makes it one event.
+        let ask = Ask::to_change(Method::POST, &parts).with(body).once();
+        let answer = self.client.ask::<Fate>(ask).await?;
+        Ok(Requested {
+            already: known.is_some() || answer.status == StatusCode::OK,
+            interrupt: self.now(answer.body.interrupt.id).await?,
+        })
+    }
+
+    async fn send(&self, message: NewText) -> Result<SentText, Failure> {
+        let address = full(message.run, &message.node);
+        let parts = ["v1", "agents", &address, "messages"];
+        let ask = Ask::to_change(Method::POST, &parts)
+            .with(json!({"text": message.text}))
+            .keyed(message.key.as_str());
+        let answer = self.client.ask::<Accepted>(ask).await?;
+        Ok(SentText {
+            position: answer.body.message,
+            at: answer.body.at,
+        })
+    }
+
+    async fn withdraw(&self, id: InterruptId) -> Result<Interrupt, Failure> {
+        let text = id.to_string();
+        let parts = ["v1", "interrupts", &text];
+        let ask = Ask::to_change(Method::DELETE, &parts);
+        self.client.ask::<IgnoredAny>(ask).await?;
+        self.now(id).await
+    }
+
+    async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure> {
+        let text = id.to_string();
+        let parts = ["v1", "interrupts", &text, "redrive"];
+        let ask = Ask::to_change(Method::POST, &parts);
+        self.client.ask::<IgnoredAny>(ask).await?;
+        self.now(id).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use interrupts::life::Verdict;
+    use interrupts::{Digest, RouteName};
+    use routing_core::InterruptId;
+    use serde_json::json;
+
+    use super::{NewDecision, decision_body};
+
+    #[test]
+    fn a_decision_goes_over_the_network_in_its_parts() {
+        let decision = NewDecision {
+            interrupt: InterruptId::generate(),
+            version: 3,
+            shown: Digest::ZERO,
+            verdict: Verdict::Reroute,
+            target: Some(RouteName::new("ORCHESTRATOR").unwrap()),
+            content: Some(json!({"text": "there", "rerouteTo": "ORCHESTRATOR"}).to_string()),
+            remember: None,
+        };
+        let body = decision_body(&decision).unwrap();
+        assert_eq!(body["decision"], "reroute");
+        assert_eq!(body["reroute_to"], "ORCHESTRATOR");
+        assert_eq!(body["payload"], json!({"text": "there"}));
+        assert_eq!(body["shown_digest"], Digest::ZERO.to_string());
+    }
+}

@@ -1,0 +1,184 @@
+//! The address of a server, and the token for it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use reqwest::Url;
+
+use crate::exit::{Exit, Failure};
+
+/// The longest token file that is read.
+const LONGEST: u64 = 4096;
+
+/// The address of a server: all that is asked for lies below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address(Url);
+
+impl Address {
+    /// Reads an address: `http` or `https`, a host, and perhaps a path that a proxy puts before ours.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::Usage`] with what is wrong. The text itself is not repeated where it may hold a password.
+    pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
+        let wrong = |problem: String| {
+            Failure::new(Exit::Usage, format!("--server: {problem}"))
+                .hint("write it as http://127.0.0.1:7070; `irq serve` prints its own")
+        };
+        let mut url =
+            Url::parse(text).map_err(|error| wrong(format!("`{text}` is no address: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(wrong(format!("`{text}` is no address of a server")));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(wrong(
+                "an address holds no name and no password; a token stands in --token-file"
+                    .to_owned(),
+            ));
+        }
+        // The printed address of the page has a launch token, which is not for programs.
+        url.set_query(None);
+        url.set_fragment(None);
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty();
+        }
+        Ok(Self(url))
+    }
+
+    /// The address of something below it. Each part is encoded as one.
+    pub(super) fn at(&self, parts: &[&str], query: &[(&str, String)]) -> Url {
+        let mut url = self.0.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.extend(parts);
+        }
+        if !query.is_empty() {
+            let mut pairs = url.query_pairs_mut();
+            for (name, value) in query {
+                pairs.append_pair(name, value);
+            }
+        }
+        url
+    }
+
+    /// Whether it is this machine: such a server is never asked through a proxy.
+    pub(crate) fn is_this_machine(&self) -> bool {
+        match self.0.host() {
+            Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Some(url::Host::Ipv4(address)) => address.is_loopback(),
+            Some(url::Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        }
+    }
+
+    /// Whether what is sent there can be read on the way.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.scheme() == "http" && !self.is_this_machine()
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+/// A token. It is never shown, not even for debugging.
+#[derive(Clone)]
+pub(crate) struct Token(String);
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Token(…)")
+    }
+}
+
+impl Token {
+    /// Reads a token from a file that holds nothing else.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::NotAuthorised`] where the file cannot be read or holds no token.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let refuse = |problem: String| {
+            let text = format!("--token-file {}: {problem}", path.display());
+            Failure::new(Exit::NotAuthorised, text)
+                .hint("`irq token create --name NAME --role ROLE > FILE` makes one, beside the server's store")
+        };
+        let length = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
+        if length.len() > LONGEST {
+            return Err(refuse("it is too long for a token".to_owned()));
+        }
+        let text = fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
+        let token = text.trim();
+        if token.is_empty() {
+            return Err(refuse("it is empty".to_owned()));
+        }
+        if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(refuse("it holds no token: a token is one word".to_owned()));
+        }
+        Ok(Self(token.to_owned()))
+    }
+
+    /// Whether others on this machine may read its file.
+    pub(crate) fn is_shared(path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
+    }
+
+    pub(super) fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Address;
+
+    #[test]
+    fn an_address_is_read_with_or_without_a_path_and_holds_no_secret() {
+        for (text, page) in [
+            (
+                "http://127.0.0.1:7070",
+                "http://127.0.0.1:7070/v1/runs?limit=1",
+            ),
+            (
+                "http://127.0.0.1:7070/",
+                "http://127.0.0.1:7070/v1/runs?limit=1",
+            ),
+            (
+                "http://127.0.0.1:7070/?launch=secret#here",
+                "http://127.0.0.1:7070/v1/runs?limit=1",
+            ),
+            (
+                "https://irq.example/behind/",
+                "https://irq.example/behind/v1/runs?limit=1",
+            ),
+        ] {
+            let address = Address::parse(text).unwrap();
+            let url = address.at(&["v1", "runs"], &[("limit", "1".to_owned())]);
+            assert_eq!(url.as_str(), page);
+        }
+        for text in ["", "localhost:7070", "ftp://irq.example", "/v1", "http://"] {
+            assert!(Address::parse(text).is_err(), "{text}");
+        }
+        let refused = Address::parse("http://ada:secret@irq.example").unwrap_err();
+        assert!(!refused.to_string().contains("secret"), "{refused}");
+    }
+
+    #[test]
+    fn an_agents_address_is_one_part_of_the_path() {
+        let address = Address::parse("http://127.0.0.1:7070").unwrap();
+        let url = address.at(&["v1", "agents", "run_1/orchestrator"], &[]);
+        assert_eq!(url.path(), "/v1/agents/run_1%2Forchestrator");
+    }
+
+    #[test]
+    fn what_can_be_read_on_the_way_is_known() {
+        let open = |text: &str| Address::parse(text).unwrap().is_open();
+        assert!(open("http://irq.example"));
+        assert!(open("http://10.0.0.7:7070"));
+        assert!(!open("https://irq.example"));
+        assert!(!open("http://localhost:7070"));
+        assert!(!open("http://[::1]:7070"));
+    }
+}

@@ -1,0 +1,133 @@
+//! Events as a server tells them, across its restarts.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use routing_core::RunId;
+use sse_stream::SseStream;
+use tokio::time::Instant;
+
+use super::client::Client;
+use crate::exit::{Exit, Failure, causes};
+
+/// How long a server may be away before the reader gives up.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How long to wait before the next attempt.
+const BETWEEN: Duration = Duration::from_millis(500);
+/// Where the reader was.
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+/// An event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// The CloudEvent, as JSON on one line.
+    pub(crate) json: String,
+}
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// An event.
+    Event(Told),
+    /// The server is away; the reader goes on where it was when it is back.
+    Away,
+    /// The server is back.
+    Back,
+    /// The run has ended, and all of it was told.
+    End,
+}
+
+/// Reads the events of one run, or of all: each once, in their order, whatever connection it came over.
+pub(crate) struct Feed {
+    client: Client,
+    run: Option<RunId>,
+    after: String,
+    open: Option<BoxStream<'static, Result<sse_stream::Sse, sse_stream::Error>>>,
+    away_since: Option<Instant>,
+}
+
+impl Feed {
+    /// The events of a run, or of all, after a position.
+    pub(crate) const fn of(client: Client, run: Option<RunId>, after: String) -> Self {
+        Self {
+            client,
+            run,
+            after,
+            open: None,
+            away_since: None,
+        }
+    }
+
+    /// What comes next.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::Unreachable`] where the server stays away, and what it refuses.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: an event that was not returned is read again.
+    pub(crate) async fn next(&mut self) -> Result<Next, Failure> {
+        loop {
+            let Some(open) = &mut self.open else {
+                match self.connect().await? {
+                    Some(next) => return Ok(next),
+                    None => continue,
+                }
+            };
+            match open.next().await {
+                Some(Ok(event)) => {
+                    if let Some(told) = self.told(event) {
+                        return Ok(Next::Event(told));
+                    }
+                }
+                // The connection is gone, or the run's events have ended: the next attempt tells which.
+                Some(Err(_)) | None => self.open = None,
+            }
+        }
+    }
+
+    fn told(&mut self, event: sse_stream::Sse) -> Option<Told> {
+        let json = event.data?;
+        if let Some(id) = event.id.filter(|id| !id.is_empty()) {
+            self.after = id;
+        }
+        Some(Told { json })
+    }
+
+    /// Connects once. `None` where there is a stream now, or the reader shall try again.
+    async fn connect(&mut self) -> Result<Option<Next>, Failure> {
+        let mut headers = HeaderMap::new();
+        let after = HeaderValue::from_str(&self.after)
+            .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+        headers.insert(LAST_EVENT, after);
+        let query: Vec<_> = self
+            .run
+            .map(|run| ("run_id", run.to_string()))
+            .into_iter()
+            .collect();
+        match self.client.open(&["v1", "events"], &query, headers).await {
+            Ok(response) if response.status() == StatusCode::NO_CONTENT => Ok(Some(Next::End)),
+            Ok(response) => {
+                let events = SseStream::from_bytes_stream(response.bytes_stream());
+                self.open = Some(events.boxed());
+                Ok(self.away_since.take().map(|_since| Next::Back))
+            }
+            Err(failure) if failure.exit == Exit::Unreachable => {
+                let Some(since) = self.away_since else {
+                    self.away_since = Some(Instant::now());
+                    return Ok(Some(Next::Away));
+                };
+                if since.elapsed() >= PATIENCE {
+                    return Err(failure);
+                }
+                tokio::time::sleep(BETWEEN).await;
+                Ok(None)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+}

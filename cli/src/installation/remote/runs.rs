@@ -1,0 +1,75 @@
+//! Starting runs on a server, and going on with them there.
+
+use reqwest::Method;
+use routing_core::RunId;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::client::{Ask, Client};
+use crate::exit::Failure;
+
+/// A run that shall be started.
+#[derive(Debug, Clone)]
+pub(crate) struct NewRun {
+    /// What it shall reach.
+    pub(crate) goal: String,
+    /// What else was ordered; the server has its own for the rest.
+    pub(crate) options: Map<String, Value>,
+}
+
+/// How a run shall go on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Resumption {
+    /// From this checkpoint, as a run of its own.
+    pub(crate) checkpoint: Option<u64>,
+    /// New input.
+    pub(crate) input: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Named {
+    run_id: RunId,
+}
+
+impl Client {
+    /// Starts a run there. Where the answer is lost, it is not sent again: it may have begun.
+    ///
+    /// # Errors
+    ///
+    /// What the server refuses; where it cannot be reached.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was started or not: list the runs to see.
+    pub(crate) async fn start(&self, new: NewRun) -> Result<RunId, Failure> {
+        let parts = ["v1", "runs"];
+        let body = json!({"goal": new.goal, "options": new.options});
+        let ask = Ask::to_change(Method::POST, &parts).with(body);
+        let answer = self.ask::<Named>(ask).await?;
+        Ok(answer.body.run_id)
+    }
+
+    /// Goes on with a run there. Returns the run that goes on: another one where a checkpoint is named.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::start`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Client::start`].
+    pub(crate) async fn resume(&self, run: RunId, how: Resumption) -> Result<RunId, Failure> {
+        let run = run.to_string();
+        let parts = ["v1", "runs", &run, "resume"];
+        let mut body = Map::new();
+        if let Some(number) = how.checkpoint {
+            body.insert("checkpoint".to_owned(), json!(number));
+        }
+        if let Some(input) = how.input {
+            body.insert("input".to_owned(), json!(input));
+        }
+        let ask = Ask::to_change(Method::POST, &parts).with(Value::Object(body));
+        let answer = self.ask::<Named>(ask).await?;
+        Ok(answer.body.run_id)
+    }
+}

@@ -1,0 +1,369 @@
+//! The commands through a server: the same as beside its store, and what is said where that cannot be.
+
+use std::path::Path;
+
+use interrupts::life::{RunState, State, Verdict};
+use serde_json::Value;
+
+use crate::program::{end, irq, lines, without_ids};
+use crate::seed::Seed;
+use crate::served::Served;
+use crate::server::{answering, nobody};
+
+/// A store in which something has happened, with a question that waits.
+fn busy(seed: &Seed) -> (String, String) {
+    let run = seed.run();
+    let question = seed.question(&run);
+    seed.model_call(&run, "orchestrator#1/step/0");
+    seed.checkpoint(&run);
+    let old = seed.run();
+    seed.change(&old, RunState::Completed);
+    (run.id.to_string(), question.id.to_string())
+}
+
+#[test]
+fn what_is_read_through_a_server_is_what_is_read_beside_its_store() {
+    let seed = Seed::new();
+    let (run, question) = busy(&seed);
+    let served = Served::over(&seed.path());
+    let beginning = &run[..run.len() - 1];
+    let agent = format!("{run}/orchestrator/discovery");
+    let reads: &[&[&str]] = &[
+        &["ps", "--json"],
+        &["ps", "--all", "--json", "-v"],
+        &["ps", beginning, "--json"],
+        &["review", "--json"],
+        &["review", "--json", "--run", &run],
+        &["review", &question, "--json"],
+        &["review", &question],
+        &["review", "--next", "--json"],
+        &["history"],
+        &["history", "--format", "json"],
+        &["history", "--format", "csv"],
+        &["history", "--json", "--run", &run],
+        &["history", "--interrupt", &question, "--json"],
+        &["history", "--verify", "--json"],
+        &["checkpoints", &run],
+        &["checkpoints", &run, "--json"],
+        &["replay", &run],
+        &[
+            "replay",
+            &run,
+            "--json",
+            "--agent",
+            "orchestrator/discovery",
+        ],
+        &["stats", "--json", "--run", &run],
+        &["policy", "explain", &question, "--json"],
+        &["interrupt", &run, "--dry-run", "--json"],
+        &["interrupt", &agent, "--dry-run"],
+        &["interrupt", "--all", "--dry-run", "--json"],
+    ];
+    for arguments in reads {
+        let beside = seed.end(arguments).exits_with(0);
+        let through = served.end(arguments).exits_with(0);
+        assert!(!beside.output.is_empty(), "{arguments:?}");
+        assert_eq!(through.output, beside.output, "{arguments:?}");
+    }
+}
+
+/// The same scenario in two stores: what commands print beside one, and through a server over the other.
+fn both_ways(arguments: impl Fn(&str, &str) -> Vec<String>) -> (Vec<Value>, Vec<Value>) {
+    let printed = |through_a_server: bool| {
+        let seed = Seed::new();
+        let (run, question) = busy(&seed);
+        let arguments = arguments(&run, &question);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let ended = if through_a_server {
+            Served::over(&seed.path()).end(&arguments)
+        } else {
+            seed.end(&arguments)
+        };
+        lines(&ended.exits_with(0).output)
+            .iter()
+            .map(without_ids)
+            .collect()
+    };
+    (printed(false), printed(true))
+}
+
+#[test]
+fn what_is_done_through_a_server_is_what_is_done_beside_its_store() {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let payload = r#"{"selectedChoices":["left"],"text":"the short one"}"#;
+    let scenarios: [&dyn Fn(&str, &str) -> Vec<String>; 8] = [
+        &|_run, question| {
+            words(&[
+                "review",
+                question,
+                "--decision",
+                "respond",
+                "--payload",
+                payload,
+                "--json",
+            ])
+        },
+        &|_run, question| words(&["review", question, "--decision", "approve", "--json"]),
+        &|_run, question| {
+            words(&[
+                "review",
+                question,
+                "--decision",
+                "reject",
+                "--message",
+                "not now",
+                "--json",
+            ])
+        },
+        &|_run, question| words(&["reroute", question, "--to", "ticket-orchestrator", "--json"]),
+        &|run, _question| {
+            let agent = format!("{run}/orchestrator/discovery");
+            words(&[
+                "reroute",
+                &agent,
+                "--to",
+                "TICKET_ORCHESTRATOR",
+                "--event-id",
+                "evt-1",
+                "--reason",
+                "look there",
+                "--json",
+            ])
+        },
+        &|run, _question| words(&["interrupt", run, "--json", "--mode", "immediate"]),
+        &|run, _question| {
+            let agent = format!("{run}/orchestrator/discovery");
+            words(&["interrupt", &agent, "--type", "HUMAN_REVIEW", "--json"])
+        },
+        &|run, _question| {
+            let agent = format!("{run}/orchestrator");
+            words(&[
+                "send",
+                &agent,
+                "look at the oven",
+                "--key",
+                "key-1",
+                "--json",
+            ])
+        },
+    ];
+    for (index, scenario) in scenarios.iter().enumerate() {
+        let (beside, through) = both_ways(scenario);
+        assert!(!beside.is_empty(), "scenario {index}");
+        assert_eq!(through, beside, "scenario {index}");
+    }
+}
+
+#[test]
+fn the_same_stop_again_is_the_same_stop_and_as_hard_as_the_hardest() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let served = Served::over(&seed.path());
+    let id = run.id.to_string();
+    let first = served.json(&["interrupt", &id, "--json"]);
+    assert_eq!(first["already"], false);
+    let again = served.json(&["interrupt", &id, "--mode", "immediate", "--json"]);
+    assert_eq!(again["already"], true);
+    assert_eq!(again["id"], first["id"]);
+    assert_eq!(again["mode"], "immediate");
+    let withdrawn = served.json(&["withdraw", first["id"].as_str().unwrap(), "--json"]);
+    assert_eq!(withdrawn["state"], "cancelled");
+    let waited = served.end(&["interrupt", &id, "--wait", "--timeout", "1s"]);
+    waited.exits_with(7).says("was not acknowledged");
+}
+
+#[test]
+fn whoever_is_late_is_told_who_was_first_and_what_was_decided() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run);
+    let served = Served::over(&seed.path());
+    let id = question.id.to_string();
+    let stale = ["review", &id, "--decision", "approve", "--if-version", "99"];
+    served.end(&stale).exits_with(4).says("version");
+    seed.decide(&question, "grace");
+    let late = served.end(&["review", &id, "--decision", "approve"]);
+    let late = late.exits_with(4).says("grace decided `respond`");
+    assert!(late.error_output.contains("hint:"), "{late:#?}");
+    assert_eq!(
+        seed.interrupt(question.id).decision.unwrap().verdict,
+        Verdict::Respond
+    );
+}
+
+#[test]
+fn a_batch_says_of_each_line_what_became_of_it() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let questions = [seed.question(&run), seed.question(&run)];
+    let served = Served::over(&seed.path());
+    seed.decide(&questions[0], "grace");
+    let batch = seed.folder.path().join("batch.ndjson");
+    let line = |id: &dyn std::fmt::Display| {
+        format!("{{\"interrupt\": \"{id}\", \"decision\": \"approve\"}}\n")
+    };
+    let text = line(&questions[0].id) + &line(&questions[1].id);
+    std::fs::write(&batch, text).unwrap();
+    let ended = served
+        .end(&["review", "--json", "--batch", batch.to_str().unwrap()])
+        .exits_with(9);
+    let results = lines(&ended.output);
+    assert_eq!(results[0]["ok"], false);
+    assert_eq!(results[0]["code"], 4);
+    assert_eq!(results[1]["ok"], true);
+    assert_eq!(seed.interrupt(questions[1].id).state, State::Resolved);
+}
+
+#[test]
+fn who_may_not_do_it_is_told_so() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run).id.to_string();
+    let served = Served::over(&seed.path());
+    let viewer = served.token("victor", "viewer");
+    let decide = ["review", &question, "--decision", "approve"];
+    end(&mut served.irq_as(&viewer, &["ps", "--json"])).exits_with(0);
+    end(&mut served.irq_as(&viewer, &decide))
+        .exits_with(77)
+        .says("the right to decide");
+    let secret = seed.folder.path().join("token");
+    std::fs::write(&secret, "irq_0000000000000000000000000000000000000000\n").unwrap();
+    let unknown = end(&mut served.irq_as(&secret, &["ps"])).exits_with(77);
+    unknown.says("does not know this token");
+    let nobody = end(irq()
+        .args(["ps", "--server", &served.url])
+        .env_remove("IRQ_STORE"));
+    let nobody = nobody.exits_with(77).says("no token is named");
+    assert!(nobody.error_output.contains("--token-file"), "{nobody:#?}");
+    std::fs::write(&secret, "\n").unwrap();
+    end(&mut served.irq_as(&secret, &["ps"]))
+        .exits_with(77)
+        .says("it is empty");
+    end(&mut served.irq_as(Path::new("/none"), &["ps"])).exits_with(77);
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    let seed = Seed::new();
+    let run = seed.run().id.to_string();
+    let served = Served::over(&seed.path());
+    let agent = format!("{run}/orchestrator/disvovery");
+    for arguments in [
+        &["review", "int_00000000000000000000000000000000"][..],
+        &["ps", "run_00000000000000000000000000000000"],
+        &["replay", "no-such-run"],
+        &["withdraw", "int_0"],
+    ] {
+        let ended = served.end(arguments);
+        assert_eq!(ended.code, Some(3), "{arguments:?}: {ended:#?}");
+        let beside = seed.end(arguments);
+        assert_eq!(ended.error_output, beside.error_output, "{arguments:?}");
+    }
+    let near = served.end(&["send", &agent, "hello"]).exits_with(3);
+    near.says("did you mean");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_unreachable_and_the_way_out_is_told() {
+    let address = format!("http://{}", nobody());
+    let ended = end(irq()
+        .args(["ps", "--server", &address])
+        .env_remove("IRQ_STORE"));
+    let ended = ended.exits_with(69).says("cannot reach the server");
+    assert!(
+        ended.error_output.contains("irq doctor --server"),
+        "{ended:#?}"
+    );
+    let other = format!("http://{}", answering("200 OK", "<html>hello</html>"));
+    let ended = end(irq()
+        .args(["ps", "--server", &other])
+        .env_remove("IRQ_STORE"));
+    ended.exits_with(1).says("cannot be read");
+    let other = format!("http://{}", answering("404 Not Found", "<html>none</html>"));
+    let ended = end(irq()
+        .args(["ps", "--server", &other])
+        .env_remove("IRQ_STORE"));
+    ended.exits_with(69).says("is no irq server");
+    let moved = format!("http://{}", answering("301 Moved Permanently", ""));
+    let ended = end(irq()
+        .args(["ps", "--server", &moved])
+        .env_remove("IRQ_STORE"));
+    ended.exits_with(69).says("answers 301");
+}
+
+#[test]
+fn a_flag_goes_before_the_environment_and_two_installations_are_refused() {
+    let seed = Seed::new();
+    seed.run();
+    let served = Served::over(&seed.path());
+    let token = served.token("ada", "admin");
+    let from_environment = end(irq()
+        .args(["ps", "--json"])
+        .env("IRQ_SERVER", &served.url)
+        .env("IRQ_TOKEN_FILE", &token))
+    .exits_with(0);
+    assert_eq!(lines(&from_environment.output).len(), 1);
+    let gone = format!("http://{}", nobody());
+    end(seed.irq(&["ps", "--json"]).env("IRQ_SERVER", &gone)).exits_with(0);
+    end(&mut seed.irq(&["ps", "--server", &gone]))
+        .exits_with(2)
+        .says("two installations");
+    end(irq().args(["ps", "--server", "127.0.0.1:7070"]))
+        .exits_with(2)
+        .says("no address");
+}
+
+#[test]
+fn what_works_beside_a_store_alone_says_so() {
+    for arguments in [
+        &["purge", "--older-than", "1d"][..],
+        &["token", "list"],
+        &["serve"],
+    ] {
+        let mut command = irq();
+        command
+            .args(arguments)
+            .args(["--server", "http://127.0.0.1:1"]);
+        let ended = end(command.env_remove("IRQ_STORE")).exits_with(2);
+        assert!(ended.error_output.contains("hint:"), "{ended:#?}");
+        ended.says("beside the store");
+    }
+    end(irq().args(["run", "x", "--detach"]))
+        .exits_with(2)
+        .says("--detach leaves a run to a server");
+}
+
+#[test]
+fn the_doctor_says_what_is_wrong_with_a_server_and_how_to_mend_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let seed = Seed::new();
+    let served = Served::over(&seed.path());
+    let token = served.token("ada", "reviewer");
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let found = |ended: &str, check: &str| {
+        let findings = lines(ended);
+        let finding = findings.iter().find(|finding| finding["check"] == check);
+        finding
+            .unwrap_or_else(|| panic!("no {check} in {ended}"))
+            .clone()
+    };
+    let well = end(&mut served.irq_as(&token, &["doctor", "--json"])).exits_with(0);
+    assert_eq!(
+        found(&well.output, "token")["found"],
+        "ada may come in as reviewer"
+    );
+    assert_eq!(found(&well.output, "server")["status"], "ok");
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let shared = end(&mut served.irq_as(&token, &["doctor", "--json"])).exits_with(0);
+    assert_eq!(found(&shared.output, "token file")["status"], "note");
+    std::fs::write(&token, "irq_gone").unwrap();
+    let unknown = end(&mut served.irq_as(&token, &["doctor", "--json"])).exits_with(1);
+    assert_eq!(found(&unknown.output, "token")["status"], "problem");
+    let address = format!("http://{}", nobody());
+    let gone = end(irq()
+        .args(["doctor", "--json", "--server", &address])
+        .env_remove("IRQ_STORE"))
+    .exits_with(1);
+    assert_eq!(found(&gone.output, "server")["status"], "problem");
+    assert!(found(&gone.output, "server")["remedy"].is_string());
+}

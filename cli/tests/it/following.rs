@@ -1,0 +1,272 @@
+//! `irq run --server`: a run that a server executes, followed from here.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use rexpect::session::{PtySession, spawn_command};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::program::{end, interrupt, lines, script, spawn};
+use crate::served::Served;
+
+/// How long the screen may take, in milliseconds.
+const PATIENCE: u64 = 60_000;
+
+/// A server over a store of its own.
+struct House {
+    served: Served,
+    folder: tempfile::TempDir,
+}
+
+impl House {
+    fn new() -> Self {
+        Self::paced("0")
+    }
+
+    /// A house whose runs take their time.
+    fn paced(pace: &'static str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let served = Served::paced(&folder.path().join("irq.db"), pace);
+        Self { served, folder }
+    }
+
+    /// A script in which the orchestrator asks one question.
+    fn asking(&self) -> PathBuf {
+        script(self.folder.path(), &json!([interrupt("HUMAN_REVIEW")]))
+    }
+
+    fn run(&self, arguments: &[&str]) -> Command {
+        let mut command = self.served.irq(&["run", "Describe the bakery"]);
+        command.args(arguments);
+        command
+    }
+
+    /// Starts a run that asks, and waits until it does. Returns the run and its question.
+    fn waiting(&self) -> (String, String) {
+        let asking = self.asking();
+        let started = end(self.run(&["--detach", "--script"]).arg(asking)).exits_with(0);
+        let run = started.output.trim().to_owned();
+        let followed = self.served.end(&["resume", &run, "--no-input"]);
+        let question = followed.exits_with(5).output.trim().to_owned();
+        (run, question)
+    }
+}
+
+/// The lines that a child says to people, until one has this text.
+fn until(child: &mut Child, text: &str) -> BufReader<std::process::ChildStderr> {
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut told = String::new();
+    loop {
+        let mut line = String::new();
+        assert!(
+            errors.read_line(&mut line).unwrap() > 0,
+            "no `{text}` in {told}"
+        );
+        told.push_str(&line);
+        if line.contains(text) {
+            return errors;
+        }
+    }
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+#[test]
+fn a_run_is_started_on_the_server_and_its_result_is_printed_here() {
+    let house = House::new();
+    let ended = end(&mut house.run(&[])).exits_with(0);
+    assert!(ended.output.starts_with("✓ completed run_"), "{ended:#?}");
+    // What came of it is more than that it ended.
+    assert!(ended.output.lines().count() > 3, "{ended:#?}");
+    assert!(
+        ended.error_output.contains("orchestrator works"),
+        "{ended:#?}"
+    );
+    let runs = house.served.end(&["ps", "--all", "--json"]).exits_with(0);
+    assert_eq!(lines(&runs.output)[0]["state"], "completed");
+}
+
+#[test]
+fn the_events_of_the_server_are_printed_for_programs_each_once() {
+    let house = House::new();
+    let ended = end(&mut house.run(&["--json"])).exits_with(0);
+    let events = lines(&ended.output);
+    let sequences: Vec<&str> = events
+        .iter()
+        .map(|event| event["sequence"].as_str().unwrap())
+        .collect();
+    let mut sorted = sequences.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!(sequences, sorted);
+    let kinds: Vec<&str> = events
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect();
+    assert!(kinds.contains(&"dev.irq.run.completed.v1"), "{kinds:?}");
+    assert!(kinds.contains(&"dev.irq.llm.call_finished.v1"), "{kinds:?}");
+}
+
+#[test]
+fn a_run_that_asks_ends_with_its_question_where_nobody_answers_and_goes_on_when_somebody_does() {
+    let house = House::new();
+    let (run, question) = house.waiting();
+    let shown = house.served.json(&["review", &question, "--json"]);
+    assert_eq!(shown["state"], "awaiting_review");
+    // Whoever follows it sees it go on.
+    let mut following = spawn(&mut house.served.irq(&["resume", &run, "--no-input"]));
+    let code = following.wait().unwrap().code();
+    assert_eq!(code, Some(5));
+    let payload = r#"{"selectedChoices":["left"]}"#;
+    house
+        .served
+        .end(&[
+            "review",
+            &question,
+            "--decision",
+            "respond",
+            "--payload",
+            payload,
+        ])
+        .exits_with(0);
+    let ended = house
+        .served
+        .end(&["interrupt", &run, "--wait", "--timeout", "30s"]);
+    // It has ended, or is stopped: it went on without anybody here.
+    assert!(matches!(ended.code, Some(0 | 4)), "{ended:#?}");
+}
+
+#[test]
+fn what_the_server_does_not_take_is_said_before_anything_is_started() {
+    let house = House::new();
+    let ended = end(&mut house.run(&["--workspace", "../.."])).exits_with(2);
+    ended.says("options.workspace");
+    let ended = end(&mut house.run(&["--base-url", "http://127.0.0.1:1/v1"])).exits_with(2);
+    ended.says("base_url");
+    let ended = end(&mut house.run(&["--pace", "5"])).exits_with(2);
+    ended.says("--pace is the server's to say");
+    let viewer = house.served.token("victor", "viewer");
+    let mut command = house
+        .served
+        .irq_as(&viewer, &["run", "Describe the bakery"]);
+    end(&mut command).exits_with(77).says("right to direct");
+    let runs = house.served.end(&["ps", "--all", "--json"]).exits_with(0);
+    assert_eq!(runs.output, "");
+}
+
+#[test]
+fn ctrl_c_asks_the_run_there_to_stop_and_it_can_be_resumed() {
+    let house = House::paced("200");
+    let mut child = spawn(&mut house.run(&[]));
+    let mut errors = until(&mut child, "works");
+    signal(&child, Signal::INT);
+    let mut told = String::new();
+    errors.read_to_string(&mut told).unwrap();
+    let first = "Received interrupt. Finishing the current steps...";
+    assert!(told.contains(first), "{told}");
+    assert!(told.contains("Resume with: irq resume run_"), "{told}");
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{told}");
+    let ps = house.served.end(&["ps", "--json"]).exits_with(0);
+    let run = lines(&ps.output).remove(0);
+    assert_eq!(run["state"], "paused");
+    let resumed = house.served.end(&["resume", run["id"].as_str().unwrap()]);
+    resumed.exits_with(0);
+}
+
+#[test]
+fn a_second_ctrl_c_stops_it_at_once_and_a_third_leaves() {
+    let house = House::paced("1");
+    let mut child = spawn(&mut house.run(&[]));
+    let mut errors = until(&mut child, "works");
+    for words in ["Received interrupt.", "Stopping now."] {
+        signal(&child, Signal::INT);
+        let mut told = String::new();
+        while !told.contains(words) {
+            assert!(
+                errors.read_line(&mut told).unwrap() > 0,
+                "no `{words}` in {told}"
+            );
+        }
+    }
+    let mut told = String::new();
+    errors.read_to_string(&mut told).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{told}");
+    let ps = house.served.end(&["ps", "--json"]).exits_with(0);
+    assert_eq!(lines(&ps.output)[0]["state"], "paused");
+}
+
+#[test]
+fn a_follower_misses_nothing_and_sees_nothing_twice_when_the_server_is_killed_or_stopped() {
+    let mut house = House::paced("400");
+    let mut child = spawn(&mut house.run(&["--json"]));
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut told = String::new();
+    let mut read = |told: &mut String, most: usize| {
+        for _line in 0..most {
+            output.read_line(told).unwrap();
+        }
+    };
+    read(&mut told, 12);
+    house.served.is_killed_and_comes_back();
+    read(&mut told, 12);
+    house.served.is_stopped_and_comes_back();
+    output.read_to_string(&mut told).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let followed: Vec<Value> = lines(&told);
+    let run = followed[0]["source"].as_str().unwrap();
+    let run = run.rsplit('/').next().unwrap();
+    // Somebody who reads all of it from the beginning sees the same.
+    let again = end(house
+        .served
+        .irq(&["watch", "--json", "--run", run, "--after", "0"])
+        .stdin(Stdio::null()))
+    .exits_with(0);
+    let again = lines(&again.output);
+    let sequences = |events: &[Value]| -> Vec<String> {
+        let sequence = |event: &Value| event["sequence"].as_str().unwrap().to_owned();
+        events.iter().map(sequence).collect()
+    };
+    // What is noted down after a run has ended is not waited for.
+    let (told, after_the_end) = again.split_at(followed.len());
+    assert_eq!(sequences(told), sequences(&followed));
+    let is_end = |event: &Value| event["type"] == "dev.irq.run.completed.v1";
+    assert!(followed.iter().any(is_end), "{:?}", followed.last());
+    assert!(after_the_end.len() < 4, "{after_the_end:?}");
+    for (seen_again, seen) in told.iter().zip(&followed) {
+        assert_eq!(seen_again, seen);
+    }
+}
+
+/// The program on a terminal of its own.
+fn at_a_terminal(house: &House, arguments: &[&str]) -> PtySession {
+    let mut command = house.served.irq(arguments);
+    command
+        .env("TERM", "xterm-256color")
+        .stdin(Stdio::inherit());
+    spawn_command(command, Some(PATIENCE)).unwrap()
+}
+
+#[test]
+fn a_question_is_answered_in_place_while_the_server_is_killed_and_comes_back() {
+    let mut house = House::new();
+    let asking = house.asking();
+    let arguments = [
+        "run",
+        "Describe the bakery",
+        "--script",
+        asking.to_str().unwrap(),
+    ];
+    let mut screen = at_a_terminal(&house, &arguments);
+    screen.exp_string("which way?").unwrap();
+    house.served.is_killed_and_comes_back();
+    screen.send_line("1").unwrap();
+    screen.exp_string("completed").unwrap();
+    screen.exp_eof().unwrap();
+    let status = screen.process().wait().unwrap();
+    assert!(format!("{status:?}").ends_with(", 0)"), "{status:?}");
+}

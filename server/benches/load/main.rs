@@ -1,0 +1,126 @@
+//! The server under load: what it answers in a second, what readers of its feed cost, and whether slow and hostile
+//! clients slow the others. Two processes: this one asks, the other one serves a store in a file.
+//!
+//! `cargo bench -p server --bench load` prints figures; `LOAD=REQUESTS,SUBSCRIBERS` says how many.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a measurement fails where what it stands on fails"
+)]
+
+mod asking;
+mod figures;
+mod hostile;
+#[path = "../../tests/it/scene.rs"]
+#[expect(dead_code, reason = "the scene has more than a measurement needs")]
+mod scene;
+mod serving;
+mod subscribers;
+
+use std::time::Instant;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use figures::Figures;
+use serving::Server;
+
+/// How much is done where nobody says.
+const USUAL: (usize, usize) = (5_000, 10_000);
+
+fn main() {
+    raise_the_limit_of_files();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some(serving::SERVES) {
+        let (store, questions) = (arguments.next().unwrap(), arguments.next().unwrap());
+        runtime.block_on(serving::serve(store.as_ref(), questions.parse().unwrap()));
+        return;
+    }
+    let (requests, subscribers) = wanted();
+    runtime.block_on(measure(requests, subscribers));
+}
+
+/// Each reader is an open file on both sides.
+fn raise_the_limit_of_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    setrlimit(Resource::Nofile, raised).unwrap();
+}
+
+fn wanted() -> (usize, usize) {
+    let Ok(text) = std::env::var("LOAD") else {
+        return USUAL;
+    };
+    let (requests, subscribers) = text.split_once(',').unwrap();
+    (requests.parse().unwrap(), subscribers.parse().unwrap())
+}
+
+async fn measure(requests: usize, subscribers: usize) {
+    // A part of the questions is decided one after the other, the rest at once.
+    let alone = (requests / 10).max(20);
+    let server = Server::start(alone + requests);
+    let questions = server.questions().await;
+    assert_eq!(questions.len(), alone + requests);
+
+    println!(
+        "{requests} requests of each kind, {} at once",
+        asking::AT_ONCE
+    );
+    let list = |_: usize| server.get("/v1/interrupts?status=open&limit=50");
+    asking::at_once(requests, list)
+        .await
+        .print("list, 50 questions");
+    let read = |index: usize| server.get(&format!("/v1/interrupts/{}", questions[index].0));
+    asking::at_once(requests, read)
+        .await
+        .print("read one question");
+
+    let (first, rest) = questions.split_at(alone);
+    let decide = |index: usize| server.decide(&first[index]);
+    let by_rest = asking::one_by_one(alone, decide).await;
+    by_rest.print("decide, one after the other");
+    let bare = serving::bare_decisions(alone).await;
+    bare.print("the bare transaction of the store");
+    let ratio = by_rest.at(50).as_secs_f64() / bare.at(50).as_secs_f64();
+    println!(
+        "  a decision over the network takes {ratio:.2} times the bare transaction at the median"
+    );
+    let decide = |index: usize| server.decide(&rest[index]);
+    asking::at_once(rest.len(), decide)
+        .await
+        .print("decide, at once");
+
+    live(&server, subscribers).await;
+    let read = |_: usize| server.get("/v1/whoami");
+    let before = asking::at_once(requests, read).await;
+    before.print("read, with nobody in the way");
+    let in_the_way = hostile::open(&server, 300).await;
+    let during = asking::at_once(requests, read).await;
+    during.print("read, beside 900 slow and hostile clients");
+    drop(in_the_way);
+}
+
+/// So many readers of the feed: what they cost the server, and how soon each is told.
+async fn live(server: &Server, count: usize) {
+    let before = server.memory();
+    let begun = Instant::now();
+    let mut readers = subscribers::open(server, count).await;
+    let opened = begun.elapsed();
+    let after = server.memory();
+    println!("{count} live readers of the feed, opened in {opened:.1?}");
+    let each = after.saturating_sub(before) / count.max(1);
+    println!(
+        "  the server's memory: {} MB before, {} MB with them, {} kB each",
+        before >> 20,
+        after >> 20,
+        each >> 10
+    );
+    let mut delivered = Figures::default();
+    for _event in 0..5 {
+        delivered.extend(subscribers::tell_all(server, &mut readers).await);
+    }
+    delivered.print_times("from the request to each reader, five events");
+}

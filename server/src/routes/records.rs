@@ -1,0 +1,321 @@
+//! Records: what the store keeps, whole, for programs that show it themselves.
+//!
+//! The views of the other resources say what callers need, under names that stay. A record is the row itself, in
+//! the form that this version of the program writes: `irq` reads it, and shows over the network what it shows
+//! beside the store's file. `GET /v1/whoami` says which version answers.
+
+use axum::Json;
+use axum::extract::{OriginalUri, State};
+use axum::response::Response;
+use interrupts::IdempotencyKey;
+use interrupts::life::{RunState, State as InterruptState};
+use interrupts::store::{Filter, Page};
+use routing_core::NodeId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use ::agents::run::RunProgress;
+
+use super::list::listed;
+use crate::access::Reads;
+use crate::acting::interrupt_named;
+use crate::app::App;
+use crate::parameters::{Parameters, Segment, page, wrong};
+use crate::problem::{Kind, Problem, of_store};
+
+/// A row and its place among its like.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Placed {
+    /// Its place; later ones are larger.
+    position: u64,
+    /// The row.
+    #[schema(value_type = Object)]
+    record: Value,
+}
+
+/// A part of a list of rows.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RecordPage {
+    /// The rows.
+    records: Vec<Placed>,
+    /// Where the next part begins; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// A part of a list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PartQuery {
+    /// Where a part before ended.
+    cursor: Option<String>,
+    /// The most entries, 1 to 500.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+}
+
+fn record(row: impl Serialize) -> Result<Value, Problem> {
+    serde_json::to_value(row).map_err(|error| {
+        tracing::error!(%error, "a row cannot be written as JSON");
+        Problem::new(Kind::Internal, "a row cannot be shown", "report this")
+    })
+}
+
+/// The answer to a query for rows: those of one page, each with its place.
+fn answer<T: Serialize>(
+    uri: &axum::http::Uri,
+    page: Page,
+    rows: impl IntoIterator<Item = (u64, T)>,
+) -> Result<Response, Problem> {
+    let mut records = Vec::new();
+    for (position, row) in rows {
+        let record = record(row)?;
+        records.push(Placed { position, record });
+    }
+    let next_cursor = (records.len() == page.limit as usize)
+        .then(|| records.last().map(|last| last.position.to_string()))
+        .flatten();
+    let cursor = next_cursor.clone();
+    let body = RecordPage {
+        records,
+        next_cursor,
+    };
+    Ok(listed(uri, cursor.as_deref(), body))
+}
+
+/// Which runs.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunQuery {
+    /// Only runs in one of these states, with commas between them.
+    #[param(pattern = "^[a-z]+(,[a-z]+)*$")]
+    states: Option<String>,
+    /// Where a part before ended.
+    cursor: Option<String>,
+    /// The most entries, 1 to 500.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+}
+
+/// Reads names with commas between them.
+fn named<T: std::str::FromStr<Err: std::fmt::Display>>(
+    parameter: &str,
+    text: Option<&str>,
+) -> Result<Vec<T>, Problem> {
+    let names = text.unwrap_or_default().split(',');
+    let names = names.filter(|name| !name.is_empty());
+    let read = names.map(|name| {
+        name.parse()
+            .map_err(|error| wrong(parameter, format!("{error}")))
+    });
+    read.collect()
+}
+
+/// Runs in the order of their creation.
+#[utoipa::path(get, path = "/v1/records/runs", params(RunQuery), extensions(("x-right" = json!("read"))),
+    responses((status = 200, body = RecordPage)))]
+pub(crate) async fn runs(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    OriginalUri(uri): OriginalUri,
+    Parameters(query): Parameters<RunQuery>,
+) -> Result<Response, Problem> {
+    let states: Vec<RunState> = named("states", query.states.as_deref())?;
+    let page = page(query.cursor.as_deref(), query.limit)?;
+    let rows = app.store().runs(&states, page).await;
+    answer(&uri, page, rows.map_err(|error| of_store(&error))?)
+}
+
+/// A run, by its id or its client's name for it.
+#[utoipa::path(get, path = "/v1/records/runs/{run_id}", params(("run_id" = String, Path)),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = Object)))]
+pub(crate) async fn run(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(run): Segment,
+) -> Result<Json<Value>, Problem> {
+    record(app.run_named(&run).await?).map(Json)
+}
+
+/// How far a run has come.
+#[utoipa::path(get, path = "/v1/records/runs/{run_id}/progress", params(("run_id" = String, Path)),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = Object)))]
+pub(crate) async fn progress(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(run): Segment,
+) -> Result<Json<Value>, Problem> {
+    let run = app.run_named(&run).await?;
+    let progress = RunProgress::of(app.store(), run.id).await;
+    record(progress.map_err(|error| of_store(&error))?).map(Json)
+}
+
+/// Which agents.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AgentQuery {
+    /// Only this one, by its id in the run.
+    node_id: Option<String>,
+    /// Where a part before ended.
+    cursor: Option<String>,
+    /// The most entries, 1 to 500.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+}
+
+/// The agents of a run, in the order in which they came to be.
+#[utoipa::path(get, path = "/v1/records/runs/{run_id}/agents", params(("run_id" = String, Path), AgentQuery),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = RecordPage)))]
+pub(crate) async fn agents(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(run): Segment,
+    OriginalUri(uri): OriginalUri,
+    Parameters(query): Parameters<AgentQuery>,
+) -> Result<Response, Problem> {
+    let run = app.run_named(&run).await?;
+    let page = page(query.cursor.as_deref(), query.limit)?;
+    if let Some(node) = &query.node_id {
+        let node = NodeId::new(node).map_err(|error| wrong("node_id", error.to_string()))?;
+        let row = app.store().node(run.id, &node).await;
+        let row = row.map_err(|error| of_store(&error))?;
+        return answer(&uri, page, row.map(|row| (0, row)));
+    }
+    let rows = app.store().nodes(Some(run.id), page).await;
+    answer(&uri, page, rows.map_err(|error| of_store(&error))?)
+}
+
+/// The checkpoints of a run.
+#[utoipa::path(get, path = "/v1/records/runs/{run_id}/checkpoints", params(("run_id" = String, Path), PartQuery),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = RecordPage)))]
+pub(crate) async fn checkpoints(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(run): Segment,
+    OriginalUri(uri): OriginalUri,
+    Parameters(query): Parameters<PartQuery>,
+) -> Result<Response, Problem> {
+    let run = app.run_named(&run).await?;
+    let page = page(query.cursor.as_deref(), query.limit)?;
+    let rows = app.store().checkpoints(run.id, page).await;
+    let rows = rows.map_err(|error| of_store(&error))?;
+    answer(&uri, page, rows.into_iter().map(|row| (row.id.number, row)))
+}
+
+/// The journal of a run: what it did, and what came of it.
+#[utoipa::path(get, path = "/v1/records/runs/{run_id}/journal", params(("run_id" = String, Path), PartQuery),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = RecordPage)))]
+pub(crate) async fn journal(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(run): Segment,
+    OriginalUri(uri): OriginalUri,
+    Parameters(query): Parameters<PartQuery>,
+) -> Result<Response, Problem> {
+    let run = app.run_named(&run).await?;
+    let page = page(query.cursor.as_deref(), query.limit)?;
+    let rows = app.store().journal(run.id, page).await;
+    let rows = rows.map_err(|error| of_store(&error))?;
+    answer(&uri, page, rows.into_iter().map(|row| (row.position, row)))
+}
+
+/// The messages to the agents of a run.
+#[utoipa::path(get, path = "/v1/records/runs/{run_id}/messages", params(("run_id" = String, Path), PartQuery),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = RecordPage)))]
+pub(crate) async fn messages(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(run): Segment,
+    OriginalUri(uri): OriginalUri,
+    Parameters(query): Parameters<PartQuery>,
+) -> Result<Response, Problem> {
+    let run = app.run_named(&run).await?;
+    let page = page(query.cursor.as_deref(), query.limit)?;
+    let rows = app.store().messages(run.id, page).await;
+    let rows = rows.map_err(|error| of_store(&error))?;
+    answer(&uri, page, rows.into_iter().map(|row| (row.position, row)))
+}
+
+/// Which interrupts.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InterruptQuery {
+    /// Only of this run.
+    run_id: Option<String>,
+    /// Only of this agent, by its id in its run.
+    node_id: Option<String>,
+    /// Only in one of these states, with commas between them.
+    #[param(pattern = "^[a-z_]+(,[a-z_]+)*$")]
+    states: Option<String>,
+    /// Only the one that came of the event with this id.
+    key: Option<String>,
+    /// Where a part before ended.
+    cursor: Option<String>,
+    /// The most entries, 1 to 500.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+}
+
+/// Interrupts in the order of their admission.
+#[utoipa::path(get, path = "/v1/records/interrupts", params(InterruptQuery),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = RecordPage)))]
+pub(crate) async fn interrupts(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    OriginalUri(uri): OriginalUri,
+    Parameters(query): Parameters<InterruptQuery>,
+) -> Result<Response, Problem> {
+    let page = page(query.cursor.as_deref(), query.limit)?;
+    if let Some(key) = query.key {
+        let key = IdempotencyKey::new(key).map_err(|error| wrong("key", error.to_string()))?;
+        let found = app.store().interrupt_of(&key).await;
+        let found = found.map_err(|error| of_store(&error))?;
+        return answer(&uri, page, found.map(|interrupt| (0, interrupt)));
+    }
+    let states: Vec<InterruptState> = named("states", query.states.as_deref())?;
+    let node = query
+        .node_id
+        .map(|node| NodeId::new(node).map_err(|error| wrong("node_id", error.to_string())));
+    let run = match &query.run_id {
+        Some(run) => Some(app.run_named(run).await?.id),
+        None => None,
+    };
+    let filter = Filter {
+        run,
+        node: node.transpose()?,
+        states,
+    };
+    let rows = app.store().interrupts(&filter, page).await;
+    answer(&uri, page, rows.map_err(|error| of_store(&error))?)
+}
+
+/// An interrupt.
+#[utoipa::path(get, path = "/v1/records/interrupts/{interrupt_id}", params(("interrupt_id" = String, Path)),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = Object)))]
+pub(crate) async fn interrupt(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(id): Segment,
+) -> Result<Json<Value>, Problem> {
+    record(interrupt_named(&app, &id).await?).map(Json)
+}
+
+/// The audit, each row with the text that its digest covers: whoever reads it all can check it himself.
+#[utoipa::path(get, path = "/v1/records/audit", params(PartQuery), extensions(("x-right" = json!("read"))),
+    responses((status = 200, body = RecordPage)))]
+pub(crate) async fn audit(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    OriginalUri(uri): OriginalUri,
+    Parameters(query): Parameters<PartQuery>,
+) -> Result<Response, Problem> {
+    let page = page(query.cursor.as_deref(), query.limit)?;
+    let rows = app.store().audit(page).await;
+    let rows = rows.map_err(|error| of_store(&error))?;
+    answer(&uri, page, rows.into_iter().map(|row| (row.position, row)))
+}

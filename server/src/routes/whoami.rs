@@ -1,0 +1,38 @@
+//! Who the caller is, and what answers him.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::access::Reads;
+use crate::app::App;
+use crate::feed::position_text;
+
+/// Who the caller is, and what answers him.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WhoAmI {
+    /// The name that stands in the audit when he does something.
+    name: String,
+    /// What he may do: `viewer`, `reviewer`, `supervisor`, `admin` or `agent`.
+    role: String,
+    /// The version of this program.
+    version: String,
+    /// The name of this installation.
+    instance: String,
+    /// The last position of the feed: who reads on after it misses nothing that happens from now on.
+    seq: String,
+}
+
+/// Says who the caller is, and which version answers him.
+#[utoipa::path(get, path = "/v1/whoami", extensions(("x-right" = json!("read"))),
+    responses((status = 200, body = WhoAmI)))]
+pub(crate) async fn whoami(State(app): State<App>, Reads(caller): Reads) -> Json<WhoAmI> {
+    Json(WhoAmI {
+        name: caller.actor.name.as_str().to_owned(),
+        role: caller.role_name().to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        instance: app.config.instance.clone(),
+        seq: position_text(app.feed.latest()),
+    })
+}
