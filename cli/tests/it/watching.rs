@@ -199,6 +199,10 @@ fn a_store_that_is_made_while_the_screens_are_open_is_shown() {
     screen.exp_string("Mend the oven").unwrap();
     run.kill().unwrap();
     run.wait().unwrap();
+    leave(&mut screen);
+}
+
+#[test]
 fn esc_does_its_one_thing_on_every_screen() {
     let seed = Seed::new();
     let run = seed.run();
