@@ -10,7 +10,7 @@ use opentelemetry_otlp::{MetricExporter, SpanExporter};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
-use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter as _};
+use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData};
 use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
 use tracing_opentelemetry::MetricsLayer;
