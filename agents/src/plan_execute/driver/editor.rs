@@ -164,6 +164,7 @@ impl From<KeepError> for PlanEditError {
             | KeepError::Ended { .. }
             | KeepError::NoRun { .. }
             | KeepError::NotOpenYet { .. }
+            | KeepError::DeadLettered { .. }
             | KeepError::Launched { .. }
             | KeepError::NotOpen) => Self::Unrecorded(Box::new(other)),
         }
