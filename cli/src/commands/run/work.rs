@@ -6,7 +6,6 @@ use std::sync::Arc;
 use agents::run::{RunObserver, RunOccurrence, RunOrder};
 use interrupts::manager::{StopRequest, Target};
 use interrupts::signals::OsSignals;
-use routing_core::model::LanguageModel;
 use routing_core::{RunId, StopMode, StopSource};
 
 use super::ending::Ending;
@@ -90,17 +89,7 @@ pub(in crate::commands) async fn perform(
             .await?;
     }
     let kept = keeping.take(id, work.prepared.workflow()).await?;
-    let input = match begin {
-        Begin::New => None,
-        Begin::GoesOn { input } => {
-            let content = input
-                .as_ref()
-                .map(|input| serde_json::json!({ "input": input }).to_string());
-            let lifted = kept.run.resume(&actor()?, content).await?;
-            // Where a pause was lifted, its decision carries the input.
-            input.filter(|_input| lifted.is_empty())
-        }
-    };
+    let input = letter(begin, &kept).await?;
     kept.run.begin().await?;
     let unread = unread(&kept);
     let stage_thread = Stage::open(talk.report(global), unread)?;
@@ -113,9 +102,10 @@ pub(in crate::commands) async fn perform(
     }
     let model = Arc::new(Watched::new(work.prepared.model(), stage.clone()));
     let count = Arc::new(InterruptCount::default());
+    let reviewer = talk.reviewer(work.prepared.script(), &count, &stage, global)?;
     let beside = Beside {
-        model: Arc::clone(&model) as Arc<dyn LanguageModel>,
-        reviewer: talk.reviewer(work.prepared.script(), &count, &stage, global)?,
+        model: Arc::clone(&model) as Arc<_>,
+        reviewer,
         observer: Arc::new(Observers(vec![count, Arc::new(stage.clone())])),
         input,
     };
@@ -143,6 +133,19 @@ pub(in crate::commands) async fn perform(
         Some(failure) => Err(failure.into()),
         None => Ok(ending.exit()),
     }
+}
+
+/// Lifts what paused a run that goes on. Returns the letter that its agent gets, where nothing was lifted: a pause
+/// that was lifted carries the input itself.
+async fn letter(begin: Begin, kept: &Kept) -> anyhow::Result<Option<String>> {
+    let Begin::GoesOn { input } = begin else {
+        return Ok(None);
+    };
+    let content = input
+        .as_ref()
+        .map(|input| serde_json::json!({ "input": input }).to_string());
+    let lifted = kept.run.resume(&actor()?, content).await?;
+    Ok(input.filter(|_input| lifted.is_empty()))
 }
 
 /// Stops a run whose output nobody reads any more.
