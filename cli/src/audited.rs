@@ -32,7 +32,7 @@ impl Told {
     pub(crate) fn of(row: &AuditRow) -> Self {
         let entry = kept_json(&row.entry);
         let text = |name: &str| text_of(&entry, name);
-        let name_in = |name: &str| entry.get(name).and_then(|actor| text_of(actor, "name"));
+        let name_in = |name: &str| name_of(&entry, name);
         let run = text("run");
         let about = text("about").unwrap_or_else(|| "?".to_owned());
         let (subject, what, who, detail) = match about.as_str() {
@@ -70,17 +70,8 @@ impl Told {
                 let to = text("node").map(|node| format!("to {node}"));
                 (run.clone(), "message".to_owned(), name_in("from"), to)
             }
-            "rule" => {
-                let what = format!("rule {}", text("event").unwrap_or_default());
-                let about = text("interrupt").map(|id| format!("{id}, "));
-                let detail = text("detail").map(|said| about.unwrap_or_default() + &said);
-                (text("rule"), what, name_in("actor"), detail)
-            }
-            "token" => {
-                let holder = name_in("holder").unwrap_or_default();
-                let what = format!("token of {holder} {}", text("event").unwrap_or_default());
-                (text("token"), what, name_in("actor"), text("detail"))
-            }
+            "rule" => rule(&entry),
+            "token" => token(&entry),
             "purge" => {
                 let through = entry.get("through").and_then(Value::as_u64);
                 let what = format!("the audit was cut off after {}", through.unwrap_or(0));
@@ -99,6 +90,38 @@ impl Told {
             entry,
         }
     }
+}
+
+/// What a row is about, what happened, who did it, and more in words.
+type Parts = (Option<String>, String, Option<String>, Option<String>);
+
+fn name_of(entry: &Value, member: &str) -> Option<String> {
+    entry.get(member).and_then(|actor| text_of(actor, "name"))
+}
+
+fn rule(entry: &Value) -> Parts {
+    let what = format!("rule {}", text_of(entry, "event").unwrap_or_default());
+    let about = text_of(entry, "interrupt").map(|id| format!("{id}, "));
+    let detail = text_of(entry, "detail").map(|said| about.unwrap_or_default() + &said);
+    (
+        text_of(entry, "rule"),
+        what,
+        name_of(entry, "actor"),
+        detail,
+    )
+}
+
+fn token(entry: &Value) -> Parts {
+    let holder = name_of(entry, "holder").unwrap_or_default();
+    let event = text_of(entry, "event").unwrap_or_default();
+    let what = format!("token of {holder} {event}");
+    let detail = text_of(entry, "detail");
+    (
+        text_of(entry, "token"),
+        what,
+        name_of(entry, "actor"),
+        detail,
+    )
 }
 
 fn text_of(value: &Value, name: &str) -> Option<String> {

@@ -122,10 +122,13 @@ async fn revoke(arguments: &RulesRevokeArguments, store: &dyn Store) -> anyhow::
     };
     let id: RuleId = arguments.rule.parse().map_err(|_error| unknown())?;
     let revoked = store.revoke_rule(id, actor()?).await;
-    let revoked = revoked.map_err(|error| match error {
+    let revoked = revoked.map_err(|error| match &error {
         RuleError::Unknown { .. } => unknown(),
-        RuleError::Store(error) => by_store(&error),
-        error => Failure::new(Exit::Failure, error.to_string()),
+        RuleError::Store(error) => by_store(error),
+        RuleError::UnknownInterrupt { .. }
+        | RuleError::Taken { .. }
+        | RuleError::Refused(_)
+        | _ => Failure::new(Exit::Failure, error.to_string()),
     })?;
     if arguments.json {
         print(&json_line(&as_json(&revoked, Timestamp::now())))?;

@@ -334,8 +334,9 @@ async fn text_of_models_is_never_markup_and_hides_nothing() {
         ("remember_hours", "1"),
         ("remember_uses", "1"),
     ];
-    let remembered = browser.post(&format!("/review/{}", other.id), &remembered);
-    assert_eq!(remembered.await.status(), StatusCode::SEE_OTHER);
+    let path = format!("/review/{}", other.id);
+    let remembered = browser.post(&path, &remembered).await;
+    assert_eq!(remembered.status(), StatusCode::SEE_OTHER);
     for path in [
         "/".to_owned(),
         format!("/review/{}", asked.id),

@@ -150,6 +150,11 @@ async fn a_rule_that_reaches_everywhere_is_made_by_a_supervisor_and_bound_to_wha
         (&json!(false), &json!("admin"))
     );
     assert!(is_answered(&house, &other, &asked.reason).await.is_none());
+}
+
+#[tokio::test]
+async fn a_rule_that_is_not_there_cannot_be_revoked() {
+    let house = House::open().await;
     let unknown = revoke(&house, "admin", "rul_0").await;
     assert_eq!(
         problem(unknown, StatusCode::NOT_FOUND).await["code"],
