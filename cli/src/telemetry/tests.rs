@@ -111,7 +111,7 @@ fn exported() -> Collected {
 }
 
 #[test]
-fn a_collector_gets_interrupted_calls_as_such_and_their_count() {
+fn a_collector_gets_interrupted_calls_as_such() {
     let collected = exported();
     let span = |id: &str| {
         let mut spans = collected.spans.iter();
@@ -129,17 +129,4 @@ fn a_collector_gets_interrupted_calls_as_such_and_their_count() {
     let failed = span("c");
     assert_eq!(failed.attribute("tool.end"), Some("failed"));
     assert_eq!(failed.attribute("tool.interrupted"), None);
-    let counts: Vec<_> = collected
-        .counts
-        .iter()
-        .filter(|count| count.name == "tool_interrupts_total")
-        .map(|count| {
-            (
-                count.attribute("tool"),
-                count.attribute("reason"),
-                count.count,
-            )
-        })
-        .collect();
-    assert_eq!(counts, [(Some("wait"), Some("user"), 2)]);
 }
