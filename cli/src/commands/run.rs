@@ -22,7 +22,7 @@ use super::resume::to_go_on;
 use crate::address::find_run;
 use crate::arguments::{Global, LimitArguments, RunArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
-use crate::installation::Whereabouts;
+use crate::installation::{Local, Whereabouts};
 use crate::storage::Storage;
 use crate::tooling;
 
@@ -110,11 +110,12 @@ impl Way<'_> {
         let is_kept = storage.location().path().is_some();
         let mut ended = perform(run, begin, work, self.talk, storage, self.global).await;
         while is_kept && *policy != Policy::default() {
-            let storage = Storage::open(self.store).await?;
-            if !by_itself::went_on(&storage, &policy, run, &ended, &mut signals).await? {
+            let local = Local::open(self.store).await?;
+            if !by_itself::went_on(&local, &policy, run, &ended, &mut signals).await? {
                 break;
             }
-            let row = find_run(&*storage.store, &run.to_string()).await?;
+            let row = find_run(&local, &run.to_string()).await?;
+            let storage = local.into_storage();
             let (_order, work) = to_go_on(&storage, &row, self.limits, &self.talk).await?;
             let begin = Begin::GoesOn { input: None };
             ended = perform(run, begin, work, self.talk, storage, self.global).await;

@@ -64,6 +64,11 @@ impl Local {
         self.storage
     }
 
+    /// The store as it was opened.
+    pub(crate) const fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
     fn store(&self) -> &dyn Store {
         &*self.storage.store
     }

@@ -13,9 +13,10 @@ use routing_core::{DecisionId, RunId};
 
 use crate::address::find_run;
 use crate::exit::{Exit, Failure};
+use crate::installation::Local;
 use crate::listing;
 use crate::refused::{by_change, by_store};
-use crate::storage::{Storage, is_owned};
+use crate::storage::is_owned;
 use crate::time::instant;
 use crate::visible::visible_line;
 
@@ -45,17 +46,17 @@ struct Due {
 ///
 /// Dropped, some of the pauses may be decided; the run can be resumed.
 pub(super) async fn went_on(
-    storage: &Storage,
+    local: &Local,
     policy: &Policy,
     run: RunId,
     ended: &anyhow::Result<Exit>,
     signals: &mut OsSignals,
 ) -> Result<bool, Failure> {
-    let row = find_run(&*storage.store, &run.to_string()).await?;
+    let row = find_run(local, &run.to_string()).await?;
     if row.state.is_final() || is_owned(&row) {
         return Ok(false);
     }
-    let Some(due) = due(storage, policy, run).await? else {
+    let Some(due) = due(local, policy, run).await? else {
         return Ok(false);
     };
     let Some(at) = due.iter().map(|due| due.at).max() else {
@@ -68,11 +69,11 @@ pub(super) async fn went_on(
         "It goes on by itself at {}, as the policy says; Ctrl+C leaves it paused.",
         instant(at)
     );
-    if !waited(storage, run, at, signals).await? {
+    if !waited(local, run, at, signals).await? {
         return Ok(false);
     }
     for due in due {
-        if !decided(storage, due).await? {
+        if !decided(local, due).await? {
             return Ok(false);
         }
     }
@@ -80,7 +81,7 @@ pub(super) async fn went_on(
 }
 
 /// The pauses of a run, where the policy ends all that is open in it.
-async fn due(storage: &Storage, policy: &Policy, run: RunId) -> Result<Option<Vec<Due>>, Failure> {
+async fn due(local: &Local, policy: &Policy, run: RunId) -> Result<Option<Vec<Due>>, Failure> {
     let filter = Filter {
         run: Some(run),
         states: vec![
@@ -91,8 +92,7 @@ async fn due(storage: &Storage, policy: &Policy, run: RunId) -> Result<Option<Ve
         ],
         ..Filter::default()
     };
-    let open = listing::interrupts(&*storage.store, &filter).await;
-    let open = open.map_err(|error| by_store(&error))?;
+    let open = listing::interrupts(local, &filter).await?;
     let due = open.into_iter().map(|pause| {
         // An interrupt has one decision at most, so its own bits name it.
         let id = DecisionId::from_uuid(pause.id.uuid());
@@ -136,13 +136,13 @@ fn may_end(pause: &Interrupt) -> bool {
 
 /// Waits; not to its end where a signal comes or has come before, or somebody else goes on with the run.
 async fn waited(
-    storage: &Storage,
+    local: &Local,
     run: RunId,
     until: Timestamp,
     signals: &mut OsSignals,
 ) -> Result<bool, Failure> {
     loop {
-        let row = find_run(&*storage.store, &run.to_string()).await?;
+        let row = find_run(local, &run.to_string()).await?;
         if row.state.is_final() || is_owned(&row) {
             return Ok(false);
         }
@@ -159,7 +159,7 @@ async fn waited(
 }
 
 /// Decides a pause as the policy says; not where somebody else has decided it.
-async fn decided(storage: &Storage, due: Due) -> Result<bool, Failure> {
+async fn decided(local: &Local, due: Due) -> Result<bool, Failure> {
     let Due {
         pause, choosing, ..
     } = due;
@@ -172,7 +172,8 @@ async fn decided(storage: &Storage, due: Due) -> Result<bool, Failure> {
         version: pause.version,
         shown: pause.review.as_ref().map_or(Digest::ZERO, |it| it.shown),
     };
-    match storage.store.decide(pause.id, judge, choosing).await {
+    let store = &local.storage().store;
+    match store.decide(pause.id, judge, choosing).await {
         Ok(_) => Ok(true),
         Err(ChangeError::Refused(_)) => Ok(false),
         Err(error) => Err(by_change(pause.id, &error)),

@@ -100,11 +100,7 @@ pub(in crate::commands) async fn perform(
             .await?;
     }
     let kept = keeping.take(id, work.prepared.workflow()).await?;
-<<<<<<< HEAD
     let input = lifted(&kept, begin).await?;
-=======
-    let input = letter(begin, &kept).await?;
->>>>>>> refs/heads/facade
     kept.run.begin().await?;
     let unread = unread(&kept);
     let stage_thread = Stage::open(talk.report(global), unread)?;
@@ -126,7 +122,6 @@ pub(in crate::commands) async fn perform(
     }
     let model = Arc::new(Watched::new(work.prepared.model(), stage.clone()));
     let count = Arc::new(InterruptCount::default());
-<<<<<<< HEAD
     let interrupted = Arc::new(InterruptedTools::default());
     let beside = Beside {
         model: Arc::clone(&model) as Arc<_>,
@@ -136,13 +131,6 @@ pub(in crate::commands) async fn perform(
             Arc::clone(&interrupted) as Arc<_>,
             Arc::new(stage.clone()),
         ])),
-=======
-    let reviewer = talk.reviewer(work.prepared.script(), &count, &stage, global)?;
-    let beside = Beside {
-        model: Arc::clone(&model) as Arc<_>,
-        reviewer,
-        observer: Arc::new(Observers(vec![count, Arc::new(stage.clone())])),
->>>>>>> refs/heads/facade
         input,
         note: note_on(&stage),
     };
@@ -176,7 +164,6 @@ pub(in crate::commands) async fn perform(
     }
 }
 
-<<<<<<< HEAD
 /// Tells whoever watches what should be known of the tools.
 fn note_on(stage: &Stage) -> Box<dyn Fn(String) + Send + Sync> {
     let stage = stage.clone();
@@ -185,11 +172,6 @@ fn note_on(stage: &Stage) -> Box<dyn Fn(String) + Send + Sync> {
 
 /// Lifts the pauses that a run was found with. Returns the input that no pause carries.
 async fn lifted(kept: &Kept, begin: Begin) -> anyhow::Result<Option<String>> {
-=======
-/// Lifts what paused a run that goes on. Returns the letter that its agent gets, where nothing was lifted: a pause
-/// that was lifted carries the input itself.
-async fn letter(begin: Begin, kept: &Kept) -> anyhow::Result<Option<String>> {
->>>>>>> refs/heads/facade
     let Begin::GoesOn { input } = begin else {
         return Ok(None);
     };
@@ -197,10 +179,7 @@ async fn letter(begin: Begin, kept: &Kept) -> anyhow::Result<Option<String>> {
         .as_ref()
         .map(|input| serde_json::json!({ "input": input }).to_string());
     let lifted = kept.run.resume(&actor()?, content).await?;
-<<<<<<< HEAD
     // Where a pause was lifted, its decision carries the input.
-=======
->>>>>>> refs/heads/facade
     Ok(input.filter(|_input| lifted.is_empty()))
 }
 
