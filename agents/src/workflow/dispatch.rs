@@ -123,14 +123,7 @@ async fn run_workers<B: Batch>(
         }
         node.workers += 1;
         let id = node.id.child(&format!("worker-{}", node.workers))?;
-        let how = Launch {
-            engine: Arc::clone(&flow.engine),
-            planner: Arc::clone(&flow.planner),
-            // What its workers do comes after what the run's own flow has done.
-            began: flow.place().main + 1,
-            number: node.workers,
-            id: id.clone(),
-        };
+        let how = Launch::below(flow, &id, node.workers);
         let flow = worker_flow::<B>(how, value.clone()).await?;
         waiting.push_back((
             started.len(),
@@ -188,6 +181,20 @@ pub(crate) struct Launch {
     /// Which of its launcher's workers it is, from 1.
     pub(crate) number: usize,
     pub(crate) id: routing_core::NodeId,
+}
+
+impl Launch {
+    /// Of a worker of a dispatch node, which has the turn.
+    fn below(flow: &Flow, id: &routing_core::NodeId, number: usize) -> Self {
+        Self {
+            engine: Arc::clone(&flow.engine),
+            planner: Arc::clone(&flow.planner),
+            // What its workers do comes after what the run's own flow has done.
+            began: flow.place().main + 1,
+            number,
+            id: id.clone(),
+        }
+    }
 }
 
 /// The flow of a worker, with its node in it.

@@ -198,14 +198,7 @@ async fn step<R: Routing>(
         recorder: Arc::clone(&engine.recorder),
         node: node.id.clone(),
     };
-    if let Some(tooling) = &engine.tooling {
-        let ground = Ground {
-            engine: Arc::downgrade(engine),
-            planner: Arc::clone(&flow.planner),
-            main: flow.place().main,
-        };
-        tooling.stand(&node.id, ground);
-    }
+    may_launch(flow, &node.id);
     let asked = engine
         .asker
         .ask(&context::<R>(flow, node), &corrections, &scope)
@@ -224,6 +217,18 @@ async fn step<R: Routing>(
             node: node.id.to_string(),
             source,
         }),
+    }
+}
+
+/// From now on the node may launch agents, where agents have tools.
+fn may_launch(flow: &Flow, node: &NodeId) {
+    if let Some(tooling) = &flow.engine.tooling {
+        let ground = Ground {
+            engine: Arc::downgrade(&flow.engine),
+            planner: Arc::clone(&flow.planner),
+            main: flow.place().main,
+        };
+        tooling.stand(node, ground);
     }
 }
 
