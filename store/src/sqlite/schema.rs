@@ -42,11 +42,12 @@ pub(super) fn update(connection: &mut Connection) -> Result<(), StoreError> {
 
 /// The schema of a file, which is ours and not too new; 0 where it is new.
 pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
-    let found = pragma(connection, "user_version")?;
-    let owner = pragma(connection, "application_id")?;
+    // First: where another process makes the tables meanwhile, its mark is there with them when it is read.
     let tables: i64 = connection
         .query_row("SELECT COUNT(*) FROM sqlite_schema", (), |row| row.get(0))
         .map_err(store_error)?;
+    let found = pragma(connection, "user_version")?;
+    let owner = pragma(connection, "application_id")?;
     if owner != OURS && tables > 0 {
         return Err(StoreError::Corrupt {
             detail: "the file is a database of another program".to_owned(),
