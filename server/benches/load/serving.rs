@@ -49,6 +49,7 @@ pub(crate) async fn serve(store: &Path, questions: usize) {
         role: Role::Operator,
         lifetime: None,
         once: false,
+        by: None,
     };
     let token = issue_token(&*store, order).await.unwrap().secret;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

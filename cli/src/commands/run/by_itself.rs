@@ -15,7 +15,7 @@ use crate::address::find_run;
 use crate::exit::{Exit, Failure};
 use crate::installation::Local;
 use crate::listing;
-use crate::refused::{by_change, by_store};
+use crate::refused::by_change;
 use crate::storage::is_owned;
 use crate::time::instant;
 use crate::visible::visible_line;
