@@ -40,6 +40,13 @@ pub(crate) fn end_of_what_was_recorded() -> StopReason {
 }
 
 impl JournalledModel {
+    pub(crate) fn new(inner: &Arc<MeteredModel>, journal: &Arc<RunJournal>) -> Self {
+        Self {
+            inner: Arc::clone(inner),
+            journal: Arc::clone(journal),
+        }
+    }
+
     /// Whether an answer that was given before was given for another version of the schema: it was taken
     /// then, for nothing was asked after it, and it does not fit now.
     fn check_schema(&self, call: &ModelCall) -> Result<(), KeepError> {

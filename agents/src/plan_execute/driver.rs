@@ -34,7 +34,7 @@ use crate::durable::model::JournalledModel;
 use crate::durable::record::RunRecord;
 use crate::run::metered_model::MeteredModel;
 use crate::run::recorder::Recorder;
-use crate::run::{RunConfig, RunEvent, RunLimits, RunReport};
+use crate::run::{RunConfig, RunEvent, RunLimits, RunReport, RunStore};
 use crate::tools::{Tooling, ToolingParts};
 use crate::workflow::engine::with_tools;
 use crate::workflow::failure::FlowError;
@@ -111,6 +111,14 @@ enum Rest {
     Waiting { questions: Vec<Question> },
 }
 
+/// What the run is told to do: by whoever keeps it, or else by the scope alone.
+fn control_of(store: &RunStore, scope: &StopScope) -> Arc<dyn RunControl> {
+    match &store.control {
+        Some(control) => Arc::clone(control),
+        None => Arc::new(OnlyScope(scope.clone())),
+    }
+}
+
 impl Driver {
     fn new(config: RunConfig, scope: &StopScope) -> Self {
         let RunConfig {
@@ -127,10 +135,7 @@ impl Driver {
             tools,
             ..
         } = config;
-        let control = match &store.control {
-            Some(control) => Arc::clone(control),
-            None => Arc::new(OnlyScope(scope.clone())),
-        };
+        let control = control_of(&store, scope);
         let model = Arc::new(MeteredModel::new(model));
         let journal = Arc::new(RunJournal::new(Arc::new(RunRecord::new(run, store))));
         let root = NodeId::root();
@@ -145,12 +150,9 @@ impl Driver {
                 clock: Arc::clone(&clock),
             })
         });
-        let journalled = Arc::new(JournalledModel {
-            inner: Arc::clone(&model),
-            journal: Arc::clone(&journal),
-        });
+        let journalled = JournalledModel::new(&model, &journal);
         let asker = Asker {
-            model: with_tools(journalled, tooling.as_ref()),
+            model: with_tools(Arc::new(journalled), tooling.as_ref()),
             constraints,
             corrections: limits.corrections,
         };

@@ -125,9 +125,32 @@ impl Keeping {
 
     /// The model, with its calls in the journal.
     fn journalled(&self, model: &Arc<MeteredModel>) -> Arc<JournalledModel> {
-        Arc::new(JournalledModel {
-            inner: Arc::clone(model),
-            journal: Arc::clone(&self.journal),
+        Arc::new(JournalledModel::new(model, &self.journal))
+    }
+
+    /// The handler of the run's interrupts.
+    fn handler(
+        &self,
+        asker: &Asker,
+        reviewer: Arc<dyn Reviewer>,
+        ledger: &Arc<Ledger>,
+        clock: &Arc<dyn Clock>,
+        policy: HandlerPolicy,
+    ) -> UnifiedInterruptHandler<InterruptRequest, InterruptRouting> {
+        UnifiedInterruptHandler::new(HandlerConfig {
+            asker: asker.clone(),
+            reviewing_model: asker.clone(),
+            reviewer,
+            reroutes: Arc::clone(&self.reroutes),
+            decisions: Arc::clone(&self.decisions) as Arc<_>,
+            decorators: DecoratorChain::default(),
+            observer: Arc::clone(ledger) as Arc<_>,
+            clock: Arc::clone(clock),
+            // A run that is kept has checkpoints to fork from.
+            policy: HandlerPolicy {
+                branches: Branches::Forked,
+                ..policy
+            },
         })
     }
 }
@@ -184,21 +207,7 @@ impl Engine {
             constraints,
             corrections: limits.corrections,
         };
-        let handler = UnifiedInterruptHandler::new(HandlerConfig {
-            asker: asker.clone(),
-            reviewing_model: asker.clone(),
-            reviewer,
-            reroutes: Arc::clone(&keeping.reroutes),
-            decisions: Arc::clone(&keeping.decisions) as Arc<_>,
-            decorators: DecoratorChain::default(),
-            observer: Arc::clone(&ledger) as Arc<_>,
-            clock: Arc::clone(&clock),
-            // A run that is kept has checkpoints to fork from.
-            policy: HandlerPolicy {
-                branches: Branches::Forked,
-                ..policy
-            },
-        });
+        let handler = keeping.handler(&asker, reviewer, &ledger, &clock, policy);
         Self {
             run,
             goal,

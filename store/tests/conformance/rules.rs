@@ -415,13 +415,11 @@ pub(crate) async fn each_moment_of_a_rule_is_audited_and_told<S: Store>(scene: S
         })
         .collect();
     let said = |event, detail: &str| (rule.id, event, Some(run.id), detail.to_owned());
+    let made = "respond 1 times until 1970-01-12T13:47:40Z";
     assert_eq!(
         audited,
         [
-            said(
-                RuleEvent::Created,
-                "respond 1 times until 1970-01-12T13:47:40Z"
-            ),
+            said(RuleEvent::Created, made),
             said(RuleEvent::Used, "respond, use 1 of 1"),
             said(RuleEvent::Expired, "uses"),
         ]

@@ -396,10 +396,7 @@ impl Table {
         let model = Arc::new(MeteredModel::new(model));
         let desk = PlanDesk {
             asker: Asker {
-                model: Arc::new(JournalledModel {
-                    inner: model,
-                    journal: Arc::clone(&self.journal),
-                }),
+                model: Arc::new(JournalledModel::new(&model, &self.journal)),
                 constraints,
                 corrections: DEFAULT_CORRECTIONS,
             },
