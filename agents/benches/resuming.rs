@@ -197,6 +197,7 @@ async fn execute_to(
         },
         policy: HandlerPolicy::default(),
         clock: Arc::new(SystemClock),
+        tools: None,
         store: RunStore::new(store, OwnerName::new("bench")?, "{}"),
     };
     let began = Instant::now();

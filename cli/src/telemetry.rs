@@ -3,7 +3,8 @@
 
 #[cfg(feature = "otlp")]
 mod exporter;
-#[cfg(all(test, feature = "otlp"))]
+#[cfg(feature = "otlp")]
+#[cfg(test)]
 mod tests;
 
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};

@@ -109,7 +109,7 @@ impl Desk {
     /// Opens a part of the server's page, where a server is watched.
     fn open(&self, path: &str) {
         let told = match self.installation.page() {
-            Some(page) => match open_in_browser(&format!("{page}{path}")) {
+            Some(page) => match open_in_browser(format!("{page}{path}")) {
                 Ok(()) => Done::Told(format!("Opened {page}{path}")),
                 Err(error) => Done::Refused(format!("no browser: {error} — open {page}{path}")),
             },
@@ -122,6 +122,12 @@ impl Desk {
     }
 
     /// Begins an action; what becomes of it is told later.
+    /// Works on another installation from now on.
+    fn turn_to(&mut self, installation: Arc<dyn Installation>) -> Reading {
+        self.installation = installation;
+        Reading::of(Arc::clone(&self.installation))
+    }
+
     fn begin(&self, action: Action) {
         let (installation, done) = (Arc::clone(&self.installation), self.done.clone());
         tokio::task::spawn_local(async move {
@@ -129,6 +135,14 @@ impl Desk {
             // Nobody waits for it where the screens were left.
             let _ = done.send(became);
         });
+    }
+}
+
+/// How the program ends with a signal.
+const fn exit_of(signal: Signal) -> Exit {
+    match signal {
+        Signal::Terminate => Exit::Terminated,
+        Signal::Interrupt => Exit::Interrupted,
     }
 }
 
@@ -167,17 +181,12 @@ async fn perform(
                 reading.look_again();
                 Vec::new()
             }
-            signal = signals.next() => match signal {
-                Some(Signal::Terminate) => return Ok(Exit::Terminated),
-                Some(Signal::Interrupt) => return Ok(Exit::Interrupted),
-                None => Vec::new(),
-            },
+            Some(signal) = signals.next() => return Ok(exit_of(signal)),
             read = reading.next() => refreshed(&mut state, read),
             _ = clock.tick() => {
                 state.tick(Timestamp::now());
                 if let Some(opened) = appeared(&*desk.installation, store).await {
-                    reading = Reading::of(Arc::clone(&opened));
-                    desk.installation = opened;
+                    reading = desk.turn_to(opened);
                 }
                 Vec::new()
             }

@@ -87,70 +87,58 @@ fn both_ways(arguments: impl Fn(&str, &str) -> Vec<String>) -> (Vec<Value>, Vec<
     (printed(false), printed(true))
 }
 
+/// What is done to a run and its question, one command each.
+fn commands(run: &str, question: &str) -> Vec<Vec<String>> {
+    let payload = r#"{"selectedChoices":["left"],"text":"the short one"}"#;
+    let orchestrator = format!("{run}/orchestrator");
+    let discovery = format!("{run}/orchestrator/discovery");
+    let lines: [&[&str]; 8] = [
+        &[
+            "review",
+            question,
+            "--decision",
+            "respond",
+            "--payload",
+            payload,
+        ],
+        &["review", question, "--decision", "approve"],
+        &[
+            "review",
+            question,
+            "--decision",
+            "reject",
+            "--message",
+            "not now",
+        ],
+        &["reroute", question, "--to", "ticket-orchestrator"],
+        &[
+            "reroute",
+            &discovery,
+            "--to",
+            "TICKET_ORCHESTRATOR",
+            "--event-id",
+            "evt-1",
+            "--reason",
+            "look there",
+        ],
+        &["interrupt", run, "--mode", "immediate"],
+        &["interrupt", &discovery, "--type", "HUMAN_REVIEW"],
+        &["send", &orchestrator, "look at the oven", "--key", "key-1"],
+    ];
+    let with_json = lines.iter().map(|line| {
+        let words = line.iter().chain(&["--json"]);
+        words.map(|word| (*word).to_owned()).collect()
+    });
+    with_json.collect()
+}
+
 #[test]
 fn what_is_done_through_a_server_is_what_is_done_beside_its_store() {
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    let payload = r#"{"selectedChoices":["left"],"text":"the short one"}"#;
-    let scenarios: [&dyn Fn(&str, &str) -> Vec<String>; 8] = [
-        &|_run, question| {
-            words(&[
-                "review",
-                question,
-                "--decision",
-                "respond",
-                "--payload",
-                payload,
-                "--json",
-            ])
-        },
-        &|_run, question| words(&["review", question, "--decision", "approve", "--json"]),
-        &|_run, question| {
-            words(&[
-                "review",
-                question,
-                "--decision",
-                "reject",
-                "--message",
-                "not now",
-                "--json",
-            ])
-        },
-        &|_run, question| words(&["reroute", question, "--to", "ticket-orchestrator", "--json"]),
-        &|run, _question| {
-            let agent = format!("{run}/orchestrator/discovery");
-            words(&[
-                "reroute",
-                &agent,
-                "--to",
-                "TICKET_ORCHESTRATOR",
-                "--event-id",
-                "evt-1",
-                "--reason",
-                "look there",
-                "--json",
-            ])
-        },
-        &|run, _question| words(&["interrupt", run, "--json", "--mode", "immediate"]),
-        &|run, _question| {
-            let agent = format!("{run}/orchestrator/discovery");
-            words(&["interrupt", &agent, "--type", "HUMAN_REVIEW", "--json"])
-        },
-        &|run, _question| {
-            let agent = format!("{run}/orchestrator");
-            words(&[
-                "send",
-                &agent,
-                "look at the oven",
-                "--key",
-                "key-1",
-                "--json",
-            ])
-        },
-    ];
-    for (index, scenario) in scenarios.iter().enumerate() {
-        let (beside, through) = both_ways(scenario);
-        assert!(!beside.is_empty(), "scenario {index}");
-        assert_eq!(through, beside, "scenario {index}");
+    for index in 0..commands("", "").len() {
+        let (beside, through) =
+            both_ways(|run: &str, question: &str| commands(run, question)[index].clone());
+        assert!(!beside.is_empty(), "command {index}");
+        assert_eq!(through, beside, "command {index}");
     }
 }
 

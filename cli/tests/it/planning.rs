@@ -16,7 +16,7 @@ use crate::program::end;
 use desk::{Desk, Running, kinds, run_id, send};
 
 #[test]
-fn a_plan_runs_to_its_end_and_tells_how_much_is_done() {
+fn a_plan_runs_until_its_end_and_tells_how_much_is_done() {
     let desk = Desk::new();
     let ended = end(&mut desk.run()).exits_with(0);
     assert!(

@@ -162,7 +162,7 @@ impl Server {
         global: Global,
     ) -> anyhow::Result<Exit> {
         Following::of(self, run, after, talk, global)?
-            .to_its_end()
+            .until_its_end()
             .await
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-use agents::run::{RunObserver, RunOccurrence, RunOrder};
+use agents::run::{RunObserver, RunOccurrence, RunOrder, RunReport};
 use interrupts::manager::{StopRequest, Target};
 use interrupts::policy::Policy;
 use interrupts::signals::OsSignals;
@@ -21,7 +21,7 @@ use crate::hooks::CommandHook;
 use crate::keep::{Keeping, Kept, SeenSignal, Spoken};
 use crate::model::Watched;
 use crate::reviewer::InterruptCount;
-use crate::stage::Stage;
+use crate::stage::{Stage, StageThread};
 use crate::storage::Storage;
 use crate::tooling::InterruptedTools;
 
@@ -121,37 +121,21 @@ pub(in crate::commands) async fn perform(
         stage.notice(note.clone());
     }
     let model = Arc::new(Watched::new(work.prepared.model(), stage.clone()));
-    let count = Arc::new(InterruptCount::default());
-    let interrupted = Arc::new(InterruptedTools::default());
-    let beside = Beside {
-        model: Arc::clone(&model) as Arc<_>,
-        reviewer: talk.reviewer(work.prepared.script(), &count, &stage, global)?,
-        observer: Arc::new(Observers(vec![
-            count,
-            Arc::clone(&interrupted) as Arc<_>,
-            Arc::new(stage.clone()),
-        ])),
-        input,
-        note: note_on(&stage),
+    let shown = Shown {
+        talk,
+        stage: &stage,
+        model: &model,
+        global,
     };
-    let report = work.prepared.execute(&keeping, &kept, beside).await?;
-    if interrupted.any() {
-        stage.notice(tools::wording::CHOICES);
-    }
+    let report = execute(&keeping, &kept, input, work, shown).await?;
     let limited = kept.control.was_limited();
     let settled = settle(kept, &report).await;
     keeping.manager.hooks_ended().await;
     // The signals are heard until all is written: whoever reads may have stopped to.
-    let last = report.clone();
-    let written = tokio::task::spawn_blocking(move || stage_thread.finish(last))
-        .await
-        .unwrap_or_else(|error| Err(io::Error::other(error)));
+    let written = written(stage_thread, report.clone()).await;
     drop(listening);
     settled?;
-    if let Err(error) = written {
-        let message = format!("the output could not be written to its end: {error}");
-        return Err(Failure::new(Exit::Failure, message).into());
-    }
+    written?;
     let ending = Ending {
         status: &report.status,
         trouble: model.trouble(),
@@ -162,6 +146,59 @@ pub(in crate::commands) async fn perform(
         Some(failure) => Err(failure.into()),
         None => Ok(ending.exit()),
     }
+}
+
+/// Writes the last of what is told of a run.
+async fn written(stage: StageThread, last: RunReport) -> Result<(), Failure> {
+    let written = tokio::task::spawn_blocking(move || stage.finish(last))
+        .await
+        .unwrap_or_else(|error| Err(io::Error::other(error)));
+    written.map_err(|error| {
+        let message = format!("the output could not be written to its end: {error}");
+        Failure::new(Exit::Failure, message)
+    })
+}
+
+/// By what a run is watched and answered.
+struct Shown<'stage> {
+    talk: Talk,
+    stage: &'stage Stage,
+    model: &'stage Arc<Watched>,
+    global: Global,
+}
+
+/// Executes what was prepared, and says what an interrupt of tools leaves to choose.
+async fn execute(
+    keeping: &Keeping,
+    kept: &Kept,
+    input: Option<String>,
+    work: Work,
+    shown: Shown<'_>,
+) -> anyhow::Result<RunReport> {
+    let Shown {
+        talk,
+        stage,
+        model,
+        global,
+    } = shown;
+    let count = Arc::new(InterruptCount::default());
+    let interrupted = Arc::new(InterruptedTools::default());
+    let beside = Beside {
+        model: Arc::clone(model) as Arc<_>,
+        reviewer: talk.reviewer(work.prepared.script(), &count, stage, global)?,
+        observer: Arc::new(Observers(vec![
+            count,
+            Arc::clone(&interrupted) as Arc<_>,
+            Arc::new(stage.clone()),
+        ])),
+        input,
+        note: note_on(stage),
+    };
+    let report = work.prepared.execute(keeping, kept, beside).await?;
+    if interrupted.any() {
+        stage.notice(tools::wording::CHOICES);
+    }
+    Ok(report)
 }
 
 /// Tells whoever watches what should be known of the tools.

@@ -160,7 +160,7 @@ fn changes_are_taken_back_and_made_again_and_a_forced_replan_sees_the_plan_as_it
     running.wait_for("root/executor");
     let interrupt = ["interrupt", &run, "--wait=awaiting_review"];
     end(&mut desk.irq(&interrupt)).exits_with(0);
-    running.to_its_end();
+    running.until_its_end();
     let plan = desk.plan(&run);
     let version = plan["version"].as_u64().unwrap();
     assert_eq!(plan["now"]["task"], "bake");

@@ -45,7 +45,7 @@ fn an_escape_holds_the_open_question_and_an_unchanged_resume_shows_it_again() {
     let (running, run) = waiting(&desk);
     let mut interrupt = desk.irq(&["interrupt", &run, "--wait=awaiting_review"]);
     end(interrupt.args(["--reason", "me first"])).exits_with(0);
-    let (seen, code) = running.to_its_end();
+    let (seen, code) = running.until_its_end();
     assert_ne!(code, Some(0), "{seen}");
     let open = desk.open();
     assert_eq!(open.len(), 2, "nothing is dropped: {open:#?}");
@@ -69,7 +69,7 @@ fn an_escape_holds_the_open_question_and_an_unchanged_resume_shows_it_again() {
     let mut resumed = Running::of(spawn(resume.stdin(Stdio::piped())));
     resumed.wait_for("which oven?");
     end(&mut desk.irq(&answer)).exits_with(0);
-    let (seen, code) = resumed.to_its_end();
+    let (seen, code) = resumed.until_its_end();
     assert_eq!(code, Some(0), "{seen}");
     let told = kinds(&desk.told(&run));
     let expected = [
@@ -97,7 +97,7 @@ fn an_escape_during_the_call_that_asks_goes_before_its_question_too() {
     let mut running = Running::of(spawn(&mut command));
     running.wait_for("root/executor");
     send(&running.child, Signal::INT);
-    let (seen, code) = running.to_its_end();
+    let (seen, code) = running.until_its_end();
     assert_eq!(code, Some(130), "{seen}");
     let run = desk.only_run()["id"].as_str().unwrap().to_owned();
     let told = kinds(&desk.told(&run));
@@ -114,7 +114,7 @@ fn a_changed_plan_withdraws_the_question_whose_step_is_gone() {
     let (running, run) = waiting(&desk);
     let interrupt = ["interrupt", &run, "--wait=awaiting_review"];
     end(&mut desk.irq(&interrupt)).exits_with(0);
-    running.to_its_end();
+    running.until_its_end();
     let preview = desk.json(&["plan", &run, "--preview", r#"["sweep the floor"]"#]);
     assert_eq!(
         preview["proposal"]["question"], "withdrawn",

@@ -29,7 +29,7 @@ impl Running {
     }
 
     /// What it says until its end, and its exit code.
-    pub(super) fn to_its_end(mut self) -> (String, Option<i32>) {
+    pub(super) fn until_its_end(mut self) -> (String, Option<i32>) {
         let mut seen = String::new();
         self.errors.read_to_string(&mut seen).unwrap();
         (seen, self.child.wait().unwrap().code())
@@ -82,7 +82,7 @@ impl Desk {
         let reason = ["--reason", "let me look"];
         let mut interrupt = self.irq(&["interrupt", &run, "--wait=awaiting_review"]);
         end(interrupt.args(reason)).exits_with(0);
-        let (seen, code) = running.to_its_end();
+        let (seen, code) = running.until_its_end();
         assert_ne!(code, Some(0), "{seen}");
         run
     }

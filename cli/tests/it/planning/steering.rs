@@ -12,7 +12,7 @@ fn a_message_reaches_the_replan_before_the_next_step() {
     let run = desk.only_run()["id"].as_str().unwrap().to_owned();
     let address = format!("{run}/root");
     end(&mut desk.irq(&["send", &address, "mind the gap"])).exits_with(0);
-    let (seen, code) = running.to_its_end();
+    let (seen, code) = running.until_its_end();
     assert_eq!(code, Some(0), "{seen}");
     let told = desk.told(&run);
     let read: Vec<_> = told.iter().filter(|fact| fact["kind"] == "told").collect();

@@ -38,7 +38,7 @@ fn esc_shows_the_plan_and_words_show_a_change_that_the_next_enter_applies() {
     screen.send("add a validation step\r").unwrap();
     screen.flush().unwrap();
     screen.exp_string("Apply").unwrap();
-    running.to_its_end();
+    running.until_its_end();
     let shown = desk.plan(&run);
     assert_eq!(shown["version"], 1, "it is only shown");
     assert_eq!(shown["decided"], serde_json::Value::Null);

@@ -120,7 +120,18 @@ impl Ending<'_> {
                     self.url
                 )))
             }
-            _ => None,
+            Exit::Asking
+            | Exit::Success
+            | Exit::Usage
+            | Exit::NotFound
+            | Exit::Conflict
+            | Exit::Stopped
+            | Exit::TimedOut
+            | Exit::Partial
+            | Exit::Unreachable
+            | Exit::NotAuthorised
+            | Exit::Interrupted
+            | Exit::Terminated => None,
         }
     }
 

@@ -90,7 +90,7 @@ impl Following {
     ///
     /// # Errors
     ///
-    /// None yet: nothing is asked of the server before [`Following::to_its_end`].
+    /// None yet: nothing is asked of the server before [`Following::until_its_end`].
     pub(super) fn of(
         server: Server,
         run: RunId,
@@ -137,7 +137,7 @@ impl Following {
     /// # Cancel safety
     ///
     /// Dropped, the run goes on there.
-    pub(super) async fn to_its_end(mut self) -> anyhow::Result<Exit> {
+    pub(super) async fn until_its_end(mut self) -> anyhow::Result<Exit> {
         // From here on no signal ends the process by itself.
         let mut signals = OsSignals::listen()?;
         self.say(&format!("{} on {}", self.run, self.url));
