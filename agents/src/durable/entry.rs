@@ -52,8 +52,8 @@ pub(crate) struct CallIntent {
     /// How the turn began, for the first call of a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) start: Option<TurnStart>,
-    /// How much it is asked.
-    #[serde(default)]
+    /// How much it is asked. Older journals do not say.
+    #[serde(default, skip_serializing_if = "Prompt::is_unknown")]
     pub(crate) prompt: Prompt,
 }
 
@@ -64,6 +64,12 @@ pub struct Prompt {
     pub messages: u32,
     /// The bytes of all of them.
     pub bytes: u64,
+}
+
+impl Prompt {
+    fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A model has answered.

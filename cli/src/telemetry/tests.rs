@@ -130,3 +130,14 @@ fn a_collector_gets_interrupted_calls_as_such() {
     assert_eq!(failed.attribute("tool.end"), Some("failed"));
     assert_eq!(failed.attribute("tool.interrupted"), None);
 }
+
+#[test]
+fn a_collector_gets_the_count_of_interrupted_calls_by_tool_and_reason() {
+    let collected = exported();
+    let mut counts = collected.counts.iter();
+    let count = counts.find(|count| count.name == "tool_interrupts_total");
+    let count = count.unwrap_or_else(|| panic!("no count: {collected:#?}"));
+    assert_eq!(count.count, 2);
+    assert_eq!(count.attribute("tool"), Some("wait"));
+    assert_eq!(count.attribute("reason"), Some("user"));
+}

@@ -75,7 +75,7 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
 }
 
 fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
-    let text = visible_line(state.composer.value());
+    let text = state.composer.value();
     if !state.is_composing && text.is_empty() {
         let hint = " Tab writes a message to the agent that is marked";
         frame.render_widget(Paragraph::new(Span::styled(hint, look.faint())), area);
@@ -94,7 +94,8 @@ fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
     // Of a long message that part is shown in which somebody writes.
     let room = usize::from(area.width).saturating_sub(width + 1);
     let scroll = state.composer.visual_scroll(room);
-    let text: String = text.chars().skip(scroll).collect();
+    let part: String = text.chars().skip(scroll).take(room).collect();
+    let text = visible_line(&part);
     if state.is_composing && state.overlay.is_none() {
         let cursor = state.composer.visual_cursor().saturating_sub(scroll);
         let column = u16::try_from(width + cursor).unwrap_or(u16::MAX);

@@ -19,7 +19,10 @@ impl Trace {
     pub(crate) async fn of(world: &World, goal: &str) -> Self {
         let run = world.run_of(goal).await.unwrap();
         let entries = world.store.journal(run.id, ALL).await.unwrap();
-        let placed = entries.into_iter().filter_map(|entry| {
+        // How often a call was tried is what differs: only what came of it must not.
+        let entries = entries.into_iter();
+        let done = entries.filter(|entry| entry.intent.kind.as_str() != "model_attempt");
+        let placed = done.filter_map(|entry| {
             let result = entry.result.map(|result| result.content);
             let content = result.map(|text| serde_json::from_str(&text).unwrap());
             Some((entry.intent.place?, nameless(content.unwrap_or_default())))

@@ -141,7 +141,7 @@ fn what_the_guide_shows_is_taken() {
         .skip(1)
         .filter_map(|rest| rest.split("```").next())
         .collect();
-    assert_eq!(shown.len(), 2);
+    assert_eq!(shown.len(), 3);
     for text in shown {
         Policy::from_toml(text, &Vocabulary::default()).unwrap();
         interrupts::money::PriceTable::from_toml(text).unwrap();

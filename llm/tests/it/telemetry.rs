@@ -211,12 +211,16 @@ async fn each_try_has_a_span_and_a_failure_is_an_error_of_its_type() {
     assert_eq!(failed.count(), 3);
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn each_try_has_a_span_of_its_own_below_that_of_the_call() {
     let (capture, _guard) = Capture::start();
     let form = WireForm::OpenAi;
     let double = double(form, [Behaviour::refuses(500), Behaviour::Answers]).await;
-    let model = Retrying::new(model(&double, form), RetryPolicy::default());
+    let policy = RetryPolicy {
+        first_wait: std::time::Duration::from_millis(1),
+        ..RetryPolicy::default()
+    };
+    let model = Retrying::new(model(&double, form), policy);
     model.chat(talk(), &StopScope::new()).await.unwrap();
     let tries = capture.spans();
     assert_eq!(tries.len(), 2);
