@@ -1,6 +1,7 @@
 //! What a collector gets of an interrupted tool.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,13 +21,16 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 use super::exporter::Exporter;
 
-/// Waits to be stopped, or fails at once.
-struct Waits(ToolSpec);
+/// Waits to be stopped, or fails at once; says how many wait.
+struct Waits {
+    spec: ToolSpec,
+    waiting: Arc<AtomicUsize>,
+}
 
 #[async_trait]
 impl Tool for Waits {
     fn spec(&self) -> &ToolSpec {
-        &self.0
+        &self.spec
     }
 
     async fn call(
@@ -39,28 +43,32 @@ impl Tool for Waits {
                 reason: "it is to fail".to_owned(),
             });
         }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         let reason = context.scope.stopped_now().await;
         let partial = PartialOutput::returned("");
         Ok(Outcome::Interrupted { reason, partial })
     }
 }
 
-fn executor(folder: &tempfile::TempDir) -> Executor {
+fn executor(folder: &tempfile::TempDir, waiting: &Arc<AtomicUsize>) -> Executor {
     let mut config = ExecutorConfig::new(Workspace::open(folder.path()).unwrap());
     config.policy = PermissionPolicy::always(Permission::Allow);
-    let tool = Waits(ToolSpec {
-        name: ToolName::new("wait").unwrap(),
-        description: "waits".to_owned(),
-        arguments: json!({"type": "object"}),
-        interruption: Interruption::Stops,
-        repeating: Repeating::Idempotent,
-    });
+    let tool = Waits {
+        spec: ToolSpec {
+            name: ToolName::new("wait").unwrap(),
+            description: "waits".to_owned(),
+            arguments: json!({"type": "object"}),
+            interruption: Interruption::Stops,
+            repeating: Repeating::Idempotent,
+        },
+        waiting: Arc::clone(waiting),
+    };
     config.registry.register(Arc::new(tool)).unwrap();
     Executor::new(config)
 }
 
 /// A person interrupts two calls that wait, after one that failed.
-async fn interrupted(executor: &Executor) {
+async fn interrupted(executor: &Executor, waiting: &AtomicUsize) {
     let failing = RequestedCall::new("c", "wait", r#"{"fails": true}"#);
     executor.execute(vec![failing]).await.unwrap();
     let calls = vec![
@@ -69,7 +77,7 @@ async fn interrupted(executor: &Executor) {
     ];
     let controller = &executor.config().controller;
     let interrupting = async {
-        while controller.running() < 2 {
+        while waiting.load(Ordering::Relaxed) < 2 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         let reason = StopReason {
@@ -98,13 +106,14 @@ fn exported() -> Collected {
     let exporter = Exporter::of(spans.unwrap(), counts.unwrap());
     let subscriber = Registry::default().with(exporter.layer());
     let folder = tempfile::tempdir().unwrap();
-    let executor = executor(&folder);
+    let waiting = Arc::default();
+    let executor = executor(&folder, &waiting);
     tracing::subscriber::with_default(subscriber, || {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .unwrap();
-        runtime.block_on(interrupted(&executor));
+        runtime.block_on(interrupted(&executor, &waiting));
     });
     exporter.end().unwrap();
     collector.collected()
