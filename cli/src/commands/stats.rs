@@ -199,7 +199,8 @@ impl Counts {
     }
 
     fn text(&self, palette: Palette) -> String {
-        let mut text = format!("{} interrupts\n", self.total);
+        let plural = if self.total == 1 { "" } else { "s" };
+        let mut text = format!("{} interrupt{plural}\n", self.total);
         for (title, tally) in [
             ("STATE", &self.states),
             ("TYPE", &self.types),
