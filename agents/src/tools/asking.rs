@@ -134,8 +134,14 @@ impl ToolDesk {
             Ok(Outcome::Completed(answer)) => Said::Here(answer),
             Ok(Outcome::Interrupted { reason, .. }) => Said::Stopped(reason),
             Err(error) => {
-                tracing::info!(%error, interrupt = %id, "a tool waits for an answer");
-                Said::Nobody
+                // Whoever leaves here may have heard that somebody else has just answered.
+                let row = self.row(id).await?;
+                if row.state.is_live() {
+                    tracing::info!(%error, interrupt = %id, "a tool waits for an answer");
+                    Said::Nobody
+                } else {
+                    Said::Ended(Box::new(row))
+                }
             }
         })
     }
