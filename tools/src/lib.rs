@@ -48,7 +48,7 @@ pub use limit::{CallLimit, CallLimits, LimitPause};
 pub use mcp::{
     ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, HttpServer, LeftOut,
     McpConfig, McpConfigError, McpError, McpFailure, McpLimits, McpServerConfig, McpServers,
-    McpServersConfig, ProcessServer, Reach, ServerName,
+    McpServersConfig, ProcessServer, Reach, ServerName, ServerNameError,
 };
 pub use permission::{
     Approval, Approver, CallDigest, NobodyToAsk, Permission, PermissionAnswer, PermissionPolicy,

@@ -29,5 +29,5 @@ pub use config::{HttpServer, McpConfig, McpServerConfig, ProcessServer, Reach};
 pub use elicitation::{ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor};
 pub use error::{McpConfigError, McpError};
 pub use limits::McpLimits;
-pub use name::ServerName;
+pub use name::{ServerName, ServerNameError};
 pub use servers::{LeftOut, McpFailure, McpServers, McpServersConfig};

@@ -91,7 +91,9 @@ fn answer<T: Serialize>(
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunQuery {
     /// Only runs in one of these states, with commas between them.
-    #[param(pattern = "^[a-z]+(,[a-z]+)*$")]
+    #[param(
+        pattern = "^(created|running|stopping|paused|waiting|completed|failed|cancelled)(,(created|running|stopping|paused|waiting|completed|failed|cancelled))*$"
+    )]
     states: Option<String>,
     /// Where a part before ended.
     cursor: Option<String>,
@@ -105,8 +107,7 @@ fn named<T: std::str::FromStr<Err: std::fmt::Display>>(
     parameter: &str,
     text: Option<&str>,
 ) -> Result<Vec<T>, Problem> {
-    let names = text.unwrap_or_default().split(',');
-    let names = names.filter(|name| !name.is_empty());
+    let names = text.into_iter().flat_map(|text| text.split(','));
     let read = names.map(|name| {
         name.parse()
             .map_err(|error| wrong(parameter, format!("{error}")))
@@ -250,7 +251,9 @@ pub(crate) struct InterruptQuery {
     /// Only of this agent, by its id in its run.
     node_id: Option<String>,
     /// Only in one of these states, with commas between them.
-    #[param(pattern = "^[a-z_]+(,[a-z_]+)*$")]
+    #[param(
+        pattern = "^(requested|delivered|acknowledged|awaiting_review|resolved|rerouted|expired|cancelled|dead_lettered)(,(requested|delivered|acknowledged|awaiting_review|resolved|rerouted|expired|cancelled|dead_lettered))*$"
+    )]
     states: Option<String>,
     /// Only the one that came of the event with this id.
     key: Option<String>,
@@ -272,24 +275,26 @@ pub(crate) async fn interrupts(
 ) -> Result<Response, Problem> {
     let page = page(query.cursor.as_deref(), query.limit)?;
     if let Some(key) = query.key {
-        let key = IdempotencyKey::new(key).map_err(|error| wrong("key", error.to_string()))?;
+        let Ok(key) = IdempotencyKey::new(key) else {
+            // No event can have this id.
+            return answer(&uri, page, None::<(u64, Value)>);
+        };
         let found = app.store().interrupt_of(&key).await;
         let found = found.map_err(|error| of_store(&error))?;
         return answer(&uri, page, found.map(|interrupt| (0, interrupt)));
     }
     let states: Vec<InterruptState> = named("states", query.states.as_deref())?;
-    let node = query
-        .node_id
-        .map(|node| NodeId::new(node).map_err(|error| wrong("node_id", error.to_string())));
+    let node = match query.node_id.map(NodeId::new) {
+        Some(Ok(node)) => Some(node),
+        // No agent can have this id.
+        Some(Err(_)) => return answer(&uri, page, None::<(u64, Value)>),
+        None => None,
+    };
     let run = match &query.run_id {
         Some(run) => Some(app.run_named(run).await?.id),
         None => None,
     };
-    let filter = Filter {
-        run,
-        node: node.transpose()?,
-        states,
-    };
+    let filter = Filter { run, node, states };
     let rows = app.store().interrupts(&filter, page).await;
     answer(&uri, page, rows.map_err(|error| of_store(&error))?)
 }
