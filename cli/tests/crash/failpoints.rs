@@ -163,7 +163,7 @@ async fn supervisors_and_people_whose_processes_die_say_it_again() {
             "--message",
             "all of it",
         ];
-        let code = twice(&world, &decide, &format!("decide:{side}:1")).await;
+        let code = twice(&world, &decide, &format!("decide_together:{side}:1")).await;
         // What was decided before the death stands, and whoever comes again is told so.
         assert_eq!(code, Some(if side == "before" { 0 } else { 4 }));
         let people = decide_all(&world);

@@ -66,10 +66,11 @@ pub(super) async fn show(
             input id="find" name="find" type="search" value=(shown.find);
             button type="submit" { "Find" }
         }
-        // The list follows the feed; without scripts it is as of now.
+        // The list follows the feed, and is read again whenever the feed opens: what came meanwhile is not told again.
+        // Without scripts it is as of now.
         div hx-ext="sse" sse-connect="/v1/events?topics=interrupt.*&named=1" {
             div id="list" aria-live="polite" hx-get=(list_address(&shown))
-                hx-trigger="sse:interrupt.opened, sse:interrupt.updated, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset" {
+                hx-trigger="sse:interrupt.opened, sse:interrupt.updated, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]" {
                 (rows)
             }
         }

@@ -95,7 +95,7 @@ async fn shown(app: &App, caller: &Caller, run: &str, problem: Option<&Problem>)
         @if let Some(problem) = problem { (banner(problem)) }
         div hx-ext="sse" sse-connect=(format!("/v1/events?run_id={}&named=1", run.id)) {
             div id="live" aria-live="polite" hx-get=(format!("/runs/{}/live", run.id))
-                hx-trigger="sse:agent.status_changed, sse:agent.finished, sse:interrupt.opened, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.acknowledged, sse:run.running, sse:run.stopping, sse:run.paused, sse:run.waiting, sse:run.completed, sse:run.failed, sse:run.cancelled, sse:checkpoint.saved" {
+                hx-trigger="sse:agent.status_changed, sse:agent.finished, sse:interrupt.opened, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.acknowledged, sse:run.running, sse:run.stopping, sse:run.paused, sse:run.waiting, sse:run.completed, sse:run.failed, sse:run.cancelled, sse:checkpoint.saved, htmx:sseOpen from:closest [sse-connect]" {
                 (live)
             }
         }
