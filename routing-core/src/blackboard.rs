@@ -1,6 +1,7 @@
 //! The blackboard: what the nodes of a run have produced, typed, in order.
 
 use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::ids::NodeId;
@@ -35,7 +36,21 @@ impl Entry {
 /// What the nodes of a run have produced, in order. Shared by all nodes; nothing is ever taken away.
 #[derive(Debug, Default)]
 pub struct Blackboard {
-    entries: Mutex<Vec<Entry>>,
+    history: Mutex<History>,
+}
+
+#[derive(Debug, Default)]
+struct History {
+    entries: Vec<Entry>,
+    /// The place of the last value of each type: long histories are asked at every step, also for types that they
+    /// do not have.
+    last: HashMap<TypeId, usize>,
+}
+
+impl History {
+    fn last_of(&self, type_id: TypeId) -> Option<&Entry> {
+        self.entries.get(*self.last.get(&type_id)?)
+    }
 }
 
 impl Blackboard {
@@ -46,9 +61,10 @@ impl Blackboard {
 
     /// Puts a value at the end of the history, and returns its place.
     pub fn post<T: Any + Send + Sync>(&self, node: &NodeId, value: T) -> usize {
-        let mut entries = self.lock();
-        let position = entries.len();
-        entries.push(Entry {
+        let mut history = self.lock();
+        let position = history.entries.len();
+        history.last.insert(TypeId::of::<T>(), position);
+        history.entries.push(Entry {
             position,
             node: node.clone(),
             type_name: type_name::<T>(),
@@ -59,33 +75,34 @@ impl Blackboard {
 
     /// The last value of this type.
     pub fn last<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
-        self.lock().iter().rev().find_map(Entry::value)
+        self.lock()
+            .last_of(TypeId::of::<T>())
+            .and_then(Entry::value)
     }
 
     /// All values of this type, oldest first.
     pub fn all<T: Any + Send + Sync>(&self) -> Vec<Arc<T>> {
-        self.lock().iter().filter_map(Entry::value).collect()
+        self.lock()
+            .entries
+            .iter()
+            .filter_map(Entry::value)
+            .collect()
     }
 
     /// The whole history, oldest first.
     pub fn history(&self) -> Vec<Entry> {
-        self.lock().clone()
+        self.lock().entries.clone()
     }
 
     /// The last request that went along a route, as a record with that one field set.
     pub fn last_request<R: Routing>(&self, route: RouteId<R>) -> Option<R> {
         let wanted = R::__request_type(route.index());
-        let last = self
-            .lock()
-            .iter()
-            .rev()
-            .find(|entry| entry.is(wanted))
-            .cloned()?;
+        let last = self.lock().last_of(wanted).cloned()?;
         R::__from_request(route.index(), &*last.value)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
-        // A push is all that ever happens under the lock, so a panic elsewhere leaves the history whole.
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, History> {
+        // Two insertions are all that ever happens under the lock, so a panic elsewhere leaves the history whole.
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

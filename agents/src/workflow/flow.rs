@@ -170,22 +170,32 @@ impl Flow {
 
     /// An id below `parent` that no node has or had.
     fn unused(&self, parent: Option<&NodeId>, name: &str) -> Result<String, FlowError> {
-        let mut number = 1_u32;
-        loop {
+        let numbered = |number: u32| {
             let name = if number == 1 {
                 name.to_owned()
             } else {
                 format!("{name}-{number}")
             };
-            let id = match parent {
+            Ok::<_, FlowError>(match parent {
                 Some(parent) => parent.child(&name)?,
                 None => NodeId::new(name)?,
-            };
-            if !self.engine.nodes.knows(&id) {
-                return Ok(id.to_string());
-            }
-            number = number.saturating_add(1);
+            })
+        };
+        // Numbers are given in their order and never again, so halving finds the first that is free.
+        let (mut used, mut free) = (0_u32, 1_u32);
+        while self.engine.nodes.knows(&numbered(free)?) {
+            used = free;
+            free = free.saturating_mul(2);
         }
+        while free - used > 1 {
+            let middle = used + (free - used) / 2;
+            if self.engine.nodes.knows(&numbered(middle)?) {
+                used = middle;
+            } else {
+                free = middle;
+            }
+        }
+        Ok(numbered(free)?.to_string())
     }
 
     /// Adds a node at the end of the path.
