@@ -126,7 +126,7 @@ impl InterruptManager {
     ///
     /// # Errors
     ///
-    /// [`KeepError`]; with `RunError::Owned` while another owner's lease holds.
+    /// [`KeepError`]; with [`RunError::Owned`] while another owner's lease holds.
     ///
     /// # Cancel safety
     ///
@@ -142,8 +142,7 @@ impl InterruptManager {
     ///
     /// # Errors
     ///
-    /// [`KeepError`]; with `RunError::Owned` where somebody runs it, who will carry
-    /// them out.
+    /// [`KeepError`]; with [`RunError::Owned`] where somebody runs it, who will carry them out.
     ///
     /// # Cancel safety
     ///

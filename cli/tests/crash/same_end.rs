@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agents::run::RunProgress;
 use interrupts::life::RunState;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -31,7 +32,7 @@ fn send(life: &Life, signal: Signal) {
 }
 
 /// Runs to the end, disturbed again and again. Returns the last summary and how often it was disturbed; there is no
-/// summary where the process was killed between the run's end and its last words.
+/// summary where the process was killed between the run's end and its last words: what the store says is all then.
 fn run_through(world: &World, seed: u64, times: u32, disturb: Disturbing) -> (Option<Value>, u32) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut disturbed = 0;
@@ -83,10 +84,24 @@ async fn run(seed: u64, times: u32, disturb: Disturbing) -> (Arc<World>, Option<
     (world, summary, trace)
 }
 
+/// What came of the run and how many steps it took, as the store says.
+async fn kept(world: &World) -> Value {
+    let run = world.run_of(GOAL).await.unwrap();
+    let progress = RunProgress::of(&*world.store, run.id).await.unwrap();
+    let progress = progress.unwrap();
+    assert!(progress.result.is_some(), "{progress:?}");
+    serde_json::json!([
+        progress.result,
+        progress.steps.completed,
+        progress.steps.total
+    ])
+}
+
 async fn check(seed: u64, disturb: Disturbing) {
-    let (_quiet, expected_summary, expected) = run(seed, 0, |_, _| {}).await;
+    let (quiet, expected_summary, expected) = run(seed, 0, |_, _| {}).await;
     let (world, summary, trace) = run(seed, TIMES, disturb).await;
     assert_eq!(trace, expected);
+    assert_eq!(kept(&world).await, kept(&quiet).await);
     if summary.is_some() {
         assert_eq!(summary, expected_summary);
     }

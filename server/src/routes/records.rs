@@ -249,13 +249,15 @@ pub(crate) struct InterruptQuery {
     /// Only of this run.
     run_id: Option<String>,
     /// Only of this agent, by its id in its run.
+    #[param(pattern = "^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$", max_length = 200)]
     node_id: Option<String>,
     /// Only in one of these states, with commas between them.
     #[param(
         pattern = "^(requested|delivered|acknowledged|awaiting_review|resolved|rerouted|expired|cancelled|dead_lettered)(,(requested|delivered|acknowledged|awaiting_review|resolved|rerouted|expired|cancelled|dead_lettered))*$"
     )]
     states: Option<String>,
-    /// Only the one that came of the event with this id.
+    /// Only the one that came of the event with this id: at most 200 bytes, no control characters.
+    #[param(pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]+$", max_length = 200)]
     key: Option<String>,
     /// Where a part before ended.
     cursor: Option<String>,
@@ -275,26 +277,24 @@ pub(crate) async fn interrupts(
 ) -> Result<Response, Problem> {
     let page = page(query.cursor.as_deref(), query.limit)?;
     if let Some(key) = query.key {
-        let Ok(key) = IdempotencyKey::new(key) else {
-            // No event can have this id.
-            return answer(&uri, page, None::<(u64, Value)>);
-        };
+        let key = IdempotencyKey::new(key).map_err(|error| wrong("key", error.to_string()))?;
         let found = app.store().interrupt_of(&key).await;
         let found = found.map_err(|error| of_store(&error))?;
         return answer(&uri, page, found.map(|interrupt| (0, interrupt)));
     }
     let states: Vec<InterruptState> = named("states", query.states.as_deref())?;
-    let node = match query.node_id.map(NodeId::new) {
-        Some(Ok(node)) => Some(node),
-        // No agent can have this id.
-        Some(Err(_)) => return answer(&uri, page, None::<(u64, Value)>),
-        None => None,
-    };
+    let node = query
+        .node_id
+        .map(|node| NodeId::new(node).map_err(|error| wrong("node_id", error.to_string())));
     let run = match &query.run_id {
         Some(run) => Some(app.run_named(run).await?.id),
         None => None,
     };
-    let filter = Filter { run, node, states };
+    let filter = Filter {
+        run,
+        node: node.transpose()?,
+        states,
+    };
     let rows = app.store().interrupts(&filter, page).await;
     answer(&uri, page, rows.map_err(|error| of_store(&error))?)
 }
