@@ -177,13 +177,15 @@ impl WireForm {
     }
 }
 
-/// A text in pieces of a few characters each.
+/// A text in pieces of a few characters each; a long one in larger ones, for the client reads all that came so far
+/// again with each.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let length = (text.len() / 1_000).max(5);
     let mut rest = text;
     std::iter::from_fn(move || {
         let end = rest
             .char_indices()
-            .nth(5)
+            .nth(length)
             .map_or(rest.len(), |(end, _)| end);
         let (piece, after) = rest.split_at(end);
         rest = after;
