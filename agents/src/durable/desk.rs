@@ -1,43 +1,34 @@
 //! The interrupts of the run's nodes in the store: admitted, delivered, raised, withdrawn.
 
+mod events;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use interrupts::life::{
     Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Judge, Refusal, Role, Scope, State,
-    USUAL_ATTEMPTS, WithdrawCause,
+    USUAL_ATTEMPTS,
 };
 use interrupts::policy::{Automatic, Policy};
-use interrupts::store::{
-    AdmitError, Admitted, ChangeError, Delivery, Filter, Page, RaisedQuestion, Store, StoreError,
-};
-use interrupts::{ActorName, IdempotencyKey, KindName, RouteName};
+use interrupts::store::{AdmitError, ChangeError, Delivery, RaisedQuestion, Store, StoreError};
+use interrupts::{ActorName, KindName, RouteName};
 use jiff::Timestamp;
 use routing_core::event::InterruptRequestEvent;
-use routing_core::reroute::RerouteState;
 use routing_core::{
-    AgentType, DecisionId, EventId, InterruptDetails, InterruptId, InterruptType, NodeId, StopMode,
-    StopSource,
+    AgentType, DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopMode, StopSource,
 };
 use serde_json::Value;
 
-use super::entry::InterruptIntent;
 use super::error::KeepError;
-use super::journal::INTERRUPT;
 use super::place;
 use super::record::RunRecord;
-use super::unread::event_of;
 use crate::agent_kind::{AgentKind, RouteType};
+
+pub(crate) use events::event_key;
 
 /// The most bytes of a reason; what is longer stands whole in the content.
 const LONGEST_REASON: usize = 16 << 10;
-
-/// How many interrupts of a node are looked at together.
-const PAGE: u32 = 100;
-
-/// How many entries of the journal are looked at together.
-const ENTRIES: u32 = 1_000;
 
 /// The interrupts of the run in its store.
 pub(crate) struct Desk {
@@ -88,54 +79,6 @@ impl Desk {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Admits a supervisor's event. In the store it is a question, whatever type it asks for: nothing is
-    /// stopped by it before the agent has said so itself.
-    pub(crate) async fn admit_event(
-        &self,
-        event: &InterruptRequestEvent<AgentKind>,
-    ) -> Result<Admitted, KeepError> {
-        let interrupt_type = match event.interrupt_type {
-            InterruptType::AgentReview => InterruptType::AgentReview,
-            InterruptType::HumanReview
-            | InterruptType::Pause
-            | InterruptType::Stop
-            | InterruptType::Prune
-            | InterruptType::Branch => InterruptType::HumanReview,
-        };
-        let kind = event.source_agent_type;
-        let mut admission = Admission {
-            id: InterruptId::generate(),
-            run: self.record.run,
-            node: event.node_id.clone(),
-            kind: KindName::new(kind.name())?,
-            origin: RouteName::new(kind.origin_route().name())?,
-            routes: all_routes()?,
-            interrupt_type,
-            source: StopSource::Programmatic,
-            requested_by: Actor {
-                name: ActorName::new("supervisor")?,
-                role: Role::Supervisor,
-            },
-            mode: StopMode::Graceful,
-            scope: Scope::Agent,
-            reason: shortened(&event.reason),
-            content: serde_json::to_string(event)?,
-            key: event_key(&event.event_id)?,
-            allowed: Vec::new(),
-            patience: None,
-            on_expiry: ExpiryOutcome::Reject,
-            most_attempts: USUAL_ATTEMPTS,
-            reroute: Some(RouteName::new(event.target().name())?),
-        };
-        self.rule(&mut admission).await?;
-        let admitted = self.record.store().admit(admission).await?;
-        self.record.event_came();
-        self.events()
-            .entry(event.event_id.clone())
-            .or_insert_with(|| event.clone());
-        Ok(admitted)
-    }
-
     /// Takes an event's interrupt for its node; whether the node may be told of it.
     pub(crate) async fn deliver(&self, interrupt: &Interrupt) -> Result<bool, KeepError> {
         if self.record.is_watched_only() {
@@ -178,37 +121,6 @@ impl Desk {
     async fn take(&self, interrupt: &Interrupt) -> Result<Interrupt, ChangeError> {
         let delivery = self.delivery_of(interrupt);
         self.record.store().deliver(interrupt.id, delivery).await
-    }
-
-    /// The interrupt that an event of a node asks for, as long as the node has not raised it.
-    pub(crate) async fn waiting(&self, node: &NodeId) -> Result<Option<Interrupt>, KeepError> {
-        if !self.record.has_events() {
-            return Ok(None);
-        }
-        let filter = Filter {
-            run: Some(self.record.run),
-            node: Some(node.clone()),
-            states: vec![State::Requested, State::Delivered],
-        };
-        let store = self.record.store();
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = store.interrupts(&filter, page).await?;
-            let Some((last, _)) = found.last() else {
-                return Ok(None);
-            };
-            after = *last;
-            for (_, interrupt) in found {
-                let Some(event) = event_of(&interrupt) else {
-                    continue;
-                };
-                let reroute = store.reroute(&event.event_id).await?;
-                if reroute.is_some_and(|row| row.state == RerouteState::Pending) {
-                    return Ok(Some(interrupt));
-                }
-            }
-        }
     }
 
     /// The id that the interrupt of a node's turn gets: that of the event which asked for it, or one made
@@ -425,95 +337,6 @@ impl Desk {
             None => Err(ChangeError::Refused(refusal).into()),
         }
     }
-
-    /// An event whose reroute has gone to another interrupt asks for nothing any more.
-    async fn supersede(&self, raised: &Interrupt) -> Result<(), KeepError> {
-        let Some(bound) = &raised.bound else {
-            return Ok(());
-        };
-        if bound.event.as_str() == raised.key.as_str() {
-            return Ok(());
-        }
-        let cause = WithdrawCause::Superseded { by: raised.id };
-        self.withdraw_event(&bound.event, cause).await
-    }
-
-    /// Ends the interrupt that an event asked for and no node has raised.
-    pub(crate) async fn withdraw_event(
-        &self,
-        event: &EventId,
-        cause: WithdrawCause,
-    ) -> Result<(), KeepError> {
-        let store = self.record.store();
-        let Some(interrupt) = store.interrupt_of(&event_key(event)?).await? else {
-            return Ok(());
-        };
-        if !matches!(interrupt.state, State::Requested | State::Delivered) {
-            return Ok(());
-        }
-        match store.withdraw(interrupt.id, machinery()?, cause).await {
-            // Somebody else has ended it.
-            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// An event that came to the run, as it was published.
-    pub(crate) async fn event(
-        &self,
-        event: &EventId,
-    ) -> Result<Option<InterruptRequestEvent<AgentKind>>, KeepError> {
-        if let Some(known) = self.events().get(event) {
-            return Ok(Some(known.clone()));
-        }
-        let store = self.record.store();
-        let Some(interrupt) = store.interrupt_of(&event_key(event)?).await? else {
-            return Ok(None);
-        };
-        if let Some(event) = event_of(&interrupt) {
-            return Ok(Some(event));
-        }
-        let Some(row) = store.reroute(event).await? else {
-            return Ok(None);
-        };
-        if let Some(event) = self.journalled(event).await? {
-            return Ok(Some(event));
-        }
-        Ok(rebuilt(event, &interrupt, row.target.as_str()))
-    }
-}
-
-impl Desk {
-    /// An event whose interrupt its node has raised, as the journal keeps it.
-    async fn journalled(
-        &self,
-        event: &EventId,
-    ) -> Result<Option<InterruptRequestEvent<AgentKind>>, KeepError> {
-        let store = self.record.store();
-        let mut after = 0;
-        loop {
-            let page = Page {
-                after,
-                limit: ENTRIES,
-            };
-            let entries = store.journal(self.record.run, page).await?;
-            let Some(last) = entries.last() else {
-                return Ok(None);
-            };
-            after = last.position;
-            let raised = entries
-                .iter()
-                .filter(|entry| entry.intent.kind.as_str() == INTERRUPT);
-            for entry in raised {
-                let intent: InterruptIntent = serde_json::from_str(&entry.intent.content)?;
-                let published = intent.event.map(serde_json::from_value);
-                let published: Option<InterruptRequestEvent<AgentKind>> = published.transpose()?;
-                if published.as_ref().is_some_and(|it| it.event_id == *event) {
-                    return Ok(published);
-                }
-            }
-        }
-    }
 }
 
 /// Whether a standing rule has decided an interrupt that its run's owner has acknowledged.
@@ -524,31 +347,6 @@ pub(crate) async fn decide_by_rule(store: &dyn Store, row: &Interrupt) -> Result
         Err(ChangeError::Refused(_)) => Ok(false),
         Err(error) => Err(error.into()),
     }
-}
-
-/// An event of which the store has kept what matters: the agent's request has taken the place of its words.
-fn rebuilt(
-    event: &EventId,
-    interrupt: &Interrupt,
-    target: &str,
-) -> Option<InterruptRequestEvent<AgentKind>> {
-    Some(InterruptRequestEvent {
-        event_id: event.clone(),
-        timestamp: interrupt.requested_at,
-        node_id: interrupt.node.clone(),
-        source_agent_type: interrupt.kind.as_str().parse().ok()?,
-        reroute_to_agent_type: Some(target.parse().ok()?),
-        interrupt_type: interrupt.interrupt_type,
-        reason: interrupt.reason.clone(),
-        choices: Vec::new(),
-        confirmation_items: Vec::new(),
-        context_for_decision: String::new(),
-    })
-}
-
-/// The key under which an event's interrupt was admitted.
-pub(crate) fn event_key(event: &EventId) -> Result<IdempotencyKey, KeepError> {
-    Ok(IdempotencyKey::new(event.as_str())?)
 }
 
 /// Whether an event was refused because its id was used for something else.

@@ -1,29 +1,27 @@
 //! The journal of a run: what was recorded of it, and what it records.
 
+mod past;
+mod tries;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use interrupts::store::{Begun, Intent, JournalEntry, JournalError, Page, Repeating};
+use interrupts::store::{Begun, Intent, JournalEntry, JournalError, Repeating};
 use interrupts::{EffectId, KindName};
 use jiff::Timestamp;
 use routing_core::model::{Caller, Purpose, TokenUsage};
 use routing_core::{InterruptId, NodeId};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use tokio::sync::watch;
 
-use super::attempts::{ATTEMPT, AttemptEnd, AttemptIntent, PastTries, Tries, Unended};
-use super::entry::{
-    CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, Prompt, TurnStart,
-};
+use super::attempts::Tries;
+use super::entry::{CutOff, FlowPlace, InterruptIntent, InterruptOutcome, TurnStart};
 use super::error::KeepError;
 use super::letter::Origin;
 use super::place;
 use super::record::RunRecord;
 use super::replay;
-
-/// How many entries are read at a time.
-const PAGE: u32 = 1_000;
+use past::Past;
 
 /// The kinds of effects in the journal.
 pub(crate) const MODEL_CALL: &str = "model_call";
@@ -37,29 +35,6 @@ const DISPATCH: &str = "dispatch";
 pub(crate) struct Recorded {
     content: String,
     result: Option<(String, Timestamp)>,
-}
-
-/// What was recorded before this process took the run. Never changes.
-#[derive(Debug, Default)]
-struct Past {
-    effects: HashMap<String, Recorded>,
-    /// How each turn that was begun began.
-    starts: HashMap<(NodeId, u32), TurnStart>,
-    /// The last turn of the run's own flow.
-    main: u64,
-    /// The last turn of each worker's flow.
-    workers: HashMap<NodeId, u64>,
-    /// The highest number of a step.
-    steps: u32,
-    /// What the recorded answers cost.
-    usage: TokenUsage,
-    /// The letters that were read.
-    read: Vec<Origin>,
-    /// The interrupts of the run's own nodes.
-    interrupts: Vec<InterruptId>,
-    last: Option<Timestamp>,
-    /// The tries of the calls, until they are settled.
-    tries: PastTries,
 }
 
 /// The journal of a run.
@@ -89,224 +64,6 @@ impl RunJournal {
             tries: Mutex::default(),
             live: watch::Sender::new(false),
         }
-    }
-
-    /// Reads what was recorded before.
-    pub(crate) async fn load(&self) -> Result<(), KeepError> {
-        let mut past = Past::default();
-        let mut dispatches = Vec::new();
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let entries = self.record.store().journal(self.record.run, page).await?;
-            let Some(last) = entries.last() else { break };
-            after = last.position;
-            let is_last = entries.len() < PAGE as usize;
-            for entry in entries {
-                if entry.intent.kind.as_str() == DISPATCH && entry.result.is_none() {
-                    dispatches.push(entry);
-                } else {
-                    self.take(&mut past, entry)?;
-                }
-            }
-            if is_last {
-                break;
-            }
-        }
-        self.finish_dispatches(&past, dispatches).await?;
-        let (unended, tries) = std::mem::take(&mut past.tries).settle();
-        *self.tries() = tries;
-        if !self.record.is_watched_only() {
-            self.end_attempts(unended).await?;
-        }
-        let is_new = past.effects.is_empty();
-        let _first = self.past.set(past);
-        if is_new && !self.record.is_watched_only() {
-            self.go_live();
-        }
-        Ok(())
-    }
-
-    /// Sorts in one entry.
-    fn take(&self, past: &mut Past, entry: JournalEntry) -> Result<(), KeepError> {
-        let Intent {
-            effect,
-            node,
-            kind,
-            content,
-            place,
-            ..
-        } = entry.intent;
-        let Some(place) = place else { return Ok(()) };
-        match kind.as_str() {
-            MODEL_CALL => {
-                let intent: CallIntent = read(&place, &content)?;
-                if let Some(result) = &entry.result {
-                    let result: CallResult = read(&place, &result.content)?;
-                    past.usage = past.usage.plus(result.usage);
-                }
-                let is_answered = entry.result.is_some();
-                past.tries.saw_call(&place, &node, &intent, is_answered);
-                if let Some(start) = intent.start {
-                    past.steps = past.steps.max(start.step);
-                    past.reach(&start.place);
-                    let read = start.letters.iter().map(|letter| letter.origin.clone());
-                    past.read.extend(read);
-                    past.starts.insert((node, intent.turn), start);
-                }
-            }
-            INTERRUPT => {
-                let intent: InterruptIntent = read(&place, &content)?;
-                past.interrupts.push(intent.interrupt);
-            }
-            ATTEMPT => {
-                let intent: AttemptIntent = read(&place, &content)?;
-                if let Some(result) = &entry.result {
-                    let end: AttemptEnd = read(&place, &result.content)?;
-                    past.usage = past.usage.plus(end.usage());
-                }
-                past.tries.saw_attempt(&intent, entry.result.is_some());
-            }
-            CUT_OFF => past.reach(&read::<CutOff>(&place, &content)?.place),
-            // A kind that a newer version knows is no effect of these workflows.
-            _ => {}
-        }
-        let result = entry.result.map(|result| (result.content, result.at));
-        match &result {
-            Some((_, at)) => past.last = past.last.max(Some(*at)),
-            None => {
-                self.pending().insert(effect);
-            }
-        }
-        past.effects.insert(place, Recorded { content, result });
-        Ok(())
-    }
-
-    /// Finishes the dispatches that had happened when the run was cut off.
-    async fn finish_dispatches(
-        &self,
-        past: &Past,
-        dispatches: Vec<JournalEntry>,
-    ) -> Result<(), KeepError> {
-        let resolved: Vec<InterruptId> = past
-            .effects
-            .values()
-            .filter(|recorded| recorded.result.is_some())
-            .filter_map(|recorded| serde_json::from_str::<InterruptIntent>(&recorded.content).ok())
-            .map(|intent| intent.interrupt)
-            .collect();
-        for entry in dispatches {
-            let content: Value = serde_json::from_str(&entry.intent.content)?;
-            let interrupt = content
-                .get("interrupt")
-                .and_then(Value::as_str)
-                .and_then(|text| text.parse().ok());
-            if interrupt.is_some_and(|id| resolved.contains(&id)) && !self.record.is_watched_only()
-            {
-                self.finish_effect(entry.intent.effect, "{}".to_owned())
-                    .await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends the tries that died with the process that made them.
-    async fn end_attempts(&self, unended: Vec<Unended>) -> Result<(), KeepError> {
-        for Unended { node, intent, end } in unended {
-            let place = place::attempt(&intent.call, intent.attempt);
-            let effect = EffectId::in_run(self.record.run, &place);
-            if end == AttemptEnd::Unknown && intent.attempt == 1 {
-                let content = serde_json::to_string(&intent)?;
-                let intent = self.intent_of(&node, ATTEMPT, &place, content)?;
-                let epoch = self.record.epoch()?;
-                self.record.store().begin(epoch, intent).await?;
-            }
-            self.finish_effect(effect, serde_json::to_string(&end)?)
-                .await?;
-            self.pending().remove(&effect);
-        }
-        Ok(())
-    }
-
-    /// A call is about to be tried, for the first time or again.
-    pub(crate) async fn attempt_begins(
-        &self,
-        node: &NodeId,
-        call: &str,
-        prompt: Prompt,
-    ) -> Result<(), KeepError> {
-        let is_left = self.tries().get(call).is_some_and(|tries| tries.is_open);
-        if is_left {
-            // Whoever made the try before gave it up and did not see its end.
-            self.attempt_ended(node, call, prompt, &AttemptEnd::Unknown)
-                .await?;
-        }
-        let ended = {
-            let mut tries = self.tries();
-            let tries = tries.entry(call.to_owned()).or_default();
-            tries.is_open = true;
-            tries.ended
-        };
-        if ended > 0 {
-            self.begin_attempt(node, call, ended + 1, prompt).await?;
-        }
-        Ok(())
-    }
-
-    /// A try has ended.
-    pub(crate) async fn attempt_ended(
-        &self,
-        node: &NodeId,
-        call: &str,
-        prompt: Prompt,
-        end: &AttemptEnd,
-    ) -> Result<(), KeepError> {
-        let ended = {
-            let mut tries = self.tries();
-            let so_far = tries.get(call).map_or(0, |tries| tries.ended);
-            if *end == AttemptEnd::Answered {
-                tries.remove(call);
-            }
-            so_far
-        };
-        if ended == 0 {
-            if *end == AttemptEnd::Answered {
-                return Ok(());
-            }
-            self.begin_attempt(node, call, 1, prompt).await?;
-        }
-        let attempt = ended + 1;
-        let place = place::attempt(call, attempt);
-        let effect = EffectId::in_run(self.record.run, &place);
-        self.finish_effect(effect, serde_json::to_string(end)?)
-            .await?;
-        self.pending().remove(&effect);
-        if *end != AttemptEnd::Answered {
-            let is_open = false;
-            let tries = Tries {
-                ended: attempt,
-                is_open,
-            };
-            self.tries().insert(call.to_owned(), tries);
-        }
-        Ok(())
-    }
-
-    async fn begin_attempt(
-        &self,
-        node: &NodeId,
-        call: &str,
-        attempt: u32,
-        prompt: Prompt,
-    ) -> Result<(), KeepError> {
-        let intent = AttemptIntent {
-            call: call.to_owned(),
-            attempt,
-            prompt,
-        };
-        let content = serde_json::to_string(&intent)?;
-        let place = place::attempt(call, attempt);
-        self.begin(node, ATTEMPT, &place, &content).await
     }
 
     fn past(&self) -> Result<&Past, KeepError> {
@@ -584,18 +341,6 @@ impl RunJournal {
 
     fn starts(&self) -> MutexGuard<'_, HashMap<NodeId, TurnStart>> {
         self.starts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Past {
-    /// A flow came this far.
-    fn reach(&mut self, place: &FlowPlace) {
-        // A worker's flow began after the turn of the run's own flow that its place names.
-        self.main = self.main.max(place.main);
-        if let Some(worker) = &place.worker {
-            let last = self.workers.entry(worker.clone()).or_default();
-            *last = (*last).max(place.own);
-        }
     }
 }
 

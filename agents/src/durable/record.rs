@@ -7,13 +7,18 @@ use std::time::Duration;
 
 use interrupts::life::RunState;
 use interrupts::policy::Policy;
-use interrupts::store::{CheckpointId, Delivery, NewRun, Run as RunRow, Store};
+use interrupts::store::{
+    CheckpointId, Delivery, NewRun, NodeRow, Page, Run as RunRow, Store, StoreError,
+};
 use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{InterruptId, RunId};
 
 use super::control::RunControl;
 use super::error::KeepError;
+
+/// How many nodes are read together.
+const NODES: u32 = 1_000;
 
 /// Who holds the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +125,27 @@ impl RunRecord {
     /// The epoch in which this process has the run.
     pub(crate) fn epoch(&self) -> Result<u64, KeepError> {
         self.epoch.get().copied().ok_or(KeepError::NotOpen)
+    }
+
+    /// What the store was told of the run's nodes, for whoever is about to tell it more.
+    pub(crate) async fn told_nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
+        let mut told = Vec::new();
+        let mut after = 0;
+        while !self.is_watched_only() {
+            let page = Page {
+                after,
+                limit: NODES,
+            };
+            let rows = self.store().nodes(Some(self.run), page).await?;
+            let Some((last, _)) = rows.last() else { break };
+            after = *last;
+            let is_last = rows.len() < NODES as usize;
+            told.extend(rows.into_iter().map(|(_position, row)| row));
+            if is_last {
+                break;
+            }
+        }
+        Ok(told)
     }
 
     pub(crate) fn delivery(&self, lost: Option<OwnerName>) -> Delivery {

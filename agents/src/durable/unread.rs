@@ -36,7 +36,7 @@ pub(crate) fn event_letter(event: &InterruptRequestEvent<AgentKind>) -> Letter {
         origin: Origin::Event {
             event: event.event_id.clone(),
         },
-        text: event.message().text,
+        text: event.message().text.to_string(),
     }
 }
 

@@ -49,6 +49,8 @@ struct Nodes {
     waiting: HashMap<NodeId, Vec<Letter>>,
     /// The places of the nodes that have changed since the store was told of them.
     changed: BTreeSet<usize>,
+    /// What the store was told before this process had the run, of nodes of which it was told nothing since.
+    told: HashMap<NodeId, NodeRow>,
 }
 
 #[derive(Debug)]
@@ -143,26 +145,54 @@ impl NodeDirectory {
         });
     }
 
+    /// What the store was told before this process had the run. A node that stands so again is no news.
+    pub(crate) fn were_told(&self, rows: impl IntoIterator<Item = NodeRow>) {
+        let told = rows.into_iter().map(|row| (row.node.clone(), row));
+        self.lock().told.extend(told);
+    }
+
     /// The rows of the nodes that have changed since this was asked last. `now` stands for the time where the
     /// store sets none.
     pub(crate) fn changed_rows(&self, now: Timestamp) -> Result<Vec<NodeRow>, NameError> {
         let mut nodes = self.lock();
-        let changed = std::mem::take(&mut nodes.changed);
-        let ids = changed.iter().filter_map(|place| nodes.order.get(*place));
-        let rows = ids.filter_map(|id| {
-            let entry = nodes.entries.get(id)?;
-            Some(KindName::new(entry.kind.name()).map(|kind| NodeRow {
-                run: self.run,
-                node: id.clone(),
-                kind,
-                activity: activity(entry.state),
-                takes_messages: matches!(entry.letters, Letters::Open(_)),
-                turn: entry.turn,
-                step: entry.step,
-                since: now,
-            }))
-        });
-        rows.collect()
+        let Nodes {
+            order,
+            entries,
+            changed,
+            told,
+            ..
+        } = &mut *nodes;
+        let mut rows = Vec::new();
+        for place in std::mem::take(changed) {
+            let Some(id) = order.get(place) else { continue };
+            let Some(entry) = entries.get(id) else {
+                continue;
+            };
+            let row = self.row(id, entry, now)?;
+            let before = told.remove(id);
+            if before.is_none_or(|before| {
+                NodeRow {
+                    since: now,
+                    ..before
+                } != row
+            }) {
+                rows.push(row);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn row(&self, id: &NodeId, entry: &Entry, now: Timestamp) -> Result<NodeRow, NameError> {
+        Ok(NodeRow {
+            run: self.run,
+            node: id.clone(),
+            kind: KindName::new(entry.kind.name())?,
+            activity: activity(entry.state),
+            takes_messages: matches!(entry.letters, Letters::Open(_)),
+            turn: entry.turn,
+            step: entry.step,
+            since: now,
+        })
     }
 
     /// Letters with these origins were read already.
@@ -329,6 +359,7 @@ const fn activity(state: NodeState) -> NodeActivity {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use routing_core::bus::{AgentDirectory, NodeEnded};
     use routing_core::{NodeId, RunId};
 
@@ -363,6 +394,33 @@ mod tests {
         assert!(nodes.close_if_empty(&node));
         assert_eq!(nodes.put(&node, letter(2)), Err(NodeEnded));
         assert!(!nodes.find(&node).unwrap().running);
+    }
+
+    #[test]
+    fn a_node_that_stands_as_the_store_was_told_before_is_no_news() {
+        let run = RunId::generate();
+        let now = |second| Timestamp::from_second(second).unwrap();
+        let first = NodeId::new("orchestrator").unwrap();
+        let second = NodeId::new("orchestrator-2").unwrap();
+        let after = |told: Vec<_>| {
+            let nodes = NodeDirectory::new(run);
+            nodes.were_told(told);
+            for node in [&first, &second] {
+                nodes.add(node, AgentKind::Orchestrator);
+                nodes.end(node, NodeState::Completed);
+            }
+            nodes
+        };
+        let mut told = after(Vec::new()).changed_rows(now(1)).unwrap();
+        assert_eq!(told.len(), 2);
+        told[1].turn += 1;
+        let nodes = after(told);
+        let news = nodes.changed_rows(now(2)).unwrap();
+        assert_eq!(news.len(), 1, "{news:?}");
+        assert_eq!(news[0].node, second);
+        // Once it has changed, what was told before says nothing any more.
+        nodes.takes_turn(&first, 1, 1);
+        assert_eq!(nodes.changed_rows(now(3)).unwrap().len(), 1);
     }
 
     #[test]

@@ -241,7 +241,9 @@ impl Engine {
         let _first = self.control.set(control);
         let (standing, checkpoint) = self.journal.record.open().await?;
         self.checkpoints.go_on_from(checkpoint);
-        self.journal.load().await?;
+        let (loaded, told) = tokio::join!(self.journal.load(), self.journal.record.told_nodes());
+        loaded?;
+        self.nodes.were_told(told?);
         *self.steps.lock().unwrap_or_else(PoisonError::into_inner) = self.journal.steps();
         self.model.add(self.journal.usage());
         self.nodes.were_read(self.journal.read_letters());

@@ -1,0 +1,186 @@
+//! What was recorded of a run before this process took it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use interrupts::store::{Intent, JournalEntry, Page, StoreError};
+use jiff::Timestamp;
+use routing_core::model::TokenUsage;
+use routing_core::{InterruptId, NodeId};
+use serde_json::Value;
+use tokio::task::JoinHandle;
+
+use super::{CUT_OFF, DISPATCH, INTERRUPT, MODEL_CALL, Recorded, RunJournal, read};
+use crate::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent, PastTries};
+use crate::durable::entry::{
+    CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, TurnStart,
+};
+use crate::durable::error::KeepError;
+use crate::durable::letter::Origin;
+
+/// How many entries are read at a time.
+const PAGE: u32 = 1_000;
+
+/// What was recorded before this process took the run. Never changes.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    pub(super) effects: HashMap<String, Recorded>,
+    /// How each turn that was begun began.
+    pub(super) starts: HashMap<(NodeId, u32), TurnStart>,
+    /// The last turn of the run's own flow.
+    pub(super) main: u64,
+    /// The last turn of each worker's flow.
+    pub(super) workers: HashMap<NodeId, u64>,
+    /// The highest number of a step.
+    pub(super) steps: u32,
+    /// What the recorded answers cost.
+    pub(super) usage: TokenUsage,
+    /// The letters that were read.
+    pub(super) read: Vec<Origin>,
+    /// The interrupts of the run's own nodes.
+    pub(super) interrupts: Vec<InterruptId>,
+    pub(super) last: Option<Timestamp>,
+    /// The tries of the calls, until they are settled.
+    tries: PastTries,
+}
+
+impl Past {
+    /// A flow came this far.
+    fn reach(&mut self, place: &FlowPlace) {
+        // A worker's flow began after the turn of the run's own flow that its place names.
+        self.main = self.main.max(place.main);
+        if let Some(worker) = &place.worker {
+            let last = self.workers.entry(worker.clone()).or_default();
+            *last = (*last).max(place.own);
+        }
+    }
+}
+
+impl RunJournal {
+    /// Reads what was recorded before.
+    pub(crate) async fn load(&self) -> Result<(), KeepError> {
+        let mut past = Past::default();
+        let mut dispatches = Vec::new();
+        let mut reading = Some(self.read_after(0));
+        while let Some(page) = reading.take() {
+            let entries = page.await.map_err(|error| StoreError::Unavailable {
+                detail: error.to_string(),
+            })??;
+            // The next ones are read while these are sorted in.
+            if let Some(last) = entries.last()
+                && entries.len() == PAGE as usize
+            {
+                reading = Some(self.read_after(last.position));
+            }
+            for entry in entries {
+                if entry.intent.kind.as_str() == DISPATCH && entry.result.is_none() {
+                    dispatches.push(entry);
+                } else {
+                    self.take(&mut past, entry)?;
+                }
+            }
+        }
+        self.finish_dispatches(&past, dispatches).await?;
+        let (unended, tries) = std::mem::take(&mut past.tries).settle();
+        *self.tries() = tries;
+        if !self.record.is_watched_only() {
+            self.end_attempts(unended).await?;
+        }
+        let is_new = past.effects.is_empty();
+        let _first = self.past.set(past);
+        if is_new && !self.record.is_watched_only() {
+            self.go_live();
+        }
+        Ok(())
+    }
+
+    /// Begins to read the entries after a position.
+    fn read_after(&self, after: u64) -> JoinHandle<Result<Vec<JournalEntry>, StoreError>> {
+        let (store, run) = (Arc::clone(&self.record.kept.store), self.record.run);
+        let page = Page { after, limit: PAGE };
+        tokio::spawn(async move { store.journal(run, page).await })
+    }
+
+    /// Sorts in one entry.
+    fn take(&self, past: &mut Past, entry: JournalEntry) -> Result<(), KeepError> {
+        let Intent {
+            effect,
+            node,
+            kind,
+            content,
+            place,
+            ..
+        } = entry.intent;
+        let Some(place) = place else { return Ok(()) };
+        match kind.as_str() {
+            MODEL_CALL => {
+                let intent: CallIntent = read(&place, &content)?;
+                if let Some(result) = &entry.result {
+                    let result: CallResult = read(&place, &result.content)?;
+                    past.usage = past.usage.plus(result.usage);
+                }
+                let is_answered = entry.result.is_some();
+                past.tries.saw_call(&place, &node, &intent, is_answered);
+                if let Some(start) = intent.start {
+                    past.steps = past.steps.max(start.step);
+                    past.reach(&start.place);
+                    let read = start.letters.iter().map(|letter| letter.origin.clone());
+                    past.read.extend(read);
+                    past.starts.insert((node, intent.turn), start);
+                }
+            }
+            INTERRUPT => {
+                let intent: InterruptIntent = read(&place, &content)?;
+                past.interrupts.push(intent.interrupt);
+            }
+            ATTEMPT => {
+                let intent: AttemptIntent = read(&place, &content)?;
+                if let Some(result) = &entry.result {
+                    let end: AttemptEnd = read(&place, &result.content)?;
+                    past.usage = past.usage.plus(end.usage());
+                }
+                past.tries.saw_attempt(&intent, entry.result.is_some());
+            }
+            CUT_OFF => past.reach(&read::<CutOff>(&place, &content)?.place),
+            // A kind that a newer version knows is no effect of these workflows.
+            _ => {}
+        }
+        let result = entry.result.map(|result| (result.content, result.at));
+        match &result {
+            Some((_, at)) => past.last = past.last.max(Some(*at)),
+            None => {
+                self.pending().insert(effect);
+            }
+        }
+        past.effects.insert(place, Recorded { content, result });
+        Ok(())
+    }
+
+    /// Finishes the dispatches that had happened when the run was cut off.
+    async fn finish_dispatches(
+        &self,
+        past: &Past,
+        dispatches: Vec<JournalEntry>,
+    ) -> Result<(), KeepError> {
+        let resolved: Vec<InterruptId> = past
+            .effects
+            .values()
+            .filter(|recorded| recorded.result.is_some())
+            .filter_map(|recorded| serde_json::from_str::<InterruptIntent>(&recorded.content).ok())
+            .map(|intent| intent.interrupt)
+            .collect();
+        for entry in dispatches {
+            let content: Value = serde_json::from_str(&entry.intent.content)?;
+            let interrupt = content
+                .get("interrupt")
+                .and_then(Value::as_str)
+                .and_then(|text| text.parse().ok());
+            if interrupt.is_some_and(|id| resolved.contains(&id)) && !self.record.is_watched_only()
+            {
+                self.finish_effect(entry.intent.effect, "{}".to_owned())
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}
