@@ -1,5 +1,6 @@
 //! The model port: what the router needs of a language model.
 
+mod shared_text;
 mod tool;
 
 use std::error::Error;
@@ -37,8 +38,9 @@ pub enum Role {
 pub struct Message {
     /// Who speaks.
     pub role: Role,
-    /// What is said.
-    pub text: String,
+    /// What is said. Shared, for a conversation is handed to each of its calls as a whole.
+    #[serde(with = "shared_text")]
+    pub text: Arc<str>,
     /// The tools that the model asked for with this answer. Only an assistant's message has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_requests: Vec<ToolRequest>,
@@ -49,22 +51,22 @@ pub struct Message {
 
 impl Message {
     /// An instruction.
-    pub fn system(text: impl Into<String>) -> Self {
+    pub fn system(text: impl Into<Arc<str>>) -> Self {
         Self::said(Role::System, text.into())
     }
 
     /// A message to the model.
-    pub fn user(text: impl Into<String>) -> Self {
+    pub fn user(text: impl Into<Arc<str>>) -> Self {
         Self::said(Role::User, text.into())
     }
 
     /// An answer of the model.
-    pub fn assistant(text: impl Into<String>) -> Self {
+    pub fn assistant(text: impl Into<Arc<str>>) -> Self {
         Self::said(Role::Assistant, text.into())
     }
 
     /// An answer of the model that asks for tools. Its text may be empty.
-    pub fn asking(text: impl Into<String>, tool_requests: Vec<ToolRequest>) -> Self {
+    pub fn asking(text: impl Into<Arc<str>>, tool_requests: Vec<ToolRequest>) -> Self {
         Self {
             tool_requests,
             ..Self::assistant(text)
@@ -72,14 +74,14 @@ impl Message {
     }
 
     /// What came of the request with this id.
-    pub fn result(request: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn result(request: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
         Self {
             result_of: Some(request.into()),
             ..Self::said(Role::Tool, text.into())
         }
     }
 
-    const fn said(role: Role, text: String) -> Self {
+    const fn said(role: Role, text: Arc<str>) -> Self {
         Self {
             role,
             text,

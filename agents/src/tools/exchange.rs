@@ -90,7 +90,7 @@ fn worded(message: &Message) -> Message {
     if message.tool_requests.is_empty() {
         return message.clone();
     }
-    let mut text = message.text.clone();
+    let mut text = message.text.to_string();
     for request in &message.tool_requests {
         text.push_str(&format!(
             "\n[asked for the tool `{}` with {}]",
@@ -126,7 +126,7 @@ mod tests {
         own.push(Message::user("correct it"));
         exchanges.add(&node, 1, 4, exchanged("second"));
         let woven = exchanges.woven(&node, 1, &own);
-        let texts: Vec<&str> = woven.iter().map(|message| message.text.as_str()).collect();
+        let texts: Vec<&str> = woven.iter().map(|message| &*message.text).collect();
         assert_eq!(
             texts,
             [

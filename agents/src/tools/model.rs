@@ -115,7 +115,7 @@ impl ToolUsingModel {
             return Asked { call, held: None };
         }
         if let Some(instructions) = messages.first_mut().filter(|it| it.role == Role::System) {
-            instructions.text.push_str(MAY_USE);
+            instructions.text = format!("{}{MAY_USE}", instructions.text).into();
         }
         let held = call.chunks.clone().map(HeldBack::before);
         let call = ModelCall {

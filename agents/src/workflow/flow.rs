@@ -310,7 +310,7 @@ impl Flow {
     pub(crate) fn tell(&self, node: &mut Node, message: Message) {
         self.engine.recorder.record(RunEvent::MessageAdded {
             node: node.id.clone(),
-            text: message.text.clone(),
+            text: message.text.to_string(),
         });
         node.conversation.push(message);
     }

@@ -149,7 +149,7 @@ async fn reminded(flow: &Flow, node: &mut Node) -> Result<Option<String>, FlowEr
         engine.tell_ended(vec![given_up]).await?;
     } else if let Some(event) = engine.reroute_log.pending(&node.id).await? {
         let message = event.message();
-        let text = message.text.clone();
+        let text = message.text.to_string();
         flow.tell(node, message);
         return Ok(Some(text));
     }

@@ -156,11 +156,7 @@ async fn a_forced_replan_shows_the_model_the_request_the_plan_and_the_finished_s
     let replan = calls
         .iter()
         .map(|call| {
-            let texts: Vec<_> = call
-                .messages
-                .iter()
-                .map(|message| message.text.as_str())
-                .collect();
+            let texts: Vec<_> = call.messages.iter().map(|message| &*message.text).collect();
             texts.join("\n")
         })
         .find(|text| text.contains("add a validation step"))

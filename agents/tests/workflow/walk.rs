@@ -84,7 +84,7 @@ async fn discovery_workers_see_into_the_real_files() {
     let seen: Vec<String> = calls
         .iter()
         .filter(|call| call.caller.agent_type == "DISCOVERY_AGENT")
-        .map(|call| call.messages[1].text.clone())
+        .map(|call| call.messages[1].text.to_string())
         .collect();
     assert!((2..=3).contains(&seen.len()));
     let all = seen.join("\n");

@@ -303,7 +303,7 @@ async fn second_turn(interrupt_type: &str, stage: Stage) -> String {
         .iter()
         .find(|call| call.caller.node.as_str().ends_with("worker-2") && call.caller.turn == 2)
         .unwrap();
-    let texts = call.messages.iter().map(|message| message.text.as_str());
+    let texts = call.messages.iter().map(|message| &*message.text);
     texts.collect::<Vec<_>>().join("\n")
 }
 

@@ -187,10 +187,13 @@ pub(super) fn is_blank(message: &Message) -> bool {
 }
 
 fn join(first: &mut Message, second: Message) {
-    if !first.text.trim().is_empty() && !second.text.trim().is_empty() {
-        first.text.push_str(BETWEEN);
-    }
-    first.text.push_str(&second.text);
+    let says = |message: &Message| !message.text.trim().is_empty();
+    let between = if says(first) && says(&second) {
+        BETWEEN
+    } else {
+        ""
+    };
+    first.text = [&*first.text, between, &*second.text].concat().into();
     first.tool_requests.extend(second.tool_requests);
 }
 

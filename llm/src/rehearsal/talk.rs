@@ -45,7 +45,7 @@ pub(crate) fn answer(seed: u64, messages: &[Message]) -> String {
         .iter()
         .rev()
         .find(|message| message.role == Role::User)
-        .map(|message| message.text.as_str())
+        .map(|message| &*message.text)
         .unwrap_or_default();
     let turn = messages
         .iter()

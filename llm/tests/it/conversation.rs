@@ -300,7 +300,7 @@ fn said(conversation: &BlockingConversation) -> Vec<String> {
     let users = history.entries().iter();
     users
         .filter(|entry| entry.message.role == routing_core::model::Role::User)
-        .map(|entry| entry.message.text.clone())
+        .map(|entry| entry.message.text.to_string())
         .collect()
 }
 

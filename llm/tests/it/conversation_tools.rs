@@ -110,7 +110,7 @@ fn results(conversation: &Conversation) -> Vec<String> {
     let entries = history.entries().iter();
     entries
         .filter(|entry| entry.message.role == Role::Tool)
-        .map(|entry| entry.message.text.clone())
+        .map(|entry| entry.message.text.to_string())
         .collect()
 }
 

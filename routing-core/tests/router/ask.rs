@@ -131,7 +131,7 @@ async fn a_wrong_answer_stands_in_the_conversation_and_an_empty_one_does_not() {
     let roles: Vec<_> = calls[2].messages.iter().map(|said| said.role).collect();
     // Providers refuse a conversation with an empty message.
     assert_eq!(roles, [Role::Assistant, Role::User, Role::User]);
-    assert_eq!(calls[2].messages[0].text, wrong);
+    assert_eq!(&*calls[2].messages[0].text, wrong);
 }
 
 /// Says that its answer was cut off, though what there is can be read.

@@ -84,7 +84,7 @@ impl Mailbox for WatchingMailbox {
         self.seen
             .lock()
             .unwrap()
-            .insert(node.to_string(), (message.text, stored));
+            .insert(node.to_string(), (message.text.to_string(), stored));
         Ok(())
     }
 }

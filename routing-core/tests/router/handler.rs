@@ -34,11 +34,7 @@ async fn human_review_goes_back_to_the_origin_and_the_answer_is_in_the_prompt() 
         panic!("{} calls", calls.len())
     };
     assert_eq!(call.caller.purpose, Purpose::Resolution);
-    let prompt: String = call
-        .messages
-        .iter()
-        .map(|message| message.text.as_str())
-        .collect();
+    let prompt: String = call.messages.iter().map(|message| &*message.text).collect();
     for part in [
         "check it twice",
         "The newer source.",

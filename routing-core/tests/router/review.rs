@@ -74,10 +74,7 @@ async fn a_review_that_is_wrong_is_explained_with_its_place_and_asked_for_again(
         let [.., said, told] = &calls[1].messages[..] else {
             panic!("{:?}", calls[1].messages)
         };
-        assert_eq!(
-            (said.role, said.text.as_str()),
-            (Role::Assistant, wrong.as_str())
-        );
+        assert_eq!((said.role, &*said.text), (Role::Assistant, wrong.as_str()));
         assert!(told.text.contains(path), "{}", told.text);
         assert_eq!(calls[2].caller.correction, 2);
     }

@@ -267,5 +267,5 @@ pub(crate) fn results(calls: &Mutex<Vec<ModelCall>>, node: &str) -> Vec<String> 
     let results = messages
         .into_iter()
         .filter(|message| message.role == Role::Tool);
-    results.map(|message| message.text).collect()
+    results.map(|message| message.text.to_string()).collect()
 }

@@ -131,7 +131,7 @@ async fn an_agent_that_never_stops_asking_is_told_to_answer() {
         .unwrap();
     // What was exchanged is there in words, for a call without tools.
     assert_eq!(rounds_of(last), 0);
-    let said: Vec<&str> = last.messages.iter().map(|it| it.text.as_str()).collect();
+    let said: Vec<&str> = last.messages.iter().map(|it| &*it.text).collect();
     assert!(
         said.iter().any(|text| text.contains("all of w2")),
         "{said:?}"
@@ -156,7 +156,7 @@ async fn what_was_exchanged_is_remembered_in_the_agents_next_turn() {
         .iter()
         .find(|call| call.caller.node.as_str() == WORKER && call.caller.turn == 2)
         .unwrap();
-    let texts: Vec<&str> = second.messages.iter().map(|it| it.text.as_str()).collect();
+    let texts: Vec<&str> = second.messages.iter().map(|it| &*it.text).collect();
     assert!(texts.contains(&"all of a"), "{texts:?}");
     assert_eq!(done.count("a started"), 1);
 }

@@ -90,10 +90,7 @@ fn a_run_answers_until_nothing_is_left() {
     let Next::Step(messages) = machine.next(run) else {
         panic!("the message that was sent meanwhile is answered too");
     };
-    let said: Vec<&str> = messages
-        .iter()
-        .map(|message| message.text.as_str())
-        .collect();
+    let said: Vec<&str> = messages.iter().map(|message| &*message.text).collect();
     assert_eq!(said, ["Be brief.", "one", "first", "two"]);
     machine.step_ended(run, answer("second")).unwrap();
     assert_eq!(machine.next(run), Next::Over(RunEnd::Answered));
@@ -112,7 +109,7 @@ fn an_interrupt_keeps_the_partial_answer_marked_and_is_told_once() {
     assert_eq!(machine.status(), ConversationStatus::Paused);
     assert_eq!(interrupts(&mut machine), 1);
     let last = machine.history().entries().last().unwrap();
-    assert_eq!(last.message.text, "fir");
+    assert_eq!(&*last.message.text, "fir");
     assert_eq!(last.completeness, Completeness::Interrupted);
     assert!(!machine.has_work(), "a partial answer is an answer");
 }
@@ -127,10 +124,7 @@ fn a_message_whose_answer_had_not_begun_is_answered_by_the_next_run() {
     let Next::Step(messages) = machine.next(run) else {
         panic!("there is work");
     };
-    assert_eq!(
-        messages.last().map(|last| last.text.as_str()),
-        Some("one\n\ntwo")
-    );
+    assert_eq!(messages.last().map(|last| &*last.text), Some("one\n\ntwo"));
 }
 
 #[test]
@@ -212,7 +206,7 @@ fn a_run_that_goes_away_leaves_its_pieces() {
     machine.abandoned(run, interrupt());
     assert_eq!(machine.status(), ConversationStatus::Paused);
     let last = machine.history().entries().last().unwrap();
-    assert_eq!(last.message.text, "half an ");
+    assert_eq!(&*last.message.text, "half an ");
     machine.piece(run, "late");
     machine.abandoned(run, interrupt());
     assert_eq!(interrupts(&mut machine), 1);
@@ -254,10 +248,7 @@ fn tools_are_run_before_the_next_step_and_late_results_change_nothing() {
     let Next::Step(messages) = machine.next(run) else {
         panic!("the model reads the results");
     };
-    let said: Vec<&str> = messages
-        .iter()
-        .map(|message| message.text.as_str())
-        .collect();
+    let said: Vec<&str> = messages.iter().map(|message| &*message.text).collect();
     assert_eq!(said[..3], ["one", "", "first"]);
     assert!(said[3].starts_with("Not executed"), "{said:?}");
 }
@@ -450,7 +441,7 @@ proptest! {
         prop_assert_eq!(told + pending, effective, "one event for each interrupt");
         let kept = machine.history().entries().iter()
             .filter(|entry| entry.message.role == Role::User)
-            .map(|entry| entry.message.text.clone())
+            .map(|entry| entry.message.text.to_string())
             .chain(machine.waiting.iter().cloned())
             .collect::<Vec<_>>();
         prop_assert_eq!(kept, sent);

@@ -19,7 +19,7 @@ fn message() -> impl Strategy<Value = Message> {
     (role, "[a-z \n]{0,4}", requests, result_of).prop_map(|(role, text, requests, result_of)| {
         Message {
             role,
-            text,
+            text: text.into(),
             tool_requests: requests
                 .into_iter()
                 .map(|id| ToolRequest::new(id, "list", "{}"))
@@ -103,10 +103,7 @@ fn results_are_put_in_the_order_of_their_requests_and_what_never_ran_says_so() {
         Message::user("b"),
     ];
     let repaired = repaired(messages);
-    let texts: Vec<&str> = repaired
-        .iter()
-        .map(|message| message.text.as_str())
-        .collect();
+    let texts: Vec<&str> = repaired.iter().map(|message| &*message.text).collect();
     assert_eq!(texts[..4], ["a", "", "of the first x", "of y"]);
     assert!(texts[4].starts_with("Not executed"), "{texts:?}");
     assert_eq!(texts[5], "b");

@@ -51,7 +51,7 @@ struct Transcript {
 
 impl Transcript {
     fn add(&mut self, message: &Message) {
-        let text = message.text.as_str();
+        let text = &*message.text;
         match message.role {
             Role::Tool => self.add_result(message),
             Role::User if self.wire == Wire::Anthropic && !self.results.is_empty() => {
@@ -79,7 +79,7 @@ impl Transcript {
 
     fn answer(&mut self, message: &Message) -> ChatMessage {
         if message.tool_requests.is_empty() {
-            return ChatMessage::assistant(message.text.as_str());
+            return ChatMessage::assistant(&*message.text);
         }
         let requests = message.tool_requests.iter();
         let mut parts: Vec<ContentPart> = requests
@@ -87,7 +87,7 @@ impl Transcript {
             .filter_map(|signature| self.leading(signature))
             .collect();
         if !message.text.trim().is_empty() {
-            parts.push(ContentPart::from_text(message.text.as_str()));
+            parts.push(ContentPart::from_text(&*message.text));
         }
         for request in &message.tool_requests {
             let call = self.call(request);
@@ -156,7 +156,7 @@ impl Transcript {
             return;
         };
         let (_, call) = self.open.remove(index);
-        let response = ToolResponse::from_tool_call(&call, message.text.as_str());
+        let response = ToolResponse::from_tool_call(&call, &*message.text);
         self.results.push(ContentPart::ToolResponse(response));
     }
 
