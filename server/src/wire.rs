@@ -6,6 +6,7 @@ mod history;
 mod interrupt;
 mod named;
 mod question;
+mod response_schema;
 mod rule;
 mod run;
 
