@@ -181,10 +181,32 @@ impl Feed {
 
     async fn render(&self, row: OutboxRow) -> FeedEvent {
         let mut interrupt = None;
-        if let Notification::Interrupt { interrupt: id, .. } = &row.notification {
-            interrupt = self.fixed_parts(*id).await;
+        if let Notification::Interrupt {
+            interrupt: id,
+            notice,
+            ..
+        } = &row.notification
+        {
+            interrupt = match notice {
+                // What is remembered of it may be older than its decision, which never changes again.
+                Notice::Dispatch { .. } => self.as_it_is(*id).await,
+                Notice::Admitted
+                | Notice::Delivered
+                | Notice::Acknowledged
+                | Notice::ReviewOpened
+                | Notice::ReviewChanged
+                | Notice::ModeRaised
+                | Notice::Ended
+                | Notice::DeadLettered
+                | Notice::Redriven => self.fixed_parts(*id).await,
+            };
         }
         FeedEvent::of(&self.instance, &row, interrupt.as_deref())
+    }
+
+    async fn as_it_is(&self, id: InterruptId) -> Option<Arc<Interrupt>> {
+        let interrupt = self.store.interrupt(id).await.ok()??;
+        Some(Arc::new(interrupt))
     }
 
     /// An interrupt, for those of its parts that never change.

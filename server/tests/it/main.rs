@@ -12,6 +12,7 @@ mod plans;
 mod requests;
 mod rights;
 mod rules;
+mod rules_told;
 mod runs;
 mod scene;
 mod socket;
