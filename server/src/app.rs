@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::access::{HostNames, Pace, Staying};
+use crate::changes::PlanChanges;
 use crate::config::ServerConfig;
 use crate::feed::Feed;
 use crate::metrics::Metrics;
@@ -28,8 +29,10 @@ pub(crate) struct Shared {
     pub(crate) staying: Staying,
     /// Cancelled when the server is told to stop.
     pub(crate) draining: CancellationToken,
-    /// The sockets that outlive their request.
-    pub(crate) sockets: TaskTracker,
+    /// The sockets and the changes of plans that outlive their request.
+    pub(crate) outliving: TaskTracker,
+    /// Changes of plans that are under way, or have just ended.
+    pub(crate) changes: PlanChanges,
 }
 
 impl std::ops::Deref for App {

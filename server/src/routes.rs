@@ -11,6 +11,7 @@ mod history;
 mod interrupt_requests;
 mod interrupts;
 mod list;
+mod plans;
 mod records;
 mod rules;
 mod runs;
@@ -66,6 +67,8 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(runs::checkpoints))
         .routes(routes!(runs::tree))
         .routes(routes!(runs::events))
+        .routes(routes!(plans::read))
+        .routes(routes!(plans::change))
         .routes(routes!(agents::list))
         .routes(routes!(agents::read))
         .routes(routes!(agents::interrupt))
@@ -93,12 +96,15 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(records::runs))
         .routes(routes!(records::run))
         .routes(routes!(records::progress))
+        .routes(routes!(records::plan))
         .routes(routes!(records::agents))
         .routes(routes!(records::checkpoints))
         .routes(routes!(records::journal))
         .routes(routes!(records::messages))
         .routes(routes!(records::interrupts))
         .routes(routes!(records::interrupt))
+        .routes(routes!(records::rules))
+        .routes(routes!(records::rule))
         .routes(routes!(records::audit))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))

@@ -8,6 +8,7 @@ mod decisions;
 mod feed;
 mod house;
 mod page;
+mod plan_changes;
 mod plans;
 mod requests;
 mod rights;
