@@ -7,6 +7,7 @@ mod cloud_events;
 mod decisions;
 mod feed;
 mod house;
+mod listed;
 mod page;
 mod plan_changes;
 mod plans;
