@@ -8,7 +8,7 @@ use routing_core::RunId;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{HostNames, Pace, Staying};
+use crate::access::{Crowd, HostNames, Pace, Staying};
 use crate::changes::PlanChanges;
 use crate::config::ServerConfig;
 use crate::feed::Feed;
@@ -25,6 +25,7 @@ pub(crate) struct Shared {
     pub(crate) feed: Arc<Feed>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) pace: Pace,
+    pub(crate) crowd: Crowd,
     pub(crate) hosts: HostNames,
     pub(crate) staying: Staying,
     /// Cancelled when the server is told to stop.

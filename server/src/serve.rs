@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{HostNames, Pace, Staying};
+use crate::access::{Crowd, HostNames, Pace, Staying};
 use crate::app::{App, Shared};
 use crate::changes::PlanChanges;
 use crate::clearing::clear_up;
@@ -99,6 +99,7 @@ async fn app_of(config: ServerConfig, stop: &CancellationToken) -> Result<App, S
     .await?;
     Ok(App::new(Shared {
         pace: Pace::new(&config.limits),
+        crowd: Crowd::new(config.limits.requests_at_once),
         hosts: HostNames::new(&config.hosts),
         staying: Staying::default(),
         feed: Arc::new(feed),

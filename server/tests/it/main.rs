@@ -4,6 +4,7 @@
 
 mod attacks;
 mod cloud_events;
+mod crowds;
 mod decisions;
 mod feed;
 mod house;
