@@ -20,6 +20,7 @@ mod observer;
 mod plan;
 mod preview;
 mod prompts;
+mod reading;
 mod records;
 mod revision;
 mod state;
@@ -38,6 +39,7 @@ pub use machine::PlanTurn;
 pub use observer::{PlanReadError, facts_in, told_facts};
 pub use plan::{FinishedStep, Plan, PlanError, PlanStep, StepId};
 pub use preview::{PlanPreview, QuestionFate};
+pub use reading::PlanReading;
 pub use records::{
     ExecutorRouting, FinalResponse, PlanDraft, PlannerRouting, ReplannerRouting, StepOutcome,
     StepReport,

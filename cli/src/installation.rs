@@ -10,24 +10,27 @@ mod whereabouts;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agents::plan_execute::{PlanReading, StoredPlan};
 use agents::run::RunProgress;
 use async_trait::async_trait;
 use interrupts::life::{Interrupt, RunState, Scope, Verdict};
-use interrupts::rules::Remember;
+use interrupts::rules::{Remember, StandingRule};
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
 };
 use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
-use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
+use routing_core::{InterruptId, InterruptType, NodeId, RuleId, RunId, StopMode};
+use server::PlanWish;
 
 use crate::arguments::StoreArguments;
 use crate::exit::Failure;
 use crate::request::{Addressee, Wish};
-use crate::storage::Storage;
 
 pub(crate) use local::Local;
-pub(crate) use remote::{Client, Feed, NewRun, Next, Remote, Resumption, Token};
+pub(crate) use remote::{
+    Client, Feed, MadeToken, NewRun, Next, Remote, Resumption, Token, TokenLine,
+};
 pub(crate) use whereabouts::{ServerPlace, Whereabouts};
 
 /// A decision that somebody wants to make, about what was shown to him.
@@ -116,8 +119,8 @@ pub(crate) trait Installation: Send + Sync {
     /// The address of the page for people, where there is one.
     fn page(&self) -> Option<String>;
 
-    /// The store itself where it is of this machine: for changing plans, which needs a model beside it.
-    fn beside(&self) -> Option<&Storage>;
+    /// Whether it was not there when it was opened, and is there now: it has to be opened again then.
+    fn has_appeared(&self) -> bool;
 
     /// Ends what has waited too long, where nobody else does.
     async fn sweep(&self) -> Result<(), Failure>;
@@ -167,6 +170,23 @@ pub(crate) trait Installation: Send + Sync {
 
     /// How far a run has come.
     async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure>;
+
+    /// The plan of a run that carries out one, with all that is told of it; nothing where it has saved none yet.
+    async fn plan(&self, run: &Run) -> Result<Option<PlanReading>, Failure>;
+
+    /// Changes a plan that stands still. The run stays as it is. Dropped, it was changed or not: look to see.
+    async fn change_plan(
+        &self,
+        run: &Run,
+        wish: PlanWish,
+        if_version: Option<usize>,
+    ) -> Result<StoredPlan, Failure>;
+
+    /// The standing rules in the order in which they were made, with their places.
+    async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure>;
+
+    /// Revokes a rule. What it decided stays decided. Safe to repeat.
+    async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure>;
 
     /// Decides. Of several who try one wins, and the others are told who and what. Dropped, it was decided or
     /// not: look to see.

@@ -113,6 +113,11 @@ impl Keeping {
         &*self.storage.store
     }
 
+    /// The same, to be kept by somebody else too.
+    pub(crate) const fn shared_store(&self) -> &Arc<dyn Store> {
+        &self.storage.store
+    }
+
     /// Whether another process that is not known to be gone has a run.
     pub(crate) fn is_held_elsewhere(&self, run: &Run) -> bool {
         let lease = run.lease.as_ref().filter(|_| is_owned(run));

@@ -83,18 +83,6 @@ fn main() -> ExitCode {
 fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure> {
     let (name, instead) = match command {
         Command::Serve(_) => ("serve", "leave --server out: this is the server"),
-        Command::Token(_) => (
-            "token",
-            "make tokens beside the server's store, with --store PATH",
-        ),
-        Command::Rules(_) => (
-            "rules",
-            "look at them beside the server's store, with --store PATH, or on its page",
-        ),
-        Command::Plan(_) => (
-            "plan",
-            "change plans beside the server's store, with --store PATH, or on its page",
-        ),
         Command::Purge(_) => (
             "purge",
             "purge beside the server's store, with --store PATH",
@@ -116,6 +104,9 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
         | Command::History(_)
         | Command::Stats(_)
         | Command::Policy(_)
+        | Command::Rules(_)
+        | Command::Token(_)
+        | Command::Plan(_)
         | Command::Schema(_)
         | Command::Routes(_)
         | Command::Doctor(_)

@@ -7,24 +7,24 @@ use std::sync::Arc;
 
 use agents::catalogue;
 use agents::plan_execute::{
-    PlanBench, PlanChange, PlanEditError, PlanPreview, PlanReadError, PlanRevision, StoredPlan,
-    change_plan, escape_taking_hold, is_plan,
+    PlanBench, PlanChange, PlanEditError, PlanPreview, PlanReadError, PlanReading, PlanRevision,
+    StoredPlan, is_plan,
 };
 use agents::run::RunOrder;
 use agents::workspace::Workspace;
 use interrupts::Digest;
-use interrupts::life::{Choosing, Interrupt, Judge, Verdict};
-use interrupts::store::{ChangeError, Run};
+use interrupts::life::{Actor, Interrupt, Verdict};
+use interrupts::store::{ChangeError, CheckpointId, Page as Rows, Run, Store};
 use llm::{JsonSchemaConstraints, Pace, Script};
+use routing_core::SystemClock;
 use routing_core::model::LanguageModel;
-use routing_core::{DecisionId, SystemClock};
+use server::PlanWish;
 
-use crate::actor::actor;
 use crate::exit::{Exit, Failure, causes};
+use crate::installation::{Installation, NewDecision};
 use crate::keep::{gone_owner, own_name};
 use crate::model::{ModelChoice, Rehearsal};
 use crate::refused::{by_change, by_store};
-use crate::storage::Storage;
 
 pub(crate) use text::{Page, change_text, preview_text, short};
 pub(crate) use view::{preview_json, record};
@@ -52,18 +52,56 @@ pub(crate) fn refuse_other_workflow(run: &Run) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// Where the store cannot be read, or it is not there any more.
+/// Where the installation cannot be read, or it is not there any more.
 ///
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(crate) async fn again(storage: &Storage, run: &Run) -> Result<Run, Failure> {
-    let found = storage.store.run(run.id).await;
-    let found = found.map_err(|error| by_store(&error))?;
+pub(crate) async fn again(at: &dyn Installation, run: &Run) -> Result<Run, Failure> {
+    let found = at.run(run.id).await?;
     found.ok_or_else(|| Failure::new(Exit::NotFound, format!("there is no {}", run.id)))
 }
 
-/// The plan of a run, as it was saved last.
+/// The plan of a run, as it was saved last; `None` where it has saved none yet.
+///
+/// # Errors
+///
+/// Where the installation cannot be read, or holds no plan there.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(crate) async fn saved(at: &dyn Installation, run: &Run) -> Result<Option<StoredPlan>, Failure> {
+    match StoredPlan::place(run) {
+        Some(place) => saved_at(at, place).await,
+        None => Ok(None),
+    }
+}
+
+/// The plan that a checkpoint holds.
+///
+/// # Errors
+///
+/// As [`saved`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(crate) async fn saved_at(
+    at: &dyn Installation,
+    place: CheckpointId,
+) -> Result<Option<StoredPlan>, Failure> {
+    let page = Rows {
+        after: place.number.saturating_sub(1),
+        limit: 1,
+    };
+    let found = at.checkpoints(place.run, page).await?;
+    let checkpoint = found.first().filter(|checkpoint| checkpoint.id == place);
+    let plan = checkpoint.map(StoredPlan::of).transpose();
+    plan.map_err(|error| unreadable(&error))
+}
+
+/// The plan of a run with all that is told of it.
 ///
 /// # Errors
 ///
@@ -72,13 +110,13 @@ pub(crate) async fn again(storage: &Storage, run: &Run) -> Result<Run, Failure> 
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(crate) async fn stored(storage: &Storage, run: &Run) -> Result<StoredPlan, Failure> {
-    let found = StoredPlan::read(&*storage.store, run).await;
-    let found = found.map_err(|error| unreadable(&error))?;
-    found.ok_or_else(|| no_plan(run.id))
+pub(crate) async fn read(at: &dyn Installation, run: &Run) -> Result<PlanReading, Failure> {
+    let reading = at.plan(run).await?;
+    reading.ok_or_else(|| no_plan(run.id))
 }
 
-fn no_plan(run: routing_core::RunId) -> Failure {
+/// The run has no plan that could be looked at.
+pub(crate) fn no_plan(run: routing_core::RunId) -> Failure {
     Failure::new(Exit::Conflict, format!("{run} has no plan yet")).hint(format!(
         "its planner makes it first; `irq ps {run}` shows how it stands"
     ))
@@ -94,50 +132,59 @@ pub(crate) fn unreadable(error: &PlanReadError) -> Failure {
     }
 }
 
-/// Changes the plan of a run that stands still.
+/// Where a plan is changed in this process.
 ///
 /// # Errors
 ///
-/// Where it does not stand still, somebody else has it in hand, or the change does not fit.
-///
-/// # Cancel safety
-///
-/// Dropped, it was changed or not: `irq plan` shows it.
-pub(crate) async fn change(
-    storage: &Storage,
+/// Where this process cannot be named.
+pub(crate) fn bench(
+    store: &Arc<dyn Store>,
     run: &Run,
-    change: PlanChange,
+    by: Actor,
     if_version: Option<usize>,
-) -> Result<StoredPlan, Failure> {
-    let named = |error: interrupts::NameError| Failure::new(Exit::Failure, error.to_string());
-    let bench = PlanBench {
-        store: Arc::clone(&storage.store),
+) -> Result<PlanBench, Failure> {
+    let owner = own_name().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
+    Ok(PlanBench {
+        store: Arc::clone(store),
         run: run.id,
-        by: actor().map_err(named)?,
-        owner: own_name().map_err(named)?,
+        by,
+        owner,
         lost: gone_owner(run),
         if_version,
         clock: Arc::new(SystemClock),
-    };
-    let changed = change_plan(bench, change).await;
-    changed.map_err(|error| unchanged(run, &error))
+    })
+}
+
+/// A change with the model that it needs.
+///
+/// # Errors
+///
+/// Where the run's model cannot be had.
+pub(crate) fn wanted(run: &Run, wish: PlanWish) -> Result<PlanChange, Failure> {
+    Ok(match wish {
+        PlanWish::Propose { tasks } => PlanChange::Propose { tasks },
+        PlanWish::Suggest { request } => PlanChange::Suggest {
+            request,
+            model: model_of(run)?,
+            constraints: Arc::new(JsonSchemaConstraints::new()),
+        },
+        PlanWish::Undo => PlanChange::Undo,
+        PlanWish::Redo => PlanChange::Redo,
+    })
 }
 
 /// A change that a model thinks of, by its words.
 ///
 /// # Errors
 ///
-/// Where the run's model cannot be had.
-pub(crate) fn suggestion(run: &Run, request: &str) -> Result<PlanChange, Failure> {
+/// [`Exit::Usage`] where it has none.
+pub(crate) fn suggestion(request: &str) -> Result<PlanWish, Failure> {
     if request.trim().is_empty() {
         let text = "the request says nothing";
         return Err(Failure::new(Exit::Usage, text).hint("say how the plan shall change"));
     }
-    Ok(PlanChange::Suggest {
-        request: request.to_owned(),
-        model: model_of(run)?,
-        constraints: Arc::new(JsonSchemaConstraints::new()),
-    })
+    let request = request.to_owned();
+    Ok(PlanWish::Suggest { request })
 }
 
 /// The model that plays the agents of a run, as its order names it.
@@ -162,7 +209,7 @@ fn model_of(run: &Run) -> Result<Arc<dyn LanguageModel>, Failure> {
 }
 
 /// Why a plan was not changed, and what may help.
-fn unchanged(run: &Run, error: &PlanEditError) -> Failure {
+pub(crate) fn unchanged(run: &Run, error: &PlanEditError) -> Failure {
     let run = run.id;
     let conflict = |hint: String| Failure::new(Exit::Conflict, error.to_string()).hint(hint);
     let look = format!("`irq plan {run}` shows how it stands; nothing was changed");
@@ -229,7 +276,7 @@ pub(crate) fn none_proposed(run: &Run) -> Failure {
 ///
 /// Dropped, it was decided or not: look to see.
 pub(crate) async fn apply(
-    storage: &Storage,
+    at: &dyn Installation,
     run: &Run,
     digest: &str,
 ) -> Result<(Interrupt, PlanPreview), Failure> {
@@ -238,15 +285,14 @@ pub(crate) async fn apply(
             format!("--apply: `{digest}` is too short; {FEWEST} characters tell changes apart");
         return Err(Failure::new(Exit::Usage, text));
     }
-    // The interrupt is read first. Whatever changes the plan after that changes its version too, so a decision
-    // about an older proposal is refused.
-    let escape = escape_taking_hold(&*storage.store, run).await;
-    let Some(escape) = escape.map_err(|error| by_store(&error))? else {
+    // The interrupt is read before the plan. Whatever changes the plan after that changes its version too, so a
+    // decision about an older proposal is refused.
+    let reading = read(at, run).await?;
+    let Some(escape) = &reading.escape else {
         return Err(not_held(run));
     };
-    let run = again(storage, run).await?;
-    let proposal = proposal_of(&stored(storage, &run).await?)?;
-    let preview = proposal.ok_or_else(|| none_proposed(&run))?;
+    let proposal = proposal_of(&reading.plan)?;
+    let preview = proposal.ok_or_else(|| none_proposed(run))?;
     if !preview
         .digest
         .to_string()
@@ -259,23 +305,19 @@ pub(crate) async fn apply(
         return Err(Failure::new(Exit::Conflict, text)
             .hint(format!("`irq plan {}` shows what is proposed", run.id)));
     }
-    let judge = Judge::Person {
-        actor: actor().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?,
+    let decision = NewDecision {
+        interrupt: escape.id,
         version: escape.version,
         shown: escape
             .review
             .as_ref()
             .map_or(Digest::ZERO, |review| review.shown),
-    };
-    let choosing = Choosing {
-        id: DecisionId::generate(),
         verdict: Verdict::ModifyPlan,
         target: None,
         content: Some(revision_of(&preview, None)?),
+        remember: None,
     };
-    let decided = storage.store.decide(escape.id, judge, choosing).await;
-    let decided = decided.map_err(|error| by_change(escape.id, &error))?;
-    storage.ring(&run).await;
+    let decided = at.decide(decision).await?;
     Ok((decided, preview))
 }
 
@@ -296,7 +338,7 @@ pub(crate) fn not_held(run: &Run) -> Failure {
 ///
 /// Safe: it only reads.
 pub(crate) async fn checked(
-    storage: &Storage,
+    at: &dyn Installation,
     interrupt: &Interrupt,
     verdict: Verdict,
     content: Option<&str>,
@@ -306,12 +348,11 @@ pub(crate) async fn checked(
     else {
         return Ok(None);
     };
-    let found = storage.store.run(interrupt.run).await;
-    let Some(run) = found.map_err(|error| by_store(&error))?.filter(is_plan) else {
+    let Some(run) = at.run(interrupt.run).await?.filter(is_plan) else {
         let text = "the run carries out no plan, so no steps of it can be changed";
         return Err(Failure::new(Exit::Usage, text).hint("say it in words: --message TEXT"));
     };
-    let plan = stored(storage, &run).await?;
+    let plan = saved(at, &run).await?.ok_or_else(|| no_plan(run.id))?;
     let preview = revision.check(plan.state()).map_err(|unfit| {
         let exit = match unfit {
             agents::plan_execute::Unfit::Other { .. } => Exit::Conflict,

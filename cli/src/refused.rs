@@ -2,13 +2,14 @@
 
 use interrupts::life::AdmissionError;
 use interrupts::life::{Decider, Decision, Refusal};
-use interrupts::store::{AdmitError, ChangeError, MessageError, RunError, StoreError};
+use interrupts::store::{AdmitError, ChangeError, MessageError, RuleError, RunError, StoreError};
 use jiff::Timestamp;
 use routing_core::InterruptId;
 
 use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
 use crate::time::{ago, instant};
+use crate::visible::visible_line;
 
 /// A store that could not do its work.
 pub(crate) fn by_store(error: &StoreError) -> Failure {
@@ -51,6 +52,24 @@ pub(crate) fn by_change(interrupt: InterruptId, error: &ChangeError) -> Failure 
 pub(crate) fn no_interrupt(interrupt: impl std::fmt::Display) -> Failure {
     Failure::new(Exit::NotFound, format!("there is no interrupt {interrupt}"))
         .hint("`irq review` lists what waits for a person; is it another --store or --server?")
+}
+
+/// A rule that was not changed.
+pub(crate) fn by_rule(error: &RuleError) -> Failure {
+    match error {
+        RuleError::Unknown { rule } => no_rule(&rule.to_string()),
+        RuleError::Store(error) => by_store(error),
+        RuleError::UnknownInterrupt { .. }
+        | RuleError::Taken { .. }
+        | RuleError::Refused(_)
+        | _ => Failure::new(Exit::Failure, error.to_string()),
+    }
+}
+
+/// A rule that is not there.
+pub(crate) fn no_rule(given: &str) -> Failure {
+    let text = format!("there is no rule {}", visible_line(given));
+    Failure::new(Exit::NotFound, text).hint("`irq rules list --all` lists them")
 }
 
 /// What the life of an interrupt does not allow.

@@ -227,10 +227,7 @@ async fn appeared(
     watched: &dyn Installation,
     store: &StoreArguments,
 ) -> Option<Arc<dyn Installation>> {
-    if !watched
-        .beside()
-        .is_some_and(crate::storage::Storage::has_appeared)
-    {
+    if !watched.has_appeared() {
         return None;
     }
     installation::open(store).await.ok()

@@ -1,6 +1,7 @@
 //! Who may come in, and what he may do.
 
 mod caller;
+mod crowd;
 mod gate;
 mod host;
 mod pace;
@@ -11,6 +12,7 @@ mod token;
 
 pub use caller::role_name;
 pub(crate) use caller::{Caller, Credential};
+pub(crate) use crowd::Crowd;
 pub(crate) use gate::{Ticket, admit_only_the_known, refuse_foreign_sites};
 pub(crate) use host::HostNames;
 pub(crate) use pace::{Pace, Peer, keep_the_pace};

@@ -3,6 +3,7 @@
 mod answer;
 mod decide;
 mod plan;
+mod plan_change;
 mod publish;
 mod resume;
 mod rule;
@@ -10,6 +11,7 @@ mod stop;
 
 pub(crate) use decide::{Decided, DecisionOrder, decide, decide_all};
 pub(crate) use plan::{plan_of, preview};
+pub(crate) use plan_change::{PlanChangeOrder, change_plan, reading_of};
 pub(crate) use publish::publish;
 pub(crate) use resume::{ResumeOrder, resume};
 pub(crate) use rule::{RememberOrder, make_rule, revoke_rule, rule_named};

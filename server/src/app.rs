@@ -8,7 +8,8 @@ use routing_core::RunId;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{HostNames, Pace, Staying};
+use crate::access::{Crowd, HostNames, Pace, Staying};
+use crate::changes::PlanChanges;
 use crate::config::ServerConfig;
 use crate::feed::Feed;
 use crate::metrics::Metrics;
@@ -24,12 +25,15 @@ pub(crate) struct Shared {
     pub(crate) feed: Arc<Feed>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) pace: Pace,
+    pub(crate) crowd: Crowd,
     pub(crate) hosts: HostNames,
     pub(crate) staying: Staying,
     /// Cancelled when the server is told to stop.
     pub(crate) draining: CancellationToken,
-    /// The sockets that outlive their request.
-    pub(crate) sockets: TaskTracker,
+    /// The sockets and the changes of plans that outlive their request.
+    pub(crate) outliving: TaskTracker,
+    /// Changes of plans that are under way, or have just ended.
+    pub(crate) changes: PlanChanges,
 }
 
 impl std::ops::Deref for App {

@@ -33,8 +33,12 @@ pub struct ServerLimits {
     pub body_time: Duration,
     /// How long an answer may take to begin.
     pub answer_time: Duration,
+    /// How long a client may take nothing of what is written for it.
+    pub write_time: Duration,
     /// The most open connections.
     pub connections: usize,
+    /// The most requests of one caller that are under way at once, streams and sockets apart.
+    pub requests_at_once: usize,
     /// The most requests in a second, for each caller.
     pub requests_per_second: NonZeroU32,
     /// The most requests at once, for each caller.
@@ -65,7 +69,9 @@ impl Default for ServerLimits {
             head_time: Duration::from_secs(10),
             body_time: Duration::from_secs(15),
             answer_time: Duration::from_secs(30),
+            write_time: Duration::from_secs(30),
             connections: 16_384,
+            requests_at_once: 64,
             requests_per_second: NonZeroU32::new(200).unwrap_or(NonZeroU32::MIN),
             request_burst: NonZeroU32::new(400).unwrap_or(NonZeroU32::MIN),
             failures_per_minute: NonZeroU32::new(30).unwrap_or(NonZeroU32::MIN),

@@ -1,5 +1,7 @@
 //! Connections: how many at once, how long a head may take, and how they end.
 
+mod patience;
+
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -18,6 +20,7 @@ use tower::service_fn;
 
 use crate::access::Peer;
 use crate::config::ServerLimits;
+use patience::Patient;
 
 /// Accepts connections until it is told to stop.
 pub(crate) struct Connections {
@@ -86,6 +89,7 @@ impl Connections {
             }
         });
         let head_time = self.limits.head_time;
+        let write_time = self.limits.write_time;
         let draining = self.draining.clone();
         async move {
             // Small answers must not wait for each other's acknowledgement.
@@ -96,7 +100,10 @@ impl Connections {
             let connection = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(head_time)
-                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service))
+                .serve_connection(
+                    TokioIo::new(Patient::new(stream, write_time)),
+                    TowerToHyperService::new(service),
+                )
                 .with_upgrades();
             tokio::pin!(connection);
             let ended = tokio::select! {

@@ -4,6 +4,7 @@
 //! follows the store; readers that keep up share what it has rendered, those that are behind read the store.
 
 mod cloud_event;
+mod known;
 mod reader;
 mod socket;
 mod sse;
@@ -13,14 +14,15 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use interrupts::life::{Interrupt, Notice};
+use interrupts::life::Notice;
 use interrupts::store::{Notification, OutboxRow, Page, Store, StoreError};
-use routing_core::InterruptId;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::ServerLimits;
 use crate::metrics::Metrics;
+
+use known::{Interrupts, Known};
 
 pub(crate) use cloud_event::{FeedEvent, position_text, reset_event};
 pub(crate) use reader::{Next, Reader};
@@ -32,8 +34,6 @@ pub(crate) use topics::Filter;
 const CHUNK: u32 = 256;
 /// How many rendered events are kept for readers that keep up.
 const KEPT: usize = 8_192;
-/// How many interrupts are remembered so that their node need not be read again.
-const REMEMBERED: usize = 4_096;
 /// How often an idle feed looks, where nobody reads it.
 const IDLE_POLL: Duration = Duration::from_millis(500);
 
@@ -48,7 +48,7 @@ pub(crate) struct Feed {
     rung: Notify,
     latest: watch::Sender<u64>,
     kept: Mutex<VecDeque<Arc<FeedEvent>>>,
-    remembered: Mutex<VecDeque<(InterruptId, Arc<Interrupt>)>>,
+    known: Known,
 }
 
 impl Feed {
@@ -70,7 +70,7 @@ impl Feed {
             rung: Notify::new(),
             latest,
             kept: Mutex::default(),
-            remembered: Mutex::default(),
+            known: Known::default(),
         })
     }
 
@@ -126,9 +126,10 @@ impl Feed {
             let Some(last) = rows.last().map(|row| row.position) else {
                 return Ok(());
             };
-            for row in rows {
-                self.count(&row).await;
-                let event = Arc::new(self.render(row).await);
+            let known = self.known.of(&*self.store, &rows).await;
+            for row in &rows {
+                self.count(row, &known);
+                let event = self.render(row, &known);
                 let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.push_back(event);
                 if kept.len() > KEPT {
@@ -153,11 +154,9 @@ impl Feed {
         if let Some(events) = self.kept_after(position) {
             return Ok(events);
         }
-        let mut events = Vec::new();
-        for row in self.rows(position).await? {
-            events.push(Arc::new(self.render(row).await));
-        }
-        Ok(events)
+        let rows = self.rows(position).await?;
+        let known = self.known.of(&*self.store, &rows).await;
+        Ok(rows.iter().map(|row| self.render(row, &known)).collect())
     }
 
     /// Whether the store has told an event with this position.
@@ -179,60 +178,34 @@ impl Feed {
         Some(events.cloned().collect())
     }
 
-    async fn render(&self, row: OutboxRow) -> FeedEvent {
-        let mut interrupt = None;
-        if let Notification::Interrupt { interrupt: id, .. } = &row.notification {
-            interrupt = self.fixed_parts(*id).await;
-        }
-        FeedEvent::of(&self.instance, &row, interrupt.as_deref())
-    }
-
-    /// An interrupt, for those of its parts that never change.
-    async fn fixed_parts(&self, id: InterruptId) -> Option<Arc<Interrupt>> {
-        let found = {
-            let remembered = self
-                .remembered
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            remembered
-                .iter()
-                .rev()
-                .find(|(known, _)| *known == id)
-                .map(|(_, interrupt)| Arc::clone(interrupt))
+    fn render(&self, row: &OutboxRow, known: &Interrupts) -> Arc<FeedEvent> {
+        let interrupt = match &row.notification {
+            Notification::Interrupt { interrupt, .. } => known.get(interrupt),
+            Notification::Reroute { .. }
+            | Notification::Node { .. }
+            | Notification::Effect { .. }
+            | Notification::Message { .. }
+            | Notification::Checkpoint { .. }
+            | Notification::Rule { .. }
+            | Notification::Run { .. } => None,
         };
-        if found.is_some() {
-            return found;
-        }
-        let interrupt = Arc::new(self.store.interrupt(id).await.ok()??);
-        let mut remembered = self
-            .remembered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        remembered.push_back((id, Arc::clone(&interrupt)));
-        if remembered.len() > REMEMBERED {
-            remembered.pop_front();
-        }
-        Some(interrupt)
+        let interrupt = interrupt.map(|interrupt| &**interrupt);
+        Arc::new(FeedEvent::of(&self.instance, row, interrupt))
     }
 
-    async fn count(&self, row: &OutboxRow) {
+    fn count(&self, row: &OutboxRow, known: &Interrupts) {
         let Notification::Interrupt {
             interrupt, notice, ..
         } = &row.notification
         else {
             return;
         };
+        let Some(interrupt) = known.get(interrupt) else {
+            return;
+        };
         match notice {
-            Notice::Admitted => {
-                if let Some(interrupt) = self.fixed_parts(*interrupt).await {
-                    self.metrics.asked(&interrupt);
-                }
-            }
-            Notice::Acknowledged => {
-                if let Ok(Some(interrupt)) = self.store.interrupt(*interrupt).await {
-                    self.metrics.acknowledged(&interrupt);
-                }
-            }
+            Notice::Admitted => self.metrics.asked(interrupt),
+            Notice::Acknowledged => self.metrics.acknowledged(interrupt),
             Notice::Delivered
             | Notice::ReviewOpened
             | Notice::ReviewChanged

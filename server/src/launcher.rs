@@ -1,5 +1,6 @@
 //! The port behind which runs are executed.
 
+use agents::plan_execute::{PlanEditError, StoredPlan};
 use async_trait::async_trait;
 use interrupts::life::Actor;
 use interrupts::store::CheckpointId;
@@ -54,6 +55,50 @@ pub enum LaunchError {
     },
 }
 
+/// A change of a plan, in words that need no model yet.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum PlanWish {
+    /// The change to these steps is kept to be looked at; nothing is applied.
+    Propose {
+        /// The tasks that would be left.
+        tasks: Vec<String>,
+    },
+    /// The run's model thinks of a change, which is kept to be looked at; nothing is applied.
+    Suggest {
+        /// What is wanted, in words.
+        request: String,
+    },
+    /// The last change of the plan is taken back.
+    Undo,
+    /// The change that was taken back last is made again.
+    Redo,
+}
+
+/// A plan that shall be changed while it stands still.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanOrder {
+    /// Its run.
+    pub run: RunId,
+    /// How.
+    pub wish: PlanWish,
+    /// The version of the plan that was looked at; any where it is absent.
+    pub if_version: Option<usize>,
+    /// Who asks for it.
+    pub by: Actor,
+}
+
+/// Why a plan was not changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanOrderError {
+    /// This process cannot change it.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The plan cannot be changed so.
+    #[error(transparent)]
+    Edit(#[from] PlanEditError),
+}
+
 /// Executes runs in this process. The server asks it; whoever embeds the server provides it.
 #[async_trait]
 pub trait RunLauncher: Send + Sync {
@@ -97,6 +142,17 @@ pub trait RunLauncher: Send + Sync {
         input: Option<String>,
         by: Actor,
     ) -> Result<RunId, LaunchError>;
+
+    /// Changes a plan that stands still, with the run's own model where one is needed. The run stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanOrderError`]. The plan stands as it stood then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was changed or not; its interrupt may be claimed for some minutes. Let it come to its end instead.
+    async fn change_plan(&self, order: PlanOrder) -> Result<StoredPlan, PlanOrderError>;
 }
 
 /// Executes nothing: for a server that only shows and decides.
@@ -121,5 +177,9 @@ impl RunLauncher for NoLauncher {
         _by: Actor,
     ) -> Result<RunId, LaunchError> {
         Err(LaunchError::Unsupported)
+    }
+
+    async fn change_plan(&self, _order: PlanOrder) -> Result<StoredPlan, PlanOrderError> {
+        Err(LaunchError::Unsupported.into())
     }
 }

@@ -12,6 +12,7 @@ mod acting;
 mod address;
 mod app;
 mod body;
+mod changes;
 mod clearing;
 mod config;
 mod connections;
@@ -28,6 +29,8 @@ mod wire;
 
 pub use access::{IssueError, Issued, TokenOrder, issue_token, role_name};
 pub use config::{Remote, ServerConfig, ServerLimits};
-pub use launcher::{LaunchError, LaunchOrder, NoLauncher, RunLauncher};
+pub use launcher::{
+    LaunchError, LaunchOrder, NoLauncher, PlanOrder, PlanOrderError, PlanWish, RunLauncher,
+};
 pub use routes::openapi;
 pub use serve::{Drained, ServeError, serve};

@@ -1,6 +1,7 @@
 //! Problem documents: every refusal says what is wrong, by a code, and what to do next.
 
 mod kind;
+mod planned;
 mod refused;
 
 use axum::http::{HeaderName, HeaderValue, Uri, header};
@@ -10,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(crate) use kind::Kind;
+pub(crate) use planned::{no_plan, of_plan_order, of_plan_read, other_workflow};
 pub(crate) use refused::{
     decider, no_interrupt, no_rule, not_decided, of_change, of_launch, of_rule, of_store, of_verify,
 };

@@ -11,6 +11,7 @@ mod history;
 mod interrupt_requests;
 mod interrupts;
 mod list;
+mod plans;
 mod records;
 mod rules;
 mod runs;
@@ -24,11 +25,12 @@ pub(crate) use runs::{agents_in, told_of};
 pub(crate) use tokens::not_issued;
 
 use ::agents::{AgentKind, RouteType};
+use axum::Router;
+use axum::body::Bytes;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router};
 use routing_core::AgentType as _;
 use serde_json::{Value, json};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -66,6 +68,8 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(runs::checkpoints))
         .routes(routes!(runs::tree))
         .routes(routes!(runs::events))
+        .routes(routes!(plans::read))
+        .routes(routes!(plans::change))
         .routes(routes!(agents::list))
         .routes(routes!(agents::read))
         .routes(routes!(agents::interrupt))
@@ -93,12 +97,15 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(records::runs))
         .routes(routes!(records::run))
         .routes(routes!(records::progress))
+        .routes(routes!(records::plan))
         .routes(routes!(records::agents))
         .routes(routes!(records::checkpoints))
         .routes(routes!(records::journal))
         .routes(routes!(records::messages))
         .routes(routes!(records::interrupts))
         .routes(routes!(records::interrupt))
+        .routes(routes!(records::rules))
+        .routes(routes!(records::rule))
         .routes(routes!(records::audit))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
@@ -241,7 +248,10 @@ fn describe(operation: &mut Value) {
 pub(crate) fn router(app: App) -> Router {
     let (resources, api) = resources().split_for_parts();
     let api = described(api);
-    let described = axum::routing::get(move || std::future::ready(Json(api.clone())));
+    // Nobody in particular may ask for it, so it is written once and not for each who asks.
+    let api = Bytes::from(api.to_string());
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    let described = axum::routing::get(move || std::future::ready((kind, api.clone())));
     let router = resources
         .route("/openapi.json", described)
         .merge(page::router())

@@ -8,8 +8,9 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{HostNames, Pace, Staying};
+use crate::access::{Crowd, HostNames, Pace, Staying};
 use crate::app::{App, Shared};
+use crate::changes::PlanChanges;
 use crate::clearing::clear_up;
 use crate::config::{Remote, ServerConfig};
 use crate::connections::Connections;
@@ -73,16 +74,16 @@ pub async fn serve(
     chores.spawn(clear_up(app.clone(), stop.clone()));
     chores.close();
     connections.accept(listener).await;
-    let (open, sockets) = (connections.open(), app.sockets.clone());
-    sockets.close();
+    let (open, outliving) = (connections.open(), app.outliving.clone());
+    outliving.close();
     let ended = async {
         open.wait().await;
-        sockets.wait().await;
+        outliving.wait().await;
         chores.wait().await;
     };
     let cut = match tokio::time::timeout(drain_time, ended).await {
         Ok(()) => 0,
-        Err(_elapsed) => open.len() + sockets.len(),
+        Err(_elapsed) => open.len() + outliving.len(),
     };
     Ok(Drained { cut })
 }
@@ -98,12 +99,14 @@ async fn app_of(config: ServerConfig, stop: &CancellationToken) -> Result<App, S
     .await?;
     Ok(App::new(Shared {
         pace: Pace::new(&config.limits),
+        crowd: Crowd::new(config.limits.requests_at_once),
         hosts: HostNames::new(&config.hosts),
         staying: Staying::default(),
         feed: Arc::new(feed),
         metrics,
         draining: stop.clone(),
-        sockets: TaskTracker::new(),
+        outliving: TaskTracker::new(),
+        changes: PlanChanges::default(),
         config,
     }))
 }

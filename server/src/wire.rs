@@ -5,7 +5,9 @@ mod checkpoint;
 mod history;
 mod interrupt;
 mod named;
+mod plan;
 mod question;
+mod response_schema;
 mod rule;
 mod run;
 
@@ -16,6 +18,7 @@ pub(crate) use interrupt::{DecisionView, InterruptPage, InterruptView, kind_of};
 pub(crate) use named::{
     DecisionName, ModeName, ScopeName, TypeName, mode_name, scope_name, source_name, verdict_name,
 };
+pub(crate) use plan::{ChangedPlanView, PlanView};
 pub(crate) use question::{Question, label, request_schema, routing_schema, target_of};
 pub(crate) use rule::{ReachName, RememberBody, RulePage, RuleView};
 pub(crate) use run::{RunPage, RunView};

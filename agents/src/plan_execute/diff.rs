@@ -2,13 +2,13 @@
 
 use std::fmt::{self, Display};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use super::plan::Plan;
 
 /// A step, and what becomes of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum DiffLine {
     /// It stays where it is.
@@ -36,7 +36,7 @@ pub enum DiffLine {
 }
 
 /// What a change would do to the steps that are left.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanDiff {
     /// The steps of both, in order.
     pub lines: Vec<DiffLine>,

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use interrupts::life::{Interrupt, State, Verdict};
-use interrupts::store::{CheckpointId, Filter, Page, Run, Store, StoreError};
+use interrupts::store::{Checkpoint, CheckpointId, Filter, Page, Run, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::InterruptType;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::diff::PlanDiff;
 use super::driver::{PLAN_EXECUTE, PlanStanding};
@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const MOST_ANCESTORS: usize = 64;
 
 /// A plan as its last checkpoint holds it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredPlan {
     /// The checkpoint; of another run for a fork that has not gone on yet.
     pub checkpoint: CheckpointId,
@@ -40,7 +40,7 @@ pub struct StoredPlan {
 }
 
 /// A plan that was made or changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanVersion {
     /// Its number, from 1. An undone change is a version of its own.
     pub number: usize,
@@ -49,7 +49,7 @@ pub struct PlanVersion {
     /// Whether the plan was changed, or a change taken back or made again.
     pub kind: FactKind,
     /// What a person wanted, where it was said.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     /// How many steps were done by then.
     pub completed_steps: usize,
@@ -75,17 +75,37 @@ impl StoredPlan {
     ///
     /// Safe: it only reads.
     pub async fn read(store: &dyn Store, run: &Run) -> Result<Option<Self>, PlanReadError> {
-        let Some(id) = last_checkpoint(run) else {
+        let Some(id) = Self::place(run) else {
             return Ok(None);
         };
         let Some(checkpoint) = store.checkpoint(id).await? else {
             return Ok(None);
         };
-        Ok(Some(Self {
-            checkpoint: id,
+        Self::of(&checkpoint).map(Some)
+    }
+
+    /// The checkpoint that holds the plan of a run: its last one, or the one that it was forked off at.
+    pub fn place(run: &Run) -> Option<CheckpointId> {
+        match run.checkpoint {
+            0 => run.forked_from,
+            number => Some(CheckpointId {
+                run: run.id,
+                number,
+            }),
+        }
+    }
+
+    /// The plan that a checkpoint holds.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanReadError`] where it is of another form, or of another workflow.
+    pub fn of(checkpoint: &Checkpoint) -> Result<Self, PlanReadError> {
+        Ok(Self {
+            checkpoint: checkpoint.id,
             at: checkpoint.at,
-            standing: PlanStanding::of(&checkpoint)?,
-        }))
+            standing: PlanStanding::of(checkpoint)?,
+        })
     }
 
     /// The workflow.
@@ -125,17 +145,6 @@ impl StoredPlan {
             .as_ref()
             .map(|tasks| PlanPreview::of(self.state(), tasks))
             .transpose()
-    }
-}
-
-/// The last checkpoint of a run, or the one that it was forked off at.
-fn last_checkpoint(run: &Run) -> Option<CheckpointId> {
-    match run.checkpoint {
-        0 => run.forked_from,
-        number => Some(CheckpointId {
-            run: run.id,
-            number,
-        }),
     }
 }
 

@@ -4,28 +4,25 @@ mod given;
 
 use std::io::{self, IsTerminal};
 
-use agents::plan_execute::{
-    PlanChange, PlanPreview, PlanVersion, StoredPlan, decided_escape, escape_taking_hold,
-    plan_versions, unread_messages,
-};
+use agents::plan_execute::{PlanPreview, StoredPlan};
 use interrupts::life::Interrupt;
 use interrupts::store::Run;
 use serde_json::{Value, json};
+use server::PlanWish;
 
 use super::print;
 use super::review::told;
 use crate::address::find_run;
 use crate::arguments::{Global, PlanArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
-use crate::installation::Local;
+use crate::installation::{self, Installation};
 use crate::palette::Palette;
 use crate::plan::{
-    Page, again, apply, change, change_text, none_proposed, not_held, preview_json, preview_text,
-    proposal_of, record, refuse_other_workflow, short, stored, suggestion, unreadable,
+    Page, again, apply, change_text, none_proposed, not_held, preview_json, preview_text,
+    proposal_of, read, record, refuse_other_workflow, short, suggestion,
 };
-use crate::refused::by_store;
 use crate::reviewer::Alone;
-use crate::storage::{Storage, complete};
+use crate::storage::complete;
 use crate::view::{self, json_line};
 
 /// Shows a plan, or changes it.
@@ -39,13 +36,12 @@ pub(crate) fn plan(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let local = Local::open(store).await?;
-        let run = find_run(&local, &arguments.run).await?;
-        let storage = local.into_storage();
+        let installation = installation::open(store).await?;
+        let run = find_run(&*installation, &arguments.run).await?;
         refuse_other_workflow(&run)?;
         let palette = Palette::for_stream(&io::stdout(), global.no_color);
         let command = Command {
-            storage: &storage,
+            at: &*installation,
             run,
             arguments,
             palette,
@@ -56,7 +52,7 @@ pub(crate) fn plan(
 }
 
 struct Command<'a> {
-    storage: &'a Storage,
+    at: &'a dyn Installation,
     run: Run,
     arguments: &'a PlanArguments,
     palette: Palette,
@@ -67,8 +63,7 @@ impl Command<'_> {
     async fn perform(mut self) -> anyhow::Result<Exit> {
         let arguments = self.arguments;
         if let Some(request) = &arguments.suggest {
-            let wanted = suggestion(&self.run, request)?;
-            let plan = change(self.storage, &self.run, wanted, arguments.if_version).await?;
+            let plan = self.change(suggestion(request)?).await?;
             return self.proposed(&plan).await;
         }
         if let Some(given) = &arguments.preview {
@@ -79,14 +74,14 @@ impl Command<'_> {
             return self.apply(digest.as_deref()).await;
         }
         let turned = match (arguments.undo, arguments.redo) {
-            (true, _) => Some(PlanChange::Undo),
-            (false, true) => Some(PlanChange::Redo),
+            (true, _) => Some(PlanWish::Undo),
+            (false, true) => Some(PlanWish::Redo),
             (false, false) => None,
         };
         if let Some(turned) = turned {
-            change(self.storage, &self.run, turned, arguments.if_version).await?;
-            self.run = again(self.storage, &self.run).await?;
-            let versions = self.versions().await?;
+            self.change(turned).await?;
+            self.run = again(self.at, &self.run).await?;
+            let versions = read(self.at, &self.run).await?.versions;
             if !arguments.json
                 && let Some(last) = versions.last()
             {
@@ -96,42 +91,25 @@ impl Command<'_> {
         self.show().await
     }
 
-    async fn versions(&self) -> Result<Vec<PlanVersion>, Failure> {
-        let versions = plan_versions(&*self.storage.store, &self.run).await;
-        versions.map_err(|error| unreadable(&error))
-    }
-
-    async fn escape(&self) -> Result<Option<Interrupt>, Failure> {
-        let escape = escape_taking_hold(&*self.storage.store, &self.run).await;
-        escape.map_err(|error| by_store(&error))
+    async fn change(&self, wish: PlanWish) -> Result<StoredPlan, Failure> {
+        let if_version = self.arguments.if_version;
+        self.at.change_plan(&self.run, wish, if_version).await
     }
 
     async fn show(&self) -> anyhow::Result<Exit> {
-        let plan = stored(self.storage, &self.run).await?;
-        let versions = self.versions().await?;
-        let escape = self.escape().await?;
-        let proposal = proposal_of(&plan)?;
-        let store = &*self.storage.store;
-        let decided = decided_escape(store, &self.run, &plan).await;
-        let decided = decided.map_err(|error| by_store(&error))?;
-        let unread = unread_messages(store, &self.run, &plan).await;
-        let unread = unread.map_err(|error| by_store(&error))?;
+        let reading = read(self.at, &self.run).await?;
+        let proposal = proposal_of(&reading.plan)?;
         let text = if self.arguments.json {
-            let (escape, proposal) = (escape.as_ref(), proposal.as_ref());
-            let decided = decided.as_ref();
-            let told = record(
-                &self.run, &plan, &versions, escape, proposal, decided, unread,
-            );
-            json_line(&told)
+            json_line(&record(&self.run, &reading, proposal.as_ref()))
         } else {
             let page = Page {
                 run: &self.run,
-                plan: &plan,
-                versions: &versions,
-                escape: escape.as_ref(),
+                plan: &reading.plan,
+                versions: &reading.versions,
+                escape: reading.escape.as_ref(),
                 proposal: proposal.as_ref(),
-                decided: decided.as_ref(),
-                unread,
+                decided: reading.decided.as_ref(),
+                unread: reading.unread,
                 all_versions: self.arguments.history,
             };
             page.text(self.palette)
@@ -142,13 +120,12 @@ impl Command<'_> {
 
     /// What steps that somebody wrote would do. They are kept to be applied where the plan stands still.
     async fn preview(&self, tasks: Vec<String>) -> anyhow::Result<Exit> {
-        if self.escape().await?.is_some() {
-            let wanted = PlanChange::Propose { tasks };
-            let plan = change(self.storage, &self.run, wanted, self.arguments.if_version).await?;
+        let reading = read(self.at, &self.run).await?;
+        if reading.escape.is_some() {
+            let plan = self.change(PlanWish::Propose { tasks }).await?;
             return self.proposed(&plan).await;
         }
-        let plan = stored(self.storage, &self.run).await?;
-        let preview = PlanPreview::of(plan.state(), &tasks)
+        let preview = PlanPreview::of(reading.plan.state(), &tasks)
             .map_err(|refused| Failure::new(Exit::Usage, refused.to_string()))?;
         self.told_preview(&preview, None)?;
         Ok(Exit::Success)
@@ -158,7 +135,7 @@ impl Command<'_> {
         let Some(preview) = proposal_of(plan)? else {
             return Err(none_proposed(&self.run).into());
         };
-        let escape = self.escape().await?;
+        let escape = read(self.at, &self.run).await?.escape;
         self.told_preview(&preview, escape.as_ref())?;
         Ok(Exit::Success)
     }
@@ -200,7 +177,7 @@ impl Command<'_> {
                 }
             },
         };
-        let (decided, preview) = apply(self.storage, &self.run, &digest).await?;
+        let (decided, preview) = apply(self.at, &self.run, &digest).await?;
         let text = if self.arguments.json {
             let mut view = view::interrupt(&decided);
             if let Value::Object(view) = &mut view {
@@ -209,7 +186,7 @@ impl Command<'_> {
             }
             json_line(&view)
         } else {
-            let run = again(self.storage, &self.run).await?;
+            let run = again(self.at, &self.run).await?;
             told(&decided, Some(&run))
         };
         print(&text)?;
@@ -218,12 +195,12 @@ impl Command<'_> {
 
     /// Shows the change and asks, where there is somebody to ask; the digest of what was confirmed.
     async fn confirmed(&self) -> anyhow::Result<Option<String>> {
-        if self.escape().await?.is_none() {
+        let reading = read(self.at, &self.run).await?;
+        if reading.escape.is_none() {
             return Err(not_held(&self.run).into());
         }
-        let run = again(self.storage, &self.run).await?;
-        let plan = stored(self.storage, &run).await?;
-        let preview = proposal_of(&plan)?.ok_or_else(|| none_proposed(&run))?;
+        let run = &self.run;
+        let preview = proposal_of(&reading.plan)?.ok_or_else(|| none_proposed(run))?;
         let is_talked = io::stdin().is_terminal() && io::stderr().is_terminal();
         if !is_talked || self.arguments.json {
             let digest = short(&preview.digest);

@@ -230,16 +230,8 @@ async fn converse(
 ) -> anyhow::Result<Exit> {
     let mut answers = Vec::new();
     for interrupt in interrupts {
-        let planned = match installation.beside() {
-            Some(storage) => of_plan::paused_run(storage, interrupt)
-                .await?
-                .map(|run| (storage, run)),
-            None => None,
-        };
-        let chosen = match planned {
-            Some((storage, run)) => {
-                of_plan::converse(storage, &run, interrupt, alone, palette).await?
-            }
+        let chosen = match of_plan::paused_run(installation, interrupt).await? {
+            Some(run) => of_plan::converse(installation, &run, interrupt, alone, palette).await?,
             None => chosen::of_person(interrupt, alone)?.map(|chosen| (interrupt.clone(), chosen)),
         };
         let Some(chosen) = chosen else {
@@ -263,11 +255,8 @@ async fn show_change(
     arguments: &ReviewArguments,
     global: Global,
 ) -> anyhow::Result<()> {
-    let Some(storage) = installation.beside() else {
-        return Ok(());
-    };
     let content = chosen.content.as_deref();
-    let checked = checked(storage, interrupt, chosen.verdict, content).await?;
+    let checked = checked(installation, interrupt, chosen.verdict, content).await?;
     if let Some((preview, _bound)) = checked
         && !arguments.json
     {

@@ -3,21 +3,21 @@
 use std::io;
 
 use interrupts::rules::{RuleScope, StandingRule};
-use interrupts::store::{Page, RuleError, StandingRules, Store};
+use interrupts::store::Page;
 use jiff::Timestamp;
 use routing_core::RuleId;
 use serde_json::{Value, json};
 
 use super::print;
-use crate::actor::actor;
 use crate::arguments::{
     Global, RulesArguments, RulesCommand, RulesListArguments, RulesRevokeArguments, StoreArguments,
     verdict_name,
 };
 use crate::exit::{Exit, Failure};
+use crate::installation::{self, Installation};
 use crate::palette::{Palette, Tone};
-use crate::refused::by_store;
-use crate::storage::{Storage, complete};
+use crate::refused::no_rule;
+use crate::storage::complete;
 use crate::table::Table;
 use crate::time::instant;
 use crate::view::{json_line, kept_json};
@@ -30,26 +30,25 @@ const PAGE: u32 = 500;
 ///
 /// # Errors
 ///
-/// Where the store cannot be used, or there is no such rule.
+/// Where the installation cannot be used, there is no such rule, or it is somebody else's to revoke.
 pub(crate) fn rules(
     arguments: &RulesArguments,
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let storage = Storage::open(store).await?;
+        let installation = installation::open(store).await?;
         match &arguments.command {
-            RulesCommand::List(arguments) => list(arguments, &*storage.store, global).await,
-            RulesCommand::Revoke(arguments) => revoke(arguments, &*storage.store).await,
+            RulesCommand::List(arguments) => list(arguments, &*installation, global).await,
+            RulesCommand::Revoke(arguments) => revoke(arguments, &*installation).await,
         }
     })
 }
 
-async fn all(store: &dyn Store) -> Result<Vec<StandingRule>, Failure> {
+async fn all(installation: &dyn Installation) -> Result<Vec<StandingRule>, Failure> {
     let (mut rules, mut after) = (Vec::new(), 0);
     loop {
-        let rows = StandingRules::rules(store, Page { after, limit: PAGE }).await;
-        let rows = rows.map_err(|error| by_store(&error))?;
+        let rows = installation.rules(Page { after, limit: PAGE }).await?;
         let Some((last, _)) = rows.last() else {
             return Ok(rules);
         };
@@ -60,11 +59,11 @@ async fn all(store: &dyn Store) -> Result<Vec<StandingRule>, Failure> {
 
 async fn list(
     arguments: &RulesListArguments,
-    store: &dyn Store,
+    installation: &dyn Installation,
     global: Global,
 ) -> anyhow::Result<Exit> {
     let now = Timestamp::now();
-    let mut rules = all(store).await?;
+    let mut rules = all(installation).await?;
     rules.retain(|rule| arguments.all || rule.holds_at(now));
     if arguments.json {
         let lines: String = rules
@@ -115,21 +114,15 @@ fn reach(rule: &StandingRule) -> String {
     }
 }
 
-async fn revoke(arguments: &RulesRevokeArguments, store: &dyn Store) -> anyhow::Result<Exit> {
-    let unknown = || {
-        let text = format!("there is no rule {}", visible_line(&arguments.rule));
-        Failure::new(Exit::NotFound, text).hint("`irq rules list --all` lists them")
-    };
-    let id: RuleId = arguments.rule.parse().map_err(|_error| unknown())?;
-    let revoked = store.revoke_rule(id, actor()?).await;
-    let revoked = revoked.map_err(|error| match &error {
-        RuleError::Unknown { .. } => unknown(),
-        RuleError::Store(error) => by_store(error),
-        RuleError::UnknownInterrupt { .. }
-        | RuleError::Taken { .. }
-        | RuleError::Refused(_)
-        | _ => Failure::new(Exit::Failure, error.to_string()),
-    })?;
+async fn revoke(
+    arguments: &RulesRevokeArguments,
+    installation: &dyn Installation,
+) -> anyhow::Result<Exit> {
+    let id: RuleId = arguments
+        .rule
+        .parse()
+        .map_err(|_error| no_rule(&arguments.rule))?;
+    let revoked = installation.revoke_rule(id).await?;
     if arguments.json {
         print(&json_line(&as_json(&revoked, Timestamp::now())))?;
     } else {

@@ -1,36 +1,31 @@
 //! `irq token`: who may come into a server that uses this store.
 
+mod desk;
+
 use std::io;
 
-use interrupts::store::TokenRow;
-use interrupts::{ActorName, Digest};
-use jiff::Timestamp;
 use serde_json::{Value, json};
-use server::{TokenOrder, issue_token, role_name};
 
 use super::print;
-use crate::actor::actor;
 use crate::arguments::{
     Global, StoreArguments, TokenArguments, TokenCommand, TokenCreateArguments, TokenListArguments,
     TokenRevokeArguments,
 };
-use crate::exit::{Exit, Failure, causes};
+use crate::exit::{Exit, Failure};
+use crate::installation::TokenLine;
 use crate::palette::{Palette, Tone};
-use crate::refused::by_store;
-use crate::storage::{Storage, complete};
+use crate::storage::complete;
 use crate::table::Table;
 use crate::time::instant;
 use crate::view::json_line;
 use crate::visible::visible_line;
-
-/// How many digits of a digest name a token.
-const ID: usize = 16;
+use desk::{Desk, Makes};
 
 /// Makes, lists or revokes tokens.
 ///
 /// # Errors
 ///
-/// Where the store cannot be used, or there is no such token.
+/// Where the store or the server cannot be used, or there is no such token.
 pub(crate) fn token(
     arguments: &TokenArguments,
     store: &StoreArguments,
@@ -46,31 +41,21 @@ pub(crate) fn token(
 }
 
 async fn create(arguments: &TokenCreateArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
-    let name = ActorName::new(arguments.name.clone())
-        .map_err(|error| Failure::new(Exit::Usage, format!("--name: {error}")))?;
-    let storage = Storage::create(store).await?;
-    let order = TokenOrder {
-        name,
-        role: arguments.role.role(),
-        lifetime: arguments.lifetime,
-        once: false,
-        by: Some(actor()?),
-    };
-    let issued = issue_token(&*storage.store, order).await;
-    let issued = issued.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+    let desk = Desk::open(store, Makes::AToken).await?;
+    let made = desk.make(arguments).await?;
     if arguments.json {
-        let mut token = as_json(&issued.row, true);
-        token["secret"] = Value::String(issued.secret);
+        let mut token = as_json(&made.token);
+        token["secret"] = Value::String(made.secret);
         print(&json_line(&token))?;
         return Ok(Exit::Success);
     }
     eprintln!(
         "The secret of {} ({}), shown once; {} takes it back.",
-        visible_line(issued.row.name.as_str()),
-        role_name(issued.row.role),
-        format_args!("`irq token revoke {}`", id(issued.row.digest)),
+        visible_line(&made.token.name),
+        made.token.role,
+        format_args!("`irq token revoke {}`", made.token.id),
     );
-    print(&format!("{}\n", issued.secret))?;
+    print(&format!("{}\n", made.secret))?;
     Ok(Exit::Success)
 }
 
@@ -79,36 +64,31 @@ async fn list(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let storage = Storage::open(store).await?;
-    let now = Timestamp::now();
-    let rows = storage.store.tokens().await;
-    let all: Vec<TokenRow> = rows.map_err(|error| by_store(&error))?;
-    let rows: Vec<&TokenRow> = all
-        .iter()
-        .filter(|row| arguments.all || row.holds_among(&all, now))
-        .collect();
+    let desk = Desk::open(store, Makes::Nothing).await?;
+    let mut tokens = desk.tokens().await?;
+    tokens.retain(|token| arguments.all || token.holds);
     if arguments.json {
-        let lines: String = rows
+        let lines: String = tokens
             .iter()
-            .map(|row| json_line(&as_json(row, row.holds_among(&all, now))))
+            .map(|token| json_line(&as_json(token)))
             .collect();
         print(&lines)?;
         return Ok(Exit::Success);
     }
-    if rows.is_empty() {
+    if tokens.is_empty() {
         print("There are no tokens. `irq token create --name NAME` makes one.\n")?;
         return Ok(Exit::Success);
     }
     let mut table = Table::new(&["ID", "ROLE", "MADE", "ENDS", "STATE", "NAME"]);
-    for row in rows {
-        let ends = row.expires_at.map_or_else(|| "-".to_owned(), instant);
+    for token in &tokens {
+        let ends = token.expires_at.map_or_else(|| "-".to_owned(), instant);
         table.row(vec![
-            (Tone::Strong, id(row.digest)),
-            (Tone::Plain, role_name(row.role).to_owned()),
-            (Tone::Plain, instant(row.created_at)),
+            (Tone::Strong, token.id.clone()),
+            (Tone::Plain, token.role.clone()),
+            (Tone::Plain, instant(token.created_at)),
             (Tone::Plain, ends),
-            (Tone::Plain, state(row, &all, now).to_owned()),
-            (Tone::Plain, visible_line(row.name.as_str())),
+            (Tone::Plain, state(token).to_owned()),
+            (Tone::Plain, visible_line(&token.name)),
         ]);
     }
     print(&table.text(Palette::for_stream(&io::stdout(), global.no_color)))?;
@@ -116,70 +96,65 @@ async fn list(
 }
 
 async fn revoke(arguments: &TokenRevokeArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
-    let storage = Storage::open(store).await?;
-    let rows = storage.store.tokens().await;
-    let rows = rows.map_err(|error| by_store(&error))?;
-    let mut named = rows
-        .iter()
-        .filter(|row| row.digest.to_string().starts_with(&arguments.token));
-    let (row, next) = (named.next(), named.next());
-    let Some(row) = row.filter(|_| !arguments.token.is_empty()) else {
-        let text = format!("there is no token `{}`", arguments.token);
+    let desk = Desk::open(store, Makes::Nothing).await?;
+    let tokens = desk.tokens().await?;
+    let given = &arguments.token;
+    // Whoever has a longer part of the digest than is told may give that, too.
+    let mut named = tokens.iter().filter(|token| {
+        token.id.starts_with(given.as_str()) || given.starts_with(token.id.as_str())
+    });
+    let (token, next) = (named.next(), named.next());
+    let Some(token) = token.filter(|_| !given.is_empty()) else {
+        let text = format!("there is no token `{}`", visible_line(given));
         return Err(Failure::new(Exit::NotFound, text)
             .hint("`irq token list --all` lists them")
             .into());
     };
     if next.is_some() {
-        let text = format!("`{}` may be several tokens", arguments.token);
+        let text = format!("`{}` may be several tokens", visible_line(given));
         return Err(Failure::new(Exit::Usage, text)
             .hint("write more of its id")
             .into());
     }
-    let revoked = storage.store.revoke_token(row.digest, Some(actor()?)).await;
-    let revoked = revoked.map_err(|error| by_store(&error))?;
-    let row = revoked.as_ref().unwrap_or(row);
+    let revoked = desk.revoke(&token.id).await?;
     if arguments.json {
-        print(&json_line(&as_json(row, false)))?;
+        print(&json_line(&as_json(&revoked)))?;
     } else {
         print(&format!(
             "The token {} of {} lets nobody in any more.\n",
-            id(row.digest),
-            visible_line(row.name.as_str())
+            revoked.id,
+            visible_line(&revoked.name)
         ))?;
     }
     Ok(Exit::Success)
 }
 
-fn id(digest: Digest) -> String {
-    digest.to_string().chars().take(ID).collect()
-}
-
-fn state(row: &TokenRow, all: &[TokenRow], now: Timestamp) -> &'static str {
-    if row.revoked_at.is_some() {
+const fn state(token: &TokenLine) -> &'static str {
+    if token.revoked_at.is_some() {
         "revoked"
-    } else if row.once && row.used_at.is_some() {
+    } else if token.once && token.used_at.is_some() {
         "used"
-    } else if !row.holds_among(all, now) {
+    } else if !token.holds {
         "ended"
-    } else if row.once {
+    } else if token.once {
         "once"
-    } else if row.of.is_some() {
+    } else if token.bought_with.is_some() {
         "session"
     } else {
         "holds"
     }
 }
 
-fn as_json(row: &TokenRow, holds: bool) -> Value {
+fn as_json(token: &TokenLine) -> Value {
     json!({
-        "id": id(row.digest),
-        "name": row.name,
-        "role": role_name(row.role),
-        "created_at": row.created_at,
-        "expires_at": row.expires_at,
-        "once": row.once,
-        "revoked_at": row.revoked_at,
-        "holds": holds,
-        "bought_with": row.of.map(id),
+        "id": token.id,
+        "name": token.name,
+        "role": token.role,
+        "created_at": token.created_at,
+        "expires_at": token.expires_at,
+        "once": token.once,
+        "revoked_at": token.revoked_at,
+        "holds": token.holds,
+        "bought_with": token.bought_with,
     })
 }

@@ -2,18 +2,21 @@
 
 use std::time::Duration;
 
+use agents::plan_execute::{PlanReading, StoredPlan, change_plan};
 use agents::run::RunProgress;
 use async_trait::async_trait;
 use interrupts::IdempotencyKey;
 use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, ReviewChange, RunState, State, WithdrawCause,
 };
+use interrupts::rules::StandingRule;
 use interrupts::store::{
     Admitted, AuditRow, Checkpoint, Deciding, Filter, JournalEntry, NewMessage, NodeRow, Page, Run,
-    Store, StoredMessage, TogetherError, VerifyError,
+    StandingRules, Store, StoredMessage, TogetherError, VerifyError,
 };
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{DecisionId, InterruptId, NodeId, RunId, StopMode};
+use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode};
+use server::PlanWish;
 
 use super::{
     Installation, NewDecision, NewStop, NewText, RefusedDecisions, Requested, SentText, Verified,
@@ -23,8 +26,9 @@ use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
 use crate::keep::gone_owner;
 use crate::listing;
+use crate::plan;
 use crate::policy;
-use crate::refused::{by_admission, by_change, by_mailbox, by_store, no_interrupt};
+use crate::refused::{by_admission, by_change, by_mailbox, by_rule, by_store, no_interrupt};
 use crate::request::{self, Addressee, Stop, Wish};
 use crate::storage::{Storage, is_owned};
 
@@ -231,8 +235,35 @@ impl Installation for Local {
         progress.map_err(|error| by_store(&error))
     }
 
-    fn beside(&self) -> Option<&Storage> {
-        Some(&self.storage)
+    fn has_appeared(&self) -> bool {
+        self.storage.has_appeared()
+    }
+
+    async fn plan(&self, run: &Run) -> Result<Option<PlanReading>, Failure> {
+        let reading = PlanReading::of(self.store(), run).await;
+        reading.map_err(|error| plan::unreadable(&error))
+    }
+
+    async fn change_plan(
+        &self,
+        run: &Run,
+        wish: PlanWish,
+        if_version: Option<usize>,
+    ) -> Result<StoredPlan, Failure> {
+        let bench = plan::bench(&self.storage.store, run, me()?, if_version)?;
+        let change = plan::wanted(run, wish)?;
+        let changed = change_plan(bench, change).await;
+        changed.map_err(|error| plan::unchanged(run, &error))
+    }
+
+    async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure> {
+        let rows = StandingRules::rules(self.store(), page).await;
+        rows.map_err(|error| by_store(&error))
+    }
+
+    async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
+        let revoked = self.store().revoke_rule(id, me()?).await;
+        revoked.map_err(|error| by_rule(&error))
     }
 
     async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {

@@ -5,22 +5,27 @@ mod client;
 mod feed;
 mod refusal;
 mod runs;
+mod tokens;
 
 use std::time::Duration;
 
+use agents::plan_execute::{PlanReading, StoredPlan};
 use agents::run::RunProgress;
 use async_trait::async_trait;
 use interrupts::IdempotencyKey;
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
+use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AuditHead, AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
+    AuditHead, AuditRow, Checkpoint, CheckpointId, Filter, JournalEntry, NodeRow, Page, Run,
+    StoredMessage,
 };
 use jiff::Timestamp;
 use reqwest::{Method, StatusCode};
-use routing_core::{InterruptId, NodeId, RunId, StopMode};
+use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
+use server::PlanWish;
 
 use super::{
     Installation, NewDecision, NewStop, NewText, RefusedDecisions, Requested, SentText,
@@ -29,14 +34,15 @@ use super::{
 use crate::address::full;
 use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
-use crate::refused::no_interrupt;
+use crate::plan;
+use crate::refused::{no_interrupt, no_rule};
 use crate::request::{self, Addressee, Wish};
-use crate::storage::Storage;
 
 pub(crate) use address::Token;
 pub(crate) use client::Client;
 pub(crate) use feed::{Feed, Next};
 pub(crate) use runs::{NewRun, Resumption};
+pub(crate) use tokens::{MadeToken, TokenLine};
 
 use client::Ask;
 
@@ -74,6 +80,18 @@ struct Accepted {
 #[derive(Debug, Deserialize)]
 struct Named {
     id: InterruptId,
+}
+
+/// The plan of a run.
+#[derive(Debug, Deserialize)]
+struct PlanRecord {
+    reading: Option<PlanReading>,
+}
+
+/// The part of a changed plan that says where it is.
+#[derive(Debug, Deserialize)]
+struct Saved {
+    checkpoint: u64,
 }
 
 /// The answer to an event.
@@ -284,6 +302,63 @@ impl Installation for Remote {
             .await
     }
 
+    fn has_appeared(&self) -> bool {
+        // One that is not there is an error each time, and is asked again each time.
+        false
+    }
+
+    async fn plan(&self, run: &Run) -> Result<Option<PlanReading>, Failure> {
+        let run = run.id.to_string();
+        let parts = ["v1", "records", "runs", &run, "plan"];
+        let told: PlanRecord = self.client.read(&parts, &[]).await?;
+        Ok(told.reading)
+    }
+
+    async fn change_plan(
+        &self,
+        run: &Run,
+        wish: PlanWish,
+        if_version: Option<usize>,
+    ) -> Result<StoredPlan, Failure> {
+        let id = run.id.to_string();
+        let parts = ["v1", "runs", &id, "plan", "changes"];
+        let mut body = match wish {
+            PlanWish::Propose { tasks } => json!({"change": "propose", "tasks": tasks}),
+            PlanWish::Suggest { request } => json!({"change": "suggest", "request": request}),
+            PlanWish::Undo => json!({"change": "undo"}),
+            PlanWish::Redo => json!({"change": "redo"}),
+        };
+        body["if_version"] = json!(if_version);
+        // A model may think for longer than an answer may take.
+        let ask = Ask::to_change(Method::POST, &parts).with(body).once();
+        let changed = self.client.ask::<Saved>(ask.patiently()).await?;
+        let saved = CheckpointId {
+            run: run.id,
+            number: changed.body.checkpoint,
+        };
+        let plan = plan::saved_at(self, saved).await?;
+        plan.ok_or_else(|| plan::no_plan(run.id))
+    }
+
+    async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure> {
+        self.page(&["v1", "records", "rules"], Vec::new(), page)
+            .await
+    }
+
+    async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
+        let text = id.to_string();
+        let found: Option<StandingRule> =
+            self.client.find(&["v1", "records", "rules", &text]).await?;
+        if found.is_none() {
+            return Err(no_rule(&text));
+        }
+        let rule = ["v1", "rules", &text];
+        let ask = Ask::to_change(Method::DELETE, &rule);
+        self.client.ask::<IgnoredAny>(ask).await?;
+        let parts = ["v1", "records", "rules", &text];
+        self.client.read(&parts, &[]).await
+    }
+
     async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {
         let id = decision.interrupt.to_string();
         let parts = ["v1", "interrupts", &id, "decisions"];
@@ -293,10 +368,6 @@ impl Installation for Remote {
             .once();
         self.client.ask::<IgnoredAny>(ask).await?;
         self.now(decision.interrupt).await
-    }
-
-    fn beside(&self) -> Option<&Storage> {
-        None
     }
 
     async fn decide_together(

@@ -1,7 +1,6 @@
 //! Plans as JSON.
 
-use agents::plan_execute::{Phase, PlanPreview, PlanStep, PlanVersion, StoredPlan};
-use interrupts::life::Interrupt;
+use agents::plan_execute::{Phase, PlanPreview, PlanReading, PlanStep, PlanVersion};
 use interrupts::store::Run;
 use serde_json::{Value, json};
 
@@ -24,15 +23,9 @@ fn step(step: &PlanStep) -> Value {
 }
 
 /// Everything that is told of a plan.
-pub(crate) fn record(
-    run: &Run,
-    plan: &StoredPlan,
-    versions: &[PlanVersion],
-    escape: Option<&Interrupt>,
-    proposal: Option<&PlanPreview>,
-    decided: Option<&Interrupt>,
-    unread: usize,
-) -> Value {
+pub(crate) fn record(run: &Run, reading: &PlanReading, proposal: Option<&PlanPreview>) -> Value {
+    let (plan, versions) = (&reading.plan, &reading.versions);
+    let decided = reading.decided.as_ref();
     let state = plan.state();
     let now = plan.now();
     let next = state.plan().left().iter();
@@ -44,7 +37,7 @@ pub(crate) fn record(
         "goal": goal(run),
         "phase": state.phase().name(),
         "is_held": matches!(state.phase(), Phase::Held(_)),
-        "interrupt": escape.map(|escape| escape.id),
+        "interrupt": reading.escape.as_ref().map(|escape| escape.id),
         "version": versions.len(),
         "checkpoint": plan.checkpoint.to_string(),
         "at": plan.at,
@@ -58,7 +51,7 @@ pub(crate) fn record(
         "requested": state.flags().user_modification_request,
         "proposal": proposal.map(preview_json),
         "decided": decided.and_then(|it| it.decision.as_ref()).map(decision),
-        "unread_messages": unread,
+        "unread_messages": reading.unread,
         "can_undo": state.history().can_undo(),
         "can_redo": state.history().can_redo(),
         "versions": versions.iter().map(version).collect::<Vec<_>>(),

@@ -14,7 +14,6 @@ use crate::installation::{Installation, NewDecision, NewStop, NewText};
 use crate::plan;
 use crate::refused::no_interrupt;
 use crate::request::Addressee;
-use crate::storage::Storage;
 
 /// Carries out an action that concerns the installation.
 ///
@@ -160,21 +159,10 @@ async fn run_of(at: &dyn Installation, run: RunId) -> Result<Run, Failure> {
         .ok_or_else(|| Failure::new(Exit::NotFound, format!("there is no {run}")))
 }
 
-/// The store, for what changes plans.
-fn beside(at: &dyn Installation) -> Result<&Storage, Failure> {
-    at.beside().ok_or_else(|| {
-        Failure::new(
-            Exit::Usage,
-            "plans are changed beside the store, or on the server's page",
-        )
-        .hint("press o for the page")
-    })
-}
-
 async fn suggest(at: &dyn Installation, run: RunId, request: &str) -> Result<Done, Failure> {
     let row = run_of(at, run).await?;
-    let wanted = plan::suggestion(&row, request)?;
-    let changed = plan::change(beside(at)?, &row, wanted, None).await?;
+    let wish = plan::suggestion(request)?;
+    let changed = at.change_plan(&row, wish, None).await?;
     Ok(match plan::proposal_of(&changed)? {
         Some(preview) => Done::Proposed {
             run,
@@ -186,7 +174,7 @@ async fn suggest(at: &dyn Installation, run: RunId, request: &str) -> Result<Don
 
 async fn apply_plan(at: &dyn Installation, run: RunId, digest: &Digest) -> Result<Done, Failure> {
     let row = run_of(at, run).await?;
-    plan::apply(beside(at)?, &row, &digest.to_string()).await?;
+    plan::apply(at, &row, &digest.to_string()).await?;
     told_to_go_on(at, run).await
 }
 

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::exit::Failure;
 use crate::installation::Installation;
+use crate::plan;
 use crate::refused::by_store;
 use crate::view::goal;
 use crate::visible::visible_line;
@@ -158,13 +159,12 @@ impl Feed {
         {
             return plan.clone();
         }
-        let plan = match self.from.beside() {
-            Some(storage) if is_plan(run) => {
-                // What cannot be read is told by `irq plan`; the screens show the run without it.
-                let read = StoredPlan::read(&*storage.store, run).await;
-                read.ok().flatten().map(Arc::new)
-            }
-            Some(_) | None => None,
+        let plan = if is_plan(run) {
+            // What cannot be read is told by `irq plan`; the screens show the run without it.
+            let read = plan::saved(&*self.from, run).await;
+            read.ok().flatten().map(Arc::new)
+        } else {
+            None
         };
         self.plans.insert(run.id, (run.checkpoint, plan.clone()));
         plan

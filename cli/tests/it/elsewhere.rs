@@ -303,11 +303,7 @@ fn a_flag_goes_before_the_environment_and_two_installations_are_refused() {
 
 #[test]
 fn what_works_beside_a_store_alone_says_so() {
-    for arguments in [
-        &["purge", "--older-than", "1d"][..],
-        &["token", "list"],
-        &["serve"],
-    ] {
+    for arguments in [&["purge", "--older-than", "1d"][..], &["serve"]] {
         let mut command = irq();
         command
             .args(arguments)
@@ -319,6 +315,46 @@ fn what_works_beside_a_store_alone_says_so() {
     end(irq().args(["run", "x", "--detach"]))
         .exits_with(2)
         .says("--detach leaves a run to a server");
+}
+
+#[test]
+fn tokens_are_made_listed_and_revoked_through_a_server_by_those_who_run_it() {
+    let seed = Seed::new();
+    let served = Served::over(&seed.path());
+    let create = ["token", "create", "--name", "rita", "--role", "reviewer"];
+    let made = served.json(&[&create[..], &["--lifetime", "2h", "--json"]].concat());
+    assert_eq!(
+        (&made["name"], &made["role"]),
+        (&"rita".into(), &"reviewer".into())
+    );
+    assert!(made["expires_at"].is_string(), "{made}");
+    let secret = seed.folder.path().join("rita");
+    std::fs::write(&secret, made["secret"].as_str().unwrap()).unwrap();
+    end(&mut served.irq_as(&secret, &["ps", "--json"])).exits_with(0);
+    for list in [
+        &["token", "list", "--json"][..],
+        &["token", "list", "--all"],
+    ] {
+        let beside = seed.end(list).exits_with(0).output;
+        assert_eq!(served.end(list).exits_with(0).output, beside);
+        assert!(beside.contains("rita") && !beside.contains(made["secret"].as_str().unwrap()));
+    }
+    // A reviewer makes nobody a reviewer.
+    for refused in [&create[..], &["token", "list"], &["token", "revoke", "0"]] {
+        let refused = end(&mut served.irq_as(&secret, refused)).exits_with(77);
+        refused.says("the right to operate");
+    }
+    let id = made["id"].as_str().unwrap();
+    let revoked = served.json(&["token", "revoke", &id[..8], "--json"]);
+    assert_eq!(
+        (&revoked["id"], &revoked["holds"]),
+        (&made["id"], &false.into())
+    );
+    assert!(revoked["revoked_at"].is_string(), "{revoked}");
+    end(&mut served.irq_as(&secret, &["ps"])).exits_with(77);
+    let none = served.end(&["token", "revoke", "nothing"]).exits_with(3);
+    let beside = seed.end(&["token", "revoke", "nothing"]).exits_with(3);
+    assert_eq!(none.error_output, beside.error_output);
 }
 
 #[test]

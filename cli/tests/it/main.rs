@@ -8,6 +8,7 @@
 mod bad_input;
 mod colours;
 mod elsewhere;
+mod elsewhere_plans;
 mod events;
 mod following;
 mod help;

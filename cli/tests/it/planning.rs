@@ -3,7 +3,7 @@
 mod at_a_terminal;
 mod changing;
 mod clash;
-mod desk;
+pub(crate) mod desk;
 mod steering;
 mod watching;
 

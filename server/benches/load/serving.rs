@@ -57,6 +57,7 @@ pub(crate) async fn serve(store: &Path, questions: usize) {
     let mut config = ServerConfig::new(store, Arc::new(NoBell));
     config.limits.requests_per_second = u32::MAX.try_into().unwrap();
     config.limits.request_burst = u32::MAX.try_into().unwrap();
+    config.limits.requests_at_once = usize::MAX;
     server::serve(listener, config, CancellationToken::new())
         .await
         .unwrap();

@@ -46,6 +46,9 @@ impl Reader {
         let mut read = Vec::new();
         let mut chunk = [0; 2048];
         while !read.windows(mark.len()).any(|window| window == mark) {
+            // Whoever comes while the feed is behind is told much else first: only what may be the beginning of the
+            // mark is looked at again.
+            read.drain(..read.len().saturating_sub(mark.len()));
             let count = self.0.read(&mut chunk).await.unwrap();
             assert!(count > 0, "{}", String::from_utf8_lossy(&read));
             read.extend_from_slice(&chunk[..count]);

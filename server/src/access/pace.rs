@@ -11,6 +11,7 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::caller::Caller;
+use super::crowd::holding;
 use crate::app::App;
 use crate::config::ServerLimits;
 use crate::problem::{Kind, Problem};
@@ -83,16 +84,21 @@ fn too_fast(wait: Duration) -> Problem {
     }
 }
 
-/// Refuses a caller who asks too fast.
+/// Refuses a caller who asks too fast, or too much at once.
 pub(crate) async fn keep_the_pace(
     State(app): State<App>,
     request: Request,
     next: Next,
 ) -> Response {
-    if let Some(caller) = request.extensions().get::<Caller>()
-        && let Err(problem) = app.pace.request(caller)
-    {
-        return problem.into_response();
+    let Some(caller) = request.extensions().get::<Caller>() else {
+        return next.run(request).await;
+    };
+    let entered = app
+        .pace
+        .request(caller)
+        .and_then(|()| app.crowd.enter(caller));
+    match entered {
+        Ok(place) => holding(place, next.run(request).await),
+        Err(problem) => problem.into_response(),
     }
-    next.run(request).await
 }

@@ -1,6 +1,6 @@
 //! An event of the feed as a CloudEvent: the same bytes whenever it is told.
 
-use interrupts::life::{Interrupt, Notice, RunState, State};
+use interrupts::life::{Decider, Decision, Interrupt, Notice, RunState, State};
 use interrupts::store::{NodeActivity, Notification, OutboxRow, RuleEvent};
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::address::AgentAddress;
-use crate::wire::{activity_name, mode_name, scope_name, source_name};
+use crate::problem::decider;
+use crate::wire::{activity_name, mode_name, scope_name, source_name, verdict_name};
 
 /// What precedes the name of every event.
 const PREFIX: &str = "dev.irq.";
@@ -239,6 +240,10 @@ impl Told {
             {
                 data.insert("target".to_owned(), target.as_str().into());
                 data.insert("decision_id".to_owned(), decision.to_string().into());
+                let made = interrupt.and_then(|interrupt| interrupt.decision.as_ref());
+                if let Some(made) = made.filter(|made| made.id == *decision) {
+                    tell_decision(data, made);
+                }
             }
             // A mode only goes up, so the one at the beginning is told with the beginning alone.
             if let (Notice::Admitted, Some(interrupt)) = (notice, interrupt) {
@@ -293,6 +298,15 @@ impl Told {
             "step": step,
         });
         Self::new(topic, run, data).by(node)
+    }
+}
+
+/// What was decided, and by what: a decision never changes.
+fn tell_decision(data: &mut Map<String, Value>, made: &Decision) {
+    data.insert("decision".to_owned(), verdict_name(made.verdict).into());
+    data.insert("decided_by".to_owned(), decider(&made.by).into());
+    if let Decider::Rule { rule, .. } = &made.by {
+        data.insert("rule_id".to_owned(), rule.to_string().into());
     }
 }
 

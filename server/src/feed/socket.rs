@@ -36,14 +36,14 @@ const SILENT_BEATS: u32 = 3;
 /// Answers the upgrade, and serves the socket from then on.
 pub(crate) fn open_socket(app: App, caller: Caller, upgrade: WebSocketUpgrade) -> Response {
     let most = app.config.limits.message_bytes;
-    let sockets = app.sockets.clone();
+    let outliving = app.outliving.clone();
     upgrade
         .protocols([SUBPROTOCOL])
         .max_message_size(most)
         .max_frame_size(most)
         .on_upgrade(move |socket| {
             let session = Session::new(app, caller, socket);
-            sockets.track_future(session.serve())
+            outliving.track_future(session.serve())
         })
 }
 

@@ -107,6 +107,16 @@ kinds! {
     ResponseSchema => UNPROCESSABLE_ENTITY, "response-schema", "The answer does not fit";
     /// The target is none of the routes.
     RouteNotAllowed => UNPROCESSABLE_ENTITY, "route-not-allowed", "It cannot go there";
+    /// The plan cannot be changed so.
+    PlanRefused => UNPROCESSABLE_ENTITY, "plan-refused", "The plan cannot be changed so";
+    /// The run has saved no plan.
+    NoPlan => CONFLICT, "no-plan", "The run has no plan";
+    /// A plan is changed while it stands still for a person.
+    NotHeld => CONFLICT, "not-held", "The plan does not stand still";
+    /// Another process has the run in hand.
+    InHand => CONFLICT, "in-hand", "Somebody else has the run in hand";
+    /// The model thought of no change.
+    NoSuggestion => BAD_GATEWAY, "no-suggestion", "The model suggests nothing";
     /// The key belongs to another request.
     IdempotencyConflict => UNPROCESSABLE_ENTITY, "idempotency-conflict", "The key belongs to another request";
     /// The version that was shown is not named.

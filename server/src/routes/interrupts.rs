@@ -147,7 +147,11 @@ fn fits(query: &InboxQuery, interrupt: &Interrupt, now: Timestamp) -> bool {
     let review = interrupt.review.as_ref();
     let assignee = review.and_then(|review| review.assignee.as_ref());
     let claimed = review.and_then(|review| review.claim_at(now)).is_some();
-    is(&query.kind, kind_of(interrupt))
+    // What it is about is read from its content: only where somebody asks for it.
+    query
+        .kind
+        .as_deref()
+        .is_none_or(|wanted| wanted == kind_of(interrupt))
         && is(&query.source, source_name(interrupt.source))
         && query
             .assignee

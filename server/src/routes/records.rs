@@ -9,7 +9,7 @@ use axum::extract::{OriginalUri, State};
 use axum::response::Response;
 use interrupts::IdempotencyKey;
 use interrupts::life::{RunState, State as InterruptState};
-use interrupts::store::{Filter, Page};
+use interrupts::store::{Filter, Page, StandingRules};
 use routing_core::NodeId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,7 +19,7 @@ use ::agents::run::RunProgress;
 
 use super::list::listed;
 use crate::access::Reads;
-use crate::acting::interrupt_named;
+use crate::acting::{interrupt_named, reading_of, rule_named};
 use crate::app::App;
 use crate::parameters::{Parameters, Segment, page, wrong};
 use crate::problem::{Kind, Problem, of_store};
@@ -152,6 +152,28 @@ pub(crate) async fn progress(
     let run = app.run_named(&run).await?;
     let progress = RunProgress::of(app.store(), run.id).await;
     record(progress.map_err(|error| of_store(&error))?).map(Json)
+}
+
+/// A plan, where the run has saved one.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PlanRecord {
+    /// The plan with all that is told of it.
+    #[schema(value_type = Option<Object>)]
+    reading: Option<Value>,
+}
+
+/// The plan of a run that carries out one, with all that is told of it.
+#[utoipa::path(get, path = "/v1/records/runs/{run_id}/plan", params(("run_id" = String, Path)),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = PlanRecord)))]
+pub(crate) async fn plan(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(run): Segment,
+) -> Result<Json<PlanRecord>, Problem> {
+    let run = app.run_named(&run).await?;
+    let reading = reading_of(&app, &run).await?;
+    let reading = reading.map(record).transpose()?;
+    Ok(Json(PlanRecord { reading }))
 }
 
 /// Which agents.
@@ -308,6 +330,31 @@ pub(crate) async fn interrupt(
     Segment(id): Segment,
 ) -> Result<Json<Value>, Problem> {
     record(interrupt_named(&app, &id).await?).map(Json)
+}
+
+/// The standing rules, in the order in which they were made; those that have ended too.
+#[utoipa::path(get, path = "/v1/records/rules", params(PartQuery), extensions(("x-right" = json!("read"))),
+    responses((status = 200, body = RecordPage)))]
+pub(crate) async fn rules(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    OriginalUri(uri): OriginalUri,
+    Parameters(query): Parameters<PartQuery>,
+) -> Result<Response, Problem> {
+    let page = page(query.cursor.as_deref(), query.limit)?;
+    let rows = StandingRules::rules(app.store(), page).await;
+    answer(&uri, page, rows.map_err(|error| of_store(&error))?)
+}
+
+/// A standing rule.
+#[utoipa::path(get, path = "/v1/records/rules/{rule_id}", params(("rule_id" = String, Path)),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = Object)))]
+pub(crate) async fn rule(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    Segment(id): Segment,
+) -> Result<Json<Value>, Problem> {
+    record(rule_named(&app, &id).await?).map(Json)
 }
 
 /// The audit, each row with the text that its digest covers: whoever reads it all can check it himself.

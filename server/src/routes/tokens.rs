@@ -64,6 +64,12 @@ pub(crate) struct TokenView {
     expires_at: Option<String>,
     /// Whether it is void after its first use.
     once: bool,
+    /// When it was used, where it can be used once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used_at: Option<String>,
+    /// When it was revoked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revoked_at: Option<String>,
     /// Whether it lets anybody in now.
     holds: bool,
     /// The token that it was bought with: that of a session. It ends with that one.
@@ -81,6 +87,8 @@ impl TokenView {
             created_at: row.created_at.to_string(),
             expires_at: row.expires_at.map(|end| end.to_string()),
             once: row.once,
+            used_at: row.used_at.map(|at| at.to_string()),
+            revoked_at: row.revoked_at.map(|at| at.to_string()),
             holds,
             bought_with: of,
         }

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use super::named::{mode_name, scope_name, source_name, verdict_name};
 use super::question::{Question, label, target_of};
+use super::response_schema::ResponseSchema;
 use crate::address::AgentAddress;
 use crate::problem::decider;
 
@@ -150,7 +151,8 @@ pub(crate) struct InterruptView {
     /// What may be decided.
     pub(crate) allowed_decisions: Vec<String>,
     /// The schema of the payload of a decision.
-    pub(crate) response_schema: Value,
+    #[schema(value_type = Value)]
+    pub(crate) response_schema: ResponseSchema,
     /// Where the answer could go, and where it does.
     pub(crate) routes: Vec<RouteView>,
     /// Where the bound event sends it.
@@ -205,7 +207,7 @@ impl InterruptView {
     /// An interrupt as it is seen at a time.
     pub(crate) fn of(interrupt: &Interrupt, now: Timestamp) -> Self {
         let question = Question::of(interrupt);
-        let response_schema = question.response_schema(interrupt);
+        let response_schema = ResponseSchema::of(interrupt, &question);
         let review = interrupt.review.as_ref();
         let address = AgentAddress {
             run: interrupt.run,

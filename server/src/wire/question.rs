@@ -4,11 +4,11 @@ use agents::catalogue::{SchemaQuery, schema};
 use agents::tools::ToolMatter;
 use agents::{AgentKind, RouteType};
 use interrupts::RouteName;
-use interrupts::life::{Family, Interrupt};
+use interrupts::life::Interrupt;
 use routing_core::schema::{AnswerSchema, Dialect};
 use routing_core::{Choice, ConfirmationItem};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// The record that answers interrupts.
 const ROUTING_RECORD: &str = "InterruptRouting";
@@ -79,55 +79,6 @@ impl Question {
             own_fields,
             content,
         }
-    }
-
-    /// The schema of the answers that fit: of a question the choices, confirmations and words; of a pause the
-    /// input with which the run goes on.
-    pub(crate) fn response_schema(&self, interrupt: &Interrupt) -> Value {
-        if interrupt.family() == Family::Stop {
-            return json!({
-                "type": "object",
-                "properties": {"input": {"type": "string", "description": "What the agent is told; without it the agent goes on with what it had."}},
-                "additionalProperties": false,
-            });
-        }
-        let values: Vec<&str> = self.choices.iter().map(|choice| &*choice.value).collect();
-        let chosen = if values.is_empty() {
-            json!({"type": "array", "maxItems": 0})
-        } else {
-            json!({"type": "array", "items": {"enum": values}, "uniqueItems": true})
-        };
-        let items: Map<String, Value> = self
-            .confirmation_items
-            .iter()
-            .map(|item| {
-                let schema = json!({"type": "boolean", "description": item.prompt});
-                (item.id.clone(), schema)
-            })
-            .collect();
-        let routes: Vec<&str> = interrupt.routes.iter().map(RouteName::as_str).collect();
-        let mut properties = json!({
-            "selectedChoices": chosen,
-            "text": {"type": "string"},
-            "confirmations": {"type": "object", "properties": items, "additionalProperties": false},
-            "rerouteTo": {"enum": routes},
-        });
-        let mut definitions = None;
-        if let (Some(mut request), Value::Object(properties)) =
-            (request_schema(interrupt, None), &mut properties)
-        {
-            // References are read from the top of a schema, so that is where definitions stand.
-            if let Value::Object(request) = &mut request {
-                definitions = request.shift_remove("$defs");
-            }
-            properties.insert("editedRequest".to_owned(), request);
-        }
-        let mut schema =
-            json!({"type": "object", "properties": properties, "additionalProperties": false});
-        if let (Some(definitions), Value::Object(schema)) = (definitions, &mut schema) {
-            schema.insert("$defs".to_owned(), definitions);
-        }
-        schema
     }
 }
 

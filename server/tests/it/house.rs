@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use agents::plan_execute::{PlanBench, PlanChange, StoredPlan, change_plan};
 use async_trait::async_trait;
-use interrupts::ActorName;
 use interrupts::NoBell;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{CheckpointId, NewRun, Store};
+use interrupts::{ActorName, OwnerName};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
-use routing_core::RunId;
+use routing_core::{RunId, SystemClock};
 use serde_json::Value;
 use server::{
-    Drained, LaunchError, LaunchOrder, RunLauncher, ServerConfig, TokenOrder, issue_token, serve,
+    Drained, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher,
+    ServerConfig, TokenOrder, issue_token, serve,
 };
 use store::{MemoryStore, StoreSettings};
 use tokio::net::TcpListener;
@@ -46,6 +49,10 @@ pub(crate) struct House {
 pub(crate) struct Launches {
     store: Arc<dyn Store>,
     pub(crate) resumed: Mutex<Vec<RunId>>,
+    /// Held, no suggestion comes to its end.
+    pub(crate) thinking: Mutex<()>,
+    /// How many suggestions were thought of.
+    pub(crate) thoughts: AtomicU32,
 }
 
 #[async_trait]
@@ -96,6 +103,32 @@ impl RunLauncher for Launches {
             }),
         }
     }
+
+    async fn change_plan(&self, order: PlanOrder) -> Result<StoredPlan, PlanOrderError> {
+        let bench = PlanBench {
+            store: Arc::clone(&self.store),
+            run: order.run,
+            by: order.by,
+            owner: OwnerName::new("server").unwrap(),
+            // Who had the run in the scene is gone.
+            lost: Some(OwnerName::new("worker").unwrap()),
+            if_version: order.if_version,
+            clock: Arc::new(SystemClock),
+        };
+        let change = match order.wish {
+            PlanWish::Propose { tasks } => PlanChange::Propose { tasks },
+            PlanWish::Undo => PlanChange::Undo,
+            PlanWish::Redo => PlanChange::Redo,
+            PlanWish::Suggest { request } => {
+                // A model that thinks until the test lets it answer.
+                let _turn = self.thinking.lock().await;
+                self.thoughts.fetch_add(1, Ordering::Relaxed);
+                let tasks = vec![request];
+                PlanChange::Propose { tasks }
+            }
+        };
+        Ok(change_plan(bench, change).await?)
+    }
 }
 
 impl House {
@@ -119,6 +152,8 @@ impl House {
         let launcher = Arc::new(Launches {
             store: Arc::clone(&store),
             resumed: Mutex::default(),
+            thinking: Mutex::default(),
+            thoughts: AtomicU32::new(0),
         });
         let mut config = ServerConfig::new(Arc::clone(&store), Arc::new(NoBell));
         config.launcher = Arc::clone(&launcher) as Arc<dyn RunLauncher>;

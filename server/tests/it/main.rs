@@ -4,14 +4,18 @@
 
 mod attacks;
 mod cloud_events;
+mod crowds;
 mod decisions;
 mod feed;
 mod house;
+mod listed;
 mod page;
+mod plan_changes;
 mod plans;
 mod requests;
 mod rights;
 mod rules;
+mod rules_told;
 mod runs;
 mod scene;
 mod socket;

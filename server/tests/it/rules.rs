@@ -10,7 +10,7 @@ use crate::page::Browser;
 use crate::scene::{awaiting, delivery, open_question, question, running};
 
 /// A question that an agent has raised and that nobody has seen; whether a rule answers it.
-async fn is_answered(house: &House, run: &Run, reason: &str) -> Option<Interrupt> {
+pub(crate) async fn is_answered(house: &House, run: &Run, reason: &str) -> Option<Interrupt> {
     let admission = question(run, reason);
     let raised = RaisedQuestion {
         admission,
@@ -21,7 +21,7 @@ async fn is_answered(house: &House, run: &Run, reason: &str) -> Option<Interrupt
     applied.unwrap()
 }
 
-async fn decide(house: &House, role: &str, asked: &Interrupt, body: &Value) -> Response {
+pub(crate) async fn decide(house: &House, role: &str, asked: &Interrupt, body: &Value) -> Response {
     let path = format!("/v1/interrupts/{}/decisions", asked.id);
     let request = house.post(role, &path, body);
     let request = request.header("If-Match", format!("\"{}\"", asked.version));
@@ -29,7 +29,7 @@ async fn decide(house: &House, role: &str, asked: &Interrupt, body: &Value) -> R
     request.header("Idempotency-Key", key).send().await.unwrap()
 }
 
-async fn revoke(house: &House, role: &str, rule: &str) -> Response {
+pub(crate) async fn revoke(house: &House, role: &str, rule: &str) -> Response {
     house
         .client
         .delete(house.url(&format!("/v1/rules/{rule}")))

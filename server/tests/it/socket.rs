@@ -16,10 +16,10 @@ use crate::house::House;
 use crate::scene::{checkpoint, delivery, open_question, running};
 
 /// A client of the socket.
-struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
+pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl Socket {
-    async fn open(house: &House, role: &str) -> Self {
+    pub(crate) async fn open(house: &House, role: &str) -> Self {
         let mut request = format!("ws://{}/v1/ws", house.address)
             .into_client_request()
             .unwrap();
@@ -31,12 +31,12 @@ impl Socket {
         socket
     }
 
-    async fn send(&mut self, text: &str) {
+    pub(crate) async fn send(&mut self, text: &str) {
         self.0.send(Message::text(text.to_owned())).await.unwrap();
     }
 
     /// The text of the next frame; `None` where the socket was closed.
-    async fn text(&mut self) -> Option<String> {
+    pub(crate) async fn text(&mut self) -> Option<String> {
         loop {
             let next = tokio::time::timeout(Duration::from_secs(20), self.0.next());
             match next.await.unwrap()? {
@@ -50,13 +50,13 @@ impl Socket {
         }
     }
 
-    async fn receive(&mut self) -> Value {
+    pub(crate) async fn receive(&mut self) -> Value {
         let text = self.text().await.unwrap();
         serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}"))
     }
 
     /// The next frame of a type.
-    async fn receive_a(&mut self, kind: &str) -> Value {
+    pub(crate) async fn receive_a(&mut self, kind: &str) -> Value {
         loop {
             let frame = self.receive().await;
             if frame["type"] == kind {

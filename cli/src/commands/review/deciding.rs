@@ -53,11 +53,7 @@ pub(super) async fn deciding(
         return Err(not_open(shown).into());
     };
     let content = chosen.content.as_deref();
-    let bound = match installation.beside() {
-        Some(storage) => checked(storage, shown, chosen.verdict, content).await?,
-        // The server looks at it before it decides.
-        None => None,
-    };
+    let bound = checked(installation, shown, chosen.verdict, content).await?;
     let content = match bound {
         Some((_preview, bound)) => Some(bound),
         None => chosen.content,

@@ -6,11 +6,11 @@ use interrupts::store::Run;
 use routing_core::InterruptType;
 
 use super::chosen::Chosen;
+use crate::installation::Installation;
 use crate::palette::{Palette, Tone};
-use crate::plan::{Page, again, change, preview_text, revision_of, stored, suggestion};
-use crate::refused::{by_store, no_interrupt};
+use crate::plan::{Page, again, preview_text, revision_of, saved, suggestion};
+use crate::refused::no_interrupt;
 use crate::reviewer::Alone;
-use crate::storage::Storage;
 
 /// What to do while no change is shown, and while one is.
 const FIRST: &str =
@@ -20,14 +20,13 @@ const THEN: &str =
 
 /// The run of a pause, where it carries out a plan.
 pub(super) async fn paused_run(
-    storage: &Storage,
+    installation: &dyn Installation,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<Run>> {
     if interrupt.interrupt_type != InterruptType::Pause {
         return Ok(None);
     }
-    let found = storage.store.run(interrupt.run).await;
-    Ok(found.map_err(|error| by_store(&error))?.filter(is_plan))
+    Ok(installation.run(interrupt.run).await?.filter(is_plan))
 }
 
 /// Talks until the person decides; `None` where he leaves. The interrupt comes with the decision as it was when
@@ -37,14 +36,14 @@ pub(super) async fn paused_run(
 ///
 /// Where the terminal is broken, or the store cannot be read.
 pub(super) async fn converse(
-    storage: &Storage,
+    installation: &dyn Installation,
     run: &Run,
     pause: &Interrupt,
     alone: Alone,
     palette: Palette,
 ) -> anyhow::Result<Option<(Interrupt, Chosen)>> {
     let mut pause = pause.clone();
-    let mut text = opening(storage, run, &pause, palette).await?;
+    let mut text = opening(installation, run, &pause, palette).await?;
     let mut shown: Option<PlanPreview> = None;
     loop {
         let how = if shown.is_some() { THEN } else { FIRST };
@@ -65,8 +64,8 @@ pub(super) async fn converse(
             }
             (request, _) => {
                 shown = None;
-                let suggested = match suggestion(run, request) {
-                    Ok(wanted) => change(storage, run, wanted, None).await,
+                let suggested = match suggestion(request) {
+                    Ok(wish) => installation.change_plan(run, wish, None).await,
                     Err(failure) => Err(failure),
                 };
                 text = match suggested {
@@ -80,8 +79,7 @@ pub(super) async fn converse(
                     Err(failure) => format!("  {failure}\n"),
                 };
                 // Thinking of a change has given it a new version.
-                let now = storage.store.interrupt(pause.id).await;
-                let now = now.map_err(|error| by_store(&error))?;
+                let now = installation.interrupt(pause.id).await?;
                 pause = now.ok_or_else(|| no_interrupt(pause.id))?;
             }
         }
@@ -97,7 +95,7 @@ const fn plain(verdict: Verdict) -> Chosen {
 }
 
 async fn opening(
-    storage: &Storage,
+    installation: &dyn Installation,
     run: &Run,
     pause: &Interrupt,
     palette: Palette,
@@ -107,9 +105,9 @@ async fn opening(
         crate::visible::visible_line(&pause.reason)
     );
     let mut text = format!("\n{}\n\n", palette.paint(Tone::Waiting, &title));
-    let run = again(storage, run).await?;
+    let run = again(installation, run).await?;
     // A run that was stopped before it had a plan has none to show.
-    if let Ok(plan) = stored(storage, &run).await {
+    if let Ok(Some(plan)) = saved(installation, &run).await {
         let page = Page {
             run: &run,
             plan: &plan,

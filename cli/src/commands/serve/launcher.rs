@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use agents::plan_execute::{PlanEditError, StoredPlan, change_plan, open_escape};
 use agents::run::{RunOrder, RunStatus};
 use async_trait::async_trait;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::{CheckpointId, NewRun, Run, RunError, Store};
 use routing_core::RunId;
-use server::{LaunchError, LaunchOrder, RunLauncher};
+use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, RunLauncher};
 use tokio_util::task::TaskTracker;
 
 use super::news::has_news;
@@ -19,6 +20,7 @@ use crate::actor::actor;
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, Kept};
 use crate::listing;
+use crate::plan;
 use crate::refused::{by_run, by_store};
 use crate::storage::is_owned;
 
@@ -348,5 +350,22 @@ impl RunLauncher for Launcher {
         let begun = self.begin(forked.id, work.with_input(input)).await;
         begun.map_err(|failure| refused(&failure))?;
         Ok(forked.id)
+    }
+
+    async fn change_plan(&self, order: PlanOrder) -> Result<StoredPlan, PlanOrderError> {
+        let run = order.run;
+        let found = self.0.store().run(run).await;
+        let row = found.map_err(PlanEditError::from)?;
+        let row = row.ok_or(PlanEditError::NoRun { run })?;
+        let store = self.0.keeping.shared_store();
+        let bench = plan::bench(store, &row, order.by, order.if_version);
+        let bench = bench.map_err(|failure| refused(&failure))?;
+        let wanted = plan::wanted(&row, order.wish).map_err(|failure| refused(&failure))?;
+        let changed = change_plan(bench, wanted).await;
+        // A decision may have come while this process had the run in hand: nobody could go on with it then.
+        if matches!(open_escape(self.0.store(), &row).await, Ok(None)) {
+            self.look_again(run).await;
+        }
+        Ok(changed?)
     }
 }

@@ -27,6 +27,8 @@ const PAUSES: [Duration; 3] = [
     Duration::from_millis(400),
     Duration::from_millis(1500),
 ];
+/// How often an answer that was not there in time is asked for again, where that is reasonable.
+const MOST_WAITS: u32 = 20;
 /// The longest wait that a server may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
@@ -52,6 +54,7 @@ pub(super) struct Ask<'a> {
     body: Option<Value>,
     version: Option<u64>,
     key: Option<String>,
+    is_patient: bool,
 }
 
 impl<'a> Ask<'a> {
@@ -72,6 +75,7 @@ impl<'a> Ask<'a> {
             body: None,
             version: None,
             key: None,
+            is_patient: false,
         }
     }
 
@@ -90,6 +94,12 @@ impl<'a> Ask<'a> {
     /// With a key, so that it is one request however often it is sent.
     pub(super) fn once(mut self) -> Self {
         self.key = Some(format!("irq-{}", Uuid::now_v7().simple()));
+        self
+    }
+
+    /// Waits longer than one answer may take: sent again with its key, it is told what came of the first time.
+    pub(super) const fn patiently(mut self) -> Self {
+        self.is_patient = true;
         self
     }
 
@@ -274,8 +284,13 @@ impl Client {
     /// Sends a request, and again where the first time cannot have changed anything.
     async fn sent(&self, ask: &Ask<'_>) -> Result<(StatusCode, Vec<u8>), Failure> {
         let mut pauses = PAUSES.into_iter();
+        let mut waits = if ask.is_patient { MOST_WAITS } else { 0 };
         loop {
             let (failure, asked) = match self.attempt(ask).await {
+                Attempt::Answered(StatusCode::GATEWAY_TIMEOUT, _) if waits > 0 => {
+                    waits -= 1;
+                    continue;
+                }
                 Attempt::Answered(status, body) => return Ok((status, body)),
                 Attempt::Undone(failure, asked) => (failure, asked),
                 Attempt::Unknown(failure) if ask.is_repeatable() => (failure, None),

@@ -32,7 +32,11 @@ impl Refusal {
     pub(super) fn is_absence(&self) -> bool {
         matches!(
             self.code.as_str(),
-            "run-not-found" | "interrupt-not-found" | "agent-not-found" | "event-not-found"
+            "run-not-found"
+                | "interrupt-not-found"
+                | "agent-not-found"
+                | "event-not-found"
+                | "rule-not-found"
         )
     }
 
@@ -43,7 +47,12 @@ impl Refusal {
         } else {
             self.detail.clone()
         };
-        let failure = Failure::new(exit_of(status), text);
+        let exit = match self.code.as_str() {
+            // What failed is the model behind the server.
+            "no-suggestion" => Exit::Failure,
+            _ => exit_of(status),
+        };
+        let failure = Failure::new(exit, text);
         match self.advice() {
             Some(advice) => failure.hint(advice),
             None => failure,

@@ -9,18 +9,18 @@ use serde_json::Value;
 use crate::program::{end, irq, lines, run_in, spawn, workspace};
 
 /// A run in a process of its own.
-pub(super) struct Running {
-    pub(super) child: Child,
-    pub(super) errors: BufReader<ChildStderr>,
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    pub(crate) errors: BufReader<ChildStderr>,
 }
 
 impl Running {
-    pub(super) fn of(mut child: Child) -> Self {
+    pub(crate) fn of(mut child: Child) -> Self {
         let errors = BufReader::new(child.stderr.take().unwrap());
         Self { child, errors }
     }
 
-    pub(super) fn wait_for(&mut self, text: &str) {
+    pub(crate) fn wait_for(&mut self, text: &str) {
         let mut line = String::new();
         while !line.contains(text) {
             line.clear();
@@ -29,7 +29,7 @@ impl Running {
     }
 
     /// What it says until its end, and its exit code.
-    pub(super) fn until_its_end(mut self) -> (String, Option<i32>) {
+    pub(crate) fn until_its_end(mut self) -> (String, Option<i32>) {
         let mut seen = String::new();
         self.errors.read_to_string(&mut seen).unwrap();
         (seen, self.child.wait().unwrap().code())
@@ -37,46 +37,46 @@ impl Running {
 }
 
 /// A folder with a store in it.
-pub(super) struct Desk {
-    pub(super) folder: tempfile::TempDir,
-    pub(super) store: tempfile::TempDir,
+pub(crate) struct Desk {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) store: tempfile::TempDir,
 }
 
 impl Desk {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             folder: workspace(),
             store: tempfile::tempdir().unwrap(),
         }
     }
 
-    pub(super) fn kept(&self, mut command: Command) -> Command {
+    pub(crate) fn kept(&self, mut command: Command) -> Command {
         let file = self.store.path().join("irq.db");
         command.env("IRQ_STORE", format!("sqlite:{}", file.display()));
         command
     }
 
-    pub(super) fn run(&self) -> Command {
+    pub(crate) fn run(&self) -> Command {
         let mut command = self.kept(run_in(self.folder.path()));
         command.args(["--workflow", "plan-execute", "-v"]);
         command
     }
 
-    pub(super) fn irq(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn irq(&self, arguments: &[&str]) -> Command {
         let mut command = self.kept(irq());
         command.args(arguments);
         command
     }
 
     /// Starts a slow run, and lets it come to its first step.
-    pub(super) fn at_its_first_step(&self) -> Running {
+    pub(crate) fn at_its_first_step(&self) -> Running {
         let mut running = Running::of(spawn(self.run().args(["--pace", "60"])));
         running.wait_for("root/executor");
         running
     }
 
     /// Stops a run at its first step, from another process. Its first step is done then.
-    pub(super) fn stopped_after_its_first_step(&self) -> String {
+    pub(crate) fn stopped_after_its_first_step(&self) -> String {
         let running = self.at_its_first_step();
         let run = self.only_run()["id"].as_str().unwrap().to_owned();
         let reason = ["--reason", "let me look"];
@@ -89,19 +89,19 @@ impl Desk {
 
     /// A command that prints one JSON object.
     #[track_caller]
-    pub(super) fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let ended = end(self.irq(arguments).arg("--json")).exits_with(0);
         serde_json::from_str(&ended.output).unwrap()
     }
 
     /// How the plan of a run stands.
     #[track_caller]
-    pub(super) fn plan(&self, run: &str) -> Value {
+    pub(crate) fn plan(&self, run: &str) -> Value {
         self.json(&["plan", run])
     }
 
     /// How many answers models were asked for in a run.
-    pub(super) fn calls(&self, run: &str) -> usize {
+    pub(crate) fn calls(&self, run: &str) -> usize {
         let ended = end(&mut self.irq(&["replay", run, "--json"])).exits_with(0);
         let moments = ended.output.lines();
         let begun = moments
@@ -109,21 +109,27 @@ impl Desk {
         begun.count()
     }
 
+    /// Whether a run has a plan, and works at a step of it.
+    pub(crate) fn works_at_a_step(&self, run: &str) -> bool {
+        let ended = end(self.irq(&["plan", run]).arg("--json"));
+        serde_json::from_str::<Value>(&ended.output).is_ok_and(|plan| !plan["now"].is_null())
+    }
+
     /// The interrupts that wait for a person.
-    pub(super) fn open(&self) -> Vec<Value> {
+    pub(crate) fn open(&self) -> Vec<Value> {
         let ended = end(&mut self.irq(&["review", "--json"])).exits_with(0);
         lines(&ended.output)
     }
 
     /// The one run of the store.
-    pub(super) fn only_run(&self) -> Value {
+    pub(crate) fn only_run(&self) -> Value {
         let ended = end(&mut self.irq(&["ps", "--all", "--json"])).exits_with(0);
         let line = ended.output.lines().next().unwrap().to_owned();
         serde_json::from_str(&line).unwrap()
     }
 
     /// What the observer was told, kind by kind.
-    pub(super) fn told(&self, run: &str) -> Vec<Value> {
+    pub(crate) fn told(&self, run: &str) -> Vec<Value> {
         let ended = end(&mut self.irq(&["replay", run, "--json"])).exits_with(0);
         let moments = ended.output.lines().map(|line| {
             let moment: Value = serde_json::from_str(line).unwrap();
@@ -133,12 +139,12 @@ impl Desk {
     }
 }
 
-pub(super) fn send(child: &Child, signal: Signal) {
+pub(crate) fn send(child: &Child, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     kill_process(pid, signal).unwrap();
 }
 
-pub(super) fn run_id(text: &str) -> String {
+pub(crate) fn run_id(text: &str) -> String {
     let at = text.find("run_").unwrap();
     let rest = &text[at..];
     let end = rest
@@ -148,19 +154,19 @@ pub(super) fn run_id(text: &str) -> String {
 }
 
 /// The kinds of what was told.
-pub(super) fn kinds(told: &[Value]) -> Vec<String> {
+pub(crate) fn kinds(told: &[Value]) -> Vec<String> {
     let kinds = told.iter().map(|fact| fact["kind"].as_str().unwrap());
     kinds.map(str::to_owned).collect()
 }
 
 /// The texts of a JSON list.
-pub(super) fn texts(list: &Value) -> Vec<&str> {
+pub(crate) fn texts(list: &Value) -> Vec<&str> {
     let list = list.as_array().unwrap().iter();
     list.map(|text| text.as_str().unwrap()).collect()
 }
 
 /// The tasks of a JSON list of steps.
-pub(super) fn tasks(list: &Value) -> Vec<&str> {
+pub(crate) fn tasks(list: &Value) -> Vec<&str> {
     let list = list.as_array().unwrap().iter();
     list.map(|step| step["task"].as_str().unwrap()).collect()
 }

@@ -1,0 +1,101 @@
+//! Tokens of a server, for those who run it.
+
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::client::{Ask, Client};
+use crate::exit::Failure;
+
+/// A token as it stands. The digest that it is known by is not told, and its secret is known to nobody.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct TokenLine {
+    /// Names it.
+    pub(crate) id: String,
+    /// Who it speaks for.
+    pub(crate) name: String,
+    /// What it lets its holder do.
+    pub(crate) role: String,
+    /// When it was made.
+    pub(crate) created_at: Timestamp,
+    /// When it ends.
+    #[serde(default)]
+    pub(crate) expires_at: Option<Timestamp>,
+    /// Whether it is void after its first use.
+    pub(crate) once: bool,
+    /// When it was used, where it can be used once.
+    #[serde(default)]
+    pub(crate) used_at: Option<Timestamp>,
+    /// When it was revoked.
+    #[serde(default)]
+    pub(crate) revoked_at: Option<Timestamp>,
+    /// Whether it lets anybody in now.
+    pub(crate) holds: bool,
+    /// The token that it was bought with.
+    #[serde(default)]
+    pub(crate) bought_with: Option<String>,
+}
+
+/// A token that was made, and its secret.
+#[derive(Deserialize)]
+pub(crate) struct MadeToken {
+    /// The secret; it cannot be shown again.
+    pub(crate) secret: String,
+    /// The token.
+    pub(crate) token: TokenLine,
+}
+
+impl Client {
+    /// The tokens of the server, in the order in which they were made.
+    ///
+    /// # Errors
+    ///
+    /// What the server refuses; where it cannot be reached.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub(crate) async fn tokens(&self) -> Result<Vec<TokenLine>, Failure> {
+        self.read(&["v1", "tokens"], &[]).await
+    }
+
+    /// Makes a token. Where the answer is lost it is not asked for again: nobody knows its secret then.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::tokens`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, a token may be kept whose secret nobody knows: it lets nobody in.
+    pub(crate) async fn make_token(
+        &self,
+        name: &str,
+        role: &str,
+        lifetime: Option<SignedDuration>,
+    ) -> Result<MadeToken, Failure> {
+        let parts = ["v1", "tokens"];
+        let mut body = json!({"name": name, "role": role});
+        if let Some(lifetime) = lifetime {
+            body["lifetime_s"] = json!(lifetime.as_secs());
+        }
+        let ask = Ask::to_change(Method::POST, &parts).with(body);
+        Ok(self.ask(ask).await?.body)
+    }
+
+    /// Makes a token void, by its whole id.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::tokens`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(crate) async fn revoke_token(&self, id: &str) -> Result<TokenLine, Failure> {
+        let parts = ["v1", "tokens", id];
+        let ask = Ask::to_change(Method::DELETE, &parts);
+        Ok(self.ask(ask).await?.body)
+    }
+}

@@ -1,0 +1,136 @@
+//! How many requests of a caller are under way at once, from their beginning until the last byte of their answer was
+//! taken over by the connection.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
+
+use super::caller::Caller;
+use crate::problem::{Kind, Problem};
+
+/// Counts the requests that are under way.
+#[derive(Debug)]
+pub(crate) struct Crowd {
+    most: usize,
+    under_way: Arc<Mutex<HashMap<String, usize>>>,
+}
+
+/// A request that is under way, while it is held.
+#[derive(Debug)]
+pub(super) struct Place {
+    caller: String,
+    under_way: Arc<Mutex<HashMap<String, usize>>>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A whole number is changed at once, so a panic elsewhere leaves it whole.
+        let mut under_way = self
+            .under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = under_way.get_mut(&self.caller) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                under_way.remove(&self.caller);
+            }
+        }
+    }
+}
+
+impl Crowd {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            most,
+            under_way: Arc::default(),
+        }
+    }
+
+    /// One more request of a caller.
+    pub(super) fn enter(&self, caller: &Caller) -> Result<Place, Problem> {
+        let name = caller.actor.name.as_str();
+        let mut under_way = self
+            .under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let count = under_way.entry(name.to_owned()).or_default();
+        if *count >= self.most {
+            let problem = Problem::new(
+                Kind::RateLimited,
+                format!("{} of your requests are under way already", self.most),
+                "read the answers to the end, and ask one after the other",
+            );
+            return Err(problem.header(header::RETRY_AFTER, HeaderValue::from_static("1")));
+        }
+        *count += 1;
+        Ok(Place {
+            caller: name.to_owned(),
+            under_way: Arc::clone(&self.under_way),
+        })
+    }
+}
+
+/// An answer that holds its place until it is sent. One that does not end by itself holds none: a stream, a socket.
+pub(super) fn holding(place: Place, response: Response) -> Response {
+    let is_stream = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+    if is_stream || response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        return response;
+    }
+    let place = Arc::new(place);
+    response.map(|body| Body::new(Held { body, place }))
+}
+
+/// The body of an answer, with the place of its request.
+struct Held {
+    body: Body,
+    place: Arc<Place>,
+}
+
+/// A part of an answer: it keeps the place until the connection has written it.
+struct Part {
+    bytes: Bytes,
+    _place: Arc<Place>,
+}
+
+impl AsRef<[u8]> for Part {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl HttpBody for Held {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        frame.map_ok(|frame| {
+            frame.map_data(|bytes| {
+                Bytes::from_owner(Part {
+                    bytes,
+                    _place: Arc::clone(&self.place),
+                })
+            })
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,71 @@
+//! Changes of a plan that stands still: proposed, suggested by a model, taken back, made again.
+
+use std::sync::Arc;
+
+use agents::plan_execute::{PlanReading, StoredPlan, is_plan};
+use interrupts::Digest;
+use interrupts::store::Run;
+use uuid::Uuid;
+
+use super::keyed;
+use crate::access::{Caller, Right};
+use crate::app::App;
+use crate::launcher::{PlanOrder, PlanWish};
+use crate::problem::{Problem, of_plan_order, of_plan_read, other_workflow};
+
+/// A change that somebody wants.
+#[derive(Debug, Clone)]
+pub(crate) struct PlanChangeOrder {
+    /// Which.
+    pub(crate) wish: PlanWish,
+    /// The version of the plan that was looked at.
+    pub(crate) if_version: Option<usize>,
+    /// What makes it the same change when it is sent again.
+    pub(crate) key: Option<String>,
+}
+
+/// The plan of a run with all that is told of it; `None` where it has saved none yet.
+pub(crate) async fn reading_of(app: &App, run: &Run) -> Result<Option<PlanReading>, Problem> {
+    if !is_plan(run) {
+        return Err(other_workflow(run.id));
+    }
+    let reading = PlanReading::of(app.store(), run).await;
+    reading.map_err(|error| of_plan_read(&error))
+}
+
+/// Changes a plan that stands still. Its run does not go on by it: that is what a decision is for.
+///
+/// # Cancel safety
+///
+/// Safe: the change goes on, and the same request sent again is told what came of it.
+pub(crate) async fn change_plan(
+    app: &App,
+    caller: &Caller,
+    run: &Run,
+    order: PlanChangeOrder,
+) -> Result<Arc<StoredPlan>, Problem> {
+    Right::Decide.demand(caller)?;
+    if !is_plan(run) {
+        return Err(other_workflow(run.id));
+    }
+    let key = match order.key.as_deref() {
+        Some(key) => keyed(caller, &format!("plan {}", run.id), key),
+        None => Uuid::now_v7(),
+    };
+    let asked = Digest::of(format!("{:?} {:?}", order.wish, order.if_version).as_bytes());
+    let wanted = PlanOrder {
+        run: run.id,
+        wish: order.wish,
+        if_version: order.if_version,
+        by: caller.actor.clone(),
+    };
+    let at = app.clone();
+    let change = async move {
+        let run = wanted.run;
+        let changed = at.config.launcher.change_plan(wanted).await;
+        at.feed.nudge();
+        changed.map_err(|error| of_plan_order(run, &error, at.now()))
+    };
+    let tasks = &app.outliving;
+    app.changes.made(tasks, (key, asked), change).await
+}

@@ -1,0 +1,157 @@
+//! The schema of the payload of a decision: what belongs to one question is made for it, the rest is text that is
+//! made once.
+//!
+//! The request that a person may edit is described by a schema of tens of kilobytes, which is the same for all
+//! questions with the same origin and target. An inbox shows it with each of them.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use agents::tools::ToolMatter;
+use agents::{AgentKind, RouteType};
+use interrupts::RouteName;
+use interrupts::life::{Family, Interrupt};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+
+use super::question::{Question, request_schema, target_of};
+
+/// The schema of the payload of a decision.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ResponseSchema {
+    r#type: &'static str,
+    properties: Properties,
+    #[serde(rename = "additionalProperties")]
+    additional_properties: bool,
+    /// References are read from the top of a schema, so that is where definitions stand.
+    #[serde(rename = "$defs", skip_serializing_if = "Option::is_none")]
+    definitions: Option<Cow<'static, RawValue>>,
+}
+
+/// Of a pause the input with which the run goes on, of a question everything else.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Properties {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selected_choices: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirmations: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reroute_to: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edited_request: Option<Cow<'static, RawValue>>,
+}
+
+/// The schema of a request as text, and the definitions that it refers to.
+#[derive(Debug, Clone)]
+struct RequestText {
+    request: Cow<'static, RawValue>,
+    definitions: Option<Cow<'static, RawValue>>,
+}
+
+/// The texts that are the same for all questions with an origin and a target: there are as many as there are pairs.
+static TEXTS: LazyLock<RwLock<HashMap<(AgentKind, RouteType), RequestText>>> =
+    LazyLock::new(RwLock::default);
+
+impl ResponseSchema {
+    /// The schema of the answers that fit an interrupt.
+    pub(crate) fn of(interrupt: &Interrupt, question: &Question) -> Self {
+        if interrupt.family() == Family::Stop {
+            let told = "What the agent is told; without it the agent goes on with what it had.";
+            let input = json!({"type": "string", "description": told});
+            let properties = Properties {
+                input: Some(input),
+                ..Properties::default()
+            };
+            return Self::with(properties, None);
+        }
+        let choices = question.choices.iter();
+        let values: Vec<&str> = choices.map(|choice| &*choice.value).collect();
+        let selected_choices = if values.is_empty() {
+            json!({"type": "array", "maxItems": 0})
+        } else {
+            json!({"type": "array", "items": {"enum": values}, "uniqueItems": true})
+        };
+        let items = question.confirmation_items.iter().map(|item| {
+            let schema = json!({"type": "boolean", "description": item.prompt});
+            (item.id.clone(), schema)
+        });
+        let items: Map<String, Value> = items.collect();
+        let routes: Vec<&str> = interrupt.routes.iter().map(RouteName::as_str).collect();
+        let (edited_request, definitions) = match request_text(interrupt) {
+            Some(text) => (Some(text.request), text.definitions),
+            None => (None, None),
+        };
+        let confirmations =
+            json!({"type": "object", "properties": items, "additionalProperties": false});
+        let properties = Properties {
+            input: None,
+            selected_choices: Some(selected_choices),
+            text: Some(json!({"type": "string"})),
+            confirmations: Some(confirmations),
+            reroute_to: Some(json!({"enum": routes})),
+            edited_request,
+        };
+        Self::with(properties, definitions)
+    }
+
+    const fn with(properties: Properties, definitions: Option<Cow<'static, RawValue>>) -> Self {
+        Self {
+            r#type: "object",
+            properties,
+            additional_properties: false,
+            definitions,
+        }
+    }
+}
+
+/// The schema of the request of the one route that an interrupt's answer may take.
+fn request_text(interrupt: &Interrupt) -> Option<RequestText> {
+    if ToolMatter::of(&interrupt.content).is_some() {
+        // It is the tool's, and each tool has its own.
+        return text_of(request_schema(interrupt, None)?);
+    }
+    let origin: AgentKind = interrupt.kind.as_str().parse().ok()?;
+    let target: RouteType = target_of(interrupt).as_str().parse().ok()?;
+    // A whole value is put in, so a panic elsewhere leaves it whole.
+    let known = TEXTS.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(text) = known.get(&(origin, target)) {
+        return Some(text.clone());
+    }
+    drop(known);
+    let text = text_of(request_schema(interrupt, None)?)?;
+    let mut known = TEXTS.write().unwrap_or_else(PoisonError::into_inner);
+    let kept = known.entry((origin, target));
+    Some(kept.or_insert_with(|| lasting(text)).clone())
+}
+
+fn text_of(mut request: Value) -> Option<RequestText> {
+    let definitions = match &mut request {
+        Value::Object(request) => request.shift_remove("$defs"),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
+    };
+    let text = |value: &Value| to_raw_value(value).ok().map(Cow::Owned);
+    Some(RequestText {
+        request: text(&request)?,
+        definitions: definitions.as_ref().and_then(text),
+    })
+}
+
+/// A text that is shared from now on, as long as the process lives.
+fn lasting(text: RequestText) -> RequestText {
+    let leaked = |text: Cow<'static, RawValue>| -> Cow<'static, RawValue> {
+        Cow::Borrowed(Box::leak(text.into_owned()))
+    };
+    RequestText {
+        request: leaked(text.request),
+        definitions: text.definitions.map(leaked),
+    }
+}

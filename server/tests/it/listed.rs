@@ -1,0 +1,54 @@
+//! Lists of questions: each with everything that one needs to answer it.
+
+use interrupts::life::{Admission, Interrupt};
+use interrupts::store::Run;
+use interrupts::{KindName, RouteName};
+
+use crate::house::House;
+use crate::scene::{awaiting, question, running};
+
+/// A question of a kind of agent whose answer goes back to where it came from.
+async fn question_of(house: &House, run: &Run, kind: &str) -> Interrupt {
+    let admission = Admission {
+        kind: KindName::new(kind).unwrap(),
+        origin: RouteName::new(kind).unwrap(),
+        routes: vec![RouteName::new(kind).unwrap()],
+        ..question(run, "Where to?")
+    };
+    awaiting(&*house.store, admission).await
+}
+
+#[tokio::test]
+async fn each_question_of_a_list_describes_the_request_of_its_own_route() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let kinds = ["DISCOVERY_ORCHESTRATOR", "TICKET_ORCHESTRATOR"];
+    for kind in kinds.iter().chain(&kinds) {
+        question_of(&house, &run, kind).await;
+    }
+    let listed = house.read("/v1/interrupts?status=open").await;
+    let questions = listed["interrupts"].as_array().unwrap();
+    assert_eq!(questions.len(), 4);
+    for question in questions {
+        let id = question["id"].as_str().unwrap();
+        let routing = house
+            .read(&format!("/v1/interrupts/{id}/routing-schema"))
+            .await;
+        let (_field, request) = routing["properties"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .next()
+            .unwrap();
+        let schema = &question["response_schema"];
+        assert_eq!(&schema["properties"]["editedRequest"], request, "{id}");
+        assert_eq!(schema["$defs"], routing["$defs"], "{id}");
+        assert_eq!(schema["additionalProperties"], false);
+        let alone = house.read(&format!("/v1/interrupts/{id}")).await;
+        assert_eq!(&alone["response_schema"], schema);
+    }
+    let request =
+        |place: usize| &questions[place]["response_schema"]["properties"]["editedRequest"];
+    assert_ne!(request(0), request(1), "each has its own");
+    assert_eq!(request(0), request(2));
+}
