@@ -1,5 +1,6 @@
 //! Plans of stored runs: read, previewed, changed and decided, from any terminal.
 
+mod paying;
 mod text;
 mod view;
 
@@ -26,6 +27,7 @@ use crate::keep::{gone_owner, own_name};
 use crate::model::{ModelChoice, Rehearsal};
 use crate::refused::{by_change, by_store};
 
+pub(crate) use paying::paid;
 pub(crate) use text::{Page, change_text, preview_text, short};
 pub(crate) use view::{preview_json, record};
 

@@ -251,7 +251,7 @@ impl Installation for Local {
         if_version: Option<usize>,
     ) -> Result<StoredPlan, Failure> {
         let bench = plan::bench(&self.storage.store, run, me()?, if_version)?;
-        let change = plan::wanted(run, wish)?;
+        let change = plan::paid(self.store(), run, plan::wanted(run, wish)?, None).await?;
         let changed = change_plan(bench, change).await;
         changed.map_err(|error| plan::unchanged(run, &error))
     }

@@ -155,6 +155,11 @@ impl OuterLimits {
         }
     }
 
+    /// What models may cost, where that is limited.
+    pub(in crate::commands) fn spending(&self) -> Option<Spending> {
+        self.spending.clone()
+    }
+
     /// How long a stop may be graceful, where the command line says so.
     pub(in crate::commands) const fn grace(&self) -> Option<Duration> {
         self.grace

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agents::plan_execute::{PlanEditError, StoredPlan, change_plan, open_escape};
+use agents::plan_execute::{PlanChange, PlanEditError, StoredPlan, change_plan, open_escape};
 use agents::run::{RunOrder, RunStatus};
 use async_trait::async_trait;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::{CheckpointId, NewRun, Run, RunError, Store};
 use routing_core::RunId;
-use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, RunLauncher};
+use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
 use tokio_util::task::TaskTracker;
 
 use super::news::has_news;
@@ -62,6 +62,12 @@ impl Shared {
     fn prepare(&self, order: RunOrder, content: &str) -> Result<Work, Failure> {
         let limits = self.defaults.limits_of(content)?;
         Work::prepare(order, limits, &self.defaults)
+    }
+
+    /// A change of a plan with the model that it needs, which is paid from what the run may spend.
+    async fn wanted(&self, run: &Run, wish: PlanWish) -> Result<PlanChange, Failure> {
+        let allows = self.defaults.limits_of(&run.content)?.spending();
+        plan::paid(self.store(), run, plan::wanted(run, wish)?, allows).await
     }
 }
 
@@ -360,7 +366,8 @@ impl RunLauncher for Launcher {
         let store = self.0.keeping.shared_store();
         let bench = plan::bench(store, &row, order.by, order.if_version);
         let bench = bench.map_err(|failure| refused(&failure))?;
-        let wanted = plan::wanted(&row, order.wish).map_err(|failure| refused(&failure))?;
+        let wanted = self.0.wanted(&row, order.wish).await;
+        let wanted = wanted.map_err(|failure| refused(&failure))?;
         let changed = change_plan(bench, wanted).await;
         // A decision may have come while this process had the run in hand: nobody could go on with it then.
         if matches!(open_escape(self.0.store(), &row).await, Ok(None)) {

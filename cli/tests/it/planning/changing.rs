@@ -316,3 +316,22 @@ fn a_plan_that_cannot_go_on_is_changed_by_the_answer_to_its_question() {
     assert_eq!(tasks(&ended["done"]), ["sweep the floor"]);
     assert!(kinds(&desk.told(&run)).contains(&"system_error".to_owned()));
 }
+
+#[test]
+fn a_suggestion_is_paid_from_what_the_run_may_spend() {
+    let desk = Desk::new();
+    let prices = desk.store.path().join("prices.toml");
+    let table = "currency = \"USD\"\n\n[prices.rehearsal]\ninput = 1.0\noutput = 1000.0\n";
+    std::fs::write(&prices, table).unwrap();
+    // Enough for the plan alone: a call reserves what its longest answer may cost, here 8.192.
+    let mut run = desk.run();
+    run.args(["--budget-usd", "8.21", "--prices"]).arg(&prices);
+    end(&mut run).exits_with(8);
+    let run = desk.only_run()["id"].as_str().unwrap().to_owned();
+    let suggest = ["plan", &run, "--suggest", "add a validation step"];
+    let refused = end(&mut desk.irq(&suggest)).exits_with(1);
+    refused
+        .says("of the budget of 8.21 USD")
+        .says("was not asked");
+    assert!(desk.plan(&run)["proposal"].is_null());
+}

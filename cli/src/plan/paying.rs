@@ -1,0 +1,99 @@
+//! What a suggestion may cost: it is paid from what its run may spend in all.
+
+use std::sync::Arc;
+
+use agents::plan_execute::PlanChange;
+use agents::run::{RunOrder, RunUse};
+use interrupts::limits::{LimitReached, StopSink};
+use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Usage};
+use interrupts::store::{Run, Store};
+use routing_core::SystemClock;
+use routing_core::model::LanguageModel;
+
+use crate::exit::{Exit, Failure, causes};
+use crate::refused::by_store;
+use crate::spending::{Spending, no_price, spent};
+
+/// The call that is refused says so; the run stands still already, and nothing else has to stop.
+struct Said;
+
+impl StopSink for Said {
+    fn stop(&self, reached: LimitReached) {
+        tracing::info!(reached.message, "no suggestion is paid for");
+    }
+}
+
+/// The change; where a model thinks of it, its calls are paid from what the run may spend in all, and from what a
+/// server `allows` it. What the run has used before counts.
+///
+/// # Errors
+///
+/// Where no call can be paid, the model has no price, or what the run has used cannot be read.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(crate) async fn paid(
+    store: &dyn Store,
+    run: &Run,
+    change: PlanChange,
+    allows: Option<Spending>,
+) -> Result<PlanChange, Failure> {
+    Ok(match change {
+        PlanChange::Suggest {
+            request,
+            model,
+            constraints,
+        } => PlanChange::Suggest {
+            request,
+            model: paying(store, run, model, allows).await?,
+            constraints,
+        },
+        change @ (PlanChange::Propose { .. } | PlanChange::Undo | PlanChange::Redo) => change,
+    })
+}
+
+async fn paying(
+    store: &dyn Store,
+    run: &Run,
+    model: Arc<dyn LanguageModel>,
+    allows: Option<Spending>,
+) -> Result<Arc<dyn LanguageModel>, Failure> {
+    let order = RunOrder::from_content(&run.content)
+        .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+    let used = RunUse::of(store, run.id).await;
+    let used = used.map_err(|error| by_store(&error))?;
+    let allowance = used.allowance.unwrap_or(order.allowance);
+    let own = allowance.budget.as_ref().map(Spending::ordered);
+    let spending = [own.transpose()?, allows].into_iter().flatten();
+    let Some(Spending { limit, prices }) = spending.min_by_key(|spending| spending.limit) else {
+        return Ok(model);
+    };
+    let price = prices
+        .price(model.name())
+        .map_err(|error| no_price(&error))?;
+    let bound = CallBound::default();
+    let budget = Budget::new(BudgetConfig {
+        limit,
+        spent: spent(&used.calls, &price, bound),
+        warn_at: 80,
+        prices,
+        sink: Arc::new(Said),
+        clock: Arc::new(SystemClock),
+    });
+    let probe = budget.reserve(model.name(), 0, bound.longest_answer);
+    probe
+        .map_err(|refusal| too_dear(run, &refusal.to_string()))?
+        .settle(Usage::NOT_BILLED);
+    let paid = BudgetedModel::new(model, budget, bound);
+    Ok(Arc::new(paid.map_err(|error| no_price(&error))?))
+}
+
+/// The money of a run does not reach for a suggestion.
+fn too_dear(run: &Run, reached: &str) -> Failure {
+    let text = format!("the model was not asked: {reached}");
+    Failure::new(Exit::Failure, text).hint(format!(
+        "write the steps yourself: irq plan {0} --preview @FILE; `irq resume {0} --budget-usd AMOUNT` allows more",
+        run.id
+    ))
+}
