@@ -182,6 +182,7 @@ pub(crate) async fn plan(
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentQuery {
     /// Only this one, by its id in the run.
+    #[param(pattern = "^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$", max_length = 200)]
     node_id: Option<String>,
     /// Where a part before ended.
     cursor: Option<String>,
@@ -298,25 +299,23 @@ pub(crate) async fn interrupts(
     Parameters(query): Parameters<InterruptQuery>,
 ) -> Result<Response, Problem> {
     let page = page(query.cursor.as_deref(), query.limit)?;
+    // What is wrong is refused also where the key alone says which one is meant.
+    let states: Vec<InterruptState> = named("states", query.states.as_deref())?;
+    let node = query
+        .node_id
+        .map(|node| NodeId::new(node).map_err(|error| wrong("node_id", error.to_string())))
+        .transpose()?;
     if let Some(key) = query.key {
         let key = IdempotencyKey::new(key).map_err(|error| wrong("key", error.to_string()))?;
         let found = app.store().interrupt_of(&key).await;
         let found = found.map_err(|error| of_store(&error))?;
         return answer(&uri, page, found.map(|interrupt| (0, interrupt)));
     }
-    let states: Vec<InterruptState> = named("states", query.states.as_deref())?;
-    let node = query
-        .node_id
-        .map(|node| NodeId::new(node).map_err(|error| wrong("node_id", error.to_string())));
     let run = match &query.run_id {
         Some(run) => Some(app.run_named(run).await?.id),
         None => None,
     };
-    let filter = Filter {
-        run,
-        node: node.transpose()?,
-        states,
-    };
+    let filter = Filter { run, node, states };
     let rows = app.store().interrupts(&filter, page).await;
     answer(&uri, page, rows.map_err(|error| of_store(&error))?)
 }

@@ -3,8 +3,9 @@
 use interrupts::life::{Admission, Interrupt};
 use interrupts::store::Run;
 use interrupts::{KindName, RouteName};
+use reqwest::StatusCode;
 
-use crate::house::House;
+use crate::house::{House, problem};
 use crate::scene::{awaiting, question, running};
 
 /// A question of a kind of agent whose answer goes back to where it came from.
@@ -51,4 +52,21 @@ async fn each_question_of_a_list_describes_the_request_of_its_own_route() {
         |place: usize| &questions[place]["response_schema"]["properties"]["editedRequest"];
     assert_ne!(request(0), request(1), "each has its own");
     assert_eq!(request(0), request(2));
+}
+
+#[tokio::test]
+async fn what_is_wrong_in_a_query_for_records_is_refused_whatever_else_it_names() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    for query in [
+        "interrupts?states=done".to_owned(),
+        "interrupts?key=evt-1&states=done".to_owned(),
+        "interrupts?key=evt-1&node_id=no%20node".to_owned(),
+        format!("runs/{}/agents?node_id=no%20node", run.id),
+    ] {
+        let path = format!("/v1/records/{query}");
+        let refused = house.get("viewer", &path).send().await.unwrap();
+        let told = problem(refused, StatusCode::BAD_REQUEST).await;
+        assert_eq!(told["code"], "invalid-parameter", "{query}");
+    }
 }
