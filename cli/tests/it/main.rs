@@ -32,6 +32,7 @@ mod seed;
 mod served;
 mod server;
 mod serving;
+mod serving_by_itself;
 mod serving_terms;
 mod signals;
 mod suggesting;
