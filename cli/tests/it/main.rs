@@ -42,4 +42,5 @@ mod tools;
 mod tour;
 mod troubled;
 mod watching;
+mod watching_slow;
 mod whole_run;
