@@ -188,11 +188,16 @@ fn over_a_slow_link_no_key_is_lost_and_esc_interrupts_before_what_was_drawn_is_s
 #[test]
 fn a_terminal_that_takes_nothing_holds_up_no_end() {
     let seed = Seed::new();
-    seed.run();
+    let run = seed.run();
     let mut link = Link::of(&seed);
-    // It asks what the terminal can do first, and has its keys from then on.
-    thread::sleep(Duration::from_secs(3));
-    flood(&mut link);
+    // More than any terminal keeps for whoever reads late.
+    for _ in 0..4 {
+        flood(&mut link);
+    }
+    link.press("1jj\x1b");
+    until("keys are heard though nothing is read", || {
+        !seed.interrupts(&run).is_empty()
+    });
     let id = Pid::from_child(&link.child);
     kill_process(id, Signal::TERM).unwrap();
     let begun = Instant::now();
