@@ -44,6 +44,16 @@
       new Notification("A question waits for you", { tag: "irq", body: `${waiting} open` });
     }
   };
+  // What is chosen in the list stays chosen when the list is read again; what has changed since is another version.
+  let chosen = [];
+  document.addEventListener("htmx:beforeSwap", () => {
+    chosen = [...document.querySelectorAll("#list [name=chosen]:checked")].map((box) => box.value);
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    for (const box of document.querySelectorAll("#list [name=chosen]")) {
+      if (chosen.includes(box.value)) box.checked = true;
+    }
+  });
   document.addEventListener("htmx:afterSwap", count);
   count();
 

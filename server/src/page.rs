@@ -26,6 +26,7 @@ pub(crate) fn router() -> Router<App> {
     Router::new()
         .route("/", get(inbox::show))
         .route("/inbox", get(inbox::list))
+        .route("/inbox/decide", post(inbox::decide))
         .route(
             "/review/{interrupt_id}",
             get(review::show).post(review::decide),

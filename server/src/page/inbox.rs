@@ -1,5 +1,7 @@
 //! The inbox: what waits for a person.
 
+mod together;
+
 use std::collections::HashMap;
 
 use axum::extract::State;
@@ -12,13 +14,15 @@ use serde::Deserialize;
 
 use super::layout::{Place, page, refused, state, time};
 use super::visitor::Visitor;
-use crate::access::Caller;
+use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::parameters::Parameters;
 use crate::problem::{Problem, of_store};
 use crate::routes::{InboxQuery, find_interrupts, waiting};
 use crate::visible::visible;
 use crate::wire::{RunView, kind_of, label};
+
+pub(super) use together::decide;
 
 /// The priority of what agents ask; what is below it goes before.
 const USUAL: u8 = 10;
@@ -190,6 +194,7 @@ async fn parts(app: &App, caller: &Caller, shown: &Shown) -> Result<Parts, Probl
         goals: &goals,
         next,
         waiting: counts.open,
+        may_decide: Right::Decide.is_of(caller.actor.role),
     };
     Ok(Parts {
         rows: table(&listed, shown, now),
@@ -219,6 +224,8 @@ struct Listed<'rows> {
     next: Option<String>,
     /// How many wait for a person, whatever is shown.
     waiting: usize,
+    /// Whether whoever looks may decide.
+    may_decide: bool,
 }
 
 fn is_mine(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> bool {
@@ -248,20 +255,32 @@ fn table(listed: &Listed<'_>, shown: &Shown, now: Timestamp) -> Markup {
         @if found.is_empty() {
             (nothing(shown))
         } @else {
-            ul.cards {
-                @for interrupt in found {
-                    li.card data-testid="interrupt" data-state=(interrupt.state.name()) {
-                        h2 { a href=(format!("/review/{}", interrupt.id)) { (visible(&one_line(&interrupt.reason))) } }
-                        (facts(interrupt, now))
-                        @if let Some(goal) = listed.goals.get(&interrupt.run).filter(|goal| !goal.is_empty()) {
-                            p.facts { span { "For: " (visible(&one_line(goal))) } }
-                        }
-                    }
+            @let together = listed.may_decide && shown.tab == Tab::Open && together::is_possible(found);
+            @let cards = html! {
+                ul.cards {
+                    @for interrupt in found { (card(interrupt, listed, together, now)) }
                 }
-            }
+            };
+            @if together {
+                form method="post" action="/inbox/decide" { (cards) (together::buttons()) }
+            } @else { (cards) }
         }
         @if let (Some(next), Some(tab)) = (&listed.next, tab_name(shown.tab)) {
             p { a href=(format!("/?tab={tab}&cursor={next}")) { "More" } }
+        }
+    }
+}
+
+fn card(interrupt: &Interrupt, listed: &Listed<'_>, together: bool, now: Timestamp) -> Markup {
+    let goal = listed.goals.get(&interrupt.run);
+    html! {
+        li.card data-testid="interrupt" data-state=(interrupt.state.name()) {
+            h2 { a href=(format!("/review/{}", interrupt.id)) { (visible(&one_line(&interrupt.reason))) } }
+            (facts(interrupt, now))
+            @if let Some(goal) = goal.filter(|goal| !goal.is_empty()) {
+                p.facts { span { "For: " (visible(&one_line(goal))) } }
+            }
+            @if together { (together::choose(interrupt)) }
         }
     }
 }

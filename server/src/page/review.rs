@@ -284,7 +284,7 @@ fn body_with(
                 }
             }
         }
-        (destination(interrupt))
+        @if interrupt.family() == Family::Question { (destination(interrupt)) }
         @match (DecisionView::of(interrupt), &ended, may) {
             (Some(decision), _, _) => (result(&decision, interrupt, next, now)),
             (None, Some(problem), _) => (banner(problem)),
