@@ -43,4 +43,5 @@ mod tour;
 mod troubled;
 mod watching;
 mod watching_slow;
+mod watching_windows;
 mod whole_run;

@@ -14,7 +14,7 @@ use crate::served::Served;
 const PATIENCE: u64 = 30_000;
 
 /// The screens, and the shell around them, which shows what they leave of the terminal.
-fn start(seed: &Seed) -> PtySession {
+pub(crate) fn start(seed: &Seed) -> PtySession {
     start_with(&format!("--silent --store {}", seed.path().display()))
 }
 
@@ -62,13 +62,13 @@ fn resize(terminal: &str, rows: &str, columns: &str) {
     assert!(done.success());
 }
 
-fn press(screen: &mut PtySession, keys: &str) {
+pub(crate) fn press(screen: &mut PtySession, keys: &str) {
     screen.send(keys).unwrap();
     screen.flush().unwrap();
 }
 
 /// Leaves, and looks whether the terminal is as it was.
-fn leave(screen: &mut PtySession) {
+pub(crate) fn leave(screen: &mut PtySession) {
     press(screen, "\x04");
     let modes = screen.exp_string("LEFT").unwrap();
     assert!(modes.contains("?1049l"), "the screen was not given back");
@@ -80,7 +80,7 @@ fn leave(screen: &mut PtySession) {
 }
 
 /// Waits until something is so in the store.
-fn until(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
         assert!(begun.elapsed() < Duration::from_secs(30), "never: {what}");
