@@ -3,7 +3,7 @@
 //! The screen is drawn in pieces, each with what has changed, so what is looked for stands nowhere else.
 
 use interrupts::life::{Evidence, Interrupt, RunState, Scope, State, Verdict};
-use interrupts::store::{Interrupts, Run};
+use interrupts::store::{Interrupts, Messages, Page, Run};
 use routing_core::InterruptType;
 use serde_json::{Value, json};
 
@@ -144,6 +144,16 @@ fn esc_on_a_run_that_is_paused_already_asks_nothing_of_anybody() {
     let mut screen = start(&seed);
     press(&mut screen, "jj\x1b");
     screen.exp_string("resume").unwrap();
+    // No window has opened: what is typed now is a message, and by then nothing was asked for.
+    press(&mut screen, "\tQXZ\r");
+    let page = Page {
+        after: 0,
+        limit: 10,
+    };
+    until("the message is sent", || {
+        let sent = seed.wait(seed.store.messages(run.id, page));
+        !sent.unwrap().is_empty()
+    });
     assert!(seed.interrupts(&run).is_empty());
     leave(&mut screen);
 }
