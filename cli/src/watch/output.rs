@@ -12,6 +12,8 @@ use tokio::sync::Notify;
 
 /// How much is written at a time: as much as may still go out once the rest is given up.
 const PIECE: usize = 256;
+/// How long a terminal that takes nothing is left alone.
+const AGAIN: Duration = Duration::from_millis(5);
 
 /// Collects what is drawn, and sends it on its way. Clones share it.
 #[derive(Clone)]
@@ -76,14 +78,17 @@ impl Shared {
     }
 
     fn write(&self, terminal: &mut impl Write, sent: &[u8]) -> io::Result<()> {
-        for piece in sent.chunks(PIECE) {
-            if self.way().is_given_up {
-                return Ok(());
+        let mut rest = sent;
+        while !rest.is_empty() && !self.way().is_given_up {
+            match terminal.write(&rest[..rest.len().min(PIECE)]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => rest = &rest[count..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(AGAIN),
+                Err(error) => return Err(error),
             }
-            terminal.write_all(piece)?;
-            terminal.flush()?;
         }
-        Ok(())
+        terminal.flush()
     }
 }
 
@@ -173,11 +178,18 @@ impl Write for Output {
     }
 }
 
-/// The terminal, without the lock of the standard output: whoever gives it back must not wait for whoever writes.
+/// The terminal, opened anew and so that a write never waits: a write that waits has the terminal's own lock, and
+/// whoever gives the terminal back would wait for it. Where it cannot be opened, it is as it was given.
 #[cfg(unix)]
 fn own_terminal() -> io::Result<std::fs::File> {
+    use rustix::fs::{Mode, OFlags, open};
     use std::os::fd::AsFd;
-    let own = io::stdout().as_fd().try_clone_to_owned()?;
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let named = rustix::termios::ttyname(io::stdout(), Vec::new());
+    let own = match named.and_then(|name| open(&name, flags, Mode::empty())) {
+        Ok(own) => own,
+        Err(_no_name) => io::stdout().as_fd().try_clone_to_owned()?,
+    };
     Ok(own.into())
 }
 

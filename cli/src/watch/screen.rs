@@ -3,11 +3,13 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use crossterm::cursor::Show;
 use crossterm::event::{
     DisableBracketedPaste, EnableBracketedPaste, KeyboardEnhancementFlags,
     PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
-use crossterm::{execute, queue, terminal};
+use crossterm::terminal::LeaveAlternateScreen;
+use crossterm::{queue, terminal};
 use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 
@@ -81,21 +83,31 @@ impl TakenScreen {
     }
 }
 
+impl TakenScreen {
+    /// Writes what makes the terminal what it was.
+    fn give_back(&self, to: &mut impl Write) -> io::Result<()> {
+        if self.tells_keys_apart {
+            queue!(to, PopKeyboardEnhancementFlags)?;
+        }
+        queue!(to, DisableBracketedPaste, LeaveAlternateScreen, Show)
+    }
+}
+
 impl Drop for TakenScreen {
     fn drop(&mut self) {
-        let mut terminal = io::stdout();
         // There is nobody left to tell of a failure.
-        if !self.output.end(PATIENCE) {
+        let mut output = self.output.clone();
+        let _ = self.give_back(&mut output);
+        let _ = output.send();
+        if !output.end(PATIENCE) {
             output::discard();
-            let _ = self.output.waits(PATIENCE);
+            let _ = output.waits(PATIENCE);
+            let mut terminal = io::stdout();
             let _ = terminal.write_all(CANCEL);
+            let _ = self.give_back(&mut terminal);
+            let _ = terminal.flush();
         }
-        if self.tells_keys_apart {
-            let _ = execute!(terminal, PopKeyboardEnhancementFlags);
-        }
-        let _ = execute!(terminal, DisableBracketedPaste);
-        ratatui::restore();
-        let _ = terminal.flush();
+        let _ = terminal::disable_raw_mode();
     }
 }
 

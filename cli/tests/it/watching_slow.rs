@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use interrupts::life::State;
 use interrupts::store::{Messages, Page};
 use rexpect::session::{PtySession, spawn_command};
+use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -30,6 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A terminal whose other side reads as this test says, and the screens on it.
 struct Link {
     master: File,
+    name: String,
     child: Child,
     shown: Arc<Mutex<Vec<u8>>>,
     reads_fast: Arc<AtomicBool>,
@@ -67,6 +69,7 @@ impl Link {
             .unwrap();
         Self {
             master: File::from(master),
+            name: name.to_str().unwrap().to_owned(),
             child,
             shown: Arc::default(),
             reads_fast: Arc::default(),
@@ -89,6 +92,13 @@ impl Link {
             }
         }));
         self
+    }
+
+    /// Lets the terminal keep as much as it can for whoever reads late, so that it takes nothing more.
+    fn is_full(&self) {
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let mut slave = File::from(open(&*self.name, flags, Mode::empty()).unwrap());
+        while slave.write(&[b'.'; 1_000]).is_ok() {}
     }
 
     fn press(&mut self, keys: &str) {
@@ -190,13 +200,18 @@ fn a_terminal_that_takes_nothing_holds_up_no_end() {
     let seed = Seed::new();
     let run = seed.run();
     let mut link = Link::of(&seed);
-    // More than any terminal keeps for whoever reads late.
-    for _ in 0..4 {
-        flood(&mut link);
-    }
     link.press("1jj\x1b");
-    until("keys are heard though nothing is read", || {
-        !seed.interrupts(&run).is_empty()
+    until("a pause", || !seed.interrupts(&run).is_empty());
+    link.press("\x1b");
+    until("the pause is taken back", || {
+        let asked = seed.interrupts(&run);
+        asked.iter().all(|pause| pause.state == State::Cancelled)
+    });
+    link.is_full();
+    flood(&mut link);
+    link.press("1jj\x1b");
+    until("keys are heard though nothing is taken", || {
+        seed.interrupts(&run).len() > 1
     });
     let id = Pid::from_child(&link.child);
     kill_process(id, Signal::TERM).unwrap();
