@@ -73,24 +73,23 @@ impl Keeping {
     ///
     /// [`NameError`] where this process can be given no name.
     pub(crate) fn over(storage: Storage, policy: &Policy) -> Result<Self, NameError> {
-        let times = Times {
-            // Each hook keeps to its own time; this is for one that does not.
-            hook: policy.longest_handler_limit() + AFTER_ITS_TIME,
-            ..Times::default()
-        };
-        Self::with_times(storage, times)
+        Self::with_times(storage, times_for(policy))
     }
 
     /// A manager over a store, with this much time for its runs to stop when the process shuts down, and as much
-    /// again once they are told to stop at once.
+    /// again once they are told to stop at once; with time for the hooks of a policy.
     ///
     /// # Errors
     ///
     /// [`NameError`] where this process can be given no name.
-    pub(crate) fn with_grace(storage: Storage, grace: Duration) -> Result<Self, NameError> {
+    pub(crate) fn with_grace(
+        storage: Storage,
+        policy: &Policy,
+        grace: Duration,
+    ) -> Result<Self, NameError> {
         let times = Times {
             grace,
-            ..Times::default()
+            ..times_for(policy)
         };
         Self::with_times(storage, times)
     }
@@ -266,6 +265,15 @@ impl Keeping {
         store.input = input;
         store.policy = policy;
         store
+    }
+}
+
+/// How long things take where a policy names hooks.
+fn times_for(policy: &Policy) -> Times {
+    Times {
+        // Each hook keeps to its own time; this is for one that does not.
+        hook: policy.longest_handler_limit() + AFTER_ITS_TIME,
+        ..Times::default()
     }
 }
 

@@ -152,6 +152,27 @@ pub(crate) async fn live_runs_in(store: &dyn Store) -> Result<Vec<Run>, StoreErr
         .collect())
 }
 
+/// Interrupts in a store, in the order of their admission.
+pub(crate) async fn interrupts_in(
+    store: &dyn Store,
+    filter: &Filter,
+) -> Result<Vec<Interrupt>, StoreError> {
+    // Page by page by hand: what this makes can be given to another thread.
+    let (mut all, mut after) = (Vec::new(), 0);
+    loop {
+        let page = Page { after, limit: PAGE };
+        let rows = store.interrupts(filter, page).await?;
+        let is_last = rows.len() < PAGE as usize;
+        for (position, interrupt) in rows {
+            after = position;
+            all.push(interrupt);
+        }
+        if is_last {
+            return Ok(all);
+        }
+    }
+}
+
 /// The nodes of a run in a store.
 pub(crate) async fn nodes_in(store: &dyn Store, run: RunId) -> Result<Vec<NodeRow>, StoreError> {
     let rows = every(

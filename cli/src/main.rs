@@ -7,6 +7,7 @@ mod asked;
 mod audited;
 mod browser;
 mod commands;
+mod due;
 mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;

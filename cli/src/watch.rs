@@ -9,8 +9,11 @@ mod desk;
 mod draft;
 mod draw;
 mod editing;
+mod ends;
 mod key;
 mod modal;
+mod modal_key;
+mod output;
 mod reading;
 mod review;
 mod screen;
@@ -21,9 +24,8 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::EventStream;
+use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
-use interrupts::signals::{OsSignals, Signal, SignalSource};
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 
@@ -35,6 +37,7 @@ use crate::palette::Palette;
 
 use action::{Action, Done};
 use draw::Look;
+use ends::Ends;
 use reading::Reading;
 use screen::TakenScreen;
 use snapshot::Snapshot;
@@ -86,13 +89,15 @@ struct Desk {
 
 impl Desk {
     /// Does what the terminal can do, and begins the rest; whether the screens stay.
-    fn carry_out(&self, action: Action) -> io::Result<bool> {
+    fn carry_out(&self, action: Action, terminal: &mut impl Write) -> io::Result<bool> {
         match action {
             Action::Quit => return Ok(false),
-            Action::Copy(text) => copy(&text)?,
+            Action::Copy(text) => copy(terminal, &text)?,
             Action::Open(path) => self.open(&path),
             Action::Interrupt { .. }
             | Action::Harden { .. }
+            | Action::Widen { .. }
+            | Action::RerouteAgent { .. }
             | Action::Resume { .. }
             | Action::Suggest { .. }
             | Action::ApplyPlan { .. }
@@ -121,13 +126,13 @@ impl Desk {
         let _ = self.done.send(told);
     }
 
-    /// Begins an action; what becomes of it is told later.
     /// Works on another installation from now on.
     fn turn_to(&mut self, installation: Arc<dyn Installation>) -> Reading {
         self.installation = installation;
         Reading::of(Arc::clone(&self.installation))
     }
 
+    /// Begins an action; what becomes of it is told later.
     fn begin(&self, action: Action) {
         let (installation, done) = (Arc::clone(&self.installation), self.done.clone());
         tokio::task::spawn_local(async move {
@@ -135,14 +140,6 @@ impl Desk {
             // Nobody waits for it where the screens were left.
             let _ = done.send(became);
         });
-    }
-}
-
-/// How the program ends with a signal.
-const fn exit_of(signal: Signal) -> Exit {
-    match signal {
-        Signal::Terminate => Exit::Terminated,
-        Signal::Interrupt => Exit::Interrupted,
     }
 }
 
@@ -160,28 +157,26 @@ async fn perform(
     let (done, mut became) = mpsc::unbounded_channel();
     let mut desk = Desk { installation, done };
     // From here on no signal ends the process by itself: the terminal is given back first.
-    let mut signals = OsSignals::listen()?;
+    let mut ends = Ends::listen()?;
     let mut taken = TakenScreen::take()?;
     let mut keys = EventStream::new();
     let mut clock = tokio::time::interval(TICK);
+    // What is on the screen is not what there is.
+    let mut is_stale = true;
     loop {
-        taken
-            .terminal
-            .draw(|frame| draw::draw(frame, &state, look))?;
+        if is_stale && taken.is_ready() {
+            taken.draw(|frame| draw::draw(frame, &state, look))?;
+            is_stale = false;
+        }
         let actions = tokio::select! {
-            event = keys.next() => match event {
-                Some(event) => {
-                    state.tick(Timestamp::now());
-                    key::pressed(&mut state, &event?)
-                }
-                None => vec![Action::Quit],
-            },
+            () = taken.ready(), if is_stale => continue,
+            event = keys.next() => typed(&mut state, event)?,
             Some(done) = became.recv() => {
                 state.done(done);
                 reading.look_again();
                 Vec::new()
             }
-            Some(signal) = signals.next() => return Ok(exit_of(signal)),
+            exit = ends.next() => return Ok(exit),
             read = reading.next() => refreshed(&mut state, read),
             _ = clock.tick() => {
                 state.tick(Timestamp::now());
@@ -191,10 +186,10 @@ async fn perform(
                 Vec::new()
             }
         };
+        is_stale = true;
         reading.look_at(state.looked_at());
-        if std::mem::take(&mut state.rings) && !arguments.silent {
-            ring()?;
-        }
+        state.rings &= !arguments.silent;
+        ring(&mut state, &mut taken.beside())?;
         for action in actions {
             if let Action::Edit { interrupt } = action {
                 // The editor has the terminal, and its keys.
@@ -206,11 +201,20 @@ async fn perform(
                 if let Some(action) = after_editing(&mut state, edited) {
                     desk.begin(action);
                 }
-            } else if !desk.carry_out(action)? {
+            } else if !desk.carry_out(action, &mut taken.beside())? {
                 return Ok(Exit::Success);
             }
         }
     }
+}
+
+/// What a terminal's event asks for; where there are no more, it is gone.
+fn typed(state: &mut State, event: Option<io::Result<Event>>) -> io::Result<Vec<Action>> {
+    let Some(event) = event else {
+        return Ok(vec![Action::Quit]);
+    };
+    state.tick(Timestamp::now());
+    Ok(key::pressed(state, &event?))
 }
 
 const fn first_screen(arguments: &WatchArguments) -> Screen {
@@ -255,16 +259,17 @@ fn refreshed(state: &mut State, read: Result<Snapshot, Failure>) -> Vec<Action> 
 }
 
 /// The terminal's bell: somebody is waited for.
-fn ring() -> io::Result<()> {
-    let mut output = io::stdout();
-    output.write_all(b"\x07")?;
-    output.flush()
+fn ring(state: &mut State, terminal: &mut impl Write) -> io::Result<()> {
+    if std::mem::take(&mut state.rings) {
+        terminal.write_all(b"\x07")?;
+    }
+    Ok(())
 }
 
 /// Puts a text on the clipboard by the terminal's own means (OSC 52).
-fn copy(text: &str) -> io::Result<()> {
-    crossterm::execute!(
-        io::stdout(),
+fn copy(terminal: &mut impl Write, text: &str) -> io::Result<()> {
+    crossterm::queue!(
+        terminal,
         crossterm::clipboard::CopyToClipboard::to_clipboard_from(text)
     )
 }

@@ -25,6 +25,9 @@
     if (does) { event.preventDefault(); does(); }
   });
 
+  // A link from elsewhere may lead to the answer at once.
+  if (new URLSearchParams(window.location.search).get("focus") === "decision") keys.a();
+
   const title = document.title.replace(/^\(\d+\) /, "");
   const open = () => window.location.pathname === "/" && !/tab=(resolved|expired)/.test(window.location.search);
   let known = null;
@@ -33,12 +36,24 @@
     if (!shown || !open()) return;
     const waiting = Number(shown.dataset.count);
     document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
+    const icon = document.querySelector("link[rel=icon]");
+    if (icon) icon.href = waiting > 0 ? "/assets/icon-open.svg" : "/assets/icon.svg";
     const more = known !== null && waiting > known;
     known = waiting;
     if (more && "Notification" in window && Notification.permission === "granted" && document.hidden) {
       new Notification("A question waits for you", { tag: "irq", body: `${waiting} open` });
     }
   };
+  // What is chosen in the list stays chosen when the list is read again; what has changed since is another version.
+  let chosen = [];
+  document.addEventListener("htmx:beforeSwap", () => {
+    chosen = [...document.querySelectorAll("#list [name=chosen]:checked")].map((box) => box.value);
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    for (const box of document.querySelectorAll("#list [name=chosen]")) {
+      if (chosen.includes(box.value)) box.checked = true;
+    }
+  });
   document.addEventListener("htmx:afterSwap", count);
   count();
 

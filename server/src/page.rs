@@ -14,6 +14,7 @@ mod rules;
 mod run;
 mod settings;
 mod visitor;
+mod words;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -25,17 +26,21 @@ pub(crate) fn router() -> Router<App> {
     Router::new()
         .route("/", get(inbox::show))
         .route("/inbox", get(inbox::list))
+        .route("/inbox/decide", post(inbox::decide))
         .route(
             "/review/{interrupt_id}",
             get(review::show).post(review::decide),
         )
+        .route("/review/{interrupt_id}/claim", post(review::claim))
         .route("/runs", get(run::list))
         .route("/runs/{run_id}", get(run::show))
         .route("/runs/{run_id}/live", get(run::live))
+        .route("/runs/{run_id}/timeline", get(run::timeline))
         .route("/runs/{run_id}/stop", post(run::stop))
         .route("/runs/{run_id}/resume", post(run::resume))
         .route("/runs/{run_id}/message", post(run::message))
         .route("/history", get(history::show))
+        .route("/history/export", get(history::export))
         .route("/settings", get(settings::show))
         .route("/rules/{rule_id}/revoke", post(rules::revoke))
         .route("/session", post(visitor::begin))

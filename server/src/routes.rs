@@ -18,8 +18,11 @@ mod runs;
 mod tokens;
 mod whoami;
 
+pub(crate) use claims::claim_or_release;
 pub(crate) use decisions::digest;
-pub(crate) use history::{HistoryQuery, find as find_history, verified};
+pub(crate) use history::{
+    HistoryQuery, export as export_history, newest as newest_history, verified,
+};
 pub(crate) use interrupts::{InboxQuery, find as find_interrupts, waiting};
 pub(crate) use runs::{agents_in, told_of};
 pub(crate) use tokens::not_issued;

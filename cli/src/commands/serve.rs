@@ -1,6 +1,7 @@
 //! `irq serve`: the page, the interface and the runs of one process, until it is told to stop.
 
 mod awaiting;
+mod delays;
 mod launcher;
 mod news;
 mod order;
@@ -24,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::run::complete;
 use crate::arguments::{ServeArguments, StoreArguments};
 use crate::exit::{Exit, Failure, causes};
+use crate::hooks::CommandHook;
 use crate::keep::{Keeping, own_name};
 use crate::storage::Storage;
 
@@ -56,10 +58,12 @@ async fn until_stopped(
     let config = config(arguments, &storage)?;
     let drain = config.drain_time;
     let kept = Arc::clone(&storage.store);
-    let keeping = Arc::new(Keeping::with_grace(
-        storage,
-        defaults.limits.grace().unwrap_or(drain / 2),
-    )?);
+    let policy = defaults.limits.policy();
+    let grace = defaults.limits.grace().unwrap_or(drain / 2);
+    let keeping = Arc::new(Keeping::with_grace(storage, &policy, grace)?);
+    if let Some(hook) = CommandHook::of(&policy, |text| tracing::warn!("{text}")) {
+        keeping.manager.add_hook(Arc::new(hook));
+    }
     let launcher = Arc::new(Launcher::new(Arc::clone(&keeping), defaults));
     let config = ServerConfig {
         launcher: Arc::clone(&launcher) as Arc<_>,

@@ -35,6 +35,20 @@ pub(super) enum Action {
         /// Which one.
         digest: Digest,
     },
+    /// Pauses the whole run instead of one agent of it.
+    Widen {
+        run: RunId,
+        /// The pause of the agent.
+        interrupt: InterruptId,
+    },
+    /// Asks a paused agent to interrupt itself when it goes on, and sends the answer elsewhere; lets it go on.
+    RerouteAgent {
+        run: RunId,
+        node: NodeId,
+        /// Its pause.
+        interrupt: InterruptId,
+        target: RouteName,
+    },
     /// Takes a pause back that has not taken hold yet.
     Withdraw { interrupt: InterruptId },
     /// Ends a run for good.

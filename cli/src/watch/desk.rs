@@ -1,8 +1,10 @@
 //! Carries out what the keys ask for, through the installation.
 
+use agents::RouteType;
 use interrupts::life::{Scope, Verdict};
 use interrupts::store::Run;
-use interrupts::{Digest, IdempotencyKey};
+use interrupts::{Digest, IdempotencyKey, RouteName};
+use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 use serde_json::json;
 use uuid::Uuid;
@@ -13,7 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewDecision, NewStop, NewText};
 use crate::plan;
 use crate::refused::no_interrupt;
-use crate::request::Addressee;
+use crate::request::{Addressee, Wish};
 
 /// Carries out an action that concerns the installation.
 ///
@@ -24,6 +26,16 @@ pub(super) async fn perform(at: &dyn Installation, action: Action) -> Done {
     let done = match action {
         Action::Interrupt { run, node, mode } => interrupt(at, run, node, mode).await,
         Action::Harden { interrupt } => harden(at, interrupt).await,
+        Action::Widen {
+            run,
+            interrupt: narrow,
+        } => widen(at, run, narrow).await,
+        Action::RerouteAgent {
+            run,
+            node,
+            interrupt,
+            target,
+        } => reroute(at, (run, node), interrupt, &target).await,
         Action::Resume { interrupt, input } => resume(at, interrupt, input).await,
         Action::Suggest { run, request } => {
             let proposed = suggest(at, run, &request).await;
@@ -108,6 +120,38 @@ async fn harden(at: &dyn Installation, id: InterruptId) -> Result<Done, Failure>
     Ok(Done::Told("Stopping now.".to_owned()))
 }
 
+/// The whole run first, so that the agent has no moment to go on.
+async fn widen(at: &dyn Installation, run: RunId, narrow: InterruptId) -> Result<Done, Failure> {
+    let wide = interrupt(at, run, None, StopMode::Graceful).await?;
+    if at.withdraw(narrow).await.is_err() {
+        // It has taken hold.
+        let _decided = resume(at, narrow, None).await?;
+    }
+    Ok(wide)
+}
+
+async fn reroute(
+    at: &dyn Installation,
+    (run, node): (RunId, NodeId),
+    pause: InterruptId,
+    target: &RouteName,
+) -> Result<Done, Failure> {
+    let unknown = |_error| Failure::new(Exit::Usage, format!("{target} is no route"));
+    let wish = Wish {
+        event: None,
+        at: Timestamp::now(),
+        interrupt_type: InterruptType::HumanReview,
+        to: Some(target.as_str().parse::<RouteType>().map_err(unknown)?),
+        reason: "sent elsewhere from the terminal".to_owned(),
+    };
+    let to = addressee(at, run, Some(node)).await?;
+    at.publish(&to, wish, None).await?;
+    resume(at, pause, None).await?;
+    Ok(Done::Told(format!(
+        "It goes on, is asked to interrupt itself, and the answer goes to {target}."
+    )))
+}
+
 async fn withdraw(at: &dyn Installation, id: InterruptId) -> Result<Done, Failure> {
     at.withdraw(id).await?;
     Ok(Done::Told("Taken back: it goes on unchanged.".to_owned()))
@@ -147,7 +191,8 @@ async fn told_to_go_on(at: &dyn Installation, run: RunId) -> Result<Done, Failur
     let found = at.run(run).await?;
     if found.is_some_and(|found| !crate::storage::is_owned(&found)) {
         return Ok(Done::Told(format!(
-            "Decided. No process runs it now: irq resume {run}"
+            "Decided. No process runs it now: irq resume {}",
+            super::draw::short(&run.to_string())
         )));
     }
     Ok(Done::Told("Decided; it goes on.".to_owned()))

@@ -2,27 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use routing_core::InterruptId;
 use routing_core::review::{Answer, Question};
+use tui_input::Input;
 
 /// A choice, or a text, of a review that is not submitted yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct AnswerDraft {
-    pub(super) interrupt: InterruptId,
     chosen: BTreeSet<usize>,
     /// What it was before each change, the last one last.
     before: Vec<BTreeSet<usize>>,
+    /// The answer in words, as far as it is written.
+    pub(super) words: Input,
+    /// The change of the plan, as far as it is written.
+    pub(super) change: Input,
 }
 
 impl AnswerDraft {
-    pub(super) fn new(interrupt: InterruptId) -> Self {
-        Self {
-            interrupt,
-            chosen: BTreeSet::new(),
-            before: Vec::new(),
-        }
-    }
-
     /// Chooses the choice of this number, from 0, or takes it back.
     pub(super) fn toggle(&mut self, index: usize) {
         self.before.push(self.chosen.clone());

@@ -13,7 +13,6 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::modal::phases;
 use super::state::{Overlay, Screen, State};
 use crate::visible::visible_line;
 
@@ -35,7 +34,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, look: Look) {
         Screen::Inbox => inbox::draw(frame, body, state, look),
         Screen::Review(id) => review::draw(frame, body, state, id, look),
         Screen::History => history::draw(frame, body, state, look),
-        Screen::Help => help::draw(frame, body, look),
+        Screen::Help => help::draw(frame, body, state, look),
     }
     draw_composer(frame, composer, state, look);
     draw_status(frame, status, state, look);
@@ -118,13 +117,7 @@ fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
     }
     let (waiting, stopping) = state.counts();
     let esc = match &state.overlay {
-        Some(Overlay::Modal(modal)) => {
-            let interrupt = modal.interrupt.and_then(|id| state.snapshot.interrupt(id));
-            format!(
-                "esc resume unchanged · {}",
-                phases(modal, interrupt, state.now)
-            )
-        }
+        Some(Overlay::Modal(_)) => "esc resume unchanged".to_owned(),
         Some(Overlay::Confirm { .. }) => "y yes · n no".to_owned(),
         Some(Overlay::Routes { .. } | Overlay::Prompt { .. }) => "esc close".to_owned(),
         None => match state.to_interrupt() {
@@ -152,6 +145,70 @@ fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
         look.faint()
     };
     frame.render_widget(Paragraph::new(Span::styled(text, style)), area);
+}
+
+/// Things that stay whole, beside each other as far as there is room, in as many lines as they need.
+fn packed(
+    things: impl IntoIterator<Item = Vec<Span<'static>>>,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let mut line = Line::default();
+    for spans in things {
+        let more: usize = spans.iter().map(Span::width).sum();
+        if line.width() > 0 && line.width() + 1 + more > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if line.width() > 0 {
+            line.push_span(" ");
+        }
+        line.extend(spans);
+    }
+    lines.push(line);
+    lines
+}
+
+/// Running text below a title, moved up as far as the keys say and as there is more of it.
+fn draw_text(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    state: &State,
+    (lines, title): (Vec<Line<'_>>, &str),
+) {
+    let room = usize::from(area.height.saturating_sub(1));
+    let width = usize::from(area.width);
+    let needed: usize = lines.iter().map(|line| rows_of(line, width)).sum();
+    let reach = needed.saturating_sub(room);
+    state.reach.set(reach);
+    let moved = state.at.min(reach);
+    let title = if reach == 0 {
+        title.to_owned()
+    } else {
+        format!("{title}· j k to read on, {} more lines ", reach - moved)
+    };
+    let text = agents::text(lines, &title);
+    let moved = u16::try_from(moved).unwrap_or(u16::MAX);
+    frame.render_widget(text.scroll((moved, 0)), area);
+}
+
+/// How many rows a line takes when it is broken between words.
+fn rows_of(line: &Line<'_>, width: usize) -> usize {
+    let text: String = line.spans.iter().map(|span| &*span.content).collect();
+    let (mut rows, mut used) = (1, 0);
+    for word in text.split_inclusive(' ') {
+        let length = Span::raw(word).width();
+        let seen = Span::raw(word.trim_end()).width();
+        if used > 0 && used + seen > width {
+            rows += 1;
+            used = 0;
+        }
+        used += length;
+        while used > width && width > 0 && seen > width {
+            rows += 1;
+            used -= width;
+        }
+    }
+    rows
 }
 
 /// The beginning of a long id, as much as people tell apart.

@@ -6,13 +6,14 @@
 )]
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use interrupts::life::{Scope, Verdict};
-use routing_core::{InterruptId, StopMode};
+use interrupts::life::{RunState, Verdict};
+use routing_core::{InterruptId, NodeId, RunId, StopMode};
 use tui_input::Input;
 use tui_input::backend::crossterm::EventHandler;
 
 use super::action::Action;
-use super::modal::{Button, Chosen, Focus, Modal};
+use super::modal::Modal;
+use super::modal_key::in_modal;
 use super::review;
 use super::state::{Overlay, Purpose, Row, Screen, State};
 
@@ -117,11 +118,29 @@ fn control_c(state: &mut State) -> Vec<Action> {
         modal.hardened = true;
         return vec![Action::Harden { interrupt }];
     }
+    if let Some(Overlay::Prompt { text, purpose, .. }) = state.overlay.take_if(is_prompt) {
+        keep(state, purpose, &text);
+        state.tell("Kept as it is written; the same key opens it again.");
+        return Vec::new();
+    }
     if state.clear_draft() {
         state.tell("Draft put aside; Ctrl+Z brings it back.");
         return Vec::new();
     }
     state.leave()
+}
+
+const fn is_prompt(overlay: &mut Overlay) -> bool {
+    matches!(overlay, Overlay::Prompt { .. })
+}
+
+/// What is written in a line of text that is closed is there when it is opened again.
+fn keep(state: &mut State, purpose: Purpose, text: &Input) {
+    match purpose {
+        Purpose::Respond(id) => state.draft(id).words = text.clone(),
+        Purpose::ModifyPlan(id) => state.draft(id).change = text.clone(),
+        Purpose::Filter | Purpose::Palette => {}
+    }
 }
 
 /// Esc with nothing open: the focused agent is interrupted, and its window opens at once.
@@ -131,16 +150,36 @@ fn escape(state: &mut State) -> Vec<Action> {
         return Vec::new();
     }
     let Some((run, node)) = state.to_interrupt() else {
-        state.tell("Nothing runs here. q goes back, Ctrl+D leaves.");
+        let is_paused = state
+            .focused()
+            .and_then(|(run, _node)| state.snapshot.run(run))
+            .filter(|view| view.run.state == RunState::Paused);
+        match is_paused {
+            Some(view) => {
+                let id = super::draw::short(&view.run.id.to_string());
+                state.tell(format!("It is paused already. To go on: irq resume {id}"));
+            }
+            None => state.tell("Nothing runs here. q goes back, Ctrl+D leaves."),
+        }
         return Vec::new();
     };
-    let modal = Modal::new(
-        run,
-        node.clone(),
-        Input::default(),
-        state.now,
-        state.change_of(run),
-    );
+    interrupt(state, run, node, None)
+}
+
+/// Asks for a pause and opens its window; with words, they are what it goes on with.
+fn interrupt(
+    state: &mut State,
+    run: RunId,
+    node: Option<NodeId>,
+    words: Option<Input>,
+) -> Vec<Action> {
+    let sends = words.is_some();
+    let change = state.change_of(run);
+    let words = words.unwrap_or_default();
+    let mut modal = Modal::new(run, node.clone(), words, state.now, change);
+    if sends {
+        modal.chosen = modal.submitted();
+    }
     state.overlay = Some(Overlay::Modal(Box::new(modal)));
     vec![Action::Interrupt {
         run,
@@ -177,54 +216,6 @@ fn interrupt_all(state: &mut State) -> Vec<Action> {
     Vec::new()
 }
 
-fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) -> Vec<Action> {
-    let mut chosen = None;
-    match (key.code, modal.focus) {
-        (KeyCode::Esc, _) => chosen = Some(Chosen::ResumeUnchanged),
-        (KeyCode::Tab, _) => modal.tab(false),
-        (KeyCode::BackTab, _) => modal.tab(true),
-        (KeyCode::Enter, Focus::Text | Focus::Button(Button::Submit)) => {
-            chosen = modal.submitted();
-        }
-        (KeyCode::Enter, Focus::Button(Button::ResumeUnchanged)) => {
-            chosen = Some(Chosen::ResumeUnchanged);
-        }
-        (KeyCode::Enter, Focus::Button(Button::StopRun)) => {
-            let actions = vec![Action::Stop {
-                run: modal.run,
-                scope: Scope::Run,
-            }];
-            state.overlay = Some(Overlay::Confirm {
-                question: format!("End {} for good? It cannot be resumed.", modal.run),
-                actions,
-            });
-            return Vec::new();
-        }
-        (_, Focus::Text) => {
-            let before = modal.text.value().to_owned();
-            let _changed = modal.text.handle_event(&Event::Key(key));
-            if modal.text.value() != before {
-                modal.is_rewritten();
-            }
-        }
-        (KeyCode::Left, Focus::Button(_)) => modal.tab(true),
-        (KeyCode::Right, Focus::Button(_)) => modal.tab(false),
-        (_, Focus::Button(_)) => {}
-    }
-    if let Some(choice) = chosen {
-        modal.chosen = Some(choice);
-        let standing = modal
-            .interrupt
-            .and_then(|id| state.snapshot.interrupt(id))
-            .and_then(|interrupt| modal.carry_out(interrupt));
-        if let Some(action) = standing {
-            return state.carry_out(modal, action);
-        }
-    }
-    state.overlay = Some(Overlay::Modal(modal));
-    Vec::new()
-}
-
 fn in_confirm(
     state: &mut State,
     question: String,
@@ -256,9 +247,14 @@ fn in_prompt(
             if purpose == Purpose::Filter {
                 state.filter.clear();
             }
+            keep(state, purpose, &text);
             Vec::new()
         }
-        KeyCode::Enter => submit(state, text.value().trim(), purpose),
+        KeyCode::Enter => {
+            // Where it is refused, it can be written on.
+            keep(state, purpose, &text);
+            submit(state, text.value().trim(), purpose)
+        }
         _ => {
             let _changed = text.handle_event(&Event::Key(key));
             if purpose == Purpose::Filter {
@@ -303,6 +299,14 @@ fn in_composer(state: &mut State, key: KeyEvent) -> Vec<Action> {
             state.is_composing = false;
             Vec::new()
         }
+        // Terminals that cannot tell the first can tell the second.
+        KeyCode::Enter
+            if key
+                .modifiers
+                .intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) =>
+        {
+            interrupt_and_send(state)
+        }
         KeyCode::Enter => {
             let text = state.composer.value().trim().to_owned();
             let Some((run, Some(node))) = state.focused() else {
@@ -320,6 +324,20 @@ fn in_composer(state: &mut State, key: KeyEvent) -> Vec<Action> {
             Vec::new()
         }
     }
+}
+
+/// Interrupts the agent, and lets it go on with what is written.
+fn interrupt_and_send(state: &mut State) -> Vec<Action> {
+    if state.composer.value().trim().is_empty() {
+        return Vec::new();
+    }
+    let Some((run, node)) = state.to_interrupt() else {
+        state.warn("Nothing runs here.");
+        return Vec::new();
+    };
+    let words = std::mem::take(&mut state.composer);
+    state.is_composing = false;
+    interrupt(state, run, node, Some(words))
 }
 
 fn on_screen(state: &mut State, key: KeyEvent) -> Vec<Action> {
@@ -358,7 +376,9 @@ fn on_screen(state: &mut State, key: KeyEvent) -> Vec<Action> {
 pub(super) fn ask(state: &mut State, label: &'static str, purpose: Purpose) {
     let text = match purpose {
         Purpose::Filter => Input::new(state.filter.clone()),
-        Purpose::Respond(_) | Purpose::ModifyPlan(_) | Purpose::Palette => Input::default(),
+        Purpose::Respond(id) => state.draft(id).words.clone(),
+        Purpose::ModifyPlan(id) => state.draft(id).change.clone(),
+        Purpose::Palette => Input::default(),
     };
     state.overlay = Some(Overlay::Prompt {
         label,

@@ -23,11 +23,22 @@ pub(super) enum Focus {
 pub(super) enum Button {
     Submit,
     ResumeUnchanged,
+    /// Sends the agent's answer elsewhere.
+    Reroute,
+    /// Pauses the whole run instead of the agent.
+    WholeRun,
     StopRun,
 }
 
 impl Button {
-    pub(super) const ALL: [Self; 3] = [Self::Submit, Self::ResumeUnchanged, Self::StopRun];
+    const OF_AN_AGENT: [Self; 5] = [
+        Self::Submit,
+        Self::ResumeUnchanged,
+        Self::Reroute,
+        Self::WholeRun,
+        Self::StopRun,
+    ];
+    const OF_A_RUN: [Self; 3] = [Self::Submit, Self::ResumeUnchanged, Self::StopRun];
 
     /// What stands on it. Of a plan, a change is shown before it is applied.
     pub(super) const fn label(self, change: &PlanChange) -> &'static str {
@@ -38,6 +49,8 @@ impl Button {
                 PlanChange::Shown(_) => "Apply",
             },
             Self::ResumeUnchanged => "Resume unchanged",
+            Self::Reroute => "Reroute…",
+            Self::WholeRun => "Whole run",
             Self::StopRun => "Stop run",
         }
     }
@@ -128,10 +141,19 @@ impl Modal {
         }
     }
 
+    /// What can be done: an agent may be sent elsewhere, and its pause made one of the whole run.
+    pub(super) fn buttons(&self) -> &'static [Button] {
+        if self.node.is_some() {
+            &Button::OF_AN_AGENT
+        } else {
+            &Button::OF_A_RUN
+        }
+    }
+
     /// The next part that takes keys.
     pub(super) fn tab(&mut self, back: bool) {
         let order: Vec<Focus> = std::iter::once(Focus::Text)
-            .chain(Button::ALL.map(Focus::Button))
+            .chain(self.buttons().iter().copied().map(Focus::Button))
             .collect();
         let at = order
             .iter()
@@ -180,7 +202,12 @@ impl Modal {
 }
 
 /// How far the interrupt has come, in one line: each phase with the time that it took.
-pub(super) fn phases(modal: &Modal, interrupt: Option<&Interrupt>, now: Timestamp) -> String {
+pub(super) fn phases(
+    modal: &Modal,
+    interrupt: Option<&Interrupt>,
+    checkpoint: u64,
+    now: Timestamp,
+) -> String {
     let took = |at: Timestamp| {
         let time = at.duration_since(modal.since);
         format!("{} ms", time.as_millis().max(0))
@@ -198,6 +225,9 @@ pub(super) fn phases(modal: &Modal, interrupt: Option<&Interrupt>, now: Timestam
     }
     if interrupt.state == State::AwaitingReview {
         line.push_str(" → paused");
+        if checkpoint > 0 {
+            line.push_str(&format!(" → checkpoint {checkpoint}"));
+        }
     } else if !interrupt.state.is_live() {
         line.push_str(&format!(" → {}", interrupt.state));
     }

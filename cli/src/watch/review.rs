@@ -121,7 +121,10 @@ fn step(state: &mut State, id: InterruptId, by: isize) -> Vec<Action> {
         .and_then(|at| at.checked_add_signed(by))
         .and_then(|at| ids.get(at));
     match next {
-        Some(next) => state.screen = Screen::Review(*next),
+        Some(next) => {
+            state.screen = Screen::Review(*next);
+            state.at = 0;
+        }
         None => state.tell("There is no other one."),
     }
     Vec::new()
@@ -195,6 +198,14 @@ fn decide_to(
         return Vec::new();
     };
     if interrupt.family() == Family::Stop {
+        if let Some(target) = target {
+            return vec![Action::RerouteAgent {
+                run: interrupt.run,
+                node: interrupt.node,
+                interrupt: id,
+                target,
+            }];
+        }
         return vec![Action::Resume {
             interrupt: id,
             input: text,

@@ -1,17 +1,29 @@
 //! The terminal while the screens are shown. It is given back on every way out, a panic included.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
+use crossterm::cursor::Show;
 use crossterm::event::{
     DisableBracketedPaste, EnableBracketedPaste, KeyboardEnhancementFlags,
     PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
-use crossterm::{execute, terminal};
-use ratatui::DefaultTerminal;
+use crossterm::terminal::LeaveAlternateScreen;
+use crossterm::{queue, terminal};
+use ratatui::backend::CrosstermBackend;
+use ratatui::{Frame, Terminal};
+
+use super::output::{self, Output};
+
+/// How long a slow link may take for what is on its way when the screens are left.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Ends a sequence that was cut off, and does nothing else.
+const CANCEL: &[u8] = b"\x18";
 
 /// The terminal, taken.
 pub(super) struct TakenScreen {
-    pub(super) terminal: DefaultTerminal,
+    terminal: Terminal<CrosstermBackend<Output>>,
+    output: Output,
     /// Whether the terminal tells Esc from the beginning of a sequence.
     tells_keys_apart: bool,
 }
@@ -25,29 +37,77 @@ impl TakenScreen {
     pub(super) fn take() -> io::Result<Self> {
         // Asked before the screen changes: some terminals answer late.
         let tells_keys_apart = terminal::supports_keyboard_enhancement().unwrap_or(false);
-        let terminal = ratatui::try_init()?;
+        // This one is not drawn on; it has made the panic hook, and has taken the screen.
+        drop(ratatui::try_init()?);
+        let mut output = Output::begin()?;
         let taken = Self {
-            terminal,
+            terminal: Terminal::new(CrosstermBackend::new(output.clone()))?,
+            output: output.clone(),
             tells_keys_apart,
         };
-        execute!(io::stdout(), EnableBracketedPaste)?;
+        queue!(output, EnableBracketedPaste)?;
         if tells_keys_apart {
             let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES;
-            execute!(io::stdout(), PushKeyboardEnhancementFlags(flags))?;
+            queue!(output, PushKeyboardEnhancementFlags(flags))?;
         }
         Ok(taken)
+    }
+
+    /// Whether the terminal has taken all that was drawn.
+    pub(super) fn is_ready(&self) -> bool {
+        self.output.is_drained()
+    }
+
+    /// Waits until it has.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only waits.
+    pub(super) async fn ready(&self) {
+        self.output.drained().await;
+    }
+
+    /// Draws, and does not wait until the terminal has taken it.
+    ///
+    /// # Errors
+    ///
+    /// Where the terminal is gone.
+    pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.terminal.draw(draw)?;
+        self.output.send()
+    }
+
+    /// What goes to the terminal beside what is drawn.
+    pub(super) fn beside(&self) -> Output {
+        self.output.clone()
+    }
+}
+
+impl TakenScreen {
+    /// Writes what makes the terminal what it was.
+    fn give_back(&self, to: &mut impl Write) -> io::Result<()> {
+        if self.tells_keys_apart {
+            queue!(to, PopKeyboardEnhancementFlags)?;
+        }
+        queue!(to, DisableBracketedPaste, LeaveAlternateScreen, Show)
     }
 }
 
 impl Drop for TakenScreen {
     fn drop(&mut self) {
         // There is nobody left to tell of a failure.
-        if self.tells_keys_apart {
-            let _ = execute!(io::stdout(), PopKeyboardEnhancementFlags);
+        let mut output = self.output.clone();
+        let _ = self.give_back(&mut output);
+        let _ = output.send();
+        if !output.end(PATIENCE) {
+            output::discard();
+            let _ = output.waits(PATIENCE);
+            let mut terminal = io::stdout();
+            let _ = terminal.write_all(CANCEL);
+            let _ = self.give_back(&mut terminal);
+            let _ = terminal.flush();
         }
-        let _ = execute!(io::stdout(), DisableBracketedPaste);
-        ratatui::restore();
-        let _ = io::stdout().flush();
+        let _ = terminal::disable_raw_mode();
     }
 }
 

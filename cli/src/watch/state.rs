@@ -1,9 +1,10 @@
 //! Everything that the screens know, as one value. Keys and news go in, actions come out; it does nothing itself.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use interrupts::RouteName;
-use interrupts::life::{Interrupt, State as Life};
+use interrupts::life::{Interrupt, RunState, State as Life};
 use interrupts::store::NodeRow;
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{InterruptId, NodeId, RunId};
@@ -13,6 +14,7 @@ use super::action::{Action, Done};
 use super::draft::AnswerDraft;
 use super::modal::{Modal, PlanChange};
 use super::snapshot::{RunView, Snapshot};
+use crate::storage::is_owned;
 
 /// How long a note stays.
 const NOTE: SignedDuration = SignedDuration::from_secs(6);
@@ -104,6 +106,8 @@ pub(super) struct State {
     leaves_until: Option<Timestamp>,
     /// Ctrl+X was pressed.
     pub(super) chord: bool,
+    /// How far what is read on the screen can be moved up; told by whoever draws it.
+    pub(super) reach: Cell<usize>,
     /// How many questions were open when the bell rang last.
     rung: usize,
     /// Whether the terminal's bell shall ring.
@@ -127,6 +131,7 @@ impl State {
             drafts: HashMap::new(),
             leaves_until: None,
             chord: false,
+            reach: Cell::new(0),
             rung: 0,
             rings: false,
         }
@@ -322,7 +327,7 @@ impl State {
             Screen::Agents | Screen::Run(_) => self.tree().len(),
             Screen::Inbox => self.inbox().len(),
             Screen::History => self.snapshot.history.len(),
-            Screen::Review(_) | Screen::Help => 0,
+            Screen::Review(_) | Screen::Help => self.reach.get() + 1,
         }
     }
 
@@ -345,13 +350,17 @@ impl State {
         }
     }
 
-    /// What Esc interrupts: the agent that is marked, the whole run where that agent has ended, nothing where
-    /// nothing of the run works.
+    /// What Esc interrupts: the agent that is marked; the whole run where that agent has ended, or no process works
+    /// on the run; nothing where nothing of the run works and that is known already.
     pub(super) fn to_interrupt(&self) -> Option<(RunId, Option<NodeId>)> {
         let (run, node) = self.focused()?;
         let view = self.snapshot.run(run)?;
         let is_live = |row: &&NodeRow| !row.activity.is_final();
-        let node = node.filter(|node| {
+        let is_owned = is_owned(&view.run);
+        if !is_owned && view.run.state == RunState::Paused {
+            return None;
+        }
+        let node = node.filter(|_node| is_owned).filter(|node| {
             view.nodes
                 .iter()
                 .filter(is_live)
@@ -361,6 +370,18 @@ impl State {
             .iter()
             .any(|row| is_live(&row))
             .then_some((run, node))
+    }
+
+    /// What was written in a window that is closed stays, to be sent or written on.
+    pub(super) fn keep_words(&mut self, words: &Input) {
+        if !words.value().trim().is_empty() && self.composer.value().is_empty() {
+            self.composer = words.clone();
+        }
+    }
+
+    /// The number of the last checkpoint of a run.
+    pub(super) fn checkpoint_of(&self, run: RunId) -> u64 {
+        self.snapshot.run(run).map_or(0, |view| view.run.checkpoint)
     }
 
     /// Puts the draft aside; whether there was one.
@@ -392,9 +413,7 @@ impl State {
 
     /// The draft of the answer to a question.
     pub(super) fn draft(&mut self, interrupt: InterruptId) -> &mut AnswerDraft {
-        self.drafts
-            .entry(interrupt)
-            .or_insert_with(|| AnswerDraft::new(interrupt))
+        self.drafts.entry(interrupt).or_default()
     }
 
     /// The status line's counts: how many interrupts wait for a person, and how many stops are under way.

@@ -46,6 +46,9 @@ SCRIPT = {
         }
     ],
 }
+# Nothing has to be confirmed, so several of these can be decided together.
+PLAIN = json.loads(json.dumps(SCRIPT))
+PLAIN["steps"][0]["interrupt"] |= {"reason": "may I?", "confirmationItems": []}
 failed = []
 
 
@@ -103,8 +106,8 @@ class Installation:
         with urllib.request.urlopen(urllib.request.Request(address, json.dumps(body).encode(), headers)) as answer:
             return json.load(answer)
 
-    def ask(self):
-        order = {"goal": "Describe the bakery", "options": {"script": SCRIPT}}
+    def ask(self, script=SCRIPT):
+        order = {"goal": "Describe the bakery", "options": {"script": script}}
         return self.call("/v1/runs", order)["run_id"]
 
 
@@ -183,6 +186,63 @@ def live(installation, page):
     installation.ask()
     seen = page.locator("#list a", has_text=QUESTION)
     claim("a new question appears without a reload", bool(settled(page, seen.count)))
+
+
+def together(installation, page):
+    """What is chosen in the inbox stays chosen while others come, and is decided together."""
+    runs = [installation.ask(PLAIN), installation.ask(PLAIN)]
+    for run in runs:
+        settled_question(installation, run)
+    page.goto(installation.base)
+    boxes = page.locator("#list [name=chosen]")
+    before = settled(page, lambda: boxes.count() if boxes.count() >= 2 else None)
+    rows = [page.locator(f"#list [name=chosen][value^='{settled_question(installation, run)}']") for run in runs]
+    for row in rows:
+        row.check()
+    runs.append(installation.ask(PLAIN))
+    came = settled(page, lambda: boxes.count() > (before or 0))
+    claim("what is chosen stays chosen when another question comes", came and all(row.is_checked() for row in rows))
+    counted = page.locator("#count-open").inner_text().strip()
+    open_now = len(installation.call("/v1/interrupts?status=open")["interrupts"])
+    claim("the tab and the title count what waits", counted == f"({open_now})" and page.title().startswith(counted), counted)
+    icon = page.locator("link[rel=icon]").get_attribute("href")
+    claim("the icon shows that something waits", icon == "/assets/icon-open.svg", icon)
+    page.get_by_role("button", name="Approve what is chosen").click()
+    page.wait_for_load_state()
+    status = lambda run: installation.call(f"/v1/runs/{run}")["status"]
+    ended = settled(page, lambda: all(status(run) == "completed" for run in runs[:2]))
+    claim("what was chosen is decided, and the agents go on", bool(ended))
+    waiting = settled_question(installation, runs[2])
+    claim("what was not chosen still waits", status(runs[2]) != "completed")
+    installation.decide(waiting, {"decision": "approve"})
+
+
+def without_scripts(installation, browser, state):
+    run = installation.ask()
+    settled_question(installation, run)
+    context = browser.new_context(storage_state=state, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(installation.base)
+    page.locator("#list a", has_text=QUESTION).first.click()
+    page.get_by_label("Left").check()
+    page.get_by_role("button", name="Answer", exact=True).click()
+    page.get_by_role("link", name="See how the run goes on").click()
+    shown = page.locator("[data-testid=run]").first
+    for _ in range(100):
+        if shown.get_attribute("data-state") == "completed":
+            break
+        page.wait_for_timeout(100)
+        page.reload()
+    claim("without scripts a question is found, answered, and the agent seen to go on", shown.get_attribute("data-state") == "completed")
+    context.close()
+
+
+def to_the_answer(installation, page):
+    opened = settled_question(installation, installation.ask())
+    page.goto(f"{installation.base}/review/{opened}?focus=decision")
+    inside = page.evaluate("document.activeElement.closest('#decision') !== null")
+    claim("a link may lead to the answer at once", inside)
+    installation.decide(opened, {"decision": "respond", "payload": {"selectedChoices": ["left"]}})
 
 
 def looks(installation, browser, state):
@@ -292,6 +352,9 @@ def main():
             restart(installation, page)
             live(installation, page)
             opened_again(installation, page)
+            together(installation, page)
+            without_scripts(installation, browser, state)
+            to_the_answer(installation, page)
             offline(installation, page, context)
             looks(installation, browser, state)
         finally:

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::request::{StopCause, StopKind, StopRequest, Target};
 use super::shared::Shared;
 use super::ticket::RequestError;
-use crate::hooks::{HookError, Ran, RanHow};
+use crate::hooks::{HookError, Moment, Ran, RanHow};
 
 type Callback =
     Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = Result<(), HookError>> + Send>> + Send>;
@@ -83,7 +83,13 @@ impl Shared {
     pub(crate) async fn shut_down(self: &Arc<Self>, message: &str) -> ShutdownReport {
         let kept = self.registry.kept();
         let grace = self.settings.times.grace;
-        let mut handles = vec![self.request(self.shutdown_request(StopMode::Graceful, message))];
+        let request = self.shutdown_request(StopMode::Graceful, message);
+        if !kept.is_empty() {
+            self.spawn_hooks(Moment::BeforeInterrupt {
+                request: request.clone(),
+            });
+        }
+        let mut handles = vec![self.request(request)];
         let after_asking = self.let_go_within(grace).await;
         let after_force = if after_asking.is_empty() {
             BTreeSet::new()

@@ -18,7 +18,7 @@ struct Asset {
 const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-static ASSETS: [Asset; 6] = [
+static ASSETS: [Asset; 7] = [
     Asset {
         name: "page.css",
         kind: STYLE,
@@ -43,6 +43,11 @@ static ASSETS: [Asset; 6] = [
         name: "icon.svg",
         kind: "image/svg+xml",
         bytes: include_bytes!("../../assets/icon.svg"),
+    },
+    Asset {
+        name: "icon-open.svg",
+        kind: "image/svg+xml",
+        bytes: include_bytes!("../../assets/icon-open.svg"),
     },
     Asset {
         name: "LICENSES.txt",

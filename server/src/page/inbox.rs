@@ -1,21 +1,31 @@
 //! The inbox: what waits for a person.
 
+mod together;
+
+use std::collections::HashMap;
+
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use interrupts::life::Interrupt;
+use interrupts::life::{Family, Interrupt, State as Life};
 use jiff::Timestamp;
 use maud::{Markup, html};
+use routing_core::RunId;
 use serde::Deserialize;
 
-use super::layout::{Place, page, refused, time};
+use super::layout::{Place, page, refused, state, time};
 use super::visitor::Visitor;
-use crate::access::Caller;
+use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::parameters::Parameters;
-use crate::problem::Problem;
-use crate::routes::{InboxQuery, find_interrupts};
+use crate::problem::{Problem, of_store};
+use crate::routes::{InboxQuery, find_interrupts, waiting};
 use crate::visible::visible;
-use crate::wire::{kind_of, label};
+use crate::wire::{RunView, kind_of, label};
+
+pub(super) use together::decide;
+
+/// The priority of what agents ask; what is below it goes before.
+const USUAL: u8 = 10;
 
 /// Which part of the inbox.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -49,21 +59,20 @@ pub(super) async fn show(
     Visitor(caller): Visitor,
     Parameters(shown): Parameters<Shown>,
 ) -> Response {
-    let rows = match rows(&app, &caller, &shown).await {
-        Ok(rows) => rows,
+    let parts = match parts(&app, &caller, &shown).await {
+        Ok(parts) => parts,
         Err(problem) => return refused(&problem, Some(&caller)),
     };
     let body = html! {
         h1 { "Inbox" }
         nav aria-label="Inbox" { ul.tabs {
             @for (tab, name, title) in TABS {
-                li { a href=(format!("/?tab={name}")) aria-current=[(tab == shown.tab).then_some("page")] { (title) } }
+                li { a href=(format!("/?tab={name}")) aria-current=[(tab == shown.tab).then_some("page")] { (title) (parts.counts.of(tab, Told::WithThePage)) } }
             }
         } }
         form.find method="get" action="/" role="search" {
             @if let Some(name) = tab_name(shown.tab) { input type="hidden" name="tab" value=(name); }
-            label for="find" { "Find" }
-            input id="find" name="find" type="search" value=(shown.find);
+            span { label for="find" { "Find" } input id="find" name="find" type="search" value=(shown.find); }
             button type="submit" { "Find" }
         }
         // The list follows the feed, and is read again whenever the feed opens: what came meanwhile is not told again.
@@ -71,7 +80,7 @@ pub(super) async fn show(
         div hx-ext="sse" sse-connect="/v1/events?topics=interrupt.*&named=1" {
             div id="list" aria-live="polite" hx-get=(list_address(&shown))
                 hx-trigger="sse:interrupt.opened, sse:interrupt.updated, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]" {
-                (rows)
+                (parts.rows)
             }
         }
     };
@@ -84,8 +93,12 @@ pub(super) async fn list(
     Visitor(caller): Visitor,
     Parameters(shown): Parameters<Shown>,
 ) -> Response {
-    match rows(&app, &caller, &shown).await {
-        Ok(rows) => rows.into_string().into_html(),
+    match parts(&app, &caller, &shown).await {
+        Ok(parts) => {
+            let counts = [Tab::Open, Tab::Mine].map(|tab| parts.counts.of(tab, Told::ByTheFeed));
+            let part = html! { (parts.rows) @for count in counts { (count) } };
+            part.into_string().into_html()
+        }
         Err(problem) => refused(&problem, Some(&caller)),
     }
 }
@@ -115,7 +128,49 @@ fn list_address(shown: &Shown) -> String {
     format!("/inbox?{}", query.finish())
 }
 
-async fn rows(app: &App, caller: &Caller, shown: &Shown) -> Result<Markup, Problem> {
+/// What the feed changes.
+struct Parts {
+    rows: Markup,
+    counts: Counts,
+}
+
+/// How many wait.
+struct Counts {
+    open: usize,
+    mine: usize,
+}
+
+/// How a count comes to the page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    WithThePage,
+    /// It is put in the place of the one that stands there.
+    ByTheFeed,
+}
+
+impl Counts {
+    /// The count of a tab of what waits; what is over is not counted.
+    fn of(&self, tab: Tab, told: Told) -> Markup {
+        let (id, count) = match tab {
+            Tab::Open => ("count-open", self.open),
+            Tab::Mine => ("count-mine", self.mine),
+            Tab::Resolved | Tab::Expired => return html! {},
+        };
+        let place = (told == Told::ByTheFeed).then_some("true");
+        html! { span id=(id) hx-swap-oob=[place] { @if count > 0 { " (" (count) ")" } } }
+    }
+}
+
+async fn parts(app: &App, caller: &Caller, shown: &Shown) -> Result<Parts, Problem> {
+    let now = app.now();
+    let waiting = waiting(app).await?;
+    let counts = Counts {
+        open: waiting.len(),
+        mine: waiting
+            .iter()
+            .filter(|one| is_mine(one, caller, now))
+            .count(),
+    };
     let status = match shown.tab {
         Tab::Open | Tab::Mine => "open",
         Tab::Resolved => "resolved",
@@ -129,11 +184,48 @@ async fn rows(app: &App, caller: &Caller, shown: &Shown) -> Result<Markup, Probl
     let (mut found, next) = find_interrupts(app, &query).await?;
     let wanted = shown.find.to_lowercase();
     found.retain(|interrupt| {
-        let mine = shown.tab != Tab::Mine || is_mine(interrupt, caller, app.now());
+        let mine = shown.tab != Tab::Mine || is_mine(interrupt, caller, now);
         mine && matches(interrupt, &wanted)
     });
     found.sort_by_key(|interrupt| (interrupt.lane(), interrupt.requested_at));
-    Ok(table(&found, next, shown, app.now()))
+    let goals = goals(app, &found).await?;
+    let listed = Listed {
+        found: &found,
+        goals: &goals,
+        next,
+        waiting: counts.open,
+        may_decide: Right::Decide.is_of(caller.actor.role),
+    };
+    Ok(Parts {
+        rows: table(&listed, shown, now),
+        counts,
+    })
+}
+
+/// What the runs of these interrupts shall do.
+async fn goals(app: &App, found: &[Interrupt]) -> Result<HashMap<RunId, String>, Problem> {
+    let mut goals = HashMap::new();
+    for interrupt in found {
+        if goals.contains_key(&interrupt.run) {
+            continue;
+        }
+        let run = app.store().run(interrupt.run).await;
+        let run = run.map_err(|error| of_store(&error))?;
+        let goal = run.and_then(|run| RunView::of(&run, app.now()).goal);
+        goals.insert(interrupt.run, goal.unwrap_or_default());
+    }
+    Ok(goals)
+}
+
+/// A part of the inbox.
+struct Listed<'rows> {
+    found: &'rows [Interrupt],
+    goals: &'rows HashMap<RunId, String>,
+    next: Option<String>,
+    /// How many wait for a person, whatever is shown.
+    waiting: usize,
+    /// Whether whoever looks may decide.
+    may_decide: bool,
 }
 
 fn is_mine(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> bool {
@@ -156,32 +248,75 @@ fn matches(interrupt: &Interrupt, wanted: &str) -> bool {
         .any(|text| text.to_lowercase().contains(wanted))
 }
 
-fn table(found: &[Interrupt], next: Option<String>, shown: &Shown, now: Timestamp) -> Markup {
+fn table(listed: &Listed<'_>, shown: &Shown, now: Timestamp) -> Markup {
+    let found = listed.found;
     html! {
-        p.count data-testid="count" data-count=(found.len()) { (found.len()) " shown" }
+        p.count data-testid="count" data-count=(listed.waiting) { (found.len()) " shown" }
         @if found.is_empty() {
-            p.empty { "Nothing here. Try " code { "irq run \"Find the modules\" --script examples/ask.toml" } " to see a question." }
+            (nothing(shown))
         } @else {
-            ul.cards {
-                @for interrupt in found {
-                    li.card data-testid="interrupt" data-state=(interrupt.state.name()) {
-                        h2 { a href=(format!("/review/{}", interrupt.id)) { (visible(&one_line(&interrupt.reason))) } }
-                        p.facts {
-                            span { (label(interrupt.kind.as_str())) }
-                            span { (label(kind_of(interrupt))) }
-                            span { "asked " (time(interrupt.requested_at, now)) }
-                            @if let Some(deadline) = interrupt.deadline { span { "ends " (time(deadline, now)) } }
-                            @if let Some(claim) = interrupt.review.as_ref().and_then(|review| review.claim_at(now)) {
-                                span { (visible(claim.by.as_str())) " looks at it" }
-                            }
-                            @if interrupt.held_by.is_some() { span { "held: another interrupt goes first" } }
-                        }
-                    }
+            @let together = listed.may_decide && shown.tab == Tab::Open && together::is_possible(found);
+            @let cards = html! {
+                ul.cards {
+                    @for interrupt in found { (card(interrupt, listed, together, now)) }
+                }
+            };
+            @if together {
+                form method="post" action="/inbox/decide" { (cards) (together::buttons()) }
+            } @else { (cards) }
+        }
+        @if let (Some(next), Some(tab)) = (&listed.next, tab_name(shown.tab)) {
+            p { a href=(format!("/?tab={tab}&cursor={next}")) { "More" } }
+        }
+    }
+}
+
+fn card(interrupt: &Interrupt, listed: &Listed<'_>, together: bool, now: Timestamp) -> Markup {
+    let goal = listed.goals.get(&interrupt.run);
+    html! {
+        li.card data-testid="interrupt" data-state=(interrupt.state.name()) {
+            h2 { a href=(format!("/review/{}", interrupt.id)) { (visible(&one_line(&interrupt.reason))) } }
+            (facts(interrupt, now))
+            @if let Some(goal) = goal.filter(|goal| !goal.is_empty()) {
+                p.facts { span { "For: " (visible(&one_line(goal))) } }
+            }
+            @if together { (together::choose(interrupt)) }
+        }
+    }
+}
+
+fn nothing(shown: &Shown) -> Markup {
+    html! {
+        p.empty {
+            @if !shown.find.is_empty() { "Nothing here has these words." }
+            @else {
+                @match shown.tab {
+                    Tab::Open => { "Nobody waits for you. To see a question, start a run that asks one: " code { "irq run \"Describe this project\" --script examples/scripts/tour.json" } },
+                    Tab::Mine => "You look at nothing now. What you claim on the page of a question stands here.",
+                    Tab::Resolved => "Nothing was decided yet.",
+                    Tab::Expired => "No question has outlived its time.",
                 }
             }
         }
-        @if let (Some(next), Some(tab)) = (next, tab_name(shown.tab)) {
-            p { a href=(format!("/?tab={tab}&cursor={next}")) { "More" } }
+    }
+}
+
+fn facts(interrupt: &Interrupt, now: Timestamp) -> Markup {
+    let is_question = interrupt.family() == Family::Question;
+    html! {
+        p.facts {
+            @if interrupt.state != Life::AwaitingReview { (state(interrupt.state.name())) }
+            span { (label(interrupt.kind.as_str())) @if is_question { " asks" } @else { " is stopped" } }
+            span { (label(kind_of(interrupt))) }
+            @if !is_question { span { "by " (visible(interrupt.requested_by.name.as_str())) } }
+            @if interrupt.lane().priority() < USUAL { span { "goes first" } }
+            span { (time(interrupt.requested_at, now)) }
+            @if let Some(deadline) = interrupt.deadline { span { "its time ends " (time(deadline, now)) } }
+            @if let Some(decision) = &interrupt.decision { span { "decided: " (label(decision.verdict.name())) } }
+            @if let Some(claim) = interrupt.review.as_ref().and_then(|review| review.claim_at(now)) {
+                span { (visible(claim.by.as_str())) " looks at it" }
+            }
+            @if interrupt.held_by.is_some() { span { "held: another interrupt goes first" } }
         }
     }
 }

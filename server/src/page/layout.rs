@@ -8,6 +8,7 @@ use maud::{DOCTYPE, Markup, html};
 use crate::access::Caller;
 use crate::problem::Problem;
 use crate::visible::visible;
+use crate::wire::label;
 
 /// A place in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +115,16 @@ fn errors(problem: &Problem) -> Vec<(String, String)> {
 pub(super) fn again(problem: &Problem, page: Html<String>) -> Response {
     let status: StatusCode = problem.kind().status();
     (status, page).into_response()
+}
+
+/// The state of something, in words, with a mark of its colour.
+pub(super) fn state(name: &str) -> Markup {
+    let words = match name {
+        "waiting_review" | "awaiting_review" => "Waits for a person".to_owned(),
+        "waiting" => "Waits for an answer".to_owned(),
+        name => label(name),
+    };
+    html! { span.state data-state=(name) { (words) } }
 }
 
 /// A time, with how long ago it was.

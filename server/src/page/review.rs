@@ -1,16 +1,17 @@
 //! The review: what is asked, everything that one needs to answer it, and the answer.
 
+mod answering;
+
 use agents::plan_execute::{PlanPreview, StoredPlan};
 use agents::run::Suggestion;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use interrupts::life::{Family, Interrupt, Verdict};
 use maud::{Markup, html};
-use routing_core::{Choice, ConfirmationItem, DecisionId};
 use serde_json::{Map, Value, json};
 
 use super::form;
-use super::layout::{Place, again, banner, page, refused, time, time_text};
+use super::layout::{Place, again, banner, page, refused, state, time, time_text};
 use super::plan;
 use super::rules;
 use super::visitor::Visitor;
@@ -21,12 +22,19 @@ use crate::body::FormFields;
 use crate::metrics::Way;
 use crate::parameters::{Segment, wrong};
 use crate::problem::{Problem, not_decided};
-use crate::routes::waiting;
+use crate::routes::{claim_or_release, waiting};
 use crate::visible::visible;
-use crate::wire::{DecisionView, Question, label, request_schema, target_of, verdict_name};
+use crate::wire::{
+    DecisionView, Question, kind_of, label, request_schema, target_of, verdict_name,
+};
+
+use answering::{allows, answer_form};
 
 /// What precedes the names of the confirmations in the form.
 const CONFIRM: &str = "confirm.";
+
+/// The most other questions of a run that are listed.
+const MOST_SIBLINGS: usize = 20;
 
 /// The review of an interrupt.
 pub(super) async fn show(
@@ -80,6 +88,8 @@ pub(super) async fn decide(
 struct Shown {
     /// Another question that waits.
     next: Option<String>,
+    /// The others of its run that wait.
+    siblings: Vec<Interrupt>,
     /// The plan of its run, where it carries out one.
     plan: Option<StoredPlan>,
     /// A change of the plan that can be applied.
@@ -91,8 +101,12 @@ struct Shown {
 impl Shown {
     async fn of(app: &App, interrupt: &Interrupt) -> Self {
         let plan = plan_of(app, interrupt).await.ok().flatten();
+        let waiting = waiting(app).await.unwrap_or_default();
+        let others = waiting.into_iter().filter(|one| one.id != interrupt.id);
+        let others: Vec<Interrupt> = others.collect();
         Self {
-            next: next_open(app, interrupt).await,
+            next: next_open(&others),
+            siblings: siblings(interrupt, others),
             // What somebody else has proposed can be applied here too.
             preview: plan
                 .as_ref()
@@ -197,12 +211,15 @@ fn confirmed(fields: &FormFields) -> Map<String, Value> {
 }
 
 /// Another question that waits, for whoever has done with this one.
-async fn next_open(app: &App, this: &Interrupt) -> Option<String> {
-    let open = waiting(app).await.ok()?;
-    open.iter()
-        .filter(|other| other.held_by.is_none())
-        .find(|other| other.id != this.id)
-        .map(|other| format!("/review/{}", other.id))
+fn next_open(others: &[Interrupt]) -> Option<String> {
+    let next = others.iter().find(|other| other.held_by.is_none());
+    next.map(|other| format!("/review/{}", other.id))
+}
+
+/// Those of the same run.
+fn siblings(this: &Interrupt, others: Vec<Interrupt>) -> Vec<Interrupt> {
+    let of_run = others.into_iter().filter(|other| other.run == this.run);
+    of_run.take(MOST_SIBLINGS).collect()
 }
 
 /// What the reviewing model would have said.
@@ -250,16 +267,8 @@ fn body_with(
         p.crumbs { a href="/" { "Inbox" } " / " a href=(format!("/runs/{}", interrupt.run)) { "Run" } " / " (visible(interrupt.node.as_str())) }
         h1 { (visible(&interrupt.reason)) }
         @if let Some((problem, _)) = tried { (banner(problem)) }
-        p.facts data-testid="review" data-state=(interrupt.state.name()) {
-            span.state { (label(interrupt.state.name())) }
-            span { (label(interrupt.kind.as_str())) " asks" }
-            span { (interrupt.interrupt_type.name()) }
-            span { (time(interrupt.requested_at, now)) }
-            @if let Some(deadline) = interrupt.deadline { span { "its time ends " (time(deadline, now)) } }
-            @if let Some(claim) = interrupt.review.as_ref().and_then(|review| review.claim_at(now)) {
-                span { (visible(claim.by.as_str())) " looks at it now" }
-            }
-        }
+        (facts(interrupt, now))
+        @if may && ended.is_none() { (claiming(interrupt, caller, now)) }
         @if let Some(holder) = interrupt.held_by {
             p.banner { "Another interrupt goes first: " a href=(format!("/review/{holder}")) { "decide that one" } ". Then this one is shown again." }
         }
@@ -275,15 +284,83 @@ fn body_with(
                 }
             }
         }
-        (destination(interrupt))
+        @if interrupt.family() == Family::Question { (destination(interrupt)) }
         @match (DecisionView::of(interrupt), &ended, may) {
-            (Some(decision), _, _) => (result(&decision, next, now)),
+            (Some(decision), _, _) => (result(&decision, interrupt, next, now)),
             (None, Some(problem), _) => (banner(problem)),
             (None, None, true) => (answer_form(interrupt, &question, caller, filled)),
             (None, None, false) => p.banner { "Your role only looks. Reviewers can decide." },
         }
-        @if let Some(next) = next { p { a id="next" href=(next) { "Next open question" } } }
+        (beside(shown))
         details { summary { "Everything, as JSON" } pre tabindex="0" { (visible(&pretty(&question.content))) } }
+    }
+}
+
+/// How it stands, whose it is, and since when.
+fn facts(interrupt: &Interrupt, now: jiff::Timestamp) -> Markup {
+    let is_question = interrupt.family() == Family::Question;
+    html! {
+        p.facts data-testid="review" data-state=(interrupt.state.name()) {
+            (state(interrupt.state.name()))
+            span { (label(interrupt.kind.as_str())) @if is_question { " asks" } @else { " was stopped by " (visible(interrupt.requested_by.name.as_str())) } }
+            span { (label(kind_of(interrupt))) }
+            span { (time(interrupt.requested_at, now)) }
+            @if let Some(deadline) = interrupt.deadline { span { "its time ends " (time(deadline, now)) } }
+            @if let Some(claim) = interrupt.review.as_ref().and_then(|review| review.claim_at(now)) {
+                span { (visible(claim.by.as_str())) " looks at it now" }
+            }
+        }
+    }
+}
+
+/// The button that tells others that one looks at it, or that one does no longer.
+fn claiming(interrupt: &Interrupt, caller: &Caller, now: jiff::Timestamp) -> Markup {
+    let review = interrupt.review.as_ref();
+    let claim = review.and_then(|review| review.claim_at(now));
+    let is_own = claim.is_some_and(|claim| claim.by == caller.actor.name);
+    html! {
+        @if review.is_some() && (claim.is_none() || is_own) {
+            form method="post" action=(format!("/review/{}/claim", interrupt.id)) {
+                input type="hidden" name="version" value=(interrupt.version);
+                @if is_own { button.quiet type="submit" name="claim" value="no" { "Give it back" } }
+                @else {
+                    button.quiet type="submit" name="claim" value="yes" aria-describedby="claim-hint" { "Claim it" }
+                    " " span.hint id="claim-hint" { "others see that you look at it, and cannot decide it for a few minutes" }
+                }
+            }
+        }
+    }
+}
+
+/// What else waits: of the same run first.
+fn beside(shown: &Shown) -> Markup {
+    html! {
+        @if !shown.siblings.is_empty() {
+            section aria-labelledby="siblings" { h2 id="siblings" { "Also open in this run" }
+                ul { @for one in &shown.siblings { li { a href=(format!("/review/{}", one.id)) { (visible(&one.reason)) } } } }
+            }
+        }
+        @if let Some(next) = &shown.next { p { a id="next" href=(next) { "Next open question" } } }
+    }
+}
+
+/// Claims it, or gives it back.
+pub(super) async fn claim(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segment(id): Segment,
+    fields: FormFields,
+) -> Response {
+    let interrupt = match interrupt_named(&app, &id).await {
+        Ok(interrupt) => interrupt,
+        Err(problem) => return refused(&problem, Some(&caller)),
+    };
+    let version = fields.first("version").and_then(|text| text.parse().ok());
+    let takes = fields.first("claim") != Some("no");
+    let back = format!("/review/{}", interrupt.id);
+    match claim_or_release(&app, &caller, interrupt, version, takes).await {
+        Ok(()) => Redirect::to(&back).into_response(),
+        Err(problem) => refused(&problem, Some(&caller)),
     }
 }
 
@@ -311,15 +388,38 @@ fn context(question: &Question) -> Markup {
                 dl {
                     @for (name, value) in &question.own_fields {
                         @if !is_blank(value) {
-                            dt { (visible(name)) }
-                            dd { @match value.as_str() {
-                                Some(text) => div.text { (visible(text)) },
-                                None => pre tabindex="0" { (visible(&pretty(value))) },
-                            } }
+                            dt { (visible(&words_of(name))) }
+                            dd { (shown_value(value)) }
                         }
                     }
                 }
             }
+        }
+    }
+}
+
+/// The name of a field, as words: `coverageGoals` are coverage goals.
+fn words_of(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        if letter.is_uppercase() {
+            words.push(' ');
+        }
+        words.push(letter);
+    }
+    label(words.trim())
+}
+
+/// A text as running text, texts as a list, everything else as it is.
+fn shown_value(value: &Value) -> Markup {
+    let texts = value
+        .as_array()
+        .map(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
+    html! {
+        @match (value.as_str(), texts) {
+            (Some(text), _) => div.text { (visible(text)) },
+            (None, Some(Some(texts))) => ul.text { @for text in texts { li { (visible(text)) } } },
+            (None, _) => pre tabindex="0" { (visible(&pretty(value))) },
         }
     }
 }
@@ -346,145 +446,29 @@ fn destination(interrupt: &Interrupt) -> Markup {
                     ": back to whoever asked."
                 } @else { "." }
             }
-            details { summary { "Why not elsewhere" }
-                p { "The agent's model is shown the one route above and no other, so it cannot go astray. A person may send the answer to any of these:" }
-                ul { @for route in &interrupt.routes { @if route != target { li { (label(route.as_str())) } } } }
+            @if interrupt.routes.len() > 1 {
+                details { summary { "Why not elsewhere" }
+                    p { "The agent's model is shown the one route above and no other, so it cannot go astray. A person may send the answer to any of these:" }
+                    ul { @for route in &interrupt.routes { @if route != target { li { (label(route.as_str())) } } } }
+                }
             }
         }
     }
 }
 
-fn result(decision: &DecisionView, next: Option<&str>, now: jiff::Timestamp) -> Markup {
+fn result(
+    decision: &DecisionView,
+    interrupt: &Interrupt,
+    next: Option<&str>,
+    now: jiff::Timestamp,
+) -> Markup {
     html! {
         section aria-labelledby="result" data-testid="decision" data-state=(decision.decision) {
             h2 id="result" { "Decided: " (label(&decision.decision)) }
             p { "By " strong { (visible(&decision.by)) } ", " (time_text(&decision.at, now)) ". Goes on at " strong { (label(&decision.target)) } "." }
+            p { a href=(format!("/runs/{}", interrupt.run)) { "See how the run goes on" } }
             @if let Some(payload) = &decision.payload { pre tabindex="0" { (visible(&pretty(payload))) } }
             @if next.is_none() { p { "Nothing else waits." } }
-        }
-    }
-}
-
-fn answer_form(
-    interrupt: &Interrupt,
-    question: &Question,
-    caller: &Caller,
-    filled: Option<&FormFields>,
-) -> Markup {
-    let asks = interrupt.family() == Family::Question;
-    let shown = interrupt
-        .review
-        .as_ref()
-        .map(|review| review.shown.to_string());
-    let text = filled
-        .and_then(|filled| filled.first("text"))
-        .unwrap_or_default();
-    html! {
-        form.stack method="post" action=(format!("/review/{}", interrupt.id)) id="decision" {
-            input type="hidden" name="version" value=(interrupt.version);
-            input type="hidden" name="key" value=(DecisionId::generate());
-            @if let Some(shown) = shown { input type="hidden" name="shown_digest" value=(shown); }
-            @if asks {
-                (choices(&question.choices, filled))
-                (confirmations(&question.confirmation_items, filled))
-            }
-            label for="text" { @if asks { "In words" } @else { "New input for the agent" } }
-            textarea id="text" name="text" rows="4" { (text) }
-            (rules::remember(interrupt, caller, filled))
-            (buttons(interrupt))
-            @if allows(interrupt, Verdict::Reroute) {
-                fieldset { legend { "Send it elsewhere" }
-                    label for="reroute_to" { "To" }
-                    select id="reroute_to" name="reroute_to" {
-                        @for route in &interrupt.routes {
-                            @if route != target_of(interrupt) {
-                                option value=(route.as_str()) selected[filled.and_then(|f| f.first("reroute_to")) == Some(route.as_str())] { (label(route.as_str())) }
-                            }
-                        }
-                    }
-                    button type="submit" name="decision" value="reroute" { "Reroute" }
-                }
-            }
-            @if asks && allows(interrupt, Verdict::Edit) && let Some(schema) = request_schema(interrupt, None) {
-                details open[filled.is_some_and(|filled| filled.first("decision") == Some("edit"))] {
-                    summary { "Fill in the agent's request yourself" }
-                    p.hint { "No model is asked then." }
-                    (form::fields(&schema, filled))
-                    button type="submit" name="decision" value="edit" { "Send this request" }
-                }
-            }
-        }
-    }
-}
-
-fn allows(interrupt: &Interrupt, verdict: Verdict) -> bool {
-    interrupt.allowed.contains(&verdict)
-}
-
-/// What can be decided by one button, in the order in which it is mostly wanted.
-fn buttons(interrupt: &Interrupt) -> Markup {
-    let asks = interrupt.family() == Family::Question;
-    let named: &[(Verdict, &str)] = if asks {
-        &[
-            (Verdict::Respond, "Answer"),
-            (Verdict::Approve, "Approve"),
-            (Verdict::Reject, "Reject"),
-            (Verdict::Ignore, "Go on without an answer"),
-            (Verdict::Cancel, "Give the matter up"),
-        ]
-    } else {
-        &[
-            (Verdict::Resume, "Resume unchanged"),
-            (Verdict::Respond, "Resume with this input"),
-            (Verdict::Cancel, "Give the matter up"),
-        ]
-    };
-    html! {
-        p.buttons role="group" aria-label="Decide" {
-            @for (verdict, name) in named {
-                @if allows(interrupt, *verdict) {
-                    button.danger[matches!(verdict, Verdict::Reject | Verdict::Cancel)] type="submit" name="decision" value=(verdict_name(*verdict)) data-testid=(verdict_name(*verdict)) { (name) }
-                }
-            }
-        }
-    }
-}
-
-fn choices(choices: &[Choice], filled: Option<&FormFields>) -> Markup {
-    html! {
-        @if !choices.is_empty() {
-            fieldset { legend { "Choose" }
-                @for (number, choice) in choices.iter().enumerate() {
-                    @let id = format!("choice-{number}");
-                    @let chosen = filled.is_some_and(|filled| filled.all("choice").any(|value| value == choice.value));
-                    p.choice {
-                        input type="checkbox" id=(id) name="choice" value=(choice.value) checked[chosen];
-                        label for=(id) { strong { (visible(&choice.label)) } " " span { (visible(&choice.description)) } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn confirmations(items: &[ConfirmationItem], filled: Option<&FormFields>) -> Markup {
-    html! {
-        @for (number, item) in items.iter().enumerate() {
-            @let name = format!("{CONFIRM}{}", item.id);
-            @let said = filled.and_then(|filled| filled.first(&name));
-            @let yes = said.map_or(item.default_value == Some(true), |said| said == "yes");
-            @let no = said.map_or(item.default_value == Some(false), |said| said == "no");
-            fieldset { legend { (visible(&item.prompt)) }
-                @if let Some(impact) = &item.impact_if_no { p.hint { "If not: " (visible(impact)) } }
-                p.choice {
-                    input type="radio" id=(format!("confirm-{number}-yes")) name=(name) value="yes" checked[yes];
-                    label for=(format!("confirm-{number}-yes")) { "Yes" }
-                }
-                p.choice {
-                    input type="radio" id=(format!("confirm-{number}-no")) name=(name) value="no" checked[no];
-                    label for=(format!("confirm-{number}-no")) { "No" }
-                }
-            }
         }
     }
 }

@@ -1,29 +1,34 @@
 //! A run: its agents, what happened, how to stop it and how to go on.
 
-use axum::extract::State;
-use axum::response::{Html, IntoResponse, Redirect, Response};
-use interrupts::life::Scope;
-use interrupts::store::{Checkpoint, NewMessage, Page, Run};
-use maud::{Markup, html};
-use routing_core::{InterruptType, NodeId, StopMode};
-use serde::Deserialize;
-use serde_json::Value;
+mod controls;
+mod timeline;
 
-use super::layout::{Place, banner, page, refused, time, time_text};
+use agents::plan_execute::{StoredPlan, is_plan};
+use axum::extract::State;
+use axum::response::{Html, IntoResponse, Response};
+use interrupts::life::Interrupt;
+use interrupts::store::{Checkpoint, Page, Run};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::layout::{Place, banner, page, refused, state, time};
+use super::plan;
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
-use crate::acting::{self, ResumeOrder, StopOrder, message_key, stop as ask_to_stop};
-use crate::address::{Found, first_of, in_run};
 use crate::app::App;
-use crate::body::FormFields;
-use crate::parameters::{Parameters, Segment, wrong};
-use crate::problem::{Kind, Problem, of_store};
-use crate::routes::{InboxQuery, agents_in, find_interrupts, told_of};
+use crate::parameters::{Parameters, Segment};
+use crate::problem::{Problem, of_store};
+use crate::routes::{InboxQuery, agents_in, find_interrupts};
 use crate::visible::visible;
-use crate::wire::{RunView, TreeNode, kind_of, label, tree_of};
+use crate::wire::{AgentView, RunView, TreeNode, kind_of, label, tree_of};
 
-/// How many runs and events a page shows.
+pub(in crate::page) use controls::{message, resume, stop};
+
+/// How many runs a page shows.
 const SHOWN: usize = 100;
+
+/// The events of the feed after which the agents of a run are looked at again.
+const OF_AGENTS: &str = "sse:agent.status_changed, sse:agent.finished, sse:interrupt.opened, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:interrupt.acknowledged, sse:run.running, sse:run.stopping, sse:run.paused, sse:run.waiting, sse:run.completed, sse:run.failed, sse:run.cancelled, sse:checkpoint.saved, htmx:sseOpen from:closest [sse-connect]";
 
 /// Which runs.
 #[derive(Debug, Default, Deserialize)]
@@ -53,13 +58,13 @@ pub(super) async fn list(
         .flatten();
     let body = html! {
         h1 { "Runs" }
-        @if runs.is_empty() { p.empty { "No run yet. Start one: " code { "irq run \"Find the modules\"" } } }
+        @if runs.is_empty() { p.empty { "No run yet. Start one with " code { "irq run \"Describe this project\"" } " on this machine, or with " code { "POST /v1/runs" } "." } }
         ul.cards {
             @for (_, run) in &runs {
                 @let view = RunView::of(run, now);
                 li.card data-testid="run" data-state=(view.status) {
                     h2 { a href=(format!("/runs/{}", run.id)) { (visible(view.goal.as_deref().unwrap_or(&view.thread_id))) } }
-                    p.facts { span.state { (label(&view.status)) } span { "created " (time(run.created_at, now)) } }
+                    p.facts { (state(&view.status)) @if let Some(reason) = &view.reason { span { (visible(reason)) } } span { "begun " (time(run.created_at, now)) } }
                 }
             }
         }
@@ -78,35 +83,50 @@ pub(super) async fn show(
 }
 
 async fn shown(app: &App, caller: &Caller, run: &str, problem: Option<&Problem>) -> Response {
-    let run = match app.run_named(run).await {
-        Ok(run) => run,
-        Err(problem) => return refused(&problem, Some(caller)),
-    };
-    let (live, checkpoints) = match (parts(app, &run).await, checkpoints(app, &run).await) {
-        (Ok(live), Ok(checkpoints)) => (live, checkpoints),
-        (Err(problem), _) | (_, Err(problem)) => return refused(&problem, Some(caller)),
-    };
-    let view = RunView::of(&run, app.now());
+    match whole(app, caller, run, problem).await {
+        Ok(response) => response,
+        Err(problem) => refused(&problem, Some(caller)),
+    }
+}
+
+async fn whole(
+    app: &App,
+    caller: &Caller,
+    run: &str,
+    problem: Option<&Problem>,
+) -> Result<Response, Problem> {
+    let run = app.run_named(run).await?;
+    let agents = agents_in(app, run.id).await?;
+    let checkpoints = checkpoints(app, &run).await?;
+    let now = app.now();
+    let view = RunView::of(&run, now);
     let title = view.goal.clone().unwrap_or_else(|| view.thread_id.clone());
-    let directs = Right::Direct.is_of(caller.actor.role) && !run.state.is_final();
+    let may = Right::Direct.is_of(caller.actor.role);
+    let controls = (may && !run.state.is_final()).then(|| controls::controls(&run, &agents));
     let body = html! {
         p.crumbs { a href="/runs" { "Runs" } " / " (run.id) }
         h1 { (visible(&title)) }
         @if let Some(problem) = problem { (banner(problem)) }
         div hx-ext="sse" sse-connect=(format!("/v1/events?run_id={}&named=1", run.id)) {
-            div id="live" aria-live="polite" hx-get=(format!("/runs/{}/live", run.id))
-                hx-trigger="sse:agent.status_changed, sse:agent.finished, sse:interrupt.opened, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.acknowledged, sse:run.running, sse:run.stopping, sse:run.paused, sse:run.waiting, sse:run.completed, sse:run.failed, sse:run.cancelled, sse:checkpoint.saved, htmx:sseOpen from:closest [sse-connect]" {
-                (live)
+            div id="live" aria-live="polite" hx-get=(format!("/runs/{}/live", run.id)) hx-trigger=(OF_AGENTS) {
+                (parts(app, &run, agents).await?)
+            }
+            @if let Some(controls) = controls { (controls) }
+            (controls::saved(&run, &checkpoints, may && !view.executing, may, now))
+            section aria-labelledby="events" { h2 id="events" { "What happened" }
+                p.hint { "The last thing first." }
+                div id="timeline" hx-get=(format!("/runs/{}/timeline", run.id))
+                    hx-trigger=(format!("sse:llm.call_started, sse:tool.started, sse:tool.finished, {OF_AGENTS}")) {
+                    (timeline::lines(app, &run).await?)
+                }
             }
         }
-        @if directs { (controls(&run)) }
-        (saved(&run, &checkpoints, Right::Direct.is_of(caller.actor.role), app.now()))
     };
     let page = page(&title, Place::Runs, Some(caller), &body);
-    match problem {
+    Ok(match problem {
         Some(problem) => super::layout::again(problem, page),
         None => page.into_response(),
-    }
+    })
 }
 
 /// What changes while one looks at it.
@@ -115,149 +135,93 @@ pub(super) async fn live(
     Visitor(caller): Visitor,
     Segment(run): Segment,
 ) -> Response {
-    let run = match app.run_named(&run).await {
-        Ok(run) => run,
-        Err(problem) => return refused(&problem, Some(&caller)),
+    let parts = async {
+        let run = app.run_named(&run).await?;
+        let agents = agents_in(&app, run.id).await?;
+        parts(&app, &run, agents).await
     };
-    match parts(&app, &run).await {
+    part(parts.await, &caller)
+}
+
+/// What happened, alone.
+pub(super) async fn timeline(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segment(run): Segment,
+) -> Response {
+    let lines = async {
+        let run = app.run_named(&run).await?;
+        timeline::lines(&app, &run).await
+    };
+    part(lines.await, &caller)
+}
+
+fn part(made: Result<Markup, Problem>, caller: &Caller) -> Response {
+    match made {
         Ok(parts) => Html(parts.into_string()).into_response(),
-        Err(problem) => refused(&problem, Some(&caller)),
+        Err(problem) => refused(&problem, Some(caller)),
     }
 }
 
-async fn parts(app: &App, run: &Run) -> Result<Markup, Problem> {
+async fn parts(app: &App, run: &Run, agents: Vec<AgentView>) -> Result<Markup, Problem> {
     let view = RunView::of(run, app.now());
-    let tree = tree_of(run.id, agents_in(app, run.id).await?);
+    let tree = tree_of(run.id, agents);
     let query = InboxQuery {
         status: Some("open".to_owned()),
         run_id: Some(run.id.to_string()),
         ..InboxQuery::default()
     };
     let (open, _) = find_interrupts(app, &query).await?;
-    let events = last_events(app, run).await?;
+    let plan = plan_of_run(app, run).await;
     let now = app.now();
     Ok(html! {
         p.facts data-testid="run" data-state=(view.status) {
-            span.state { (label(&view.status)) }
+            (state(&view.status))
             @if let Some(reason) = &view.reason { span { (visible(reason)) } }
-            span { @if view.executing { "is executed now" } @else { "nobody executes it now" } }
-            span { "created " (time(run.created_at, now)) }
+            span { @if view.executing { "a process works on it" } @else if run.state.is_final() { "it has ended" } @else { "no process works on it now" } }
+            span { "begun " (time(run.created_at, now)) }
         }
         @if !open.is_empty() {
-            section aria-labelledby="waits" { h2 id="waits" { "Waits for a person" }
+            section.wait aria-labelledby="waits" { h2 id="waits" { "Waits for a person" }
                 ul { @for one in &open {
                     li { a href=(format!("/review/{}", one.id)) { (visible(&one.reason)) } " (" (label(kind_of(one))) ")" }
                 } }
             }
         }
-        section aria-labelledby="agents" { h2 id="agents" { "Agents" } (branch(&tree)) }
-        section aria-labelledby="events" { h2 id="events" { "What happened" }
-            ol.events { @for event in &events { (line(event, now)) } }
+        @if let Some(plan) = &plan { (plan::current(plan)) }
+        section aria-labelledby="agents" { h2 id="agents" { "Agents" }
+            @if tree.is_empty() { p { "None yet." } }
+            (branch(&tree, &open))
         }
     })
 }
 
-fn branch(nodes: &[TreeNode]) -> Markup {
+/// The plan of a run, where it carries out one. The run is shown without it where it cannot be read.
+async fn plan_of_run(app: &App, run: &Run) -> Option<StoredPlan> {
+    if !is_plan(run) {
+        return None;
+    }
+    match StoredPlan::read(app.store(), run).await {
+        Ok(plan) => plan,
+        Err(error) => {
+            tracing::warn!(run = %run.id, %error, "the plan cannot be read");
+            None
+        }
+    }
+}
+
+fn branch(nodes: &[TreeNode], open: &[Interrupt]) -> Markup {
     html! {
         ul.tree { @for node in nodes {
+            @let asks = open.iter().find(|one| one.node.as_str() == node.agent.node_id);
+            @let status = if asks.is_some() { "waiting_review" } else { &*node.agent.status };
             li data-testid="agent" data-state=(node.agent.status) {
-                strong { (label(&node.agent.agent_type)) } " " span.state { (label(&node.agent.status)) }
-                " " span.hint { (visible(&node.agent.node_id)) ", step " (node.agent.current_step) }
-                @if !node.children.is_empty() { (branch(&node.children)) }
+                strong { (label(&node.agent.agent_type)) } " " (state(status))
+                " " span.hint { (visible(&node.agent.node_id)) @if node.agent.current_step > 0 { ", step " (node.agent.current_step) } }
+                @if let Some(asks) = asks { " " a href=(format!("/review/{}", asks.id)) { (visible(&asks.reason)) } }
+                @if !node.children.is_empty() { (branch(&node.children, open)) }
             }
         } }
-    }
-}
-
-/// The last events of a run, newest first.
-async fn last_events(app: &App, run: &Run) -> Result<Vec<Value>, Problem> {
-    let mut events: Vec<String> = Vec::new();
-    let mut after = app.feed.latest().saturating_sub(4_000);
-    loop {
-        let (told, position) = told_of(app, run.id, after, 500).await?;
-        let done = position == after || told.is_empty();
-        events.extend(told);
-        if done {
-            break;
-        }
-        after = position;
-    }
-    Ok(events
-        .iter()
-        .rev()
-        .take(SHOWN)
-        .filter_map(|json| serde_json::from_str(json).ok())
-        .collect())
-}
-
-fn line(event: &Value, now: jiff::Timestamp) -> Markup {
-    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str);
-    let kind = text("/type").unwrap_or_default();
-    let kind = kind.trim_start_matches("dev.irq.").trim_end_matches(".v1");
-    let agent = text("/data/agent_id").and_then(|agent| agent.split_once('/'));
-    html! {
-        li {
-            (time_text(text("/time").unwrap_or_default(), now)) " " code { (visible(kind)) }
-            @if let Some((_, node)) = agent { " " (visible(node)) }
-            @if let Some(state) = text("/data/status").or(text("/data/state")) { " " span.state { (label(state)) } }
-        }
-    }
-}
-
-fn controls(run: &Run) -> Markup {
-    html! {
-        section aria-labelledby="stop" { h2 id="stop" { "Stop" }
-            form.stack method="post" action=(format!("/runs/{}/stop", run.id)) {
-                label for="node" { "Agent (its id in the run; empty for the whole run)" }
-                input id="node" name="node" autocomplete="off";
-                label for="reason" { "Why" }
-                input id="reason" name="reason" autocomplete="off";
-                fieldset { legend { "How" }
-                    p.choice { input type="radio" id="graceful" name="mode" value="graceful" checked; label for="graceful" { "Finish the step, then stop" } }
-                    p.choice { input type="radio" id="immediate" name="mode" value="immediate"; label for="immediate" { "Stop now" } }
-                }
-                p.hint { "A stop of an agent reaches all that it started; one of the run reaches everybody." }
-                p.buttons {
-                    button type="submit" name="type" value="PAUSE" { "Pause" }
-                    button.danger type="submit" name="type" value="STOP" { "End the run" }
-                }
-            }
-        }
-        section aria-labelledby="steer" { h2 id="steer" { "Steer" }
-            form.stack method="post" action=(format!("/runs/{}/message", run.id)) {
-                label for="to" { "Agent (its id in the run; empty for the first)" }
-                input id="to" name="node" autocomplete="off";
-                label for="text" { "Message, read at the start of its next turn" }
-                textarea id="text" name="text" rows="3" required {}
-                p.buttons { button type="submit" { "Send" } }
-            }
-        }
-    }
-}
-
-fn saved(run: &Run, checkpoints: &[Checkpoint], may: bool, now: jiff::Timestamp) -> Markup {
-    html! {
-        section aria-labelledby="checkpoints" { h2 id="checkpoints" { "Checkpoints" }
-            @if checkpoints.is_empty() { p { "None yet." } }
-            ul { @for checkpoint in checkpoints {
-                li data-testid="checkpoint" {
-                    "Number " (checkpoint.id.number) ", " (time(checkpoint.at, now))
-                    @if may {
-                        form.inline method="post" action=(format!("/runs/{}/resume", run.id)) {
-                            input type="hidden" name="checkpoint" value=(checkpoint.id.number);
-                            button type="submit" { "Go on from here as a run of its own" }
-                        }
-                    }
-                }
-            } }
-            @if may && !run.state.is_final() {
-                form.stack method="post" action=(format!("/runs/{}/resume", run.id)) {
-                    label for="input" { "New input (may be empty)" }
-                    input id="input" name="input" autocomplete="off";
-                    p.buttons { button type="submit" { "Resume" } }
-                }
-            }
-        }
     }
 }
 
@@ -274,125 +238,4 @@ async fn checkpoints(app: &App, run: &Run) -> Result<Vec<Checkpoint>, Problem> {
         .map_err(|error| of_store(&error))?;
     checkpoints.reverse();
     Ok(checkpoints)
-}
-
-async fn agent_of(app: &App, run: &str, fields: &FormFields) -> Result<Found, Problem> {
-    let run = app.run_named(run).await?;
-    match fields.first("node") {
-        None => first_of(app, run).await,
-        Some(text) => {
-            let node = NodeId::new(text).map_err(|error| wrong("node", error.to_string()))?;
-            in_run(app, run, &node, text).await
-        }
-    }
-}
-
-/// Stops by the form.
-pub(super) async fn stop(
-    State(app): State<App>,
-    Visitor(caller): Visitor,
-    Segment(run): Segment,
-    fields: FormFields,
-) -> Response {
-    let outcome = stopped(&app, &caller, &run, &fields).await;
-    back(&app, &caller, &run, outcome).await
-}
-
-async fn stopped(
-    app: &App,
-    caller: &Caller,
-    run: &str,
-    fields: &FormFields,
-) -> Result<String, Problem> {
-    Right::Direct.demand(caller)?;
-    let agent = agent_of(app, run, fields).await?;
-    let order = StopOrder {
-        interrupt_type: match fields.first("type") {
-            Some("STOP") => InterruptType::Stop,
-            _ => InterruptType::Pause,
-        },
-        mode: match fields.first("mode") {
-            Some("immediate") => StopMode::Immediate,
-            _ => StopMode::Graceful,
-        },
-        scope: match fields.first("node") {
-            Some(_) => Scope::Agent,
-            None => Scope::Run,
-        },
-        reason: fields
-            .first("reason")
-            .unwrap_or("asked for on the page")
-            .to_owned(),
-        message: None,
-        limit_ms: None,
-        metadata: None,
-        key: None,
-    };
-    ask_to_stop(app, caller, &agent, order).await?;
-    Ok(run.to_owned())
-}
-
-/// Goes on by the form.
-pub(super) async fn resume(
-    State(app): State<App>,
-    Visitor(caller): Visitor,
-    Segment(run): Segment,
-    fields: FormFields,
-) -> Response {
-    let order = ResumeOrder {
-        checkpoint: fields
-            .first("checkpoint")
-            .and_then(|text| text.parse().ok()),
-        input: fields.first("input").map(str::to_owned),
-        key: None,
-    };
-    let outcome = match app.run_named(&run).await {
-        Ok(stored) => acting::resume(&app, &caller, &stored, order).await,
-        Err(problem) => Err(problem),
-    };
-    let outcome = outcome.map(|resumed| resumed.to_string());
-    back(&app, &caller, &run, outcome).await
-}
-
-/// Sends a message by the form.
-pub(super) async fn message(
-    State(app): State<App>,
-    Visitor(caller): Visitor,
-    Segment(run): Segment,
-    fields: FormFields,
-) -> Response {
-    let outcome = sent(&app, &caller, &run, &fields).await;
-    back(&app, &caller, &run, outcome).await
-}
-
-async fn sent(
-    app: &App,
-    caller: &Caller,
-    run: &str,
-    fields: &FormFields,
-) -> Result<String, Problem> {
-    Right::Direct.demand(caller)?;
-    let agent = agent_of(app, run, fields).await?;
-    let text = fields
-        .first("text")
-        .ok_or_else(|| wrong("text", "say something"))?;
-    let message = NewMessage {
-        run: agent.run.id,
-        node: agent.node.node.clone(),
-        text: text.to_owned(),
-        from: caller.actor.clone(),
-        key: message_key(caller, None)?,
-    };
-    let sent = app.store().send_message(message).await;
-    sent.map_err(|error| Problem::new(Kind::NotInState, error.to_string(), "read the run again"))?;
-    app.wake(&agent.run).await;
-    Ok(run.to_owned())
-}
-
-/// Back to the run, or the run with what went wrong.
-async fn back(app: &App, caller: &Caller, run: &str, outcome: Result<String, Problem>) -> Response {
-    match outcome {
-        Ok(run) => Redirect::to(&format!("/runs/{run}")).into_response(),
-        Err(problem) => shown(app, caller, run, Some(&problem)).await,
-    }
 }

@@ -43,7 +43,7 @@ pub(super) async fn show(State(app): State<App>, Visitor(caller): Visitor) -> Re
         section aria-labelledby="you" { h2 id="you" { "You" }
             p { "You are " strong { (visible(caller.actor.name.as_str())) } ", a " strong { (caller.role_name()) } ". This name stands beside what you decide." }
             @if caller.credential == Credential::Session {
-                form method="post" action="/session/end" { button type="submit" { "Leave" } }
+                form method="post" action="/session/end" { button.quiet type="submit" { "Leave: end this session" } }
             }
         }
         section aria-labelledby="notices" { h2 id="notices" { "Notices" }

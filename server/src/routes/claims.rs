@@ -10,7 +10,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::list::{SeenVersion, etag};
-use crate::access::{Caller, Decides};
+use crate::access::{Caller, Decides, Right};
 use crate::acting::interrupt_named;
 use crate::app::App;
 use crate::body::StrictJson;
@@ -69,6 +69,25 @@ pub(crate) async fn release(
 ) -> Result<Response, Problem> {
     let interrupt = interrupt_named(&app, &id).await?;
     change(&app, caller, interrupt, version, ReviewChange::Release).await
+}
+
+/// Claims an interrupt for the usual time, or gives it back.
+pub(crate) async fn claim_or_release(
+    app: &App,
+    caller: &Caller,
+    interrupt: Interrupt,
+    version: Option<u64>,
+    takes: bool,
+) -> Result<(), Problem> {
+    Right::Decide.demand(caller)?;
+    let wanted = if takes {
+        let until = app.now() + app.config.limits.claim;
+        ReviewChange::Claim { until }
+    } else {
+        ReviewChange::Release
+    };
+    let changed = change(app, caller.clone(), interrupt, version, wanted).await;
+    changed.map(|_response| ())
 }
 
 async fn change(

@@ -25,6 +25,10 @@ use crate::wire::{HistoryPage, HistoryRow};
 pub(super) const LINES: &str = "application/x-ndjson";
 /// How many rows one request looks at when it filters.
 const MOST_ROWS: usize = 20_000;
+/// How many of the newest rows are shown at once.
+const NEWEST: usize = 100;
+/// How many rows are read at once, from the end.
+const PART: u32 = 500;
 
 /// Which rows.
 #[derive(Debug, Default, Clone, Deserialize, IntoParams)]
@@ -141,6 +145,79 @@ pub(crate) async fn find(
             return Ok((found, None));
         }
     }
+}
+
+/// The newest rows that a query asks for, newest first, of those before a position where one is named; and before
+/// which position older ones stand.
+pub(crate) async fn newest(
+    app: &App,
+    query: &HistoryQuery,
+    before: Option<u64>,
+) -> Result<(Vec<HistoryRow>, Option<u64>), Problem> {
+    let wanted = Wanted::of(query)?;
+    let mut before = match before {
+        Some(before) => before,
+        None => last_position(app).await? + 1,
+    };
+    let (mut found, mut looked) = (Vec::new(), 0);
+    while before > 1 {
+        let part = Page {
+            after: (before - 1).saturating_sub(u64::from(PART)),
+            limit: PART,
+        };
+        let rows = app.store().audit(part).await;
+        let mut rows = rows.map_err(|error| of_store(&error))?;
+        rows.retain(|row| row.position < before);
+        // What stood before was purged.
+        if rows.is_empty() {
+            return Ok((found, None));
+        }
+        for row in rows.iter().rev() {
+            before = row.position;
+            looked += 1;
+            let view = HistoryRow::of(row);
+            if wanted.fits(&view.entry) {
+                found.push(view);
+            }
+            if found.len() == NEWEST || looked >= MOST_ROWS {
+                return Ok((found, Some(before).filter(|before| *before > 1)));
+            }
+        }
+    }
+    Ok((found, None))
+}
+
+/// The position of the last row; 0 where there is none. The audit is read from its beginning only, so the end is
+/// looked for in steps that double, and then by halves.
+async fn last_position(app: &App) -> Result<u64, Problem> {
+    let (mut known, mut step) = (0, 1_u64);
+    let mut end = loop {
+        let probe = known + (step - 1);
+        match first_after(app, probe).await? {
+            Some(position) => known = position,
+            None => break probe,
+        }
+        step = step.saturating_mul(2);
+    };
+    while known < end {
+        let middle = known + (end - known) / 2;
+        match first_after(app, middle).await? {
+            Some(position) => known = position,
+            None => end = middle.max(known),
+        }
+    }
+    Ok(known)
+}
+
+async fn first_after(app: &App, after: u64) -> Result<Option<u64>, Problem> {
+    let rows = app.store().audit(Page { after, limit: 1 }).await;
+    let rows = rows.map_err(|error| of_store(&error))?;
+    Ok(rows.first().map(|row| row.position))
+}
+
+/// The rows that a query asks for as lines, whatever the caller accepts.
+pub(crate) fn export(app: App, query: &HistoryQuery) -> Result<Response, Problem> {
+    lines(app, query)
 }
 
 /// Whether a caller would rather have lines.

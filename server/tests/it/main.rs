@@ -10,6 +10,7 @@ mod feed;
 mod house;
 mod listed;
 mod page;
+mod page_lists;
 mod plan_changes;
 mod plans;
 mod requests;

@@ -375,8 +375,8 @@ async fn a_run_is_watched_stopped_steered_and_continued_from_the_page() {
     for text in [
         "find the modules",
         "Discovery orchestrator",
-        "Go on from here",
-        "agent.status_changed",
+        "Resume from here",
+        "is now",
     ] {
         assert!(page.contains(text), "{text}: {page}");
     }

@@ -176,7 +176,7 @@ impl OuterLimits {
     }
 
     /// What holds for the run's interrupts.
-    pub(super) fn policy(&self) -> Arc<Policy> {
+    pub(in crate::commands) fn policy(&self) -> Arc<Policy> {
         Arc::clone(&self.policy)
     }
 

@@ -7,16 +7,20 @@ use agents::plan_execute::{PlanChange, PlanEditError, StoredPlan, change_plan, o
 use agents::run::{RunOrder, RunStatus};
 use async_trait::async_trait;
 use interrupts::life::{Actor, RunState};
+use interrupts::policy::Policy;
 use interrupts::store::{CheckpointId, NewRun, Run, RunError, Store};
+use jiff::Timestamp;
 use routing_core::RunId;
 use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
 use tokio_util::task::TaskTracker;
 
+use super::delays::{Delay, Delays};
 use super::news::has_news;
 use super::order::{Defaults, is_launched};
 use super::predecessor::{Hindrance, hindrance, is_live};
 use super::work::Work;
 use crate::actor::actor;
+use crate::due::Due;
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, Kept};
 use crate::listing;
@@ -32,6 +36,8 @@ struct Shared {
     keeping: Arc<Keeping>,
     defaults: Defaults,
     tasks: TaskTracker,
+    /// The runs that the policy lets go on.
+    delays: Delays,
     /// The runs that are taken or executed here.
     here: Mutex<HashSet<RunId>>,
 }
@@ -86,11 +92,18 @@ impl Launcher {
             keeping,
             defaults,
             tasks: TaskTracker::new(),
+            delays: Delays::default(),
             here: Mutex::default(),
         }))
     }
 
-    /// The tasks that execute runs. Once closed, no run begins here any more.
+    /// From now on no run begins here any more, and none goes on by itself.
+    pub(super) fn close(&self) {
+        self.0.delays.close();
+        self.0.tasks.close();
+    }
+
+    /// The tasks that execute runs.
     pub(super) fn tasks(&self) -> &TaskTracker {
         &self.0.tasks
     }
@@ -117,11 +130,15 @@ impl Launcher {
             }
             if !self.has_news(&run).await {
                 tracing::debug!(run = %run.id, "the run waits for people");
+                self.go_on_when_due(run.id);
                 continue;
             }
             match self.go_on(&run, Lifting::Shutdown).await {
                 Ok(()) => tracing::info!(run = %run.id, "the run goes on here"),
-                Err(error) => tracing::warn!(run = %run.id, %error, "the run does not go on here"),
+                Err(error) => {
+                    tracing::warn!(run = %run.id, %error, "the run does not go on here");
+                    self.go_on_when_due(run.id);
+                }
             }
         }
     }
@@ -138,6 +155,7 @@ impl Launcher {
             match self.0.store().run(run).await {
                 Ok(Some(row)) if is_launched(&row.content) && row.state == RunState::Waiting => {
                     self.look_again(run).await;
+                    self.go_on_when_due(run);
                 }
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%run, %error, "the run could not be looked at"),
@@ -231,6 +249,7 @@ impl Launcher {
                     ) {
                         launcher.look_again(run).await;
                     }
+                    launcher.go_on_when_due(run);
                 }
                 Err(error) => tracing::error!(%run, %error, "the run's end is not recorded"),
             }
@@ -253,6 +272,63 @@ impl Launcher {
                 Err(error) => tracing::warn!(%run, %error, "the run could not be looked at again"),
             }
         })
+    }
+
+    /// Goes on with a run as soon as the policy ends all that it waits for, unless somebody else does so before.
+    fn go_on_when_due(&self, run: RunId) {
+        let policy = self.0.defaults.limits.policy();
+        if *policy == Policy::default() || self.0.tasks.is_closed() {
+            return;
+        }
+        let delay = self.0.delays.begin(run);
+        let launcher = self.clone();
+        self.0.delays.tasks().spawn(async move {
+            if let Err(error) = launcher.waited_until_due(run, &policy, &delay).await {
+                tracing::warn!(%run, %error, "the run does not go on by itself");
+            }
+            launcher.0.delays.end(run, &delay);
+        });
+    }
+
+    async fn waited_until_due(
+        &self,
+        run: RunId,
+        policy: &Policy,
+        delay: &Delay,
+    ) -> Result<(), Failure> {
+        let store = self.0.store();
+        let mut told = None;
+        loop {
+            let found = store.run(run).await.map_err(|error| by_store(&error))?;
+            // Of a run that works, the end is looked at.
+            if !found.is_some_and(|row| is_live(&row) && !is_owned(&row)) {
+                return Ok(());
+            }
+            let Some(due) = Due::of(store, policy, run).await? else {
+                return Ok(());
+            };
+            if due.at <= Timestamp::now() {
+                if due.decide(store).await? {
+                    self.go_on_with(run).await?;
+                }
+                return Ok(());
+            }
+            if told.replace(due.at) != Some(due.at) {
+                tracing::info!(%run, at = %due.at, "the run goes on by itself, as the policy says");
+            }
+            if !delay.sleeps(due.at).await {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Goes on with a run that nothing holds any more.
+    async fn go_on_with(&self, run: RunId) -> Result<(), Failure> {
+        let found = self.0.store().run(run).await;
+        match found.map_err(|error| by_store(&error))? {
+            Some(row) => self.go_on(&row, Lifting::Nothing).await,
+            None => Ok(()),
+        }
     }
 
     async fn begin(&self, run: RunId, work: Work) -> Result<(), Failure> {

@@ -20,6 +20,7 @@ use crate::keep::Keeping;
 pub(super) struct Stopping {
     rest: AbortOnDropHandle<ShutdownReport>,
     hurry: CancellationToken,
+    keeping: Arc<Keeping>,
     _signals: AbortOnDropHandle<()>,
 }
 
@@ -33,11 +34,12 @@ impl Stopping {
     ) -> Self {
         let hurry = CancellationToken::new();
         let listening = listen(signals, Arc::clone(&keeping), stop.clone(), hurry.clone());
+        let shared = Arc::clone(&keeping);
         let pausing = async move {
             stop.cancelled().await;
             // What begins now would not be paused any more.
-            launcher.tasks().close();
-            let report = keeping
+            launcher.close();
+            let report = shared
                 .manager
                 .execute_shutdown("the server was stopped")
                 .await;
@@ -48,6 +50,7 @@ impl Stopping {
         Self {
             rest: AbortOnDropHandle::new(tokio::spawn(pausing)),
             hurry,
+            keeping,
             _signals: AbortOnDropHandle::new(tokio::spawn(listening)),
         }
     }
@@ -57,7 +60,7 @@ impl Stopping {
         self.hurry.clone()
     }
 
-    /// Waits until the runs have stopped.
+    /// Waits until the runs have stopped, and the hooks that were called about it have ended.
     ///
     /// # Errors
     ///
@@ -73,6 +76,8 @@ impl Stopping {
             Ok(Err(error)) => return Err(Failure::new(Exit::Failure, error.to_string())),
             Err(_elapsed) => return Err(Failure::new(Exit::Failure, "runs did not stop in time")),
         };
+        // A signal is heard while they are waited for, so that a third one leaves.
+        self.keeping.manager.hooks_ended().await;
         let stuck: Vec<String> = report
             .runs
             .iter()

@@ -132,13 +132,22 @@ fn run_line(view: &RunView, look: Look) -> Line<'static> {
 fn node_line(view: &RunView, node: &NodeRow, state: &State, look: Look) -> Line<'static> {
     let depth = node.node.as_str().matches('/').count();
     let name = node.node.as_str().rsplit('/').next().unwrap_or_default();
-    let (mark, style) = mark(node.activity, look);
+    let asks = state
+        .snapshot
+        .inbox()
+        .find(|interrupt| interrupt.run == view.run.id && interrupt.node == node.node);
+    let (mark, style) = match asks {
+        Some(_question) => ("?", look.waiting()),
+        None => mark(node.activity, look),
+    };
     let mut spans = vec![
         Span::raw("  ".repeat(depth + 1)),
         Span::styled(format!("{mark} "), style),
         Span::raw(name.to_owned()),
-        Span::styled(format!("  {}", words(node.activity)), style),
     ];
+    if asks.is_none() {
+        spans.push(Span::styled(format!("  {}", words(node.activity)), style));
+    }
     if node.step > 0 {
         spans.push(Span::styled(format!("  step {}", node.step), look.faint()));
     }
@@ -146,10 +155,6 @@ fn node_line(view: &RunView, node: &NodeRow, state: &State, look: Look) -> Line<
         let since = age(node.since, state.now);
         spans.push(Span::styled(format!("  {since}"), look.faint()));
     }
-    let asks = state
-        .snapshot
-        .inbox()
-        .find(|interrupt| interrupt.run == view.run.id && interrupt.node == node.node);
     if let Some(interrupt) = asks {
         let why = format!("  waiting: {}", visible_line(&interrupt.reason));
         spans.push(Span::styled(why, look.waiting()));

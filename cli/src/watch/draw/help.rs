@@ -4,10 +4,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::Look;
-use super::agents::text;
+use super::{Look, draw_text};
+use crate::watch::state::State;
 
-const KEYS: [(&str, &str); 27] = [
+const KEYS: [(&str, &str); 28] = [
     (
         "Esc",
         "interrupt the agent or run that is marked, and say how it goes on; closes what is open",
@@ -22,6 +22,10 @@ const KEYS: [(&str, &str); 27] = [
     (
         "Tab",
         "write a message to the agent that is marked; Enter sends it",
+    ),
+    (
+        "Ctrl+Enter",
+        "while writing: interrupt the agent, and let it go on with the message; so does Alt+Enter",
     ),
     ("1 2 3 ?", "agents, inbox, history, this page"),
     ("Enter", "open what is marked"),
@@ -52,15 +56,38 @@ const KEYS: [(&str, &str); 27] = [
     ),
 ];
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, look: Look) {
-    let lines = KEYS
-        .iter()
-        .map(|(key, meaning)| {
-            Line::from(vec![
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+    let width = usize::from(area.width).saturating_sub(MARGIN);
+    let mut lines = Vec::new();
+    for (key, meaning) in KEYS {
+        for (number, part) in broken(meaning, width).into_iter().enumerate() {
+            let key = if number == 0 { key } else { "" };
+            lines.push(Line::from(vec![
                 Span::styled(format!("  {key:<13}"), look.active()),
-                Span::raw(*meaning),
-            ])
-        })
-        .collect();
-    frame.render_widget(text(lines, " Help "), area);
+                Span::raw(part),
+            ]));
+        }
+    }
+    draw_text(frame, area, state, (lines, " Help "));
+}
+
+/// Where the meanings begin.
+const MARGIN: usize = 15;
+
+/// A text in lines of this width, broken between words.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let used = lines.last().map_or(0, |line| line.chars().count());
+        match lines.last_mut() {
+            Some(line) if used == 0 || used + 1 + word.chars().count() <= width => {
+                if used > 0 {
+                    line.push(' ');
+                }
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }

@@ -10,9 +10,9 @@ use ratatui::widgets::{
 use tui_input::Input;
 
 use super::agents::{change, plan_within};
-use super::{Look, short};
+use super::{Look, packed, short};
 use crate::visible::{visible_line, visible_lines};
-use crate::watch::modal::{Button, Focus, Modal, PlanChange, phases};
+use crate::watch::modal::{Focus, Modal, PlanChange, phases};
 use crate::watch::state::{Overlay, State};
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
@@ -66,19 +66,20 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &State, modal: &Modal, l
             .to_owned(),
         None => short(&modal.run.to_string()),
     };
-    let inner = window(frame, area, 76, 22, &format!(" Interrupted · {name} "));
+    let inner = window(frame, area, 80, 22, &format!(" Interrupted · {name} "));
+    let lines = buttons_of(modal, usize::from(inner.width), look);
     let [phase, steps, label, field, _gap, buttons, foot] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(3),
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Length(1),
-        Constraint::Length(1),
+        Constraint::Length(u16::try_from(lines.len()).unwrap_or(1)),
         Constraint::Length(1),
     ])
     .areas(inner);
     let interrupt = modal.interrupt.and_then(|id| state.snapshot.interrupt(id));
-    let line = phases(modal, interrupt, state.now);
+    let line = phases(modal, interrupt, state.checkpoint_of(modal.run), state.now);
     frame.render_widget(Paragraph::new(Span::styled(line, look.waiting())), phase);
     if let PlanChange::Shown(preview) = &modal.change {
         let lines = change(preview, look);
@@ -89,20 +90,7 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &State, modal: &Modal, l
     let question = "How would you like to modify the plan?";
     frame.render_widget(Paragraph::new(Span::styled(question, look.strong())), label);
     draw_input(frame, field, &modal.text, modal.focus == Focus::Text, look);
-    let mut spans = Vec::new();
-    for button in Button::ALL {
-        let style = if modal.focus == Focus::Button(button) {
-            look.chosen()
-        } else {
-            look.plain()
-        };
-        spans.push(Span::styled(
-            format!("[ {} ]", button.label(&modal.change)),
-            style,
-        ));
-        spans.push(Span::raw("  "));
-    }
-    frame.render_widget(Paragraph::new(Line::from(spans)), buttons);
+    frame.render_widget(Paragraph::new(lines), buttons);
     let hint = if modal.change == PlanChange::Asked {
         "the model thinks of a change; nothing is applied"
     } else if let PlanChange::Shown(_) = modal.change {
@@ -113,6 +101,22 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &State, modal: &Modal, l
         "Tab next · Enter choose · Ctrl+C stop at once · Esc resume unchanged"
     };
     frame.render_widget(Paragraph::new(Span::styled(hint, look.faint())), foot);
+}
+
+/// The buttons of the window, in as many lines as they need.
+fn buttons_of(modal: &Modal, width: usize, look: Look) -> Vec<Line<'static>> {
+    let spans = modal.buttons().iter().map(|button| {
+        let style = if modal.focus == Focus::Button(*button) {
+            look.chosen()
+        } else {
+            look.plain()
+        };
+        vec![Span::styled(
+            format!("[ {} ]", button.label(&modal.change)),
+            style,
+        )]
+    });
+    packed(spans, width)
 }
 
 fn draw_input(frame: &mut Frame<'_>, area: Rect, input: &Input, has_keys: bool, look: Look) {

@@ -2,13 +2,14 @@
 
 use interrupts::life::{Family, Interrupt};
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
 use routing_core::InterruptId;
 use routing_core::review::Question;
 
-use super::Look;
 use super::agents::text;
+use super::{Look, draw_text, packed};
 use crate::asked;
 use crate::refused::decided;
 use crate::time::ago;
@@ -29,9 +30,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, id: Interru
         Ok(question) => lines.extend(asked_lines(&question, state, look)),
         Err(_it_stops) => lines.extend(paragraph(&interrupt.reason, look)),
     }
-    lines.push(Line::default());
-    lines.extend(buttons(interrupt, look));
-    frame.render_widget(text(lines, " Review "), area);
+    // What can be done stays in sight, however much there is to read.
+    let buttons = buttons(interrupt, usize::from(area.width), look);
+    let height = u16::try_from(buttons.len()).unwrap_or(u16::MAX);
+    let [reading, doing] =
+        Layout::vertical([Constraint::Min(3), Constraint::Length(height)]).areas(area);
+    draw_text(frame, reading, state, (lines, " Review "));
+    frame.render_widget(Paragraph::new(buttons), doing);
 }
 
 fn heading(interrupt: &Interrupt, state: &State, look: Look) -> Vec<Line<'static>> {
@@ -126,7 +131,7 @@ fn asked_lines(question: &Question, state: &State, look: Look) -> Vec<Line<'stat
     lines
 }
 
-fn buttons(interrupt: &Interrupt, look: Look) -> Vec<Line<'static>> {
+fn buttons(interrupt: &Interrupt, width: usize, look: Look) -> Vec<Line<'static>> {
     let keys: &[(&str, &str)] = match interrupt.family() {
         Family::Question => &[
             ("a", "approve"),
@@ -143,13 +148,15 @@ fn buttons(interrupt: &Interrupt, look: Look) -> Vec<Line<'static>> {
             ("a", "resume unchanged"),
             ("r", "resume with new input"),
             ("m", "change plan"),
+            ("R", "reroute"),
             ("c", "claim"),
         ],
     };
-    let mut spans = Vec::new();
-    for (key, meaning) in keys {
-        spans.push(Span::styled(format!(" {key} "), look.chosen()));
-        spans.push(Span::raw(format!(" {meaning}  ")));
-    }
-    vec![Line::from(spans)]
+    let keys = keys.iter().map(|(key, meaning)| {
+        vec![
+            Span::styled(format!(" {key} "), look.chosen()),
+            Span::raw(format!(" {meaning} ")),
+        ]
+    });
+    packed(keys, width)
 }

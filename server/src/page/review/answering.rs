@@ -1,0 +1,197 @@
+//! The answer to a question: what can be chosen, confirmed, written and decided.
+
+use interrupts::life::{Family, Interrupt, Verdict};
+use maud::{Markup, html};
+use routing_core::{Choice, ConfirmationItem, DecisionId};
+
+use super::CONFIRM;
+use crate::access::Caller;
+use crate::body::FormFields;
+use crate::page::{form, rules};
+use crate::visible::visible;
+use crate::wire::{Question, label, request_schema, target_of, verdict_name};
+
+/// What one can decide, with all that belongs to it.
+pub(super) fn answer_form(
+    interrupt: &Interrupt,
+    question: &Question,
+    caller: &Caller,
+    filled: Option<&FormFields>,
+) -> Markup {
+    let asks = interrupt.family() == Family::Question;
+    let shown = interrupt
+        .review
+        .as_ref()
+        .map(|review| review.shown.to_string());
+    let text = filled
+        .and_then(|filled| filled.first("text"))
+        .unwrap_or_default();
+    html! {
+        form.stack method="post" action=(format!("/review/{}", interrupt.id)) id="decision" {
+            input type="hidden" name="version" value=(interrupt.version);
+            input type="hidden" name="key" value=(DecisionId::generate());
+            @if let Some(shown) = shown { input type="hidden" name="shown_digest" value=(shown); }
+            @if asks {
+                (choices(&question.choices, filled))
+                (confirmations(&question.confirmation_items, filled))
+            }
+            label for="text" { @if asks { "In your own words (may be empty)" } @else { "New input for the agent (may be empty)" } }
+            textarea id="text" name="text" rows="4" { (text) }
+            (rules::remember(interrupt, caller, filled))
+            (buttons(interrupt))
+            (elsewhere(interrupt, filled))
+            @if asks && allows(interrupt, Verdict::Edit) && let Some(schema) = request_schema(interrupt, None) {
+                details open[filled.is_some_and(|filled| filled.first("decision") == Some("edit"))] {
+                    summary { "Fill in the agent's request yourself" }
+                    p.hint { "No model is asked then." }
+                    (form::fields(&schema, filled))
+                    button type="submit" name="decision" value="edit" { "Send this request" }
+                }
+            }
+        }
+    }
+}
+
+/// Whether it can be decided so.
+pub(super) fn allows(interrupt: &Interrupt, verdict: Verdict) -> bool {
+    interrupt.allowed.contains(&verdict)
+}
+
+/// Sends the answer to another agent; nothing where there is no other.
+fn elsewhere(interrupt: &Interrupt, filled: Option<&FormFields>) -> Markup {
+    let others = interrupt
+        .routes
+        .iter()
+        .filter(|route| *route != target_of(interrupt));
+    let others: Vec<_> = others.collect();
+    let chosen = filled.and_then(|filled| filled.first("reroute_to"));
+    // Whoever was stopped goes on where it stood; only what was asked has an answer to send.
+    let asks = interrupt.family() == Family::Question;
+    html! {
+        @if asks && allows(interrupt, Verdict::Reroute) && !others.is_empty() {
+            details.panel open[filled.is_some_and(|filled| filled.first("decision") == Some("reroute"))] {
+                summary { "Send it elsewhere" }
+                p.hint { "The answer goes to the agent that you choose instead, with the choices and words above." }
+                p.buttons {
+                    label for="reroute_to" { "To" }
+                    select id="reroute_to" name="reroute_to" {
+                        @for route in others {
+                            option value=(route.as_str()) selected[chosen == Some(route.as_str())] { (label(route.as_str())) }
+                        }
+                    }
+                    button.quiet type="submit" name="decision" value="reroute" { "Reroute" }
+                }
+            }
+        }
+    }
+}
+
+/// What can be decided by one button, its name, and what it means; in the order in which it is mostly wanted.
+type Button = (Verdict, &'static str, &'static str);
+
+const OF_A_QUESTION: [Button; 5] = [
+    (
+        Verdict::Respond,
+        "Answer",
+        "the agent gets what is chosen, confirmed and written here",
+    ),
+    (
+        Verdict::Approve,
+        "Approve",
+        "it may do as it proposes, with what is confirmed above",
+    ),
+    (
+        Verdict::Reject,
+        "Reject",
+        "it is told not to do what it asked for, and goes on",
+    ),
+    (
+        Verdict::Ignore,
+        "Go on without an answer",
+        "it decides by itself",
+    ),
+    (
+        Verdict::Cancel,
+        "Give the matter up",
+        "it is told to drop the matter, without side effects",
+    ),
+];
+
+const OF_A_STOP: [Button; 3] = [
+    (
+        Verdict::Resume,
+        "Resume unchanged",
+        "the run goes on as if nothing had been",
+    ),
+    (
+        Verdict::Respond,
+        "Resume with this input",
+        "the agent reads the input above first",
+    ),
+    (
+        Verdict::Cancel,
+        "Give the matter up",
+        "the agent is told to drop the matter, without side effects",
+    ),
+];
+
+fn buttons(interrupt: &Interrupt) -> Markup {
+    let named: &[Button] = match interrupt.family() {
+        Family::Question => &OF_A_QUESTION,
+        Family::Stop => &OF_A_STOP,
+    };
+    let allowed = || {
+        named
+            .iter()
+            .filter(|(verdict, ..)| allows(interrupt, *verdict))
+    };
+    html! {
+        p.buttons role="group" aria-label="Decide" {
+            @for (verdict, name, _) in allowed() {
+                button.danger[matches!(verdict, Verdict::Reject | Verdict::Cancel)] type="submit" name="decision" value=(verdict_name(*verdict)) data-testid=(verdict_name(*verdict)) { (name) }
+            }
+        }
+        details { summary { "What each of these does" }
+            dl.meanings { @for (_, name, means) in allowed() { dt { (name) } dd { (means) } } }
+        }
+    }
+}
+
+fn choices(choices: &[Choice], filled: Option<&FormFields>) -> Markup {
+    html! {
+        @if !choices.is_empty() {
+            fieldset { legend { "Choose" }
+                @for (number, choice) in choices.iter().enumerate() {
+                    @let id = format!("choice-{number}");
+                    @let chosen = filled.is_some_and(|filled| filled.all("choice").any(|value| value == choice.value));
+                    p.choice {
+                        input type="checkbox" id=(id) name="choice" value=(choice.value) checked[chosen];
+                        label for=(id) { strong { (visible(&choice.label)) } " " span { (visible(&choice.description)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn confirmations(items: &[ConfirmationItem], filled: Option<&FormFields>) -> Markup {
+    html! {
+        @for (number, item) in items.iter().enumerate() {
+            @let name = format!("{CONFIRM}{}", item.id);
+            @let said = filled.and_then(|filled| filled.first(&name));
+            @let yes = said.map_or(item.default_value == Some(true), |said| said == "yes");
+            @let no = said.map_or(item.default_value == Some(false), |said| said == "no");
+            fieldset { legend { (visible(&item.prompt)) }
+                @if let Some(impact) = &item.impact_if_no { p.hint { "If not: " (visible(impact)) } }
+                p.choice {
+                    input type="radio" id=(format!("confirm-{number}-yes")) name=(name) value="yes" checked[yes];
+                    label for=(format!("confirm-{number}-yes")) { "Yes" }
+                }
+                p.choice {
+                    input type="radio" id=(format!("confirm-{number}-no")) name=(name) value="no" checked[no];
+                    label for=(format!("confirm-{number}-no")) { "No" }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! How a run is stopped, steered, and gone on with.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Redirect, Response};
+use interrupts::life::Scope;
+use interrupts::store::{Checkpoint, NewMessage, Run};
+use maud::{Markup, html};
+use routing_core::{InterruptType, NodeId, StopMode};
+
+use super::shown;
+use crate::access::{Caller, Right};
+use crate::acting::{self, ResumeOrder, StopOrder, message_key, stop as ask_to_stop};
+use crate::address::{Found, first_of, in_run};
+use crate::app::App;
+use crate::body::FormFields;
+use crate::page::layout::time;
+use crate::page::visitor::Visitor;
+use crate::parameters::{Segment, wrong};
+use crate::problem::{Kind, Problem};
+use crate::visible::visible;
+use crate::wire::{AgentView, label};
+
+/// What stops and steers a run that has not ended.
+pub(super) fn controls(run: &Run, agents: &[AgentView]) -> Markup {
+    let live: Vec<&AgentView> = agents.iter().filter(|agent| is_live(agent)).collect();
+    html! {
+        details.panel { summary { "Stop or pause" }
+            form.stack method="post" action=(format!("/runs/{}/stop", run.id)) {
+                label for="node" { "Whom" }
+                select id="node" name="node" {
+                    option value="" { "The whole run: " (counted(live.len())) }
+                    @for agent in &live {
+                        option value=(agent.node_id) { (named(agent)) ": " (counted(reached(agent, &live))) }
+                    }
+                }
+                p.hint { "A stop of an agent reaches all that it has started, too." }
+                label for="reason" { "Why" }
+                input id="reason" name="reason" autocomplete="off";
+                fieldset { legend { "How" }
+                    p.choice { input type="radio" id="graceful" name="mode" value="graceful" checked; label for="graceful" { "Finish the step, then stop" } }
+                    p.choice { input type="radio" id="immediate" name="mode" value="immediate"; label for="immediate" { "Stop now" } }
+                }
+                p.buttons {
+                    button type="submit" name="type" value="PAUSE" { "Pause" }
+                    button.danger type="submit" name="type" value="STOP" { "End for good" }
+                }
+                p.hint { "What is paused can be resumed. What is ended cannot; only a checkpoint of it can be gone on from." }
+            }
+        }
+        details.panel { summary { "Send a message" }
+            form.stack method="post" action=(format!("/runs/{}/message", run.id)) {
+                label for="to" { "To" }
+                select id="to" name="node" {
+                    option value="" { "The first agent" }
+                    @for agent in live.iter().filter(|agent| agent.takes_messages) {
+                        option value=(agent.node_id) { (named(agent)) }
+                    }
+                }
+                label for="text" { "Message, read at the start of its next turn" }
+                textarea id="text" name="text" rows="3" required {}
+                p.buttons { button type="submit" { "Send" } }
+            }
+        }
+    }
+}
+
+fn is_live(agent: &AgentView) -> bool {
+    !matches!(
+        &*agent.status,
+        "completed" | "failed" | "cancelled" | "pruned"
+    )
+}
+
+fn named(agent: &AgentView) -> String {
+    format!("{} ({})", label(&agent.agent_type), visible(&agent.node_id))
+}
+
+/// How many agents a stop of this one reaches.
+fn reached(agent: &AgentView, live: &[&AgentView]) -> usize {
+    let below = format!("{}/", agent.node_id);
+    let is_reached =
+        |other: &&&AgentView| other.node_id == agent.node_id || other.node_id.starts_with(&below);
+    live.iter().filter(is_reached).count()
+}
+
+fn counted(agents: usize) -> String {
+    match agents {
+        1 => "1 agent".to_owned(),
+        many => format!("{many} agents"),
+    }
+}
+
+/// The checkpoints, with what can be done from them.
+pub(super) fn saved(
+    run: &Run,
+    checkpoints: &[Checkpoint],
+    may_resume: bool,
+    may_fork: bool,
+    now: jiff::Timestamp,
+) -> Markup {
+    html! {
+        @if may_resume && !run.state.is_final() {
+            section aria-labelledby="resume" { h2 id="resume" { "Go on" }
+                form.stack method="post" action=(format!("/runs/{}/resume", run.id)) {
+                    label for="input" { "New input for the agent that has the turn (may be empty)" }
+                    input id="input" name="input" autocomplete="off";
+                    p.buttons { button type="submit" { "Resume" } }
+                }
+            }
+        }
+        section aria-labelledby="checkpoints" { h2 id="checkpoints" { "Checkpoints" }
+            @if checkpoints.is_empty() { p { "None yet. One is saved when the run pauses, and when it ends." } }
+            ul.checkpoints { @for checkpoint in checkpoints {
+                li data-testid="checkpoint" {
+                    span { "Number " (checkpoint.id.number) ", " (time(checkpoint.at, now)) }
+                    @if may_fork {
+                        form method="post" action=(format!("/runs/{}/resume", run.id)) {
+                            input type="hidden" name="checkpoint" value=(checkpoint.id.number);
+                            button.quiet type="submit" aria-label=(format!("Resume from checkpoint {} as a new run", checkpoint.id.number)) { "Resume from here, as a new run" }
+                        }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+async fn agent_of(app: &App, run: &str, fields: &FormFields) -> Result<Found, Problem> {
+    let run = app.run_named(run).await?;
+    match fields.first("node") {
+        None => first_of(app, run).await,
+        Some(text) => {
+            let node = NodeId::new(text).map_err(|error| wrong("node", error.to_string()))?;
+            in_run(app, run, &node, text).await
+        }
+    }
+}
+
+/// Stops by the form.
+pub(in crate::page) async fn stop(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segment(run): Segment,
+    fields: FormFields,
+) -> Response {
+    let outcome = stopped(&app, &caller, &run, &fields).await;
+    back(&app, &caller, &run, outcome).await
+}
+
+async fn stopped(
+    app: &App,
+    caller: &Caller,
+    run: &str,
+    fields: &FormFields,
+) -> Result<String, Problem> {
+    Right::Direct.demand(caller)?;
+    let agent = agent_of(app, run, fields).await?;
+    let order = StopOrder {
+        interrupt_type: match fields.first("type") {
+            Some("STOP") => InterruptType::Stop,
+            _ => InterruptType::Pause,
+        },
+        mode: match fields.first("mode") {
+            Some("immediate") => StopMode::Immediate,
+            _ => StopMode::Graceful,
+        },
+        scope: match fields.first("node") {
+            Some(_) => Scope::Agent,
+            None => Scope::Run,
+        },
+        reason: fields
+            .first("reason")
+            .unwrap_or("asked for on the page")
+            .to_owned(),
+        message: None,
+        limit_ms: None,
+        metadata: None,
+        key: None,
+    };
+    ask_to_stop(app, caller, &agent, order).await?;
+    Ok(run.to_owned())
+}
+
+/// Goes on by the form.
+pub(in crate::page) async fn resume(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segment(run): Segment,
+    fields: FormFields,
+) -> Response {
+    let order = ResumeOrder {
+        checkpoint: fields
+            .first("checkpoint")
+            .and_then(|text| text.parse().ok()),
+        input: fields.first("input").map(str::to_owned),
+        key: None,
+    };
+    let outcome = match app.run_named(&run).await {
+        Ok(stored) => acting::resume(&app, &caller, &stored, order).await,
+        Err(problem) => Err(problem),
+    };
+    let outcome = outcome.map(|resumed| resumed.to_string());
+    back(&app, &caller, &run, outcome).await
+}
+
+/// Sends a message by the form.
+pub(in crate::page) async fn message(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segment(run): Segment,
+    fields: FormFields,
+) -> Response {
+    let outcome = sent(&app, &caller, &run, &fields).await;
+    back(&app, &caller, &run, outcome).await
+}
+
+async fn sent(
+    app: &App,
+    caller: &Caller,
+    run: &str,
+    fields: &FormFields,
+) -> Result<String, Problem> {
+    Right::Direct.demand(caller)?;
+    let agent = agent_of(app, run, fields).await?;
+    let text = fields
+        .first("text")
+        .ok_or_else(|| wrong("text", "say something"))?;
+    let message = NewMessage {
+        run: agent.run.id,
+        node: agent.node.node.clone(),
+        text: text.to_owned(),
+        from: caller.actor.clone(),
+        key: message_key(caller, None)?,
+    };
+    let sent = app.store().send_message(message).await;
+    sent.map_err(|error| Problem::new(Kind::NotInState, error.to_string(), "read the run again"))?;
+    app.wake(&agent.run).await;
+    Ok(run.to_owned())
+}
+
+/// Back to the run, or the run with what went wrong.
+async fn back(app: &App, caller: &Caller, run: &str, outcome: Result<String, Problem>) -> Response {
+    match outcome {
+        Ok(run) => Redirect::to(&format!("/runs/{run}")).into_response(),
+        Err(problem) => shown(app, caller, run, Some(&problem)).await,
+    }
+}

@@ -1,0 +1,72 @@
+//! What happened in a run, the last thing first.
+
+use interrupts::store::Run;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::app::App;
+use crate::page::layout::{state, time_text};
+use crate::page::words;
+use crate::problem::Problem;
+use crate::routes::told_of;
+use crate::visible::visible;
+
+/// How many events are shown.
+const SHOWN: usize = 200;
+/// How far back is looked for them.
+const FAR: u64 = 10_000;
+
+/// The lines.
+pub(super) async fn lines(app: &App, run: &Run) -> Result<Markup, Problem> {
+    let events = last_events(app, run).await?;
+    let now = app.now();
+    Ok(html! {
+        @if events.is_empty() { p { "Nothing lately; the history has it all." } }
+        ol.events { @for event in &events { (line(event, now)) } }
+        p { a href=(format!("/history?run_id={}", run.id)) { "The whole history of this run" } }
+    })
+}
+
+/// The last events of a run, newest first.
+async fn last_events(app: &App, run: &Run) -> Result<Vec<Value>, Problem> {
+    let mut events: Vec<String> = Vec::new();
+    let mut after = app.feed.latest().saturating_sub(FAR);
+    loop {
+        let (told, position) = told_of(app, run.id, after, 500).await?;
+        let done = position == after || told.is_empty();
+        events.extend(told);
+        if done {
+            break;
+        }
+        after = position;
+    }
+    Ok(events
+        .iter()
+        .rev()
+        .take(SHOWN)
+        .filter_map(|json| serde_json::from_str(json).ok())
+        .collect())
+}
+
+fn line(event: &Value, now: jiff::Timestamp) -> Markup {
+    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str);
+    let kind = text("/type").unwrap_or_default();
+    let kind = kind.trim_start_matches("dev.irq.").trim_end_matches(".v1");
+    let agent = text("/data/agent_id").and_then(|agent| agent.split_once('/'));
+    let is_of_agent = ["agent.", "llm.", "tool.", "effect."]
+        .iter()
+        .any(|topic| kind.starts_with(topic));
+    let tells_state = is_of_agent || kind.starts_with("run.");
+    let told = text("/data/status").or(text("/data/state"));
+    html! {
+        li data-event=(kind) {
+            span.when { (time_text(text("/time").unwrap_or_default(), now)) }
+            span {
+                @if let (true, Some((_, node))) = (is_of_agent, agent) { strong { (visible(node)) } " " }
+                (words::event(kind))
+                @if let (false, Some((_, node))) = (is_of_agent, agent) { " · " (visible(node)) }
+                @if let (true, Some(told)) = (tells_state, told) { " " (state(told)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What happened, in words for people. What has none is named as programs name it.
+
+use crate::wire::label;
+
+/// What an event of the feed says; `kind` is its type without prefix and version.
+pub(super) fn event(kind: &str) -> String {
+    match kind {
+        "llm.call_started" => "asks its model",
+        "llm.call_finished" => "has its model's answer",
+        "tool.started" => "uses a tool",
+        "tool.finished" => "has a tool's result",
+        "effect.started" => "begins a step",
+        "effect.finished" => "has done a step",
+        "agent.status_changed" => "is now",
+        "agent.finished" => "has ended:",
+        "agent.message_added" => "gets a message",
+        "checkpoint.saved" => "A checkpoint is saved",
+        "interrupt.requested" => "An interrupt is asked for",
+        "interrupt.delivered" => "It is delivered",
+        "interrupt.acknowledged" => "It has taken hold",
+        "interrupt.opened" => "A person is asked",
+        "interrupt.updated" => "Somebody looks at it, or has given it back",
+        "interrupt.mode_raised" => "It is to happen at once",
+        "interrupt.resolved" => "It is decided",
+        "interrupt.rerouted" => "It is decided, and the answer goes elsewhere",
+        "interrupt.expired" => "Nobody answered in time",
+        "interrupt.cancelled" => "It was taken back",
+        "interrupt.dead_lettered" => "It could not be delivered",
+        "interrupt.redriven" => "It is tried again",
+        "run.created" | "run.running" | "run.stopping" | "run.paused" | "run.waiting"
+        | "run.completed" | "run.failed" | "run.cancelled" => "The run is now",
+        "rule.created" => "A standing rule is made",
+        "rule.used" => "A standing rule has answered",
+        "rule.expired" => "A standing rule has ended",
+        _ => return label(&kind.replace('.', " ")),
+    }
+    .to_owned()
+}
+
+/// What a row of the audit says: about what it is, and its event.
+pub(super) fn audited(about: &str, event: &str) -> String {
+    match (about, event) {
+        ("run", "create") => "Run created",
+        ("run", "own") => "Run taken by a process",
+        ("run", "release") => "Run let go by its process",
+        ("run", "change") => "Run is now",
+        ("interrupt", "admit") => "Interrupt asked for",
+        ("interrupt", "take") => "Interrupt delivered to the run's process",
+        ("interrupt", "acknowledge") => "Interrupt has taken hold",
+        ("interrupt", "require_review") => "A person is asked",
+        ("interrupt", "decide") => "Decided",
+        _ => return label(format!("{about} {event}").trim()),
+    }
+    .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{audited, event};
+
+    #[test]
+    fn what_has_no_words_is_named_as_programs_name_it() {
+        assert_eq!(event("run.paused"), "The run is now");
+        assert_eq!(event("reroute.bound"), "Reroute bound");
+        assert_eq!(audited("run", "own"), "Run taken by a process");
+        assert_eq!(audited("token", "created"), "Token created");
+        assert_eq!(audited("checkpoint", ""), "Checkpoint");
+    }
+}

@@ -1,0 +1,214 @@
+//! The lists of the page: what waits, for whom, and what has happened.
+
+use interrupts::life::{Role, State, Verdict};
+use reqwest::StatusCode;
+
+use crate::house::House;
+use crate::page::{Browser, hidden};
+use crate::scene::{awaiting, open_question, question, running};
+
+#[tokio::test]
+async fn a_question_that_is_claimed_is_mine_and_nobody_elses_to_decide() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let path = format!("/review/{}", asked.id);
+    let (first, other) = (
+        Browser::of(&house, "alex", Role::Reviewer).await,
+        Browser::of(&house, "kim", Role::Reviewer).await,
+    );
+    let (_, page) = first.get(&path).await;
+    let claim = [("version", &*hidden(&page, "version")), ("claim", "yes")];
+    let claimed = first.post(&format!("{path}/claim"), &claim).await;
+    assert_eq!(claimed.status(), StatusCode::SEE_OTHER);
+    let (_, mine) = first.get("/?tab=mine").await;
+    assert!(
+        mine.contains(&path) && mine.contains("Mine<span id=\"count-mine\"> (1)"),
+        "{mine}"
+    );
+    let (_, page) = first.get(&path).await;
+    assert!(page.contains("Give it back"), "{page}");
+
+    let (_, page) = other.get(&path).await;
+    assert!(page.contains("alex looks at it now"), "{page}");
+    assert!(!page.contains("Claim it"), "{page}");
+    let (_, not_mine) = other.get("/?tab=mine").await;
+    assert!(!not_mine.contains(&path), "{not_mine}");
+    let answer = [
+        ("version", &*hidden(&page, "version")),
+        ("shown_digest", &*hidden(&page, "shown_digest")),
+        ("text", "mine"),
+        ("decision", "respond"),
+    ];
+    let refused = other.post(&path, &answer).await;
+    assert_eq!(refused.status(), StatusCode::CONFLICT);
+
+    let (_, page) = first.get(&path).await;
+    let back = [("version", &*hidden(&page, "version")), ("claim", "no")];
+    first.post(&format!("{path}/claim"), &back).await;
+    let (_, page) = other.get(&path).await;
+    assert!(page.contains("Claim it"), "{page}");
+}
+
+#[tokio::test]
+async fn a_viewer_claims_nothing() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let viewer = Browser::of(&house, "kim", Role::Observer).await;
+    let path = format!("/review/{}/claim", asked.id);
+    let refused = viewer.post(&path, &[("claim", "yes")]).await;
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    let kept = house.store.interrupt(asked.id).await.unwrap().unwrap();
+    assert_eq!(kept, asked);
+}
+
+#[tokio::test]
+async fn the_inbox_counts_what_waits_and_a_question_names_the_others_of_its_run() {
+    let house = House::open().await;
+    let browser = Browser::of(&house, "alex", Role::Reviewer).await;
+    let (_, empty) = browser.get("/").await;
+    assert!(
+        empty.contains("examples/scripts/tour.json"),
+        "the way to an example: {empty}"
+    );
+    let run = running(&*house.store, None).await;
+    let first = awaiting(&*house.store, question(&run, "which way?")).await;
+    let second = awaiting(&*house.store, question(&run, "how far?")).await;
+    let other = running(&*house.store, None).await;
+    let elsewhere = awaiting(&*house.store, question(&other, "for whom?")).await;
+    let (_, inbox) = browser.get("/").await;
+    assert!(
+        inbox.contains("Open<span id=\"count-open\"> (3)"),
+        "{inbox}"
+    );
+    assert!(inbox.contains("data-count=\"3\""), "{inbox}");
+    let (_, page) = browser.get(&format!("/review/{}", first.id)).await;
+    let siblings = page.split("Also open in this run").nth(1).unwrap();
+    let siblings = siblings.split("</section>").next().unwrap();
+    assert!(
+        siblings.contains(&format!("/review/{}", second.id)),
+        "{siblings}"
+    );
+    assert!(
+        !siblings.contains(&format!("/review/{}", elsewhere.id)),
+        "{siblings}"
+    );
+}
+
+#[tokio::test]
+async fn the_history_begins_with_the_newest_goes_back_to_the_first_and_can_be_saved() {
+    let house = House::open().await;
+    let mut runs = Vec::new();
+    for _run in 0..90 {
+        runs.push(running(&*house.store, None).await);
+    }
+    let (first, last) = (runs[0].id.to_string(), runs[89].id.to_string());
+    let browser = Browser::of(&house, "alex", Role::Observer).await;
+    let (_, newest) = browser.get("/history?kind=run").await;
+    assert!(newest.contains(&last) && !newest.contains(&first));
+    // All of it, page by page, each row once.
+    let (mut path, mut rows) = ("/history?kind=run".to_owned(), Vec::new());
+    loop {
+        let (status, page) = browser.get(&path).await;
+        assert_eq!(status, StatusCode::OK);
+        let cells = page.split("<tr><td>").skip(1);
+        rows.extend(cells.map(|cell| cell.split('<').next().unwrap().parse::<u64>().unwrap()));
+        let Some(older) = page.split("href=\"").find(|part| part.contains(">Older<")) else {
+            break;
+        };
+        path = older.split('"').next().unwrap().replace("&amp;", "&");
+    }
+    assert!(rows.len() >= 180, "{}", rows.len());
+    assert!(rows.is_sorted_by(|newer, older| newer > older), "{rows:?}");
+    let (_, saved) = browser.get("/history/export?kind=run").await;
+    let saved: Vec<serde_json::Value> = saved
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(saved.len(), rows.len());
+    assert!(saved.iter().all(|row| row["entry"]["about"] == "run"));
+    let (_, one) = browser.get(&format!("/history?run_id={first}")).await;
+    assert!(one.contains(&first) && !one.contains(&last));
+}
+
+#[tokio::test]
+async fn whom_a_stop_reaches_is_said_before_it_is_asked_for() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let browser = Browser::of(&house, "alex", Role::Supervisor).await;
+    let (_, page) = browser.get(&format!("/runs/{}", run.id)).await;
+    let whom = page.split("<select id=\"node\"").nth(1).unwrap();
+    let whom = whom.split("</select>").next().unwrap();
+    assert!(whom.contains("The whole run: 2 agents"), "{whom}");
+    assert!(
+        whom.contains("value=\"orchestrator\">Orchestrator (orchestrator): 2 agents"),
+        "{whom}"
+    );
+    assert!(
+        whom.contains(">Discovery orchestrator (orchestrator/discovery): 1 agent<"),
+        "{whom}"
+    );
+}
+
+/// The values of the boxes of an inbox.
+fn boxes(page: &str) -> Vec<String> {
+    let boxes = page.split("name=\"chosen\" value=\"").skip(1);
+    boxes
+        .map(|part| part.split('"').next().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn what_is_chosen_in_the_inbox_is_decided_together_or_not_at_all() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let mut asked = Vec::new();
+    for reason in ["which way?", "how far?", "for whom?"] {
+        // What has to be confirmed is not decided in passing.
+        let mut plain = question(&run, reason);
+        let mut content: serde_json::Value = serde_json::from_str(&plain.content).unwrap();
+        content["confirmationItems"] = serde_json::json!([]);
+        plain.content = content.to_string();
+        asked.push(awaiting(&*house.store, plain).await);
+    }
+    let with_confirmation = awaiting(&*house.store, question(&run, "sure?")).await;
+    let browser = Browser::of(&house, "alex", Role::Reviewer).await;
+    let (_, inbox) = browser.get("/").await;
+    let chosen = boxes(&inbox);
+    assert_eq!(chosen.len(), 3, "{inbox}");
+    assert!(
+        !chosen
+            .iter()
+            .any(|value| value.contains(&with_confirmation.id.to_string()))
+    );
+    // One was decided meanwhile: then none of the others is.
+    let first = asked[0].id.to_string();
+    let alone = chosen.iter().find(|value| value.contains(&first)).unwrap();
+    let fields = [("chosen", &**alone), ("decision", "reject")];
+    let decided = browser.post("/inbox/decide", &fields).await;
+    assert_eq!(decided.status(), StatusCode::SEE_OTHER);
+    let mut fields: Vec<(&str, &str)> = vec![("decision", "approve")];
+    fields.extend(chosen.iter().map(|value| ("chosen", &**value)));
+    let refused = browser.post("/inbox/decide", &fields).await;
+    assert_eq!(refused.status(), StatusCode::CONFLICT);
+    let told = refused.text().await.unwrap();
+    assert!(
+        told.contains("Nothing was decided") && told.contains("alex"),
+        "{told}"
+    );
+    for one in &asked[1..] {
+        let kept = house.store.interrupt(one.id).await.unwrap().unwrap();
+        assert_eq!(kept.state, State::AwaitingReview);
+    }
+    let (_, inbox) = browser.get("/").await;
+    let rest = boxes(&inbox);
+    let mut fields: Vec<(&str, &str)> = vec![("decision", "approve")];
+    fields.extend(rest.iter().map(|value| ("chosen", &**value)));
+    let decided = browser.post("/inbox/decide", &fields).await;
+    assert_eq!(decided.status(), StatusCode::SEE_OTHER);
+    for one in &asked[1..] {
+        let made = house.store.interrupt(one.id).await.unwrap().unwrap();
+        assert_eq!(made.decision.unwrap().verdict, Verdict::Approve);
+    }
+}
