@@ -6,7 +6,7 @@ mod told;
 
 use std::sync::Arc;
 
-use interrupts::life::{Interrupt, Verdict};
+use interrupts::life::{Interrupt, Recurrence, Verdict};
 use jiff::Timestamp;
 use routing_core::handler::InterruptMoment;
 use routing_core::review::{Answer, Question, QuestionKind, Reviewer};
@@ -44,6 +44,16 @@ pub(super) struct Asker {
     pub(super) at: Timestamp,
 }
 
+/// What is asked about a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asking<'a> {
+    /// Names the question among those about the same call.
+    pub(super) name: &'a str,
+    pub(super) matter: &'a ToolMatter,
+    /// Which later questions ask the same, for a person who does not want to be asked again.
+    pub(super) recurrence: Recurrence,
+}
+
 /// What came of asking.
 #[derive(Debug)]
 pub(super) enum Heard {
@@ -79,20 +89,21 @@ impl ToolDesk {
     }
 
     /// Asks, and waits until somebody has decided, nobody can, or the agent is to stop. The same question, at the
-    /// same place of the run, is asked once: a decision that was made while nobody waited for it counts.
+    /// same place of the run, is asked once: a decision that was made while nobody waited for it counts. Where a
+    /// person has made a standing rule of the same question before, that decides, and nobody is asked.
     pub(super) async fn ask(
         &self,
         asker: &Asker,
-        name: &str,
-        matter: &ToolMatter,
+        asking: Asking<'_>,
         scope: &StopScope,
     ) -> Result<Heard, KeepError> {
         let record = &self.desk.record;
+        let Asking { name, matter, .. } = asking;
         let place = format!("{}/{name}", matter.tool_call.place);
         let id = record.interrupt_at(&place, asker.at);
         self.withdraw_others(asker, matter, id).await?;
         let mut question = question(record, asker, matter, id);
-        let row = self.raise(id, &place, asker, matter, &question).await?;
+        let row = self.raise(id, &place, asker, asking, &question).await?;
         self.told_raised(asker, matter, id)?;
         if !row.state.is_live() {
             return self.ended(asker, row);

@@ -1,5 +1,7 @@
 //! Agents with tools: what they may do, whom they ask, what a stop leaves.
 
+mod standing;
+
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -29,6 +31,7 @@ impl Place {
         let mut command = irq();
         let store = self.keeping.path().join("irq.db");
         command.args(arguments).env("IRQ_STORE", store);
+        command.env("IRQ_USER", "tester");
         command
     }
 
@@ -345,6 +348,17 @@ fn a_killed_irq_leaves_no_process_and_the_resumed_run_knows_what_had_finished() 
         shown.contains("Nobody knows what came of a call of `shell`"),
         "{shown}"
     );
+    place
+        .end(&[
+            "review",
+            &question,
+            "--decision",
+            "reject",
+            "--remember",
+            "run",
+        ])
+        .exits_with(2)
+        .says("cannot be remembered: it is about this one moment");
     place
         .end(&["review", &question, "--decision", "reject"])
         .exits_with(0);
