@@ -45,6 +45,7 @@ impl Default for ToolPermissions {
                 arguments: BTreeMap::new(),
                 then: Permission::Allow,
                 reason: None,
+                uninterruptible: false,
             }],
             agents: BTreeMap::new(),
             seconds: 600,
