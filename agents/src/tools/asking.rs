@@ -3,8 +3,9 @@
 mod decide;
 mod raise;
 mod told;
+mod waiting;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use interrupts::life::{Interrupt, Recurrence, Verdict};
 use jiff::Timestamp;
@@ -21,6 +22,8 @@ use crate::durable::error::KeepError;
 use crate::durable::record::RunRecord;
 use crate::run::ledger::Ledger;
 use crate::run::recorder::Recorder;
+use crate::workflow::engine::Engine;
+use waiting::WaitingNodes;
 
 /// How often somebody who answers unclearly is asked again.
 const MOST_UNCLEAR: u32 = 3;
@@ -32,6 +35,7 @@ pub(crate) struct ToolDesk {
     recorder: Arc<Recorder>,
     /// Keeps the interrupts of the run, where its workflow does.
     ledger: Option<Arc<Ledger>>,
+    waiting: WaitingNodes,
 }
 
 /// Who asks, and where.
@@ -42,6 +46,8 @@ pub(super) struct Asker {
     pub(super) agent_type: &'static str,
     /// When the answer was recorded that the question follows from.
     pub(super) at: Timestamp,
+    /// Tells the store how the nodes of the run stand, where its workflow does.
+    pub(super) engine: Weak<Engine>,
 }
 
 /// What is asked about a call.
@@ -85,6 +91,7 @@ impl ToolDesk {
             reviewer,
             recorder,
             ledger,
+            waiting: WaitingNodes::default(),
         }
     }
 
@@ -110,14 +117,15 @@ impl ToolDesk {
         }
         for _unclear in 0..MOST_UNCLEAR {
             self.told(id, InterruptMoment::Asked(&question));
+            self.waits(asker, id).await?;
             match self.hear(id, &question, scope).await? {
-                Said::Ended(row) => return self.ended(asker, *row),
+                Said::Ended(row) => return self.heard(asker, *row).await,
                 Said::Stopped(reason) => return Ok(Heard::Stopped(reason)),
                 Said::Nobody => return Ok(Heard::Nobody(Box::new(question))),
                 Said::Here(answer) => match clear(matter, &answer, &question) {
                     Ok(verdict) => {
                         let row = self.decide(id, verdict, &answer).await?;
-                        return self.ended(asker, row);
+                        return self.heard(asker, row).await;
                     }
                     Err(problem) => {
                         self.told(id, InterruptMoment::Refused { problem: &problem });
@@ -127,6 +135,14 @@ impl ToolDesk {
             }
         }
         Ok(Heard::Nobody(Box::new(question)))
+    }
+
+    /// Somebody has ended the question that the node waited for.
+    async fn heard(&self, asker: &Asker, row: Interrupt) -> Result<Heard, KeepError> {
+        let id = row.id;
+        let heard = self.ended(asker, row)?;
+        self.goes_on(asker, id).await?;
+        Ok(heard)
     }
 
     async fn hear(

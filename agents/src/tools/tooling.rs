@@ -287,6 +287,10 @@ impl Tooling {
             node: caller.node.clone(),
             agent_type: caller.agent_type,
             at: self.journal.time_of(&caller.node),
+            engine: locked(&self.grounds)
+                .get(&caller.node)
+                .map(|ground| ground.engine.clone())
+                .unwrap_or_default(),
         };
         let told = Arc::new(ToldCalls {
             recorder: Arc::clone(&self.recorder),
