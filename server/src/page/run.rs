@@ -199,7 +199,10 @@ fn line(event: &Value, now: jiff::Timestamp) -> Markup {
         li {
             (time_text(text("/time").unwrap_or_default(), now)) " " code { (visible(kind)) }
             @if let Some((_, node)) = agent { " " (visible(node)) }
-            @if let Some(state) = text("/data/status").or(text("/data/state")) { " " span.state { (label(state)) } }
+            @if let Some(tool) = text("/data/tool") { " " code { (visible(tool)) } }
+            @if let Some(state) = text("/data/status").or(text("/data/state")).or(text("/data/outcome")) { " " span.state { (label(state)) } }
+            @if let Some(said) = text("/data/message") { " " span.hint { (visible(said)) } }
+            @if event.pointer("/data/left_behind").and_then(Value::as_bool) == Some(true) { " " strong { "Something of it may still run." } }
         }
     }
 }
