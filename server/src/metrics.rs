@@ -150,19 +150,23 @@ impl Metrics {
             metrics.feed_gaps.clone(),
         );
         registry.register(
-            "tool_interrupts",
-            "Calls of tools that an interrupt stopped, in any process that shares the store",
-            metrics.tool_interrupts.clone(),
-        );
-        registry.register(
             "irq_http_requests",
             "Requests that were answered",
             metrics.requests.clone(),
         );
+        metrics.register_tools(&mut registry);
         Self {
             registry,
             ..metrics
         }
+    }
+
+    fn register_tools(&self, registry: &mut Registry) {
+        registry.register(
+            "tool_interrupts",
+            "Calls of tools that an interrupt stopped, in any process that shares the store",
+            self.tool_interrupts.clone(),
+        );
     }
 
     /// An interrupt was asked for.

@@ -29,7 +29,7 @@ use crate::run::recorder::Recorder;
 pub(crate) use super::round::Parked;
 
 /// The tool with which agents launch agents.
-const LAUNCH: &str = "launch_agent";
+pub(super) const LAUNCH: &str = "launch_agent";
 
 /// What the tools of a run are made of.
 pub(crate) struct ToolingParts {

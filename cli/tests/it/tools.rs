@@ -296,6 +296,10 @@ fn mistakes_in_what_is_allowed_are_named_before_anything_starts() {
     end(&mut place.run("Describe the bakery", &wrong))
         .exits_with(2)
         .says("`TICKET`");
+    std::fs::write(&file, "[agents]\nEXECUTOR = [\"launch_agent\"]\n").unwrap();
+    end(&mut place.run("Describe the bakery", &wrong))
+        .exits_with(2)
+        .says("agents of a plan launch none");
     let mut without = place.irq(&["run", "x", "--permissions", "a.toml"]);
     end(&mut without).exits_with(2).says("--tools");
     let mut nowhere = place.irq(&["run", "x", "--tools", "/nowhere/at/all"]);

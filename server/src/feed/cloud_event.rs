@@ -213,14 +213,9 @@ impl Told {
                 kind,
                 done,
             } => {
-                let mut data = object(
-                    json!({"agent_id": address(*run, node), "effect_id": effect, "kind": kind}),
-                );
-                let topic = match about {
-                    About::Call(call) => call_told(call, *done, &mut data),
-                    About::Nothing | About::Interrupt(_) => effect_topic(kind.as_str(), *done),
-                };
-                Self::new(topic, *run, Value::Object(data)).by(node)
+                let data =
+                    json!({"agent_id": address(*run, node), "effect_id": effect, "kind": kind});
+                Self::effect(*run, data, (kind.as_str(), *done), about).by(node)
             }
             Notification::Message { run, node, message } => {
                 let data = json!({"agent_id": address(*run, node), "message": message});
@@ -288,6 +283,15 @@ impl Told {
             interrupt: Some((id, state)),
             ..Self::new(interrupt_topic(notice, state), run, data)
         }
+    }
+
+    fn effect(run: RunId, data: Value, (kind, done): (&str, bool), about: &About) -> Self {
+        let mut data = object(data);
+        let topic = match about {
+            About::Call(call) => call_told(call, done, &mut data),
+            About::Nothing | About::Interrupt(_) => effect_topic(kind, done),
+        };
+        Self::new(topic, run, Value::Object(data))
     }
 
     fn run(run: RunId, state: RunState, version: u64) -> Self {
