@@ -7,6 +7,17 @@ use crate::program::{Ended, end, lines};
 
 const GOAL: &str = "Note it with `echo hello >> made.txt`";
 
+const ALLOWING_TRUE: &str = r#"
+otherwise = "ask"
+[[rules]]
+tool = "read_file|list_files|search_files"
+then = "allow"
+[[rules]]
+tool = "shell"
+arguments = { "/command" = "true" }
+then = "allow"
+"#;
+
 /// A run that comes to a question about a call, which is returned.
 fn asked(place: &Place, goal: &str) -> String {
     let ended = end(&mut place.run(goal, &["--no-input"])).exits_with(5);
@@ -40,7 +51,13 @@ fn a_standing_rule_allows_the_same_call_in_a_later_run_and_history_says_whose_it
     go_on(&place, &id);
     assert_eq!(place.text("made.txt").unwrap(), "hello\n");
 
-    let again = end(&mut place.run(GOAL, &["--no-input", "--json"])).exits_with(0);
+    // The same call, at another place of its run and under another id.
+    let allowed = place.keeping.path().join("true.toml");
+    std::fs::write(&allowed, ALLOWING_TRUE).unwrap();
+    let goal = "Do `true` and `echo hello >> made.txt`";
+    let allowed = ["--permissions", allowed.to_str().unwrap()];
+    let arguments = [&allowed[..], &["--no-input", "--json"]].concat();
+    let again = end(&mut place.run(goal, &arguments)).exits_with(0);
     assert_eq!(place.text("made.txt").unwrap(), "hello\nhello\n");
     let events = again.events();
     let resolved = data(&events, "interrupt.resolved");
