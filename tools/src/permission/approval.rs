@@ -146,6 +146,8 @@ mod tests {
         ] {
             assert_ne!(of(&first), changed);
         }
+        let changing = |preview| CallDigest::recurring(&spec, &first, here, Some(preview));
+        assert_ne!(changing("+a line"), changing("+another line"));
     }
 
     #[test]

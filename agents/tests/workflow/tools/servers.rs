@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use routing_core::model::{ModelCall, ModelReply, TokenUsage};
@@ -70,6 +71,9 @@ print(server.server_address[1], flush=True)
 server.serve_forever()
 "#;
 
+/// How long the server may take to list its tools again.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// The server, until it is dropped.
 struct Desk {
     child: Child,
@@ -119,7 +123,11 @@ impl Part for Growing {
             1 => {
                 let mut changes = self.servers.changes();
                 let before = self.before;
-                changes.wait_for(|count| *count > before).await.unwrap();
+                let grown = changes.wait_for(|count| *count > before);
+                tokio::time::timeout(PATIENCE, grown)
+                    .await
+                    .unwrap()
+                    .unwrap();
                 "desk__grown"
             }
             _ => return None,
