@@ -96,6 +96,9 @@ pub(super) struct Talk {
     budget: Option<ChatBudget>,
     /// What has happened while a run is under way.
     heard_of_answer: bool,
+    /// Whether an interrupt was told of the run under way, which is about to end, and whether something was sent since.
+    interrupted: bool,
+    sent_since: bool,
     /// Whether Ctrl+C was pressed where there was nothing to interrupt, and nothing was done since.
     leaving: bool,
     /// What stops the tools, where there are any.
@@ -123,6 +126,8 @@ impl Talk {
             seed: arguments.seed,
             pace: pace(arguments),
             heard_of_answer: false,
+            interrupted: false,
+            sent_since: false,
             leaving: false,
             controller: None,
             tools: ToolTalk::default(),
@@ -249,6 +254,7 @@ impl Talk {
             Submitted::Message(text) => {
                 // It is not blank, or it would be nothing.
                 if self.conversation.send_message(text).is_ok() {
+                    self.sent_since = self.interrupted;
                     self.run(table);
                 }
             }
@@ -284,6 +290,8 @@ impl Talk {
     fn run(&mut self, table: &mut Table) {
         if table.runs.is_empty() && self.conversation.has_work() {
             self.heard_of_answer = false;
+            self.interrupted = false;
+            self.sent_since = false;
             table.runs.spawn(self.conversation.run());
         }
     }
@@ -299,6 +307,8 @@ impl Talk {
         match ended {
             // A message that was sent as the run ended is answered by another.
             Ok(Ok(RunEnd::Answered)) => self.run(table),
+            // So is one that was sent when the person had read of the interrupt.
+            Ok(Ok(RunEnd::Interrupted { .. })) if self.sent_since => self.run(table),
             Ok(Ok(RunEnd::Interrupted { .. } | RunEnd::Paused { .. }) | Err(_)) => {}
             // A panic was printed already, and the terminal was given back.
             Err(_panicked) => return ControlFlow::Break(Exit::Failure),
@@ -333,6 +343,7 @@ impl Talk {
                 self.after_answer(&usage_text(usage));
             }
             ConversationEvent::Interrupted { reason, partial } => {
+                self.interrupted = true;
                 let tools_stopped = self.tools.over();
                 if reason.source == StopSource::System {
                     // Nobody pressed a key: the budget is spent.
