@@ -38,6 +38,13 @@ impl About {
         interrupt.map_or(Self::Nothing, Self::Interrupt)
     }
 
+    fn interrupt(&self) -> Option<&Interrupt> {
+        match self {
+            Self::Interrupt(interrupt) => Some(interrupt),
+            Self::Nothing | Self::Call(_) => None,
+        }
+    }
+
     pub(super) fn of_call(call: Option<KeptCall>) -> Self {
         call.map_or(Self::Nothing, Self::Call)
     }
@@ -178,10 +185,6 @@ impl Told {
     }
 
     fn of(notification: &Notification, about: &About) -> Self {
-        let interrupt = match about {
-            About::Interrupt(interrupt) => Some(&**interrupt),
-            About::Nothing | About::Call(_) => None,
-        };
         match notification {
             Notification::Interrupt {
                 interrupt: id,
@@ -189,7 +192,7 @@ impl Told {
                 state,
                 version,
                 notice,
-            } => Self::interrupt(*id, *run, (*state, *version), notice, interrupt),
+            } => Self::interrupt(*id, *run, (*state, *version), notice, about.interrupt()),
             Notification::Reroute {
                 event,
                 run,

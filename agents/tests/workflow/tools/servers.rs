@@ -171,7 +171,7 @@ async fn a_tool_that_a_server_gets_later_is_offered_from_then_on_and_can_be_used
     let stage = stage.played_by(model);
     assert_completed(&stage.execute().await);
     assert_eq!(results(&calls, WORKER), ["did grow", "did grown"]);
-    let offered = offered.lock().unwrap();
+    let offered = offered.lock().unwrap().clone();
     assert_eq!(offered.first().unwrap(), &["desk__grow"]);
     assert_eq!(offered.last().unwrap(), &["desk__grow", "desk__grown"]);
     servers.close().await;
