@@ -28,12 +28,13 @@ pub(super) async fn calls_of(store: &dyn Store, rows: &[OutboxRow]) -> Calls {
         | Notification::Rule { .. }
         | Notification::Run { .. } => None,
     });
+    let wanted: Vec<EffectId> = wanted.collect();
     let read = stream::iter(wanted)
-        .map(async |effect| {
-            let entry = store.effect(effect).await.ok()??;
-            Some((effect, KeptCall::of(&entry)?))
-        })
+        .map(|effect| store.effect(effect))
         .buffer_unordered(TOGETHER);
     let read: Vec<_> = read.collect().await;
-    read.into_iter().flatten().collect()
+    let entries = read.into_iter().filter_map(|read| read.ok().flatten());
+    entries
+        .filter_map(|entry| Some((entry.intent.effect, KeptCall::of(&entry)?)))
+        .collect()
 }
