@@ -1,6 +1,7 @@
 //! What the integration tests of several crates share: servers that play the parts of providers and of a collector of
-//! telemetry, and an auditor that finds out what was lost, doubled or invented.
+//! telemetry, an auditor that finds out what was lost, doubled or invented, and who is alive.
 
 pub mod auditor;
 pub mod collector;
+pub mod processes;
 pub mod providers;

@@ -50,6 +50,10 @@ impl ToolDesk for ExecutorDesk {
         Arc::clone(&self.offers)
     }
 
+    async fn interruptible(&self) {
+        self.controller().interruptible().await;
+    }
+
     async fn run(
         &self,
         requests: &[ToolRequest],

@@ -13,6 +13,7 @@ mod asking;
 mod elicitor;
 mod exchange;
 mod held_back;
+mod kept_call;
 mod launcher;
 mod ledger;
 mod matter;
@@ -25,6 +26,7 @@ pub(crate) mod tooling;
 
 pub use access::ToolAccess;
 pub use elicitor::RunElicitor;
+pub use kept_call::{KeptCall, KeptCallEnd};
 pub use matter::{CHOICE_NO, CHOICE_YES, ToolMatter, ToolQuestion, ToolQuestionKind};
 pub use permissions::{PermissionsError, ToolPermissions};
 pub use settings::AgentTools;

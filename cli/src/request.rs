@@ -2,7 +2,7 @@
 
 use agents::plan_execute::plan_kind;
 use agents::{AgentKind, RouteType};
-use interrupts::life::{Actor, Admission, ExpiryOutcome, Scope, USUAL_ATTEMPTS};
+use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMPTS};
 use interrupts::manager::{StopCause, StopNote};
 use interrupts::policy::{Policy, Subject};
 use interrupts::store::{NodeRow, Run};
@@ -129,6 +129,7 @@ pub(crate) fn stop(
         patience: None,
         on_expiry: ExpiryOutcome::Cancel,
         most_attempts: USUAL_ATTEMPTS,
+        recurrence: Recurrence::Verbatim,
         reroute: None,
     })
 }
@@ -242,6 +243,7 @@ pub(crate) fn event(to: &Addressee, wish: Wish, by: Actor) -> Result<Admission, 
         patience: None,
         on_expiry: ExpiryOutcome::Cancel,
         most_attempts: USUAL_ATTEMPTS,
+        recurrence: Recurrence::Verbatim,
         reroute: Some(name(RouteName::new(event.target().name()))?),
     })
 }

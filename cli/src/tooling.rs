@@ -131,10 +131,12 @@ impl PreparedTools {
                 left_out.tool, left_out.server, left_out.reason
             ));
         }
+        // Whether their names fit is said before the run begins; what is offered is looked up each time.
         servers
-            .put_into(&mut tools.registry)
+            .put_into(&mut tools.registry.clone())
             .map_err(|error| Failure::new(Exit::Usage, causes(&error)))?;
-        servers.limit(&mut tools.limits);
+        let servers = Arc::new(servers);
+        tools.servers = Some(Arc::clone(&servers));
         tools.elicitor = Some(elicitor);
         Ok(OpenedTools {
             tools,
@@ -162,7 +164,7 @@ pub(crate) fn read_servers(file: &Path) -> Result<McpConfig, Failure> {
 /// Tools that a run can use.
 pub(crate) struct OpenedTools {
     tools: AgentTools,
-    servers: Option<McpServers>,
+    servers: Option<Arc<McpServers>>,
 }
 
 impl OpenedTools {

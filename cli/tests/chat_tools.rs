@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rexpect::session::{PtySession, spawn_command};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tests::processes::Process;
 use tests::providers::{
     Behaviour, ProviderDouble, RIGHT_KEY, Received, Said, SaidCall, Transport, WireForm,
 };
@@ -18,6 +19,9 @@ use tests::providers::{
 const PATIENCE: u64 = 30_000;
 
 const FORM: WireForm = WireForm::OpenAi;
+
+/// What the prompt says once an answer counts.
+const TAKES_ANSWERS: &str = "y allows this call once";
 
 /// The last answer of the double. It comes in pieces, and between two of them the line below may be drawn again:
 /// that much may stand between two letters, and nothing else.
@@ -85,23 +89,16 @@ fn allowing(folder: &TempDir) -> String {
 }
 
 /// The process whose id is written in a file, once it is.
-fn process_in(file: &Path) -> u32 {
+fn process_in(file: &Path) -> Process {
     let limit = Instant::now() + Duration::from_millis(PATIENCE);
     loop {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         if let (Ok(id), true) = (text.trim().parse(), text.ends_with('\n')) {
-            return id;
+            return Process::of(id).unwrap();
         }
         assert!(Instant::now() < limit, "{} is not written", file.display());
         std::thread::yield_now();
     }
-}
-
-/// Whether a process lives: one that is dead and not yet collected does not.
-fn lives(id: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    let state = status.rsplit(')').next().unwrap_or_default().trim_start();
-    !state.is_empty() && !state.starts_with(['Z', 'X'])
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -119,7 +116,7 @@ async fn ctrl_c_stops_a_running_tool_with_its_processes_and_the_conversation_goe
         process_in(&folder.path().join("main")),
         process_in(&folder.path().join("child")),
     ];
-    assert!(processes.iter().all(|id| lives(*id)));
+    assert!(processes.iter().all(|process| process.is_alive()));
 
     press(&mut session, "\u{3}");
     session
@@ -131,7 +128,10 @@ async fn ctrl_c_stops_a_running_tool_with_its_processes_and_the_conversation_goe
     session
         .exp_string("The running tools were interrupted")
         .unwrap();
-    assert!(!processes.iter().any(|id| lives(*id)), "no process is left");
+    assert!(
+        !processes.iter().any(|process| process.is_alive()),
+        "no process is left"
+    );
     assert_eq!(double.received_count(), 1, "no further request");
 
     // The double refuses a history that its provider would refuse.
@@ -168,6 +168,7 @@ async fn a_person_sees_the_exact_call_and_allows_edits_or_denies_it() {
         session.exp_string("+some words").unwrap();
         session.exp_string("Allow exactly this, once?").unwrap();
         assert!(!folder.path().join("made.txt").exists(), "not before");
+        session.exp_string(TAKES_ANSWERS).unwrap();
         press(&mut session, answer);
         session.exp_regex(&answered()).unwrap();
         assert_eq!(folder.path().join("made.txt").exists(), written);
@@ -176,6 +177,139 @@ async fn a_person_sees_the_exact_call_and_allows_edits_or_denies_it() {
         press(&mut session, "\u{4}");
         session.exp_eof().unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_typed_before_a_question_was_seen_does_not_answer_it_and_is_kept() {
+    let waits = json!({"command": "until [ -e go ]; do sleep 0.05; done"}).to_string();
+    let write = json!({"path": "made.txt", "content": "some words\n"}).to_string();
+    let answer = move |received: &Received| match FORM.tool_results(&received.body).len() {
+        0 => Said::asking("I look.", vec![SaidCall::new("call_1", "shell", &waits)]),
+        1 => Said::asking("Now.", vec![SaidCall::new("call_2", "write_file", &write)]),
+        _ => Said::from("That is all."),
+    };
+    let double = ProviderDouble::answering(FORM, [Behaviour::Answers], answer).await;
+    let double = double.unwrap();
+    let (folder, policies) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let policy = policies.path().join("permissions.toml");
+    std::fs::write(
+        &policy,
+        "otherwise = \"ask\"\n[[rules]]\ntool = \"shell\"\nthen = \"allow\"\n",
+    )
+    .unwrap();
+    let model = served_by(&double);
+    let mut arguments: Vec<&str> = model.iter().map(String::as_str).collect();
+    arguments.extend(["--permissions", policy.to_str().unwrap()]);
+    let mut session = on_terminal(&arguments, folder.path());
+    press(&mut session, "make a file\r");
+    session.exp_string("tool shell").unwrap();
+    // Somebody begins to type something, and presses Enter just as the question comes up.
+    press(&mut session, "y");
+    session.exp_string("> y").unwrap();
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    session.exp_string("Allow exactly this, once?").unwrap();
+    press(&mut session, "\r");
+    session.exp_string(TAKES_ANSWERS).unwrap();
+    press(&mut session, "yes please\r");
+    session.exp_string("Kept as the next message").unwrap();
+    assert!(!folder.path().join("made.txt").exists(), "nobody said yes");
+    press(&mut session, "n\r");
+    session.exp_regex(&answered()).unwrap();
+    assert!(!folder.path().join("made.txt").exists());
+    let results = FORM.tool_results(&double.received()[2].body);
+    assert!(results[1].contains("the person said no"), "{results:?}");
+    session.exp_string("> y").unwrap();
+    press(&mut session, "\u{3}\u{4}");
+    session.exp_eof().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_shows_all_of_a_long_change_before_it_is_allowed() {
+    let content: String = (1..=90).map(|number| format!("row {number}.\n")).collect();
+    let write = json!({"path": "made.txt", "content": content}).to_string();
+    let double = asking(vec![SaidCall::new("call_1", "write_file", &write)]).await;
+    let folder = TempDir::new().unwrap();
+    let model = served_by(&double);
+    let arguments: Vec<&str> = model.iter().map(String::as_str).collect();
+    let mut session = on_terminal(&arguments, folder.path());
+    press(&mut session, "make a file\r");
+    let shown = session.exp_string("v shows all of them").unwrap();
+    assert!(shown.contains("+row 50.") && !shown.contains("+row 90."));
+    session.exp_string(TAKES_ANSWERS).unwrap();
+    press(&mut session, "v\r");
+    session.exp_string("+row 90.").unwrap();
+    assert!(!folder.path().join("made.txt").exists(), "it only looked");
+    session.exp_string("Allow exactly this, once?").unwrap();
+    session.exp_string(TAKES_ANSWERS).unwrap();
+    press(&mut session, "y\r");
+    session.exp_regex(&answered()).unwrap();
+    let made = std::fs::read_to_string(folder.path().join("made.txt")).unwrap();
+    assert_eq!(made, content);
+    press(&mut session, "\u{4}");
+    session.exp_eof().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_waits_for_the_end_of_a_call_that_must_not_be_interrupted() {
+    let whole = "touch begun; until [ -e go ]; do sleep 0.05; done; echo whole > whole";
+    let shell = |id: &str, command: &str| {
+        SaidCall::new(id, "shell", &json!({ "command": command }).to_string())
+    };
+    let other: Value = serde_json::from_str(&endless().arguments).unwrap();
+    let other = shell("call_2", other["command"].as_str().unwrap());
+    let double = asking(vec![shell("call_1", whole), other]).await;
+    let (folder, policies) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let policy = policies.path().join("permissions.toml");
+    let rules = "otherwise = \"allow\"\n[[rules]]\ntool = \"shell\"\nthen = \"allow\"\nuninterruptible = true\n\
+        arguments = { \"/command\" = \".*whole.*\" }\n";
+    std::fs::write(&policy, rules).unwrap();
+    let model = served_by(&double);
+    let mut arguments: Vec<&str> = model.iter().map(String::as_str).collect();
+    arguments.extend(["--permissions", policy.to_str().unwrap()]);
+    let mut session = on_terminal(&arguments, folder.path());
+    press(&mut session, "do both\r");
+    let processes = [
+        process_in(&folder.path().join("main")),
+        process_in(&folder.path().join("child")),
+    ];
+    let limit = Instant::now() + Duration::from_millis(PATIENCE);
+    while !folder.path().join("begun").exists() {
+        assert!(Instant::now() < limit, "it never began");
+        std::thread::yield_now();
+    }
+    press(&mut session, "\u{3}");
+    session
+        .exp_string("It takes hold as soon as the call has ended")
+        .unwrap();
+    assert!(
+        processes.iter().all(|process| process.is_alive()),
+        "nothing was stopped"
+    );
+    assert!(!folder.path().join("whole").exists());
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    session
+        .exp_string("shell (call_2): interrupted; all of its processes are dead")
+        .unwrap();
+    session
+        .exp_string("The running tools were interrupted")
+        .unwrap();
+    let made = std::fs::read_to_string(folder.path().join("whole")).unwrap();
+    assert_eq!(made, "whole\n", "it came to its end");
+    assert!(
+        !processes.iter().any(|process| process.is_alive()),
+        "no process is left"
+    );
+    assert_eq!(double.received_count(), 1, "no further request");
+    press(&mut session, "go on\r");
+    session.exp_regex(&answered()).unwrap();
+    let results = FORM.tool_results(&double.received()[1].body);
+    assert!(
+        results[1].contains("interrupted by the user"),
+        "{results:?}"
+    );
+    assert!(!results[0].contains("interrupted"), "{results:?}");
+    press(&mut session, "\u{4}");
+    session.exp_eof().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

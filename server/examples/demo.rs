@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use interrupts::life::{Actor, Admission, ExpiryOutcome, Role, RunState, Scope};
+use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, RunState, Scope};
 use interrupts::store::{Delivery, NewRun, NodeActivity, NodeRow, RaisedQuestion, Run, Store};
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, NoBell, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
@@ -131,6 +131,7 @@ async fn ask(store: &dyn Store, run: &Run, reason: &str) -> Result<(), Failure> 
         patience: None,
         on_expiry: ExpiryOutcome::Reject,
         most_attempts: 8,
+        recurrence: Recurrence::Verbatim,
         reroute: None,
     };
     let delivery = delivery()?;

@@ -3,6 +3,7 @@
 //! A reader has a position and nothing else, so none is lost between two processes or two connections. One task
 //! follows the store; readers that keep up share what it has rendered, those that are behind read the store.
 
+mod calls;
 mod cloud_event;
 mod known;
 mod reader;
@@ -22,6 +23,8 @@ use tokio_util::sync::CancellationToken;
 use crate::config::ServerLimits;
 use crate::metrics::Metrics;
 
+use calls::{Calls, calls_of};
+use cloud_event::About;
 use known::{Interrupts, Known};
 
 pub(crate) use cloud_event::{FeedEvent, position_text, reset_event};
@@ -127,9 +130,10 @@ impl Feed {
                 return Ok(());
             };
             let known = self.known.of(&*self.store, &rows).await;
+            let calls = calls_of(&*self.store, &rows).await;
             for row in &rows {
-                self.count(row, &known);
-                let event = self.render(row, &known);
+                self.count(row, &known, &calls);
+                let event = self.render(row, &known, &calls);
                 let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.push_back(event);
                 if kept.len() > KEPT {
@@ -156,7 +160,9 @@ impl Feed {
         }
         let rows = self.rows(position).await?;
         let known = self.known.of(&*self.store, &rows).await;
-        Ok(rows.iter().map(|row| self.render(row, &known)).collect())
+        let calls = calls_of(&*self.store, &rows).await;
+        let render = |row| self.render(row, &known, &calls);
+        Ok(rows.iter().map(render).collect())
     }
 
     /// Whether the store has told an event with this position.
@@ -178,22 +184,31 @@ impl Feed {
         Some(events.cloned().collect())
     }
 
-    fn render(&self, row: &OutboxRow, known: &Interrupts) -> Arc<FeedEvent> {
-        let interrupt = match &row.notification {
-            Notification::Interrupt { interrupt, .. } => known.get(interrupt),
+    fn render(&self, row: &OutboxRow, known: &Interrupts, calls: &Calls) -> Arc<FeedEvent> {
+        let about = match &row.notification {
+            Notification::Interrupt { interrupt, .. } => {
+                About::of_interrupt(known.get(interrupt).cloned())
+            }
+            Notification::Effect { effect, .. } => About::of_call(calls.get(effect).cloned()),
             Notification::Reroute { .. }
             | Notification::Node { .. }
-            | Notification::Effect { .. }
             | Notification::Message { .. }
             | Notification::Checkpoint { .. }
             | Notification::Rule { .. }
-            | Notification::Run { .. } => None,
+            | Notification::Run { .. } => About::Nothing,
         };
-        let interrupt = interrupt.map(|interrupt| &**interrupt);
-        Arc::new(FeedEvent::of(&self.instance, row, interrupt))
+        Arc::new(FeedEvent::of(&self.instance, row, &about))
     }
 
-    fn count(&self, row: &OutboxRow, known: &Interrupts) {
+    fn count(&self, row: &OutboxRow, known: &Interrupts, calls: &Calls) {
+        if let Notification::Effect {
+            effect, done: true, ..
+        } = &row.notification
+            && let Some(call) = calls.get(effect)
+            && let Some(by) = call.end.as_ref().and_then(|end| end.interrupted_by)
+        {
+            self.metrics.tool_stopped(&call.tool, by);
+        }
         let Notification::Interrupt {
             interrupt, notice, ..
         } = &row.notification

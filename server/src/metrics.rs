@@ -10,6 +10,7 @@ use prometheus_client::metrics::family::Family as Metric;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use routing_core::StopSource;
 
 use crate::wire::{kind_of, mode_name, source_name, verdict_name};
 
@@ -63,6 +64,12 @@ struct Over {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StoppedTool {
+    tool: String,
+    reason: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OpenKind {
     kind: String,
 }
@@ -83,6 +90,7 @@ pub(crate) struct Metrics {
     decisions: Metric<DecidedBy, Counter>,
     feed_clients: Metric<Over, Gauge<i64, AtomicI64>>,
     feed_gaps: Counter,
+    tool_interrupts: Metric<StoppedTool, Counter>,
     requests: Metric<Answered, Counter>,
 }
 
@@ -102,6 +110,7 @@ impl Metrics {
             decisions: Metric::default(),
             feed_clients: Metric::default(),
             feed_gaps: Counter::default(),
+            tool_interrupts: Metric::default(),
             requests: Metric::default(),
             registry: Registry::default(),
         };
@@ -145,10 +154,19 @@ impl Metrics {
             "Requests that were answered",
             metrics.requests.clone(),
         );
+        metrics.register_tools(&mut registry);
         Self {
             registry,
             ..metrics
         }
+    }
+
+    fn register_tools(&self, registry: &mut Registry) {
+        registry.register(
+            "tool_interrupts",
+            "Calls of tools that an interrupt stopped, in any process that shares the store",
+            self.tool_interrupts.clone(),
+        );
     }
 
     /// An interrupt was asked for.
@@ -201,6 +219,15 @@ impl Metrics {
     /// A reader of the feed was told of a gap.
     pub(crate) fn gap(&self) {
         self.feed_gaps.inc();
+    }
+
+    /// An interrupt has stopped a call of a tool.
+    pub(crate) fn tool_stopped(&self, tool: &str, by: StopSource) {
+        let labels = StoppedTool {
+            tool: tool.to_owned(),
+            reason: source_name(by),
+        };
+        self.tool_interrupts.get_or_create(&labels).inc();
     }
 
     /// A request was answered.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use interrupts::life::{Actor, Admission, ExpiryOutcome, Role, Scope, USUAL_ATTEMPTS};
+use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, Scope, USUAL_ATTEMPTS};
 use interrupts::store::{Interrupts as _, NewRun, Runs as _};
 use interrupts::{ActorName, IdempotencyKey, KindName, RouteName};
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
@@ -139,6 +139,7 @@ fn admission(run: RunId, key: String) -> Result<Admission, Failure> {
         patience: None,
         on_expiry: ExpiryOutcome::Reject,
         most_attempts: USUAL_ATTEMPTS,
+        recurrence: Recurrence::Verbatim,
         reroute: None,
     })
 }

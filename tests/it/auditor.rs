@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interrupts::life::{Actor, Admission, ExpiryOutcome, Role, Scope};
+use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, Scope};
 use interrupts::store::{Interrupts, NewRun, Runs};
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, RouteName};
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
@@ -33,6 +33,7 @@ fn admission(run: RunId, key: &str) -> Admission {
         patience: None,
         on_expiry: ExpiryOutcome::Cancel,
         most_attempts: 8,
+        recurrence: Recurrence::Verbatim,
         reroute: None,
     }
 }

@@ -87,6 +87,8 @@ struct Shared {
     state: Mutex<State>,
     /// How many cancellations have come to their end.
     finished: watch::Sender<u64>,
+    /// How many sections run that must not be interrupted.
+    sections: watch::Sender<usize>,
 }
 
 /// A turn: the calls of one step of an agent. Once it is interrupted, nothing more starts in it.
@@ -143,6 +145,7 @@ impl InterruptController {
                 config,
                 state: Mutex::new(state),
                 finished: watch::Sender::new(0),
+                sections: watch::Sender::new(0),
             }),
         }
     }
@@ -199,6 +202,22 @@ impl InterruptController {
         NonInterruptible::begin(&self.shared)
     }
 
+    /// Whether a request would wait for the end of such a section now.
+    pub fn defers(&self) -> bool {
+        self.shared.change(|state| state.sections() > 0)
+    }
+
+    /// Waits until a request would stop at once what runs.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe.
+    pub async fn interruptible(&self) {
+        let mut sections = self.shared.sections.subscribe();
+        // The sender lives in `self`. What it returns is a lock that whoever ends a section needs.
+        drop(sections.wait_for(|sections| *sections == 0).await);
+    }
+
     /// How many calls run.
     pub fn running(&self) -> usize {
         self.shared.change(|state| state.running())
@@ -219,10 +238,12 @@ impl Shared {
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let result = change(&mut state);
-        let finished = state.finished();
+        let (finished, sections) = (state.finished(), state.sections());
         // Told under the lock, so that nobody hears an older number after a newer one.
         self.finished
             .send_if_modified(|known| std::mem::replace(known, finished) != finished);
+        self.sections
+            .send_if_modified(|known| std::mem::replace(known, sections) != sections);
         result
     }
 

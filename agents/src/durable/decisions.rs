@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use interrupts::life::{
-    Actor, Admission, Choosing, Decider, Decision, ExpiryOutcome, Interrupt, Judge, Refusal, Role,
-    Scope, State, USUAL_ATTEMPTS, Verdict,
+    Actor, Admission, Choosing, Decider, Decision, ExpiryOutcome, Interrupt, Judge, Recurrence,
+    Refusal, Role, Scope, State, USUAL_ATTEMPTS, Verdict,
 };
 use interrupts::store::{ChangeError, RaisedQuestion};
 use interrupts::{ActorName, Digest, EffectId, KindName, RouteName};
@@ -134,6 +134,7 @@ impl StoreDecisions {
             patience: None,
             on_expiry: ExpiryOutcome::Reject,
             most_attempts: USUAL_ATTEMPTS,
+            recurrence: Recurrence::Verbatim,
             reroute: None,
         };
         let raised = RaisedQuestion {
@@ -344,8 +345,8 @@ fn read(row: &Interrupt, decision: &Decision) -> Result<StandingDecision<RouteTy
     let target = decision.target.as_str().parse::<RouteType>();
     let target = target.map_err(|error| unreadable(serde::de::Error::custom(error)))?;
     let decided_by = match &decision.by {
-        // A rule gives the answer that a person gave before.
-        Decider::Person { .. } | Decider::Rule { .. } => DecidedBy::Person,
+        Decider::Person { .. } => DecidedBy::Person,
+        Decider::Rule { .. } => DecidedBy::Rule,
         Decider::Policy => confidence.map_or(DecidedBy::Policy, |confidence| DecidedBy::Model {
             confidence,
         }),

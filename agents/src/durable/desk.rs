@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use interrupts::life::{
-    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Judge, Refusal, Role, Scope, State,
-    USUAL_ATTEMPTS,
+    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Role, Scope,
+    State, USUAL_ATTEMPTS,
 };
 use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{AdmitError, ChangeError, Delivery, RaisedQuestion, Store, StoreError};
@@ -271,6 +271,7 @@ impl Desk {
             patience: None,
             on_expiry: ExpiryOutcome::Reject,
             most_attempts: USUAL_ATTEMPTS,
+            recurrence: Recurrence::Verbatim,
             reroute: None,
         })
     }

@@ -1,5 +1,6 @@
 //! The run's interrupts: each from its raising to its end, and what is told of it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use routing_core::handler::{InterruptMoment, InterruptObserver};
@@ -27,6 +28,8 @@ struct Kept {
     questions: Vec<Question>,
     /// The interrupts that a supervisor's event asked for.
     requested: Vec<InterruptId>,
+    /// Those that somebody is asked about. A node may have several: one for each of its calls of tools.
+    asked: BTreeSet<InterruptId>,
 }
 
 impl Ledger {
@@ -101,6 +104,26 @@ impl Ledger {
             .iter()
             .find(|record| record.interrupt == interrupt)?;
         Some((record.node.clone(), record.origin))
+    }
+
+    /// Nobody is asked any more, with or without an answer: its node goes on, unless it waits for another one too.
+    pub(crate) fn goes_on(&self, interrupt: InterruptId) {
+        if let Some(state) = self.state_without(interrupt) {
+            self.state(interrupt, state);
+        }
+    }
+
+    /// What the node does once an interrupt of it is not asked about any more, where that changes anything.
+    fn state_without(&self, interrupt: InterruptId) -> Option<NodeState> {
+        let mut kept = self.lock();
+        kept.asked.remove(&interrupt);
+        let node_of = |id: &InterruptId| {
+            let record = kept.records.iter().find(|record| record.interrupt == *id);
+            record.map(|record| &record.node)
+        };
+        let node = node_of(&interrupt);
+        let waits_on = kept.asked.iter().any(|other| node_of(other) == node);
+        (!waits_on).then_some(NodeState::Running)
     }
 
     fn state(&self, interrupt: InterruptId, state: NodeState) {
@@ -216,9 +239,14 @@ impl InterruptObserver for Ledger {
                 self.lock().requested.push(interrupt);
                 None
             }
-            InterruptMoment::Asked(_) => Some(NodeState::WaitingReview),
+            InterruptMoment::Asked(_) => {
+                self.lock().asked.insert(interrupt);
+                Some(NodeState::WaitingReview)
+            }
             InterruptMoment::Paused(_) => Some(NodeState::WaitingInput),
-            InterruptMoment::Answered(_) | InterruptMoment::Resumed(_) => Some(NodeState::Running),
+            InterruptMoment::Answered(_) | InterruptMoment::Resumed(_) => {
+                self.state_without(interrupt)
+            }
             _ => None,
         };
         if let Some(event) = self.told(interrupt, moment) {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use interrupts::life::{Decider, Interrupt, State, Verdict};
+use interrupts::life::{Decider, Interrupt, Recurrence, State, Verdict};
 use routing_core::StopScope;
 use serde_json::Value;
 use tools::{Approver, CallDigest, PermissionAnswer, PermissionRequest};
 
-use super::asking::{Asker, Heard};
+use super::asking::{Asker, Asking, Heard};
 use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
 use super::round::RoundState;
 use super::tooling::Tooling;
@@ -82,7 +82,12 @@ impl DeskApprover {
         // A call that has changed is another question.
         let name = format!("permission/{}", request.digest);
         let desk = &self.tooling.desk;
-        match desk.ask(&self.asker, &name, &matter, scope).await? {
+        let asking = Asking {
+            name: &name,
+            matter: &matter,
+            recurrence: Recurrence::Same(request.recurring),
+        };
+        match desk.ask(&self.asker, asking, scope).await? {
             Heard::Ended(row) => {
                 desk.carried_out(&row).await?;
                 let answer = answer_of(&row)?;

@@ -3,10 +3,11 @@
 mod decide;
 mod raise;
 mod told;
+mod waiting;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use interrupts::life::{Interrupt, Verdict};
+use interrupts::life::{Interrupt, Recurrence, Verdict};
 use jiff::Timestamp;
 use routing_core::handler::InterruptMoment;
 use routing_core::review::{Answer, Question, QuestionKind, Reviewer};
@@ -21,6 +22,8 @@ use crate::durable::error::KeepError;
 use crate::durable::record::RunRecord;
 use crate::run::ledger::Ledger;
 use crate::run::recorder::Recorder;
+use crate::workflow::engine::Engine;
+use waiting::WaitingNodes;
 
 /// How often somebody who answers unclearly is asked again.
 const MOST_UNCLEAR: u32 = 3;
@@ -32,6 +35,7 @@ pub(crate) struct ToolDesk {
     recorder: Arc<Recorder>,
     /// Keeps the interrupts of the run, where its workflow does.
     ledger: Option<Arc<Ledger>>,
+    waiting: WaitingNodes,
 }
 
 /// Who asks, and where.
@@ -42,6 +46,18 @@ pub(super) struct Asker {
     pub(super) agent_type: &'static str,
     /// When the answer was recorded that the question follows from.
     pub(super) at: Timestamp,
+    /// Tells the store how the nodes of the run stand, where its workflow does.
+    pub(super) engine: Weak<Engine>,
+}
+
+/// What is asked about a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asking<'a> {
+    /// Names the question among those about the same call.
+    pub(super) name: &'a str,
+    pub(super) matter: &'a ToolMatter,
+    /// Which later questions ask the same, for a person who does not want to be asked again.
+    pub(super) recurrence: Recurrence,
 }
 
 /// What came of asking.
@@ -75,38 +91,41 @@ impl ToolDesk {
             reviewer,
             recorder,
             ledger,
+            waiting: WaitingNodes::default(),
         }
     }
 
     /// Asks, and waits until somebody has decided, nobody can, or the agent is to stop. The same question, at the
-    /// same place of the run, is asked once: a decision that was made while nobody waited for it counts.
+    /// same place of the run, is asked once: a decision that was made while nobody waited for it counts. Where a
+    /// person has made a standing rule of the same question before, that decides, and nobody is asked.
     pub(super) async fn ask(
         &self,
         asker: &Asker,
-        name: &str,
-        matter: &ToolMatter,
+        asking: Asking<'_>,
         scope: &StopScope,
     ) -> Result<Heard, KeepError> {
         let record = &self.desk.record;
+        let Asking { name, matter, .. } = asking;
         let place = format!("{}/{name}", matter.tool_call.place);
         let id = record.interrupt_at(&place, asker.at);
         self.withdraw_others(asker, matter, id).await?;
         let mut question = question(record, asker, matter, id);
-        let row = self.raise(id, &place, asker, matter, &question).await?;
+        let row = self.raise(id, &place, asker, asking, &question).await?;
         self.told_raised(asker, matter, id)?;
         if !row.state.is_live() {
             return self.ended(asker, row);
         }
         for _unclear in 0..MOST_UNCLEAR {
             self.told(id, InterruptMoment::Asked(&question));
+            self.waits(asker, id).await?;
             match self.hear(id, &question, scope).await? {
-                Said::Ended(row) => return self.ended(asker, *row),
+                Said::Ended(row) => return self.heard(asker, *row).await,
                 Said::Stopped(reason) => return Ok(Heard::Stopped(reason)),
                 Said::Nobody => return Ok(Heard::Nobody(Box::new(question))),
                 Said::Here(answer) => match clear(matter, &answer, &question) {
                     Ok(verdict) => {
                         let row = self.decide(id, verdict, &answer).await?;
-                        return self.ended(asker, row);
+                        return self.heard(asker, row).await;
                     }
                     Err(problem) => {
                         self.told(id, InterruptMoment::Refused { problem: &problem });
@@ -116,6 +135,14 @@ impl ToolDesk {
             }
         }
         Ok(Heard::Nobody(Box::new(question)))
+    }
+
+    /// Somebody has ended the question that the node waited for.
+    async fn heard(&self, asker: &Asker, row: Interrupt) -> Result<Heard, KeepError> {
+        let id = row.id;
+        let heard = self.ended(asker, row)?;
+        self.goes_on(asker, id).await?;
+        Ok(heard)
     }
 
     async fn hear(

@@ -4,11 +4,11 @@ use std::fmt::{self, Debug};
 use std::sync::{Arc, OnceLock, Weak};
 
 use async_trait::async_trait;
-use interrupts::life::Verdict;
+use interrupts::life::{Recurrence, Verdict};
 use routing_core::StopScope;
 use tools::{CallId, ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, ToolCall};
 
-use super::asking::Heard;
+use super::asking::{Asking, Heard};
 use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
 use super::tooling::Tooling;
 use crate::durable::decisions::answer;
@@ -54,10 +54,12 @@ impl RunElicitor {
         // A server may ask several things within one call.
         let number = tooling.next_question(&running.place);
         let name = format!("input/{number}");
-        let heard = tooling
-            .desk
-            .ask(&running.asker, &name, &matter, scope)
-            .await;
+        let asking = Asking {
+            name: &name,
+            matter: &matter,
+            recurrence: Recurrence::Once,
+        };
+        let heard = tooling.desk.ask(&running.asker, asking, scope).await;
         let row = match heard {
             Ok(Heard::Ended(row)) => row,
             // The call ends with it, or goes on without: whatever comes later answers nothing.

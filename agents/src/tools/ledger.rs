@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use interrupts::life::{Interrupt, Verdict};
+use interrupts::life::{Interrupt, Recurrence, Verdict};
 use interrupts::store::Repeating;
 use routing_core::StopScope;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use tools::{
     CallEnd, CallLedger, CallPlace, LedgerError, RequestedCall, ToolCall, ToolMessage, ToolOutput,
 };
 
-use super::asking::{Asker, Heard};
+use super::asking::{Asker, Asking, Heard};
 use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
 use super::round::RoundState;
 use super::tooling::{RunningCall, Tooling};
@@ -116,10 +116,15 @@ impl JournalLedger {
         let id = call.id.as_str();
         self.state.park(id);
         let matter = unknown_outcome(call, intent, self.place(place));
+        let asking = Asking {
+            name: UNKNOWN,
+            matter: &matter,
+            recurrence: Recurrence::Once,
+        };
         let asked = self
             .tooling
             .desk
-            .ask(&self.asker, UNKNOWN, &matter, &self.scope)
+            .ask(&self.asker, asking, &self.scope)
             .await;
         let row = match asked.map_err(|error| self.state.fail(error))? {
             Heard::Ended(row) => row,

@@ -51,11 +51,10 @@ impl LanguageModel for ToolUsingModel {
         if call.caller.correction == 0 {
             self.tooling.exchanges.begin(node, turn);
         }
-        let offers = self.tooling.offers(&call.caller);
-        if offers.is_empty() {
+        if self.tooling.offers(&call.caller).is_empty() {
             return self.inner.call(without_tools(call), scope).await;
         }
-        self.in_rounds(call, &offers, scope).await
+        self.in_rounds(call, scope).await
     }
 }
 
@@ -63,13 +62,14 @@ impl ToolUsingModel {
     async fn in_rounds(
         &self,
         call: ModelCall,
-        offers: &Arc<[ToolOffer]>,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
         let most = self.tooling.settings.rounds;
         let mut used = TokenUsage::default();
         for round in 0..=most {
-            let asked = self.asked(&call, offers, round == most);
+            // A server may have changed its tools since the round before.
+            let offers = self.tooling.offers(&call.caller);
+            let asked = self.asked(&call, &offers, round == most);
             let held = asked.held;
             let reply = match self.inner.call_in_round(round, asked.call, scope).await? {
                 Outcome::Completed(reply) => reply,

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use tools::{CallLimits, Permission, PolicyConfig, PolicyError, RuleConfig, ToolName};
 
 use super::access::ToolAccess;
+use super::tooling::LAUNCH;
+use crate::plan_execute::PlanRole;
 
 /// What is configured about tools. Whatever is left out is as usual.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +47,7 @@ impl Default for ToolPermissions {
                 arguments: BTreeMap::new(),
                 then: Permission::Allow,
                 reason: None,
+                uninterruptible: false,
             }],
             agents: BTreeMap::new(),
             seconds: 600,
@@ -73,6 +76,15 @@ pub enum PermissionsError {
         given: String,
         /// The types that there are.
         known: Vec<&'static str>,
+    },
+    /// An agent of a plan would launch others.
+    #[error(
+        "`agents` gives `{LAUNCH}` to `{given}`, and agents of a plan launch none: take it out, or use the workflow \
+         `agents`"
+    )]
+    PlanLaunches {
+        /// The type of the agent.
+        given: &'static str,
     },
     /// No tool can be called so.
     #[error("`seconds_of` names `{given}`, and no tool can be called so")]
@@ -109,6 +121,14 @@ impl ToolPermissions {
         {
             let given = given.clone();
             return Err(PermissionsError::UnknownAgentType { given, known });
+        }
+        let launches = |role: &PlanRole| {
+            let row = self.agents.get(role.name());
+            row.is_some_and(|row| row.iter().any(|tool| tool == LAUNCH))
+        };
+        if let Some(role) = PlanRole::ALL.into_iter().find(launches) {
+            let given = role.name();
+            return Err(PermissionsError::PlanLaunches { given });
         }
         let is_name = |given: &&String| ToolName::new((*given).clone()).is_ok();
         if let Some(given) = self.seconds_of.keys().find(|given| !is_name(given)) {

@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tools::{CallLimits, PermissionPolicy, ToolCounter, ToolCounts, ToolRegistry, Workspace};
+use tools::{
+    CallLimits, McpServers, PermissionPolicy, ToolCounter, ToolCounts, ToolRegistry, Workspace,
+};
 
 use super::access::ToolAccess;
 use super::elicitor::RunElicitor;
@@ -37,6 +39,8 @@ pub struct AgentTools {
     pub stop_within: Duration,
     /// Counts interrupted calls and late results.
     pub counter: Arc<dyn ToolCounter>,
+    /// Servers whose tools are offered as they are listed at the time, beside those of the registry.
+    pub servers: Option<Arc<McpServers>>,
     /// Asks people on behalf of tools that want to know something while they run, where there are such tools.
     pub elicitor: Option<RunElicitor>,
 }
@@ -64,6 +68,7 @@ impl AgentTools {
             launch_depth: permissions.launch_depth,
             stop_within: STOP_WITHIN,
             counter: Arc::new(ToolCounts::new()),
+            servers: None,
             elicitor: None,
         })
     }

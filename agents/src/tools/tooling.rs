@@ -29,7 +29,7 @@ use crate::run::recorder::Recorder;
 pub(crate) use super::round::Parked;
 
 /// The tool with which agents launch agents.
-const LAUNCH: &str = "launch_agent";
+pub(super) const LAUNCH: &str = "launch_agent";
 
 /// What the tools of a run are made of.
 pub(crate) struct ToolingParts {
@@ -162,12 +162,16 @@ impl Tooling {
     /// The tools that an agent is offered, its launcher among them where it has one.
     fn registry(&self, caller: &Caller, launcher: Option<RunLauncher>) -> ToolRegistry {
         let mut registry = self.settings.registry.clone();
+        if let Some(servers) = &self.settings.servers
+            && let Err(error) = servers.put_into(&mut registry)
+        {
+            tracing::warn!(%error, "not all tools of servers are offered");
+        }
         let offered = |name: &str| self.settings.access.offers(caller.agent_type, name);
-        let specs = self.settings.registry.specs();
-        for name in specs.iter().map(|spec| spec.name.as_str()) {
-            if !offered(name) {
-                registry.remove(name);
-            }
+        let specs = registry.specs().into_iter();
+        let names: Vec<String> = specs.map(|spec| spec.name.as_str().to_owned()).collect();
+        for name in names.iter().filter(|name| !offered(name)) {
+            registry.remove(name);
         }
         if let Some(launcher) = launcher.filter(|_launcher| offered(LAUNCH)) {
             let tool = LaunchAgent::resumable(Arc::new(launcher));
@@ -287,6 +291,10 @@ impl Tooling {
             node: caller.node.clone(),
             agent_type: caller.agent_type,
             at: self.journal.time_of(&caller.node),
+            engine: locked(&self.grounds)
+                .get(&caller.node)
+                .map(|ground| ground.engine.clone())
+                .unwrap_or_default(),
         };
         let told = Arc::new(ToldCalls {
             recorder: Arc::clone(&self.recorder),
@@ -331,6 +339,9 @@ impl Tooling {
     /// An agent that was launched has limits of its own.
     fn limits(&self) -> CallLimits {
         let mut limits = self.settings.limits.clone();
+        if let Some(servers) = &self.settings.servers {
+            servers.limit(&mut limits);
+        }
         if let Ok(name) = ToolName::new(LAUNCH) {
             limits.by_tool.insert(name, None);
         }

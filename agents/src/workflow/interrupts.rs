@@ -301,7 +301,8 @@ fn told_again(flow: &Flow, node: &Node, interrupt: InterruptId, outcome: &Interr
                     target: target.clone(),
                 });
             }
-            if *decided_by == DecidedBy::Person {
+            // A rule gives the answer that a person gave before.
+            if matches!(decided_by, DecidedBy::Person | DecidedBy::Rule) {
                 recorder.record(RunEvent::InterruptAnswered {
                     interrupt,
                     answer: answer.clone(),

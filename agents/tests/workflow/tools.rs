@@ -6,3 +6,4 @@ mod launching;
 mod permissions;
 mod points;
 mod rounds;
+mod servers;

@@ -2,12 +2,14 @@
 
 mod budget;
 mod command;
+mod happening;
 mod lines;
 mod plain;
 mod prompt;
 mod raw_terminal;
 mod record;
 mod screen;
+mod standing;
 mod terminal;
 mod tool_talk;
 mod tools;
@@ -25,6 +27,7 @@ use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice};
 use crate::palette;
+use tools::Asked;
 
 /// The most characters of a tool's arguments that are shown while it runs.
 const LONGEST_ARGUMENTS: usize = 200;
@@ -53,6 +56,10 @@ pub(crate) fn chat(arguments: &ChatArguments, global: Global) -> anyhow::Result<
         && !arguments.json
         && !palette::is_dumb();
     let (desk, questions) = tools::open(arguments, on_terminal)?;
+    let asked = Asked {
+        questions,
+        controller: desk.as_ref().map(|desk| desk.controller().clone()),
+    };
     let conversation = Conversation::new(ConversationConfig {
         system: arguments.system.clone(),
         tools: desk.map(|desk| Arc::new(desk) as Arc<dyn ToolDesk>),
@@ -63,7 +70,7 @@ pub(crate) fn chat(arguments: &ChatArguments, global: Global) -> anyhow::Result<
         .enable_all()
         .build()?;
     let ended = if on_terminal {
-        let talk = terminal::talk(conversation, questions, budget, arguments, global);
+        let talk = terminal::talk(conversation, asked, budget, arguments, global);
         runtime.block_on(talk)
     } else {
         runtime.block_on(lines::talk(conversation, arguments, global))

@@ -176,7 +176,8 @@ fn outcome_words(outcome: &InterruptResult) -> (String, String, Tone) {
             let decided_by = match decided_by {
                 // A person, or a script in place of one: the port does not say which.
                 DecidedBy::Person => "a reviewer".to_owned(),
-                DecidedBy::Policy => "a rule".to_owned(),
+                DecidedBy::Rule => "a rule".to_owned(),
+                DecidedBy::Policy => "the policy".to_owned(),
                 DecidedBy::Deadline => "a deadline".to_owned(),
                 DecidedBy::Model { confidence } => format!("a model, {confidence}%"),
             };

@@ -84,6 +84,23 @@ impl Lines {
         channel.wished = false;
         line.unwrap_or(Err(NoLine::End))
     }
+
+    /// Throws away what was typed on a terminal so far: also a line that was read for a question which somebody else
+    /// has answered meanwhile.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, less is thrown away.
+    pub(super) async fn forget_typed_ahead(&self) {
+        if !io::stdin().is_terminal() {
+            return;
+        }
+        forget_typed_ahead();
+        let mut channel = self.channel.lock().await;
+        while channel.lines.try_recv().is_ok() {
+            channel.wished = false;
+        }
+    }
 }
 
 /// Throws away what was typed on a terminal before anybody asked for it, so that it does not answer a

@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use super::dialogue::{Dialogue, Step};
 use super::editor;
-use super::lines::{Lines, NoLine, forget_typed_ahead};
+use super::lines::{Lines, NoLine};
 use crate::layout::{screen_size, wrap};
 use crate::palette::{Palette, Tone};
 use crate::stage::{Conversation, Stage};
@@ -167,7 +167,7 @@ impl Reviewer for Terminal {
             reason = scope.stopping() => return Ok(interrupted(reason)),
             turn = self.turn.lock() => turn,
         };
-        forget_typed_ahead();
+        self.lines.forget_typed_ahead().await;
         match self.converse(question, &mut drafts, scope).await {
             Ok(answer) => Ok(Outcome::Completed(answer)),
             Err(Silence::Stopped(reason)) => Ok(interrupted(reason)),
@@ -185,7 +185,7 @@ impl Reviewer for Terminal {
             reason = scope.stopping() => return Ok(interrupted(reason)),
             turn = self.turn.lock() => turn,
         };
-        forget_typed_ahead();
+        self.lines.forget_typed_ahead().await;
         let conversation = self.stage.converse();
         match self.ask(&conversation, self.pause_text(pause), scope).await {
             Ok(line) => {

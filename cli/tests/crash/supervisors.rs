@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::{AgentKind, RouteType};
-use interrupts::life::{Actor, Admission, ExpiryOutcome, Role, Scope, USUAL_ATTEMPTS};
+use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, Scope, USUAL_ATTEMPTS};
 use interrupts::store::{AdmitError, NodeRow, Run};
 use interrupts::{ActorName, IdempotencyKey, RouteName};
 use jiff::Timestamp;
@@ -159,6 +159,7 @@ fn admission(run: &Run, row: &NodeRow, kind: AgentKind, to: RouteType, key: &str
         patience: None,
         on_expiry: ExpiryOutcome::Cancel,
         most_attempts: USUAL_ATTEMPTS,
+        recurrence: Recurrence::Verbatim,
         reroute: Some(RouteName::new(to.name()).unwrap()),
     }
 }

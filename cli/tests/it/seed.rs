@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use interrupts::life::{
-    Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Role, RunState, Scope, Verdict,
+    Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, RunState, Scope,
+    Verdict,
 };
 use interrupts::store::{
     CheckpointDraft, Checkpoints, Delivery, Filter, Intent, Interrupts, Journal, NewRun,
@@ -284,6 +285,7 @@ fn question(run: &Run) -> Admission {
         patience: None,
         on_expiry: ExpiryOutcome::Reject,
         most_attempts: 3,
+        recurrence: Recurrence::Verbatim,
         reroute: None,
     }
 }

@@ -1,7 +1,11 @@
 //! Agents with tools: what they may do, whom they ask, what a stop leaves.
 
+mod served;
+mod standing;
+mod stopping;
+mod waiting;
+
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -29,6 +33,7 @@ impl Place {
         let mut command = irq();
         let store = self.keeping.path().join("irq.db");
         command.args(arguments).env("IRQ_STORE", store);
+        command.env("IRQ_USER", "tester");
         command
     }
 
@@ -72,39 +77,6 @@ impl Place {
             std::thread::sleep(Duration::from_millis(30));
         }
         panic!("no question was asked");
-    }
-}
-
-/// The pids of all that works in a folder, seen from outside.
-fn at_work_in(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str().map(str::to_owned));
-    pids.filter(|pid| pid.bytes().all(|byte| byte.is_ascii_digit()))
-        .filter(|pid| {
-            let works = std::fs::read_link(format!("/proc/{pid}/cwd"));
-            works.is_ok_and(|works| works.starts_with(folder)) && !is_dead(pid)
-        })
-        .collect()
-}
-
-fn is_dead(pid: &str) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(')').map(|(_, rest)| rest.trim_start());
-    state.is_none_or(|state| state.starts_with(['Z', 'X']))
-}
-
-fn wait_until_nobody_works_in(folder: &Path) {
-    let begun = Instant::now();
-    loop {
-        let alive = at_work_in(folder);
-        if alive.is_empty() {
-            return;
-        }
-        assert!(
-            begun.elapsed() < Duration::from_secs(30),
-            "still alive: {alive:?}"
-        );
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -279,97 +251,6 @@ fn a_person_at_the_terminal_decides_and_enter_allows_nothing() {
     assert_eq!(place.text("made.txt").unwrap(), "hello\n");
 }
 
-/// A command that ends by itself only after a quarter of an hour, ignores SIGTERM, and has a child in a session of its
-/// own.
-const STUBBORN: &str =
-    "trap : TERM; setsid sleep 900 & echo at''work; while true; do sleep 900; done";
-
-#[test]
-fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
-    let place = Place::new();
-    let goal = format!("Do `{STUBBORN}`");
-    let allowed = place.all_allowed();
-    let mut run =
-        Running::start(&mut place.run(&goal, &["--no-input", "-v", "--permissions", &allowed]));
-    run.wait_for("atwork");
-    assert!(!at_work_in(place.folder.path()).is_empty());
-    run.send(Signal::INT);
-    run.wait_for(
-        "Received interrupt. Cancelling all running tools... (press Ctrl+C again to stop now)",
-    );
-    run.wait_for("shell (call_0_0): interrupted; all of its processes are dead");
-    let (code, seen) = run.end();
-    assert_eq!(code, Some(130), "{seen}");
-    assert!(
-        seen.contains("retry the interrupted call, choose another approach, or finish"),
-        "{seen}"
-    );
-    assert!(seen.contains("Resume with: irq resume run_"), "{seen}");
-    assert_eq!(at_work_in(place.folder.path()), Vec::<String>::new());
-    // The agent goes on from what had happened, and does not run it again by itself.
-    let id = place.only_run();
-    place.end(&["resume", &id, "--no-input"]).exits_with(0);
-    let replayed = place.end(&["replay", &id]).exits_with(0).output;
-    let calls = replayed.matches("tool_call begins: shell").count();
-    assert_eq!(calls, 1, "{replayed}");
-    assert!(
-        replayed.contains("interrupted: Tool execution interrupted by the user"),
-        "{replayed}"
-    );
-}
-
-#[test]
-fn a_killed_irq_leaves_no_process_and_the_resumed_run_knows_what_had_finished() {
-    let place = Place::new();
-    let goal = format!("Do `echo one >> log.txt` and `{STUBBORN}`");
-    let allowed = place.all_allowed();
-    let mut run =
-        Running::start(&mut place.run(&goal, &["--no-input", "-v", "--permissions", &allowed]));
-    run.wait_for("atwork");
-    let begun = Instant::now();
-    while place.text("log.txt").is_none() {
-        assert!(begun.elapsed() < Duration::from_secs(30));
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert!(!at_work_in(place.folder.path()).is_empty());
-    // The first call is recorded as finished soon after.
-    wait_for_finished_call(&place);
-    run.send(Signal::KILL);
-    let _ended = run.end();
-    wait_until_nobody_works_in(place.folder.path());
-    let id = place.only_run();
-    let waiting = place.end(&["resume", &id, "--no-input"]).exits_with(5);
-    let question = waiting.output.trim().to_owned();
-    let shown = place.end(&["review", &question]).exits_with(0).output;
-    assert!(
-        shown.contains("Nobody knows what came of a call of `shell`"),
-        "{shown}"
-    );
-    place
-        .end(&["review", &question, "--decision", "reject"])
-        .exits_with(0);
-    place.end(&["resume", &id, "--no-input"]).exits_with(0);
-    assert_eq!(
-        place.text("log.txt").unwrap(),
-        "one\n",
-        "what had finished was not done again"
-    );
-    assert_eq!(at_work_in(place.folder.path()), Vec::<String>::new());
-}
-
-fn wait_for_finished_call(place: &Place) {
-    let begun = Instant::now();
-    let run = place.only_run();
-    while begun.elapsed() < Duration::from_secs(60) {
-        let replayed = place.end(&["replay", &run]).exits_with(0).output;
-        if replayed.contains("tool_call has its result: finished: (no output)") {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    panic!("no call has finished");
-}
-
 #[test]
 fn an_agent_launches_another_one_and_gets_its_answer() {
     let place = Place::new();
@@ -415,6 +296,10 @@ fn mistakes_in_what_is_allowed_are_named_before_anything_starts() {
     end(&mut place.run("Describe the bakery", &wrong))
         .exits_with(2)
         .says("`TICKET`");
+    std::fs::write(&file, "[agents]\nEXECUTOR = [\"launch_agent\"]\n").unwrap();
+    end(&mut place.run("Describe the bakery", &wrong))
+        .exits_with(2)
+        .says("agents of a plan launch none");
     let mut without = place.irq(&["run", "x", "--permissions", "a.toml"]);
     end(&mut without).exits_with(2).says("--tools");
     let mut nowhere = place.irq(&["run", "x", "--tools", "/nowhere/at/all"]);
@@ -489,84 +374,4 @@ fn a_servers_question_is_a_question_of_the_run_and_its_answer_reaches_the_server
     let finished = data(&events, "tool.finished");
     let greeted = finished.iter().any(|it| it["message"] == "hello Ada");
     assert!(greeted, "{finished:?}");
-}
-
-#[tokio::test]
-async fn a_served_run_asks_over_rest_and_goes_on_with_the_answer() {
-    let place = Place::new();
-    let store = place.keeping.path().join("irq.db");
-    let made = place.end(&["token", "create", "--name", "script", "--role", "admin"]);
-    let token = made.exits_with(0).output.trim().to_owned();
-    let mut command = place.irq(&["serve", "--listen", "127.0.0.1:0", "--workspace"]);
-    command.arg(place.folder.path()).arg("--tools");
-    command.arg(place.folder.path()).env("IRQ_STORE", &store);
-    let mut server = spawn(&mut command);
-    let mut page = String::new();
-    BufReader::new(server.stdout.take().unwrap())
-        .read_line(&mut page)
-        .unwrap();
-    let port = page.trim().rsplit(':').next().unwrap();
-    let port: String = port.chars().take_while(char::is_ascii_digit).collect();
-    let address = |path: &str| format!("http://127.0.0.1:{port}{path}");
-    let client = reqwest::Client::new();
-    let order = json!({"goal": "Note it with `echo served >> made.txt`"});
-    let started = client
-        .post(address("/v1/runs"))
-        .bearer_auth(&token)
-        .json(&order);
-    let started = started.send().await.unwrap();
-    assert_eq!(started.status(), 201, "{page}");
-    let question = place.open_question();
-    let path = format!("/v1/interrupts/{}", question["id"].as_str().unwrap());
-    let shown = client
-        .get(address(&path))
-        .bearer_auth(&token)
-        .send()
-        .await
-        .unwrap();
-    let shown: Value = shown.json().await.unwrap();
-    assert_eq!(shown["kind"], "permission", "{shown}");
-    let schema = &shown["response_schema"]["properties"]["editedRequest"];
-    assert!(schema["properties"]["command"].is_object(), "{schema}");
-    let decision = client
-        .post(address(&format!("{path}/decisions")))
-        .bearer_auth(&token)
-        .header("If-Match", format!("\"{}\"", shown["version"]))
-        .json(&json!({"decision": "approve"}));
-    assert_eq!(decision.send().await.unwrap().status(), 201);
-    let begun = Instant::now();
-    while place.text("made.txt").is_none() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "it never ran");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert_eq!(place.text("made.txt").unwrap(), "served\n");
-    let pid = Pid::from_raw(i32::try_from(server.id()).unwrap()).unwrap();
-    kill_process(pid, Signal::TERM).unwrap();
-    server.wait().unwrap();
-}
-
-#[test]
-fn a_plan_that_is_stopped_among_its_tools_goes_on_with_what_came_of_them() {
-    let place = Place::new();
-    let goal = format!("Do `{STUBBORN}`");
-    let allowed = place.all_allowed();
-    let arguments = [
-        "--no-input",
-        "-v",
-        "--workflow",
-        "plan-execute",
-        "--permissions",
-        &allowed,
-    ];
-    let mut run = Running::start(&mut place.run(&goal, &arguments));
-    run.wait_for("atwork");
-    run.send(Signal::INT);
-    let (code, seen) = run.end();
-    assert_eq!(code, Some(130), "{seen}");
-    assert_eq!(at_work_in(place.folder.path()), Vec::<String>::new());
-    let id = place.only_run();
-    place.end(&["resume", &id, "--no-input"]).exits_with(0);
-    let replayed = place.end(&["replay", &id]).exits_with(0).output;
-    let calls = replayed.matches("tool_call begins: shell").count();
-    assert_eq!(calls, 1, "{replayed}");
 }

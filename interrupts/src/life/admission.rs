@@ -10,6 +10,7 @@ use super::event::Actor;
 use super::interrupt::{Interrupt, Scope};
 use super::lane::Family;
 use super::machine::Step;
+use super::recurrence::Recurrence;
 use super::run::RunState;
 use super::state::State;
 use crate::digest::Digest;
@@ -77,6 +78,9 @@ pub struct Admission {
     pub on_expiry: ExpiryOutcome,
     /// The most deliveries.
     pub most_attempts: u32,
+    /// Which later interrupts ask the same.
+    #[serde(default, skip_serializing_if = "Recurrence::is_usual")]
+    pub recurrence: Recurrence,
     /// Where the answer shall go instead of the origin: a reroute that waits for the node's interrupt.
     pub reroute: Option<RouteName>,
 }
@@ -243,6 +247,7 @@ impl Admission {
                 .and_then(|patience| now.checked_add(patience).ok()),
             on_expiry: self.on_expiry.clone(),
             most_attempts: self.most_attempts,
+            recurrence: self.recurrence,
             state: State::Requested,
             version: 1,
             epoch: 0,

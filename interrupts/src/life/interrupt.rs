@@ -8,6 +8,7 @@ use super::admission::Admission;
 use super::decision::{Decision, ExpiryOutcome, Verdict};
 use super::event::Actor;
 use super::lane::{Family, Lane};
+use super::recurrence::Recurrence;
 use super::review::Review;
 use super::state::State;
 use crate::digest::Digest;
@@ -86,6 +87,9 @@ pub struct Interrupt {
     pub on_expiry: ExpiryOutcome,
     /// The most deliveries.
     pub most_attempts: u32,
+    /// Which later interrupts ask the same.
+    #[serde(default, skip_serializing_if = "Recurrence::is_usual")]
+    pub recurrence: Recurrence,
     /// Where it stands.
     pub state: State,
     /// Counts the changes.

@@ -9,7 +9,9 @@ use super::request::Target;
 use super::shared::{Shared, StopJob};
 use super::ticket::{Progress, RequestError};
 use super::tree::Reach;
-use crate::life::{Admission, ExpiryOutcome, Family, Interrupt, Scope, State, USUAL_ATTEMPTS};
+use crate::life::{
+    Admission, ExpiryOutcome, Family, Interrupt, Recurrence, Scope, State, USUAL_ATTEMPTS,
+};
 use crate::names::{IdempotencyKey, KindName};
 use crate::store::{ChangeError, Filter, Page, StoreError};
 
@@ -221,6 +223,7 @@ impl Shared {
             patience: None,
             on_expiry: ExpiryOutcome::Cancel,
             most_attempts: USUAL_ATTEMPTS,
+            recurrence: Recurrence::Verbatim,
             reroute: None,
         })
     }

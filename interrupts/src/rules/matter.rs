@@ -5,14 +5,17 @@ use serde_json::Value;
 
 use super::refusal::RuleRefusal;
 use crate::digest::Digest;
-use crate::life::{Family, Interrupt, Role};
+use crate::life::{Family, Interrupt, Recurrence, Role};
 
 /// Separates this digest from all others, and from those of a later definition.
 const MATTER: &[u8] = b"matter 1";
 
+/// The same, for interrupts of which whoever raises them says which ones ask the same.
+const SAME: &[u8] = b"matter of the same 1";
+
 /// The digest of what an interrupt asks, without what names this one time: its id, its run, its node, its time.
-/// Two interrupts with the same digest ask the same thing with the same words, of the same kind of agent, and may
-/// be decided in the same ways.
+/// Two interrupts with the same digest ask the same thing, of the same kind of agent, and may be decided in the same
+/// ways. Which ones ask the same thing is said by their [`Recurrence`]: those with the same words, where nothing else is.
 ///
 /// # Errors
 ///
@@ -29,16 +32,23 @@ pub fn matter_of(interrupt: &Interrupt) -> Result<Digest, RuleRefusal> {
     if interrupt.bound.is_some() || interrupt.held_by.is_some() {
         return Err(RuleRefusal::Directed);
     }
-    let content = canonical(&interrupt.content);
+    let (what, reason, said) = match interrupt.recurrence {
+        Recurrence::Verbatim => {
+            let said = canonical(&interrupt.content);
+            (MATTER, interrupt.reason.as_str(), said)
+        }
+        Recurrence::Same(digest) => (SAME, "", digest.to_string()),
+        Recurrence::Once => return Err(RuleRefusal::Once),
+    };
     let routes = joined(interrupt.routes.iter().map(|route| route.as_str()));
     let allowed = joined(interrupt.allowed.iter().map(|verdict| verdict.name()));
     Ok(Digest::of_parts([
-        MATTER,
+        what,
         interrupt.interrupt_type.name().as_bytes(),
         interrupt.kind.as_str().as_bytes(),
         interrupt.origin.as_str().as_bytes(),
-        interrupt.reason.as_bytes(),
-        content.as_bytes(),
+        reason.as_bytes(),
+        said.as_bytes(),
         routes.as_bytes(),
         allowed.as_bytes(),
     ]))

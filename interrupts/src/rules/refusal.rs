@@ -15,6 +15,11 @@ pub enum RuleRefusal {
     /// A supervisor's reroute belongs to it, or a person's interrupt holds it.
     #[error("a supervisor or a person waits for its answer, so a person gives it")]
     Directed,
+    /// It is about one moment, which never comes again.
+    #[error(
+        "it is about this one moment, and never asked again, so a person sees each such question"
+    )]
+    Once,
     /// Nobody was shown it.
     #[error("nobody was shown it yet, so there is nothing that a rule could be bound to")]
     NotShown,

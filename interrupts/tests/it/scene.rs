@@ -2,7 +2,7 @@
 
 use interrupts::life::{
     Actor, Admission, BoundReroute, Choosing, Event, Evidence, ExpiryOutcome, Interrupt, Judge,
-    Limits, ReviewChange, Role, RunState, Scope, State, Step, Verdict, WithdrawCause,
+    Limits, Recurrence, ReviewChange, Role, RunState, Scope, State, Step, Verdict, WithdrawCause,
 };
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
@@ -78,6 +78,7 @@ pub(crate) fn admission(interrupt_type: InterruptType) -> Admission {
         patience: Some(SignedDuration::from_secs(100)),
         on_expiry: ExpiryOutcome::Reject,
         most_attempts: 3,
+        recurrence: Recurrence::Verbatim,
         reroute: None,
     }
 }

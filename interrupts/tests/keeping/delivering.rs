@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use interrupts::life::{
-    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, ReviewChange, Role, Scope, State,
+    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Recurrence, ReviewChange, Role, Scope,
+    State,
 };
 use interrupts::manager::{Deliveries, RunEnd, Target, Undeliverable};
 use interrupts::store::{
@@ -42,6 +43,7 @@ fn question(run: RunId, node: &NodeId) -> Admission {
         patience: None,
         on_expiry: ExpiryOutcome::Cancel,
         most_attempts: 3,
+        recurrence: Recurrence::Verbatim,
         reroute: Some(route),
     }
 }

@@ -1,6 +1,8 @@
 //! What the tests of policies share.
 
-use interrupts::life::{Actor, Admission, ExpiryOutcome, Interrupt, Limits, Role, RunState, Scope};
+use interrupts::life::{
+    Actor, Admission, ExpiryOutcome, Interrupt, Limits, Recurrence, Role, RunState, Scope,
+};
 use interrupts::policy::{Policy, Vocabulary};
 use interrupts::{ActorName, IdempotencyKey, KindName, RouteName};
 use jiff::Timestamp;
@@ -50,6 +52,7 @@ pub(crate) fn admission(interrupt_type: InterruptType, source: StopSource) -> Ad
         patience: None,
         on_expiry: ExpiryOutcome::Cancel,
         most_attempts: 8,
+        recurrence: Recurrence::Verbatim,
         reroute: None,
     }
 }

@@ -34,6 +34,14 @@ pub trait ToolDesk: Send + Sync {
         scope: &StopScope,
         progress: &dyn ToolProgress,
     ) -> Vec<ToolResult>;
+
+    /// Waits as long as something runs that must not be interrupted. Only then does the time begin in which tools
+    /// must have heeded a stop. At once, where nothing is said of it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Must change nothing when it is dropped.
+    async fn interruptible(&self) {}
 }
 
 /// Is told what becomes of requests while they run. `index` counts the requests from 0.

@@ -141,7 +141,7 @@ impl Run {
             Some(desk) => tokio::select! {
                 biased;
                 results = desk.run(requests, &self.scope, &progress) => results,
-                _reason = self.forced(TOOLS_FORCED_AFTER) => Vec::new(),
+                () = self.given_up(&**desk) => Vec::new(),
             },
             // The machine asks for none then.
             None => Vec::new(),
@@ -149,6 +149,13 @@ impl Run {
         let number = self.number;
         self.shared
             .change(|state| state.machine.tools_ended(number, results));
+    }
+
+    /// Ends where the tools do not heed an interrupt. What must not be interrupted has all the time that it needs.
+    async fn given_up(&self, desk: &dyn ToolDesk) {
+        let _reason = self.forced(Duration::ZERO).await;
+        desk.interruptible().await;
+        tokio::time::sleep(TOOLS_FORCED_AFTER).await;
     }
 
     /// Pauses before the next round of tools, which the next run begins with.

@@ -269,6 +269,65 @@ async fn a_pause_waits_for_tools_and_becomes_an_interrupt_where_they_take_too_lo
     }
 }
 
+/// A desk whose calls must not be interrupted, and end when they are told to.
+#[derive(Clone, Default)]
+struct Section(watch::Sender<(bool, bool)>);
+
+impl Section {
+    async fn has_ended(&self) {
+        let mut changes = self.0.subscribe();
+        changes.wait_for(|(_, ended)| *ended).await.unwrap();
+    }
+}
+
+#[async_trait]
+impl ToolDesk for Section {
+    fn offers(&self) -> Arc<[ToolOffer]> {
+        offers()
+    }
+
+    async fn interruptible(&self) {
+        self.has_ended().await;
+    }
+
+    async fn run(
+        &self,
+        requests: &[ToolRequest],
+        _scope: &StopScope,
+        progress: &dyn ToolProgress,
+    ) -> Vec<ToolResult> {
+        for index in 0..requests.len() {
+            progress.started(index);
+        }
+        self.0.send_modify(|(begun, _)| *begun = true);
+        self.has_ended().await;
+        vec![result("all of it", ToolState::Finished); requests.len()]
+    }
+}
+
+#[tokio::test]
+async fn what_must_not_be_interrupted_is_never_given_up() {
+    let form = WireForm::OpenAi;
+    let double = asking(form, [Behaviour::Answers]).await;
+    let section = Section::default();
+    let conversation = Conversation::new(ConversationConfig {
+        tools: Some(Arc::new(section.clone())),
+        ..ConversationConfig::new(Arc::new(model(&double, form)))
+    });
+    conversation.send_message("one").unwrap();
+    let mut begun = section.0.subscribe();
+    let (end, ()) = tokio::join!(conversation.run(), async {
+        begun.wait_for(|(begun, _)| *begun).await.unwrap();
+        conversation.interrupt(reason());
+        tokio::time::pause();
+        tokio::time::sleep(Duration::from_secs(3_600)).await;
+        section.0.send_modify(|(_, ended)| *ended = true);
+    });
+    assert!(matches!(end.unwrap(), RunEnd::Interrupted { .. }));
+    assert_eq!(results(&conversation), ["all of it", "all of it"]);
+    assert_valid(&conversation);
+}
+
 #[tokio::test]
 async fn a_run_that_is_dropped_while_tools_run_leaves_a_result_for_each() {
     let form = WireForm::OpenAiResponses;

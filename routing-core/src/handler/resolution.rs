@@ -69,8 +69,10 @@ pub struct Routed<R: Routing> {
 pub enum DecidedBy {
     /// A person.
     Person,
-    /// A rule that was made before.
+    /// A rule of the policy.
     Policy,
+    /// A person's standing rule: a decision about the same question, which was to hold from then on.
+    Rule,
     /// Nobody in time: what was fixed for that case stands.
     Deadline,
     /// A reviewing model.

@@ -2,7 +2,7 @@
 
 use agents::AgentKind;
 use agents::plan_execute::plan_kind;
-use interrupts::life::{Admission, ExpiryOutcome, Scope, USUAL_ATTEMPTS};
+use interrupts::life::{Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMPTS};
 use interrupts::store::Admitted;
 use interrupts::{IdempotencyKey, RouteName};
 use routing_core::{AgentType, InterruptId, InterruptType, NodeId, StopMode};
@@ -98,6 +98,7 @@ fn admission(
         patience: None,
         on_expiry: ExpiryOutcome::Reject,
         most_attempts: USUAL_ATTEMPTS,
+        recurrence: Recurrence::Verbatim,
         reroute: Some(reroute),
     })
 }

@@ -1,6 +1,8 @@
 //! Interrupting an agent or a run.
 
-use interrupts::life::{Admission, ExpiryOutcome, Family, Interrupt, Scope, State, USUAL_ATTEMPTS};
+use interrupts::life::{
+    Admission, ExpiryOutcome, Family, Interrupt, Recurrence, Scope, State, USUAL_ATTEMPTS,
+};
 use interrupts::manager::{StopCause, StopNote};
 use interrupts::store::{AdmitError, Admitted, Filter, Page};
 use interrupts::{IdempotencyKey, RouteName};
@@ -209,6 +211,7 @@ fn admission(
         patience: None,
         on_expiry: ExpiryOutcome::Cancel,
         most_attempts: USUAL_ATTEMPTS,
+        recurrence: Recurrence::Verbatim,
         reroute: None,
     })
 }

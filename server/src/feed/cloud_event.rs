@@ -1,5 +1,8 @@
 //! An event of the feed as a CloudEvent: the same bytes whenever it is told.
 
+use std::sync::Arc;
+
+use agents::tools::KeptCall;
 use interrupts::life::{Decider, Decision, Interrupt, Notice, RunState, State};
 use interrupts::store::{NodeActivity, Notification, OutboxRow, RuleEvent};
 use jiff::Timestamp;
@@ -18,6 +21,34 @@ const PREFIX: &str = "dev.irq.";
 const SUFFIX: &str = ".v1";
 /// The type of the event that says that a position is gone.
 const RESET_TYPE: &str = "dev.irq.stream.reset.v1";
+
+/// What an event is about, for those of its parts that never change.
+#[derive(Debug)]
+pub(super) enum About {
+    /// Nothing beside what is told.
+    Nothing,
+    /// An interrupt.
+    Interrupt(Arc<Interrupt>),
+    /// A call of a tool. What is known of its end is told with its end alone.
+    Call(KeptCall),
+}
+
+impl About {
+    pub(super) fn of_interrupt(interrupt: Option<Arc<Interrupt>>) -> Self {
+        interrupt.map_or(Self::Nothing, Self::Interrupt)
+    }
+
+    fn interrupt(&self) -> Option<&Interrupt> {
+        match self {
+            Self::Interrupt(interrupt) => Some(interrupt),
+            Self::Nothing | Self::Call(_) => None,
+        }
+    }
+
+    pub(super) fn of_call(call: Option<KeptCall>) -> Self {
+        call.map_or(Self::Nothing, Self::Call)
+    }
+}
 
 /// An event of the feed.
 #[derive(Debug, Clone)]
@@ -56,9 +87,9 @@ struct Envelope<'event> {
 }
 
 impl FeedEvent {
-    /// The event of a row. Of the interrupt only what never changes is told.
-    pub(super) fn of(instance: &str, row: &OutboxRow, interrupt: Option<&Interrupt>) -> Self {
-        let told = Told::of(&row.notification, interrupt);
+    /// The event of a row. Of what it is about only what never changes is told.
+    pub(super) fn of(instance: &str, row: &OutboxRow, about: &About) -> Self {
+        let told = Told::of(&row.notification, about);
         let sequence = position_text(row.position);
         let envelope = Envelope {
             specversion: "1.0",
@@ -153,7 +184,7 @@ impl Told {
         }
     }
 
-    fn of(notification: &Notification, interrupt: Option<&Interrupt>) -> Self {
+    fn of(notification: &Notification, about: &About) -> Self {
         match notification {
             Notification::Interrupt {
                 interrupt: id,
@@ -161,7 +192,7 @@ impl Told {
                 state,
                 version,
                 notice,
-            } => Self::interrupt(*id, *run, (*state, *version), notice, interrupt),
+            } => Self::interrupt(*id, *run, (*state, *version), notice, about.interrupt()),
             Notification::Reroute {
                 event,
                 run,
@@ -187,7 +218,7 @@ impl Told {
             } => {
                 let data =
                     json!({"agent_id": address(*run, node), "effect_id": effect, "kind": kind});
-                Self::new(effect_topic(kind.as_str(), *done), *run, data).by(node)
+                Self::effect(*run, data, (kind.as_str(), *done), about).by(node)
             }
             Notification::Message { run, node, message } => {
                 let data = json!({"agent_id": address(*run, node), "message": message});
@@ -255,6 +286,15 @@ impl Told {
             interrupt: Some((id, state)),
             ..Self::new(interrupt_topic(notice, state), run, data)
         }
+    }
+
+    fn effect(run: RunId, data: Value, (kind, done): (&str, bool), about: &About) -> Self {
+        let mut data = object(data);
+        let topic = match about {
+            About::Call(call) => call_told(call, done, &mut data),
+            About::Nothing | About::Interrupt(_) => effect_topic(kind, done),
+        };
+        Self::new(topic, run, Value::Object(data))
     }
 
     fn run(run: RunId, state: RunState, version: u64) -> Self {
@@ -337,6 +377,44 @@ fn interrupt_topic(notice: &Notice, state: State) -> &'static str {
         Notice::Ended => "interrupt.cancelled",
         Notice::DeadLettered => "interrupt.dead_lettered",
         Notice::Redriven => "interrupt.redriven",
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Map::new()
+        }
+    }
+}
+
+/// What is told of a call of a tool, and the name of that: of its beginning what was asked for, of its end what came
+/// of it.
+fn call_told(call: &KeptCall, done: bool, data: &mut Map<String, Value>) -> &'static str {
+    data.insert("call_id".to_owned(), call.call.as_str().into());
+    data.insert("tool".to_owned(), call.tool.as_str().into());
+    let Some(end) = call.end.as_ref().filter(|_end| done) else {
+        return match (done, call.has_run) {
+            (true, _) => "tool.finished",
+            (false, true) => "tool.started",
+            // It never ran: the journal has it for the sake of its end.
+            (false, false) => "effect.started",
+        };
+    };
+    data.insert("outcome".to_owned(), end.outcome.into());
+    data.insert("left_behind".to_owned(), end.left_behind.into());
+    if let Some(said) = &end.said {
+        data.insert("message".to_owned(), said.as_str().into());
+    }
+    if let Some(by) = end.interrupted_by {
+        data.insert("interrupted_by".to_owned(), source_name(by).into());
+        return "tool.interrupted";
+    }
+    if end.is_skipped {
+        "tool.skipped"
+    } else {
+        "tool.finished"
     }
 }
 

@@ -3,7 +3,7 @@
 use agents::plan_execute::{PlanEvent, PlanExecute, RetryPolicy, StepOutcome};
 use agents::run::RunLimits;
 use interrupts::life::{
-    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Role, RunState, Scope,
+    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Recurrence, Role, RunState, Scope,
 };
 use interrupts::store::{
     CheckpointDraft, Delivery, NewRun, NodeActivity, NodeRow, RaisedQuestion, Run, Store,
@@ -98,6 +98,7 @@ pub(crate) fn question(run: &Run, reason: &str) -> Admission {
         patience: None,
         on_expiry: ExpiryOutcome::Reject,
         most_attempts: 8,
+        recurrence: Recurrence::Verbatim,
         reroute: None,
     }
 }

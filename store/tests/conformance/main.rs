@@ -19,6 +19,7 @@ mod opening;
 mod purging;
 mod races;
 mod recovery;
+mod recurring;
 mod rules;
 mod running;
 mod scene;
@@ -108,6 +109,9 @@ conformance! {
         each_moment_of_a_rule_is_audited_and_told,
         several_decisions_are_made_together_or_not_at_all,
         a_rule_goes_with_the_run_that_it_is_confined_to;
+    recurring:
+        a_rule_answers_what_its_raiser_says_is_the_same_whatever_its_words,
+        what_is_never_asked_again_is_not_remembered;
     forking:
         a_fork_takes_over_what_had_its_result_at_the_checkpoint,
         a_fork_of_a_fork_takes_over_what_the_first_one_took,

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use interrupts::life::{
-    Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Role, Scope, Verdict,
+    Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, Scope,
+    Verdict,
 };
 use interrupts::store::{Admitted, Delivery, NewRun, Page, RaisedQuestion, Run, Store};
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
@@ -217,6 +218,7 @@ pub(crate) fn question(run: &Run, text: impl Into<String>) -> Admission {
         patience: None,
         on_expiry: ExpiryOutcome::Reject,
         most_attempts: 3,
+        recurrence: Recurrence::Verbatim,
         reroute: None,
     }
 }

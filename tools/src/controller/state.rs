@@ -131,6 +131,10 @@ impl State {
         self.sections += 1;
     }
 
+    pub(super) fn sections(&self) -> usize {
+        self.sections
+    }
+
     /// What was asked for during the sections, when the last of them has ended.
     pub(super) fn end_section(&mut self) -> Option<StopReason> {
         self.sections = self.sections.saturating_sub(1);

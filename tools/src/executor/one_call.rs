@@ -120,6 +120,9 @@ impl OneCall<'_> {
             limit: limit.clone(),
             cleanup: None,
         };
+        // Begun before the call can be stopped, and ended after it has.
+        let is_section = config.policy.is_uninterruptible(&permitted.call);
+        let _section = is_section.then(|| config.controller.non_interruptible());
         let registered = config.controller.register(self.turn, registration);
         let running = registered.map_err(|fenced| skipped(fenced.reason))?;
         config

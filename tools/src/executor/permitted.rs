@@ -61,10 +61,13 @@ impl Permitted {
     async fn ask(self, config: &ExecutorConfig, turn: &Turn) -> Result<Self, CallEnd> {
         let context = ToolContext::new(turn.scope().child(), config.workspace.clone());
         let spec = self.registered.tool.spec();
+        let preview = self.registered.tool.preview(&self.call, &context).await;
+        let root = config.workspace.root();
         let request = PermissionRequest {
             digest: self.digest(config),
+            recurring: CallDigest::recurring(spec, &self.call, root, preview.as_deref()),
             description: spec.description.clone(),
-            preview: self.registered.tool.preview(&self.call, &context).await,
+            preview,
             call: self.call.clone(),
         };
         let answer = tokio::select! {

@@ -29,6 +29,28 @@ impl CallDigest {
             workspace.as_os_str().as_encoded_bytes(),
         ]))
     }
+
+    /// The digest that the same call has whenever it is asked for: of everything but the call's id, and with what it
+    /// would change. It allows nothing by itself; it tells whether a person was shown such a call before.
+    pub fn recurring(
+        spec: &ToolSpec,
+        call: &ToolCall,
+        workspace: &Path,
+        preview: Option<&str>,
+    ) -> Digest {
+        let (schema, arguments) = (canonical(&spec.arguments), canonical(&call.arguments));
+        let has_preview = [u8::from(preview.is_some())];
+        Digest::of_parts([
+            b"recurring tool call".as_slice(),
+            spec.name.as_str().as_bytes(),
+            spec.description.as_bytes(),
+            schema.as_bytes(),
+            arguments.as_bytes(),
+            workspace.as_os_str().as_encoded_bytes(),
+            &has_preview,
+            preview.unwrap_or_default().as_bytes(),
+        ])
+    }
 }
 
 impl Display for CallDigest {
@@ -84,6 +106,49 @@ mod tests {
 
     use super::{Approval, CallDigest};
     use crate::tool::{CallId, Interruption, ToolCall, ToolName, ToolSpec};
+
+    #[test]
+    fn a_call_recurs_under_another_id_and_not_with_anything_else_changed() {
+        let spec = ToolSpec {
+            name: ToolName::new("shell").unwrap(),
+            description: "runs a command".to_owned(),
+            arguments: json!({"type": "object"}),
+            interruption: Interruption::Stops,
+            repeating: Repeating::AskPerson,
+        };
+        let call = |id: &str, arguments: serde_json::Value| ToolCall {
+            id: CallId::new(id),
+            tool: spec.name.clone(),
+            arguments,
+        };
+        let (first, here) = (
+            call("a", json!({"command": "ls", "in": "b"})),
+            Path::new("/a"),
+        );
+        let of = |call: &ToolCall| CallDigest::recurring(&spec, call, here, None);
+        let reordered = call("b", json!({"in": "b", "command": "ls"}));
+        assert_eq!(of(&first), of(&reordered));
+        let described = ToolSpec {
+            description: "runs anything".to_owned(),
+            ..spec.clone()
+        };
+        let widened = ToolSpec {
+            arguments: json!({}),
+            ..spec.clone()
+        };
+        for changed in [
+            of(&call("a", json!({"command": "ls ", "in": "b"}))),
+            CallDigest::recurring(&described, &first, here, None),
+            CallDigest::recurring(&widened, &first, here, None),
+            CallDigest::recurring(&spec, &first, Path::new("/b"), None),
+            CallDigest::recurring(&spec, &first, here, Some("")),
+            CallDigest::recurring(&spec, &first, here, Some("+a line")),
+        ] {
+            assert_ne!(of(&first), changed);
+        }
+        let changing = |preview| CallDigest::recurring(&spec, &first, here, Some(preview));
+        assert_ne!(changing("+a line"), changing("+another line"));
+    }
 
     #[test]
     fn an_approval_is_void_when_anything_about_the_call_has_changed() {

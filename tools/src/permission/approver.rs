@@ -1,6 +1,7 @@
 //! Asking a person whether a call may be made.
 
 use async_trait::async_trait;
+use interrupts::Digest;
 use routing_core::StopScope;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,6 +16,8 @@ pub struct PermissionRequest {
     pub call: ToolCall,
     /// What stands for it: an approval names it.
     pub digest: CallDigest,
+    /// What the same call has in common whenever it is asked for: see [`CallDigest::recurring`].
+    pub recurring: Digest,
     /// What the tool says it does.
     pub description: String,
     /// What the call would change, where the tool can say so: for an edit, its diff.

@@ -36,6 +36,9 @@ pub struct RuleConfig {
     /// What is said of it to the model, where the call is denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether a call that fits is a section that must not be interrupted: an interrupt waits until it has ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uninterruptible: bool,
 }
 
 /// A policy as it is written in a configuration.
@@ -80,6 +83,7 @@ struct Rule {
     arguments: Vec<(String, Regex)>,
     then: Permission,
     reason: Option<String>,
+    uninterruptible: bool,
 }
 
 impl PermissionPolicy {
@@ -118,6 +122,12 @@ impl PermissionPolicy {
             (rule.then, rule.reason.as_deref())
         })
     }
+
+    /// Whether a call is a section that must not be interrupted: any rule that fits says so.
+    pub fn is_uninterruptible(&self, call: &ToolCall) -> bool {
+        let mut fitting = self.rules.iter().filter(|rule| rule.fits(call));
+        fitting.any(|rule| rule.uninterruptible)
+    }
 }
 
 impl Rule {
@@ -129,6 +139,7 @@ impl Rule {
             arguments: arguments.collect::<Result<_, regex::Error>>()?,
             then: config.then,
             reason: config.reason.clone(),
+            uninterruptible: config.uninterruptible,
         })
     }
 
@@ -196,6 +207,26 @@ mod tests {
             decide("shell", json!({"command": "git status"})).0,
             Permission::Ask
         );
+    }
+
+    #[test]
+    fn any_rule_that_fits_makes_a_call_uninterruptible() {
+        let config: PolicyConfig = serde_json::from_value(json!({
+            "rules": [
+                {"tool": "shell", "arguments": {"/command": "make release"}, "then": "ask", "uninterruptible": true},
+                {"tool": "shell", "then": "deny"},
+            ],
+            "otherwise": "ask",
+        }))
+        .unwrap();
+        let policy = PermissionPolicy::new(&config).unwrap();
+        let call = |command: &str| ToolCall {
+            id: CallId::new(""),
+            tool: ToolName::new("shell").unwrap(),
+            arguments: json!({"command": command}),
+        };
+        assert!(policy.is_uninterruptible(&call("make release")));
+        assert!(!policy.is_uninterruptible(&call("make")));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Supervisors' events as interrupts in the store: admitted, looked for, superseded and read again.
 
 use interrupts::life::{
-    Actor, Admission, ExpiryOutcome, Interrupt, Role, Scope, State, USUAL_ATTEMPTS, WithdrawCause,
+    Actor, Admission, ExpiryOutcome, Interrupt, Recurrence, Role, Scope, State, USUAL_ATTEMPTS,
+    WithdrawCause,
 };
 use interrupts::store::{Admitted, ChangeError, Filter, Page};
 use interrupts::{ActorName, IdempotencyKey, KindName, RouteName};
@@ -60,6 +61,7 @@ impl Desk {
             patience: None,
             on_expiry: ExpiryOutcome::Reject,
             most_attempts: USUAL_ATTEMPTS,
+            recurrence: Recurrence::Verbatim,
             reroute: Some(RouteName::new(event.target().name())?),
         };
         self.rule(&mut admission).await?;

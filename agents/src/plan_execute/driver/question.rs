@@ -1,8 +1,8 @@
 //! The plan's questions in the store: raised, shown to people, withdrawn, decided.
 
 use interrupts::life::{
-    Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Refusal, Role, Scope,
-    State, USUAL_ATTEMPTS, Verdict, WithdrawCause,
+    Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal,
+    Role, Scope, State, USUAL_ATTEMPTS, Verdict, WithdrawCause,
 };
 use interrupts::store::{ChangeError, RaisedQuestion};
 use interrupts::{ActorName, Digest, KindName, RouteName};
@@ -271,6 +271,7 @@ impl Driver {
             patience: None,
             on_expiry: ExpiryOutcome::Reject,
             most_attempts: USUAL_ATTEMPTS,
+            recurrence: Recurrence::Verbatim,
             reroute: None,
         })
     }

@@ -9,8 +9,8 @@ use interrupts::{ActorName, Digest, KindName, RouteName};
 use routing_core::review::Question;
 use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
 
-use super::{Asker, ToolDesk, origin_of};
-use crate::durable::desk::{machinery, shortened};
+use super::{Asker, Asking, ToolDesk, origin_of};
+use crate::durable::desk::{decide_by_rule, machinery, shortened};
 use crate::durable::error::KeepError;
 use crate::tools::matter::{ToolMatter, ToolQuestionKind};
 
@@ -69,7 +69,7 @@ impl ToolDesk {
         id: InterruptId,
         place: &str,
         asker: &Asker,
-        matter: &ToolMatter,
+        asking: Asking<'_>,
         question: &Question,
     ) -> Result<Interrupt, KeepError> {
         let store = self.desk.record.store();
@@ -77,12 +77,15 @@ impl ToolDesk {
             Some(row) => row,
             None => {
                 let raised = RaisedQuestion {
-                    admission: self.admission(id, place, asker, matter)?,
+                    admission: self.admission(id, place, asker, asking)?,
                     delivery: self.desk.record.delivery(None),
                 };
                 store.raise(raised).await?.into_interrupt()
             }
         };
+        if row.state == State::Acknowledged && decide_by_rule(store, &row).await? {
+            return self.row(id).await;
+        }
         let shown = Digest::of(&serde_json::to_vec(question)?);
         while row.state == State::Acknowledged {
             row = match store.require_review(id, row.epoch, shown).await {
@@ -103,8 +106,9 @@ impl ToolDesk {
         id: InterruptId,
         place: &str,
         asker: &Asker,
-        matter: &ToolMatter,
+        asking: Asking<'_>,
     ) -> Result<Admission, KeepError> {
+        let matter = asking.matter;
         let origin = RouteName::new(origin_of(asker.agent_type))?;
         let mut admission = Admission {
             id,
@@ -128,6 +132,7 @@ impl ToolDesk {
             patience: None,
             on_expiry: ExpiryOutcome::Reject,
             most_attempts: USUAL_ATTEMPTS,
+            recurrence: asking.recurrence,
             reroute: None,
         };
         // How long it waits is the policy's to say; whether a call may be made never is: that has rules of its own.

@@ -23,7 +23,8 @@ impl ToolDesk {
         };
         let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
         let decided_by = match &decision.by {
-            Decider::Person { .. } | Decider::Rule { .. } => DecidedBy::Person,
+            Decider::Person { .. } => DecidedBy::Person,
+            Decider::Rule { .. } => DecidedBy::Rule,
             Decider::Policy => DecidedBy::Policy,
             Decider::Deadline => DecidedBy::Deadline,
         };

@@ -57,6 +57,12 @@ impl Prompt {
         self.remember(&text);
     }
 
+    /// Takes out what is typed.
+    pub(super) fn take_out(&mut self) -> String {
+        self.recalled = None;
+        self.input.value_and_reset()
+    }
+
     /// Puts a text into the line, to be edited.
     pub(super) fn put(&mut self, text: &str) {
         self.input = Input::new(text.to_owned());

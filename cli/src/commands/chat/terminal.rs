@@ -5,21 +5,20 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crossterm::event::{Event, EventStream};
-use futures_util::StreamExt;
-use llm::{ChatPartial, Completeness, Conversation, ConversationEvent, RunEnd, RunError};
+use llm::{ChatPartial, Completeness, Conversation, ConversationEvent, RunEnd};
 use routing_core::StopSource;
 use routing_core::model::{ModelError, Role};
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::{JoinError, JoinSet};
-use tools::wording;
+use tools::{InterruptController, wording};
 
 use super::command::{self, COMMANDS, Submitted};
+use super::happening::{Ended, Happening, Table};
 use super::prompt::{Prompt, Wish};
 use super::raw_terminal::RawTerminal;
 use super::screen::Screen;
-use super::tool_talk::{QUESTION_HINT, ToolTalk};
-use super::tools::Question;
+use super::tool_talk::{QUESTION_COMES, QUESTION_HINT, ToolTalk};
+use super::tools::Asked;
 use super::{ChatBudget, ended_line, failure, manner, now, pace, tool_line, usage_text};
 use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
@@ -37,22 +36,10 @@ const AGAIN: &str = "Press Ctrl+C again to exit";
 /// The columns of a terminal that does not say how many it has.
 const USUAL_COLUMNS: u16 = 80;
 
-type Ended = Result<RunEnd, RunError>;
-
-/// What happens to a conversation on a terminal.
-enum Happening {
-    Terminal(Option<io::Result<Event>>),
-    Told(ConversationEvent),
-    Asked(Box<Question>),
-    RunEnded(Result<Ended, JoinError>),
-    InterruptSignal,
-    Terminated,
-}
-
 /// Talks until the person leaves.
 pub(super) async fn talk(
     conversation: Conversation,
-    questions: UnboundedReceiver<Question>,
+    asked: Asked,
     budget: Option<ChatBudget>,
     arguments: &ChatArguments,
     global: Global,
@@ -64,16 +51,19 @@ pub(super) async fn talk(
     let mut table = Table {
         keys: EventStream::new(),
         events,
-        questions,
+        questions: asked.questions,
         runs: JoinSet::new(),
         interrupts,
         terminations,
     };
     let mut talk = Talk::new(conversation, budget, arguments, global);
+    talk.controller = asked.controller;
     talk.greet();
     let exit = loop {
+        talk.settle_questions();
         talk.draw(table.runs.is_empty())?;
-        let happening = table.next().await;
+        talk.tools.drawn();
+        let happening = table.next(talk.tools.due()).await;
         match talk.handle(happening, &mut table) {
             ControlFlow::Continue(()) => {}
             ControlFlow::Break(exit) => break exit,
@@ -92,33 +82,6 @@ pub(super) async fn talk(
     Ok(exit)
 }
 
-/// Where everything comes from.
-struct Table {
-    keys: EventStream,
-    events: UnboundedReceiver<ConversationEvent>,
-    /// Whether tools may do something.
-    questions: UnboundedReceiver<Question>,
-    /// The run under way, if any.
-    runs: JoinSet<Ended>,
-    interrupts: Signal,
-    terminations: Signal,
-}
-
-impl Table {
-    async fn next(&mut self) -> Happening {
-        tokio::select! {
-            biased; // A key must not queue behind a chatty model.
-            _ = self.terminations.recv() => Happening::Terminated,
-            _ = self.interrupts.recv() => Happening::InterruptSignal,
-            event = self.keys.next() => Happening::Terminal(event),
-            // The conversation lives as long as the loop.
-            Some(event) = self.events.recv() => Happening::Told(event),
-            Some(question) = self.questions.recv() => Happening::Asked(Box::new(question)),
-            Some(ended) = self.runs.join_next() => Happening::RunEnded(ended),
-        }
-    }
-}
-
 pub(super) struct Talk {
     pub(super) conversation: Conversation,
     pub(super) screen: Screen,
@@ -133,8 +96,13 @@ pub(super) struct Talk {
     budget: Option<ChatBudget>,
     /// What has happened while a run is under way.
     heard_of_answer: bool,
+    /// Whether an interrupt was told of the run under way, which is about to end, and whether something was sent since.
+    interrupted: bool,
+    sent_since: bool,
     /// Whether Ctrl+C was pressed where there was nothing to interrupt, and nothing was done since.
     leaving: bool,
+    /// What stops the tools, where there are any.
+    controller: Option<InterruptController>,
     /// The tools that run, and what is asked about those that may not without permission.
     pub(super) tools: ToolTalk,
 }
@@ -158,7 +126,10 @@ impl Talk {
             seed: arguments.seed,
             pace: pace(arguments),
             heard_of_answer: false,
+            interrupted: false,
+            sent_since: false,
             leaving: false,
+            controller: None,
             tools: ToolTalk::default(),
         }
     }
@@ -175,7 +146,8 @@ impl Talk {
     /// Draws what has changed.
     fn draw(&mut self, is_resting: bool) -> io::Result<()> {
         let hint = match (is_resting, self.heard_of_answer) {
-            (false, _) if self.tools.asks() => QUESTION_HINT,
+            (false, _) if self.tools.takes_answers() => QUESTION_HINT,
+            (false, _) if self.tools.asks() => QUESTION_COMES,
             (false, _) if self.tools.running() > 0 => "a tool runs · Ctrl+C stops it",
             (false, false) => "waiting for the model · Esc interrupts",
             (false, true) => "Esc interrupts · Enter sends the next message when it has finished",
@@ -205,6 +177,9 @@ impl Talk {
                 if let Event::Resize(columns, _rows) = event {
                     self.screen.resize(usize::from(columns));
                 }
+                if matches!(event, Event::Key(_) | Event::Paste(_)) {
+                    self.tools.touched();
+                }
                 match self.prompt.take(&event) {
                     Some(wish) => self.wish(wish, table),
                     None => ControlFlow::Continue(()),
@@ -224,6 +199,10 @@ impl Talk {
                 self.asked(*question);
                 ControlFlow::Continue(())
             }
+            Happening::Seen => {
+                self.open_question();
+                ControlFlow::Continue(())
+            }
             Happening::RunEnded(ended) => self.run_ended(ended, table),
         }
     }
@@ -234,7 +213,8 @@ impl Talk {
         match wish {
             Wish::Redraw => {}
             Wish::Clear => self.screen.clear(),
-            Wish::Submit(line) if self.tools.asks() => self.answered_question(&line),
+            Wish::Submit(line) if self.tools.takes_answers() => self.answered_question(&line),
+            Wish::Submit(line) if self.tools.asks() => self.submitted_too_early(&line),
             Wish::Submit(line) => return self.submitted(command::read(&line), table),
             Wish::Interrupt | Wish::Escape if is_running => {
                 let key = if wish == Wish::Escape {
@@ -243,8 +223,16 @@ impl Talk {
                     "Ctrl+C"
                 };
                 // Said before anything has stopped.
+                let waits = self
+                    .controller
+                    .as_ref()
+                    .is_some_and(InterruptController::defers);
                 if self.tools.begin_stop() {
-                    self.notice(wording::RECEIVED);
+                    self.notice(if waits {
+                        wording::DEFERRED
+                    } else {
+                        wording::RECEIVED
+                    });
                 }
                 self.conversation.interrupt(now(key));
             }
@@ -266,6 +254,7 @@ impl Talk {
             Submitted::Message(text) => {
                 // It is not blank, or it would be nothing.
                 if self.conversation.send_message(text).is_ok() {
+                    self.sent_since = self.interrupted;
                     self.run(table);
                 }
             }
@@ -301,6 +290,8 @@ impl Talk {
     fn run(&mut self, table: &mut Table) {
         if table.runs.is_empty() && self.conversation.has_work() {
             self.heard_of_answer = false;
+            self.interrupted = false;
+            self.sent_since = false;
             table.runs.spawn(self.conversation.run());
         }
     }
@@ -316,6 +307,8 @@ impl Talk {
         match ended {
             // A message that was sent as the run ended is answered by another.
             Ok(Ok(RunEnd::Answered)) => self.run(table),
+            // So is one that was sent when the person had read of the interrupt.
+            Ok(Ok(RunEnd::Interrupted { .. })) if self.sent_since => self.run(table),
             Ok(Ok(RunEnd::Interrupted { .. } | RunEnd::Paused { .. }) | Err(_)) => {}
             // A panic was printed already, and the terminal was given back.
             Err(_panicked) => return ControlFlow::Break(Exit::Failure),
@@ -350,6 +343,7 @@ impl Talk {
                 self.after_answer(&usage_text(usage));
             }
             ConversationEvent::Interrupted { reason, partial } => {
+                self.interrupted = true;
                 let tools_stopped = self.tools.over();
                 if reason.source == StopSource::System {
                     // Nobody pressed a key: the budget is spent.

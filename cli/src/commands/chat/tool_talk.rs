@@ -3,16 +3,20 @@
 use std::collections::VecDeque;
 
 use serde_json::Value;
+use tokio::time::Instant;
 
+use super::standing::Standing;
 use super::terminal::Talk;
 use super::tools::Question;
 use crate::visible::visible_lines;
 
 /// What stands in the prompt while a question is open.
-pub(super) const QUESTION_HINT: &str =
-    "y allows this call once · n denies it · e edits its arguments · Ctrl+C stops";
+pub(super) const QUESTION_HINT: &str = "y allows this call once · n denies it · e edits its arguments · v shows all of it · Ctrl+C stops";
 
-/// The rows of a preview that are shown.
+/// The same until an answer counts.
+pub(super) const QUESTION_COMES: &str = "a question has come up: read it, then answer";
+
+/// The rows of a preview that are shown at first.
 const LONGEST_PREVIEW: usize = 60;
 
 /// What is known of the tools of the run under way.
@@ -20,6 +24,10 @@ const LONGEST_PREVIEW: usize = 60;
 pub(super) struct ToolTalk {
     /// What is asked, the first of it shown.
     open: VecDeque<Question>,
+    /// How the first of it stands, once it is shown.
+    standing: Option<Standing>,
+    /// What was being typed when the question came up.
+    aside: Option<String>,
     /// Whether the arguments of the shown call are being edited.
     editing: bool,
     running: usize,
@@ -36,6 +44,30 @@ impl ToolTalk {
             self.editing = false;
         }
         !self.open.is_empty()
+    }
+
+    /// Whether what is submitted now is an answer.
+    pub(super) fn takes_answers(&mut self) -> bool {
+        self.asks() && self.standing.is_some_and(|it| it.takes_answers())
+    }
+
+    /// When the question takes answers, where it does not yet.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.standing.and_then(|standing| standing.due())
+    }
+
+    /// Everything is on the screen.
+    pub(super) fn drawn(&mut self) {
+        if let Some(standing) = &mut self.standing {
+            standing.drawn(Instant::now());
+        }
+    }
+
+    /// A key was pressed.
+    pub(super) fn touched(&mut self) {
+        if let Some(standing) = &mut self.standing {
+            standing.touched(Instant::now());
+        }
     }
 
     /// How many tools run.
@@ -69,10 +101,48 @@ impl ToolTalk {
 impl Talk {
     /// A tool may do something only if a person says so.
     pub(super) fn asked(&mut self, question: Question) {
-        let is_first = !self.tools.asks();
         self.tools.open.push_back(question);
-        if is_first {
-            self.show_question();
+    }
+
+    /// Shows the question that is next, where it is not shown, and gives the line back where none is open.
+    pub(super) fn settle_questions(&mut self) {
+        if !self.tools.asks() {
+            self.tools.standing = None;
+            if let Some(draft) = self.tools.aside.take() {
+                // Half an answer to a question that is none any more can be called up again.
+                self.prompt.clear();
+                self.prompt.put(&draft);
+            }
+            return;
+        }
+        let next = self.tools.open.front();
+        let next = next.map(|question| question.request.digest);
+        let is_shown = |standing: Standing| next.is_some_and(|next| standing.is_of(next));
+        if !self.tools.standing.is_some_and(is_shown) {
+            self.tools.standing = next.map(Standing::new);
+            self.show_question(LONGEST_PREVIEW);
+        }
+    }
+
+    /// The question has stood for long enough: from now on what is typed is an answer, and what was typed before is
+    /// put aside until there is one.
+    pub(super) fn open_question(&mut self) {
+        let standing = self.tools.standing.as_mut();
+        let opens = standing.is_some_and(|standing| standing.open(Instant::now()));
+        if opens && !self.prompt.is_empty() {
+            let typed = self.prompt.take_out();
+            self.tools.aside = Some(match self.tools.aside.take() {
+                Some(before) => format!("{before} {typed}"),
+                None => typed,
+            });
+        }
+    }
+
+    /// Something was submitted that had been typed before the question was seen. It is kept, and is no answer.
+    pub(super) fn submitted_too_early(&mut self, line: &str) {
+        self.prompt.put(line);
+        if !line.is_empty() && self.tools.standing.as_mut().is_some_and(Standing::say) {
+            self.notice("A question has come up. What you typed is kept until it is answered.");
         }
     }
 
@@ -84,7 +154,8 @@ impl Talk {
         }
         let (word, reason) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word {
-            "y" | "yes" => {
+            // With more words it is something else.
+            "y" | "yes" if reason.trim().is_empty() => {
                 if let Some(question) = self.tools.open.pop_front() {
                     question.allow();
                 }
@@ -94,24 +165,23 @@ impl Talk {
                     question.deny(reason.trim());
                 }
             }
-            "e" | "edit" => {
+            "e" | "edit" if reason.trim().is_empty() => {
                 if let Some(question) = self.tools.open.front() {
                     self.prompt
                         .put(&question.request.call.arguments.to_string());
                     self.tools.editing = true;
                 }
-                return self.notice("Edit the arguments, Enter runs the call with them.");
+                self.notice("Edit the arguments, Enter runs the call with them.");
             }
-            "" => return self.notice("Answer y, n or e."),
+            "v" | "view" if reason.trim().is_empty() => self.show_question(usize::MAX),
+            "" => self.notice("Answer y, n, e or v."),
             _ => {
                 // It is no answer, and not lost either.
                 if self.conversation.send_message(text).is_ok() {
-                    self.notice("Kept as the next message. Answer y, n or e first.");
+                    self.notice("Kept as the next message. Answer y, n, e or v first.");
                 }
-                return;
             }
         }
-        self.show_question();
     }
 
     fn edited(&mut self, text: &str) {
@@ -120,7 +190,6 @@ impl Talk {
                 if let Some(question) = self.tools.open.pop_front() {
                     question.edit(arguments);
                 }
-                self.show_question();
             }
             Err(error) => {
                 self.notice(&format!("That is no JSON ({error}); the call still waits."));
@@ -130,8 +199,8 @@ impl Talk {
         }
     }
 
-    /// Shows the exact call that is asked about, and what it would change.
-    fn show_question(&mut self) {
+    /// Shows the exact call that is asked about, and what it would change in so many rows.
+    fn show_question(&mut self, most: usize) {
         let Some(question) = self.tools.open.front() else {
             return;
         };
@@ -142,15 +211,10 @@ impl Talk {
         ];
         if let Some(preview) = &request.preview {
             let lines: Vec<&str> = preview.lines().collect();
-            rows.extend(
-                lines
-                    .iter()
-                    .take(LONGEST_PREVIEW)
-                    .map(|line| format!("  {line}")),
-            );
-            if lines.len() > LONGEST_PREVIEW {
-                let more = lines.len() - LONGEST_PREVIEW;
-                rows.push(format!("  ({more} more lines)"));
+            rows.extend(lines.iter().take(most).map(|line| format!("  {line}")));
+            let more = lines.len().saturating_sub(most);
+            if more > 0 {
+                rows.push(format!("  ({more} more lines: v shows all of them)"));
             }
         }
         for row in rows {

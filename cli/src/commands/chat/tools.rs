@@ -9,9 +9,9 @@ use routing_core::StopScope;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tools::{
-    Approver, ExecutorConfig, NobodyToAsk, Permission, PermissionAnswer, PermissionPolicy,
-    PermissionRequest, PolicyConfig, ProgramConfig, RuleConfig, ToolRegistry, Workspace,
-    built_in_tools,
+    Approver, ExecutorConfig, InterruptController, NobodyToAsk, Permission, PermissionAnswer,
+    PermissionPolicy, PermissionRequest, PolicyConfig, ProgramConfig, RuleConfig, ToolRegistry,
+    Workspace, built_in_tools,
 };
 
 use crate::arguments::ChatArguments;
@@ -25,6 +25,14 @@ pub(super) struct Question {
     /// The exact call.
     pub(super) request: PermissionRequest,
     answer: oneshot::Sender<PermissionAnswer>,
+}
+
+/// What a conversation on a terminal has of its tools.
+pub(super) struct Asked {
+    /// The questions to the person.
+    pub(super) questions: mpsc::UnboundedReceiver<Question>,
+    /// What stops the calls, where there are tools.
+    pub(super) controller: Option<InterruptController>,
 }
 
 impl Question {
@@ -131,6 +139,7 @@ fn usual_policy() -> PolicyConfig {
             arguments: Default::default(),
             then: Permission::Allow,
             reason: None,
+            uninterruptible: false,
         }],
         otherwise: Permission::Ask,
     }

@@ -185,6 +185,18 @@ fn demand(verdict: Verdict, answer: &Answer) -> Result<(), Failure> {
         Verdict::Edit if answer.edited_request.is_none() => {
             "an edit needs the target's request: --payload '{\"editedRequest\":{…}}', or --edit"
         }
+        Verdict::Approve
+        | Verdict::Reject
+        | Verdict::Respond
+        | Verdict::Ignore
+        | Verdict::Cancel
+        | Verdict::ModifyPlan
+        | Verdict::Resume
+        | Verdict::Applied
+            if answer.edited_request.is_some() =>
+        {
+            "an edited request comes with --decision edit, or reroute"
+        }
         Verdict::Respond if !says_something => {
             "a response needs --message TEXT, or --payload '{\"selectedChoices\":[…]}'"
         }

@@ -447,7 +447,8 @@ fn decision_words(decided_by: DecidedBy, filled_by: FilledBy) -> String {
     let decided = match decided_by {
         // A person, or a script in place of one: the port does not say which.
         DecidedBy::Person => "a reviewer decided".to_owned(),
-        DecidedBy::Policy => "a rule decided".to_owned(),
+        DecidedBy::Rule => "a standing rule decided".to_owned(),
+        DecidedBy::Policy => "the policy decided".to_owned(),
         DecidedBy::Deadline => "nobody answered in time".to_owned(),
         DecidedBy::Model { confidence } => {
             format!("a reviewing model decided, {confidence} % sure")

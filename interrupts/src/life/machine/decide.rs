@@ -11,7 +11,6 @@ use crate::life::event::{Actor, Role};
 use crate::life::interrupt::Interrupt;
 use crate::life::refusal::Refusal;
 use crate::life::state::State;
-use crate::names::RouteName;
 
 impl Interrupt {
     pub(super) fn decide(
@@ -180,7 +179,7 @@ impl Interrupt {
 
 impl Draft {
     fn record(&mut self, decision: Decision) {
-        self.detail = decision_in_words(&decision.target, decision.verdict);
+        self.detail = Some(decision_in_words(&decision));
         self.effects.push(Effect::Dispatch {
             effect: decision.effect,
             target: decision.target.clone(),
@@ -190,6 +189,20 @@ impl Draft {
     }
 }
 
-fn decision_in_words(target: &RouteName, verdict: Verdict) -> Option<String> {
-    Some(format!("{verdict:?} to {target}"))
+fn decision_in_words(decision: &Decision) -> String {
+    let Decision {
+        verdict,
+        target,
+        by,
+        ..
+    } = decision;
+    match by {
+        // Nobody has decided this one: whose rule it was has to be said.
+        Decider::Rule { rule, name } => {
+            format!("{verdict:?} to {target}, by the standing rule {rule} of {name}")
+        }
+        Decider::Person { .. } | Decider::Policy | Decider::Deadline => {
+            format!("{verdict:?} to {target}")
+        }
+    }
 }

@@ -57,15 +57,21 @@ fn line(event: &Value, now: jiff::Timestamp) -> Markup {
         .iter()
         .any(|topic| kind.starts_with(topic));
     let tells_state = is_of_agent || kind.starts_with("run.");
-    let told = text("/data/status").or(text("/data/state"));
+    let told = text("/data/status")
+        .or(text("/data/state"))
+        .or(text("/data/outcome"));
+    let left_behind = event.pointer("/data/left_behind").and_then(Value::as_bool);
     html! {
         li data-event=(kind) {
             span.when { (time_text(text("/time").unwrap_or_default(), now)) }
             span {
                 @if let (true, Some((_, node))) = (is_of_agent, agent) { strong { (visible(node)) } " " }
                 (words::event(kind))
+                @if let Some(tool) = text("/data/tool") { " " code { (visible(tool)) } }
                 @if let (false, Some((_, node))) = (is_of_agent, agent) { " · " (visible(node)) }
                 @if let (true, Some(told)) = (tells_state, told) { " " (state(told)) }
+                @if let Some(said) = text("/data/message") { " " span.hint { (visible(said)) } }
+                @if left_behind == Some(true) { " " strong { "Something of it may still run." } }
             }
         }
     }

@@ -1,0 +1,65 @@
+//! What happens to a conversation on a terminal, and where it all comes from.
+
+use std::io;
+
+use crossterm::event::{Event, EventStream};
+use futures_util::StreamExt;
+use llm::{ConversationEvent, RunEnd, RunError};
+use tokio::signal::unix::Signal;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
+
+use super::tools::Question;
+
+/// How a run has ended.
+pub(super) type Ended = Result<RunEnd, RunError>;
+
+/// What happens to a conversation on a terminal.
+pub(super) enum Happening {
+    Terminal(Option<io::Result<Event>>),
+    Told(ConversationEvent),
+    Asked(Box<Question>),
+    /// A question was seen for as long as it takes.
+    Seen,
+    RunEnded(Result<Ended, JoinError>),
+    InterruptSignal,
+    Terminated,
+}
+
+/// Where everything comes from.
+pub(super) struct Table {
+    pub(super) keys: EventStream,
+    pub(super) events: UnboundedReceiver<ConversationEvent>,
+    /// Whether tools may do something.
+    pub(super) questions: UnboundedReceiver<Question>,
+    /// The run under way, if any.
+    pub(super) runs: JoinSet<Ended>,
+    pub(super) interrupts: Signal,
+    pub(super) terminations: Signal,
+}
+
+impl Table {
+    /// What happens next.
+    pub(super) async fn next(&mut self, seen: Option<Instant>) -> Happening {
+        tokio::select! {
+            biased; // A key must not queue behind a chatty model.
+            _ = self.terminations.recv() => Happening::Terminated,
+            _ = self.interrupts.recv() => Happening::InterruptSignal,
+            event = self.keys.next() => Happening::Terminal(event),
+            // The conversation lives as long as the loop.
+            Some(event) = self.events.recv() => Happening::Told(event),
+            Some(question) = self.questions.recv() => Happening::Asked(Box::new(question)),
+            Some(ended) = self.runs.join_next() => Happening::RunEnded(ended),
+            () = until(seen) => Happening::Seen,
+        }
+    }
+}
+
+/// Waits until then; for ever where there is no such time.
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}

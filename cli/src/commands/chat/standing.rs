@@ -1,0 +1,116 @@
+//! From when on an answer counts: keys that were pressed before a question was seen are no answer to it.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tools::CallDigest;
+
+/// How long a question has to stand without a key before an answer to it counts. A key that was on its way when the
+/// question was drawn arrives within it, and so does the next one of somebody who is typing something else.
+pub(super) const UNTOUCHED: Duration = Duration::from_millis(300);
+
+/// How the question stands that is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nobody can have seen it.
+    Undrawn,
+    /// It is on the screen, and since then no key was pressed.
+    Untouched(Instant),
+    /// What is typed now is meant for it.
+    Open,
+}
+
+/// The question that is shown, and whether it takes answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// The exact call that is asked about.
+    of: CallDigest,
+    phase: Phase,
+    /// Whether it was said that what was typed is kept.
+    has_said: bool,
+}
+
+impl Standing {
+    /// A question that is about to be drawn.
+    pub(super) fn new(of: CallDigest) -> Self {
+        Self {
+            of,
+            phase: Phase::Undrawn,
+            has_said: false,
+        }
+    }
+
+    /// Whether it is the question about this call.
+    pub(super) fn is_of(&self, call: CallDigest) -> bool {
+        self.of == call
+    }
+
+    /// Everything is on the screen.
+    pub(super) fn drawn(&mut self, now: Instant) {
+        if self.phase == Phase::Undrawn {
+            self.phase = Phase::Untouched(now);
+        }
+    }
+
+    /// A key was pressed.
+    pub(super) fn touched(&mut self, now: Instant) {
+        if let Phase::Untouched(since) = &mut self.phase {
+            *since = now;
+        }
+    }
+
+    /// When it takes answers, where it does not yet and is on the screen.
+    pub(super) fn due(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Untouched(since) => Some(since + UNTOUCHED),
+            Phase::Undrawn | Phase::Open => None,
+        }
+    }
+
+    /// Takes answers from now on, where its time has come; whether that is so only now.
+    pub(super) fn open(&mut self, now: Instant) -> bool {
+        let opens = self.due().is_some_and(|due| due <= now);
+        if opens {
+            self.phase = Phase::Open;
+        }
+        opens
+    }
+
+    /// Whether what is typed is an answer.
+    pub(super) fn takes_answers(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Something was submitted too early; whether that was not said yet.
+    pub(super) fn say(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_said, true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
+    use super::{Standing, UNTOUCHED};
+
+    #[test]
+    fn an_answer_counts_once_the_question_stood_for_a_while_without_a_key() {
+        let digest = serde_json::from_str(&format!("\"{}\"", "0".repeat(64))).unwrap();
+        let (mut standing, begun) = (Standing::new(digest), Instant::now());
+        let after = |times: u32| begun + UNTOUCHED * times;
+        standing.touched(begun);
+        assert!(!standing.open(after(9)), "nobody has seen it");
+        standing.drawn(after(9));
+        assert!(!standing.open(after(9)));
+        standing.touched(after(10) - Duration::from_millis(1));
+        assert!(!standing.open(after(10)), "somebody types");
+        standing.drawn(after(10));
+        assert!(!standing.takes_answers());
+        assert!(standing.open(after(11)));
+        assert!(standing.takes_answers());
+        standing.touched(after(11));
+        assert!(standing.takes_answers(), "the answer itself is typed");
+    }
+}
