@@ -9,6 +9,8 @@ pub(super) fn event(kind: &str) -> String {
         "llm.call_finished" => "has its model's answer",
         "tool.started" => "uses a tool",
         "tool.finished" => "has a tool's result",
+        "tool.interrupted" => "was stopped while it used a tool",
+        "tool.skipped" => "may not use a tool",
         "effect.started" => "begins a step",
         "effect.finished" => "has done a step",
         "agent.status_changed" => "is now",
