@@ -116,7 +116,7 @@ impl Asker {
                 }
             };
             usage = usage.plus(reply.usage);
-            let read = self.read(context, &reply);
+            let read = self.read(context, &reply.text, reply.cut_off);
             match read.map_err(|error| more_telling(error, given_up)) {
                 Ok(routing) => {
                     return Ok(Outcome::Completed(Asked {
@@ -176,15 +176,21 @@ impl Asker {
         })
     }
 
-    fn read<T: Routing>(
+    /// Reads an answer that is there already: one of the routes that the context allows, within its constraints.
+    ///
+    /// # Errors
+    ///
+    /// [`AnswerError`], which says that the answer was cut off where it was and cannot be read.
+    pub fn read<T: Routing>(
         &self,
         context: &LlmCallContext<T>,
-        reply: &ModelReply,
+        text: &str,
+        cut_off: bool,
     ) -> Result<T, AnswerError> {
-        let answer = reply.text.as_bytes();
+        let answer = text.as_bytes();
         let routing = read_within(answer, context.selection.routes()).map_err(|error| {
-            if reply.cut_off {
-                AnswerError::cut_off(reply.text.len())
+            if cut_off {
+                AnswerError::cut_off(text.len())
             } else {
                 error
             }

@@ -18,6 +18,7 @@ use super::flow::{Flow, FlowEnd, Next};
 use super::interrupts;
 use super::kinds::{INTERRUPT_FIELD, comes_back, forward_field};
 use super::node::{Node, Path};
+use super::recall::recall;
 use crate::agent_kind::{AgentKind, RouteType};
 use crate::durable::entry::{CutOff, TurnStart};
 use crate::durable::error::KeepError;
@@ -199,10 +200,13 @@ async fn step<R: Routing>(
         node: node.id.clone(),
     };
     may_launch(flow, &node.id);
-    let asked = engine
-        .asker
-        .ask(&context::<R>(flow, node), &corrections, &scope)
-        .await;
+    let asked = match recall::<R>(flow, node)? {
+        Some(asked) => Ok(Outcome::Completed(asked)),
+        None => {
+            let context = context_of::<R>(flow, node, node.conversation.clone());
+            engine.asker.ask(&context, &corrections, &scope).await
+        }
+    };
     match asked {
         Ok(Outcome::Completed(asked)) => answered(flow, node, number, asked),
         Ok(Outcome::Interrupted { reason, .. }) => {
@@ -332,21 +336,29 @@ fn open_conversation<R: Routing>(flow: &Flow, node: &mut Node) {
     }
 }
 
-/// The call of a node's step, narrowed where it has return routes.
-fn context<R: Routing>(flow: &Flow, node: &Node) -> LlmCallContext<R> {
-    let caller = Caller {
+/// On whose behalf a node's step asks.
+pub(super) fn caller(flow: &Flow, node: &Node) -> Caller {
+    Caller {
         run: flow.engine.run,
         node: node.id.clone(),
         agent_type: node.kind.name(),
         purpose: Purpose::Step,
         turn: node.turn,
         correction: 0,
-    };
+    }
+}
+
+/// The call of a node's step, narrowed where it has return routes.
+pub(super) fn context_of<R: Routing>(
+    flow: &Flow,
+    node: &Node,
+    messages: Vec<Message>,
+) -> LlmCallContext<R> {
     let snapshot = RouteSnapshot {
         caller: home(node),
         ..RouteSnapshot::default()
     };
-    let mut context = LlmCallContext::new(caller, node.conversation.clone(), snapshot);
+    let mut context = LlmCallContext::new(caller(flow, node), messages, snapshot);
     context.chunks = Some(Arc::new(AnswerChunks {
         recorder: Arc::clone(&flow.engine.recorder),
         node: node.id.clone(),
