@@ -12,7 +12,7 @@ mod interrupts;
 mod kinds;
 pub(crate) mod node;
 pub(crate) mod plan;
-mod recall;
+mod question;
 mod receive;
 mod results;
 mod resume;

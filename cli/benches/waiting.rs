@@ -6,7 +6,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use interrupts::life::RunState;
@@ -118,6 +118,8 @@ async fn count(store: &dyn Store, held: Held) -> Result<usize, Failure> {
 /// The real server.
 struct Server {
     child: Child,
+    /// What it prints goes somewhere as long as it runs.
+    _output: BufReader<ChildStdout>,
     address: String,
     token: String,
     client: Client,
@@ -141,11 +143,13 @@ impl Server {
             .spawn()?;
         let output = child.stdout.take().ok_or("the server has no output")?;
         let mut page = String::new();
-        BufReader::new(output).read_line(&mut page)?;
+        let mut output = BufReader::new(output);
+        output.read_line(&mut page)?;
         // The scheme and the host; the rest lets one person in.
         let address: Vec<&str> = page.trim().splitn(4, '/').take(3).collect();
         Ok(Self {
             child,
+            _output: output,
             address: address.join("/"),
             token: String::from_utf8(token.stdout)?.trim().to_owned(),
             client: Client::new(),

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use llm::SupervisorStep;
-use routing_core::answer::AnswerError;
-use routing_core::ask::{AskError, Asked, CorrectionObserver};
+use routing_core::ask::{AskError, Asked};
 use routing_core::bus::EventBus;
-use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
 use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
-use routing_core::model::{Caller, Message, Purpose};
+use routing_core::model::Message;
 use routing_core::{AgentType, EventId, NodeId, Outcome, RouteId, Routing, StopReason, StopScope};
 
 use super::cut_off;
@@ -18,7 +16,7 @@ use super::flow::{Flow, FlowEnd, Next};
 use super::interrupts;
 use super::kinds::{INTERRUPT_FIELD, comes_back, forward_field};
 use super::node::{Node, Path};
-use super::recall::recall;
+use super::question;
 use crate::agent_kind::{AgentKind, RouteType};
 use crate::durable::entry::{CutOff, TurnStart};
 use crate::durable::error::KeepError;
@@ -26,7 +24,6 @@ use crate::durable::letter::Letter;
 use crate::durable::model::end_of_what_was_recorded;
 use crate::durable::place;
 use crate::prompts;
-use crate::run::recorder::{AnswerChunks, Recorder};
 use crate::run::{NodeState, RunEvent};
 use crate::tools::{Ground, Parked};
 
@@ -195,17 +192,10 @@ async fn step<R: Routing>(
     if !is_answered {
         engine.keep_nodes().await?;
     }
-    let corrections = Corrections {
-        recorder: Arc::clone(&engine.recorder),
-        node: node.id.clone(),
-    };
     may_launch(flow, &node.id);
-    let asked = match recall::<R>(flow, node)? {
+    let asked = match question::recalled::<R>(flow, node)? {
         Some(asked) => Ok(Outcome::Completed(asked)),
-        None => {
-            let context = context_of::<R>(flow, node, node.conversation.clone());
-            engine.asker.ask(&context, &corrections, &scope).await
-        }
+        None => question::ask::<R>(flow, node, &scope).await,
     };
     match asked {
         Ok(Outcome::Completed(asked)) => answered(flow, node, number, asked),
@@ -329,47 +319,11 @@ async fn begin(
 fn open_conversation<R: Routing>(flow: &Flow, node: &mut Node) {
     if node.turn == 1 {
         let opening = [
-            Message::system(prompts::instructions::<R>(node.kind, home(node))),
+            Message::system(prompts::instructions::<R>(node.kind, question::home(node))),
             Message::user(prompts::opening(&flow.engine, node)),
         ];
         node.conversation.splice(0..0, opening);
     }
-}
-
-/// On whose behalf a node's step asks.
-pub(super) fn caller(flow: &Flow, node: &Node) -> Caller {
-    Caller {
-        run: flow.engine.run,
-        node: node.id.clone(),
-        agent_type: node.kind.name(),
-        purpose: Purpose::Step,
-        turn: node.turn,
-        correction: 0,
-    }
-}
-
-/// The call of a node's step, narrowed where it has return routes.
-pub(super) fn context_of<R: Routing>(
-    flow: &Flow,
-    node: &Node,
-    messages: Vec<Message>,
-) -> LlmCallContext<R> {
-    let snapshot = RouteSnapshot {
-        caller: home(node),
-        ..RouteSnapshot::default()
-    };
-    let mut context = LlmCallContext::new(caller(flow, node), messages, snapshot);
-    context.chunks = Some(Arc::new(AnswerChunks {
-        recorder: Arc::clone(&flow.engine.recorder),
-        node: node.id.clone(),
-    }));
-    DecoratorChain::default().decorate(context)
-}
-
-/// The route back to whoever called the node.
-fn home<R: Routing>(node: &Node) -> Option<RouteId<R>> {
-    node.home
-        .and_then(|home| RouteId::<R>::from_agent_type(home.origin_route().name()))
 }
 
 fn answered<R: Routing>(
@@ -494,20 +448,4 @@ fn break_loop<R: Routing>(flow: &Flow, node: &mut Node) {
              decided. Do not raise another one. Fill `{field}` instead. {meaning}"
         )),
     );
-}
-
-struct Corrections {
-    recorder: Arc<Recorder>,
-    node: NodeId,
-}
-
-impl CorrectionObserver for Corrections {
-    fn corrected(&self, correction: u32, error: &AnswerError) {
-        self.recorder.record(RunEvent::AnswerCorrected {
-            node: self.node.clone(),
-            correction,
-            path: error.path().to_owned(),
-            reason: error.reason().to_owned(),
-        });
-    }
 }

@@ -1,0 +1,110 @@
+//! What a node's step asks its model, and the answer: asked for, or read from the journal.
+
+use std::sync::Arc;
+
+use routing_core::answer::AnswerError;
+use routing_core::ask::{AskError, Asked, CorrectionObserver};
+use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
+use routing_core::model::{Caller, Message, PartialReply, Purpose};
+use routing_core::{AgentType, NodeId, Outcome, RouteId, Routing, StopScope};
+
+use super::flow::Flow;
+use super::node::Node;
+use crate::durable::entry::CallResult;
+use crate::durable::error::KeepError;
+use crate::run::RunEvent;
+use crate::run::recorder::{AnswerChunks, Recorder};
+
+/// The answer of the node's turn where it was recorded, was taken at once, and asks for no tools: nothing of the
+/// question is put together. In all other cases the model is asked as usual, which reads what else was recorded.
+pub(super) fn recalled<R: Routing>(
+    flow: &Flow,
+    node: &Node,
+) -> Result<Option<Asked<R>>, KeepError> {
+    let journal = &flow.engine.journal;
+    let mut caller = caller(flow, node);
+    let first = journal.call_place(&caller);
+    caller.correction = 1;
+    if !journal.is_answered(&first)? || journal.at(&journal.call_place(&caller))?.is_some() {
+        return Ok(None);
+    }
+    let Some(result) = journal.result::<CallResult>(&first, &node.id)? else {
+        return Ok(None);
+    };
+    if result.cut_off || !result.tool_requests.is_empty() {
+        return Ok(None);
+    }
+    let context = context::<R>(flow, node, Vec::new());
+    let Ok(routing) = flow.engine.asker.read(&context, &result.text, false) else {
+        // It fits another version of the schema: whoever asks is told so.
+        return Ok(None);
+    };
+    journal.take_start(&node.id);
+    Ok(Some(Asked {
+        routing,
+        text: result.text,
+        corrections: 0,
+        usage: result.usage,
+    }))
+}
+
+/// Asks the node's model until its answer fits.
+pub(super) async fn ask<R: Routing>(
+    flow: &Flow,
+    node: &Node,
+    scope: &StopScope,
+) -> Result<Outcome<Asked<R>, PartialReply>, AskError> {
+    let corrections = Corrections {
+        recorder: Arc::clone(&flow.engine.recorder),
+        node: node.id.clone(),
+    };
+    let context = context::<R>(flow, node, node.conversation.clone());
+    flow.engine.asker.ask(&context, &corrections, scope).await
+}
+
+fn caller(flow: &Flow, node: &Node) -> Caller {
+    Caller {
+        run: flow.engine.run,
+        node: node.id.clone(),
+        agent_type: node.kind.name(),
+        purpose: Purpose::Step,
+        turn: node.turn,
+        correction: 0,
+    }
+}
+
+/// The call of a node's step, narrowed where it has return routes.
+fn context<R: Routing>(flow: &Flow, node: &Node, messages: Vec<Message>) -> LlmCallContext<R> {
+    let snapshot = RouteSnapshot {
+        caller: home(node),
+        ..RouteSnapshot::default()
+    };
+    let mut context = LlmCallContext::new(caller(flow, node), messages, snapshot);
+    context.chunks = Some(Arc::new(AnswerChunks {
+        recorder: Arc::clone(&flow.engine.recorder),
+        node: node.id.clone(),
+    }));
+    DecoratorChain::default().decorate(context)
+}
+
+/// The route back to whoever called the node.
+pub(super) fn home<R: Routing>(node: &Node) -> Option<RouteId<R>> {
+    node.home
+        .and_then(|home| RouteId::<R>::from_agent_type(home.origin_route().name()))
+}
+
+struct Corrections {
+    recorder: Arc<Recorder>,
+    node: NodeId,
+}
+
+impl CorrectionObserver for Corrections {
+    fn corrected(&self, correction: u32, error: &AnswerError) {
+        self.recorder.record(RunEvent::AnswerCorrected {
+            node: self.node.clone(),
+            correction,
+            path: error.path().to_owned(),
+            reason: error.reason().to_owned(),
+        });
+    }
+}
