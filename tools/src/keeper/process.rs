@@ -50,8 +50,14 @@ impl Process {
         }
     }
 
-    /// Kills all of its group at one moment, so that none of them can fork in between.
+    /// Kills all of its group at one moment, so that none of them can fork in between. A group keeps its number only
+    /// as long as one of it is there, so it is left alone where this process has died: what remains of it is found
+    /// by the next look.
     pub(super) fn kill_group(&self) {
+        let now = Self::alive(self.key.pid);
+        if !now.is_some_and(|now| now.key == self.key && now.group == self.group) {
+            return;
+        }
         if let Some(group) = Pid::from_raw(self.group) {
             let _gone = kill_process_group(group, Signal::KILL);
         }
