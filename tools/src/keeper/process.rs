@@ -152,13 +152,13 @@ mod tests {
     #[test]
     fn both_ways_to_find_descendants_agree() {
         let mut shell = Command::new("sh")
-            .args(["-c", "cat & cat; wait"])
+            .args(["-c", "sleep 60 & cat; kill $!; wait"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let shell_pid = i32::try_from(shell.id()).unwrap();
-        // The second `cat` echoes, so both exist once something has come back.
+        // What comes after the first has echoed: both exist then.
         use std::io::{Read as _, Write as _};
         shell.stdin.as_mut().unwrap().write_all(b"x\n").unwrap();
         shell.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
