@@ -1,8 +1,11 @@
 //! A control group (version 2) for one tool: what is born in it stays in it, and the kernel kills it as a whole.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use super::process::Process;
 
 /// What the folders of our groups begin with.
 const PREFIX: &str = "irq-tool-";
@@ -51,9 +54,22 @@ impl Cgroup {
         Ok(events.lines().any(|line| line == "populated 1"))
     }
 
+    /// The living processes in it and below it.
+    pub(super) fn living(&self) -> Vec<Process> {
+        let mut living: Vec<Process> = self
+            .members()
+            .into_iter()
+            .filter_map(Process::alive)
+            .collect();
+        // One that died meanwhile may have left its pid to a stranger, who is not in here.
+        let still = self.members();
+        living.retain(|process| still.contains(&process.key.pid));
+        living
+    }
+
     /// The pids in it and below it.
-    pub(super) fn members(&self) -> Vec<i32> {
-        let mut found = Vec::new();
+    fn members(&self) -> HashSet<i32> {
+        let mut found = HashSet::new();
         members(&self.folder, &mut found);
         found
     }
@@ -65,7 +81,7 @@ impl Drop for Cgroup {
     }
 }
 
-fn members(folder: &Path, found: &mut Vec<i32>) {
+fn members(folder: &Path, found: &mut HashSet<i32>) {
     let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
     found.extend(text.lines().filter_map(|pid| pid.parse::<i32>().ok()));
     for below in folders(folder) {

@@ -72,37 +72,56 @@ fn row(pid: i32) -> Option<Row> {
     let fields: Vec<&str> = text.split_ascii_whitespace().collect();
     let (state, parent, group) = (fields.first()?, fields.get(1)?, fields.get(2)?);
     let started = fields.get(19)?.parse().ok()?;
+    // One whose first thread has ended looks dead, and runs as long as another thread does.
+    let threads: u32 = fields.get(17)?.parse().ok()?;
     Some(Row {
         process: Process {
             key: ProcessKey { pid, started },
             parent: parent.parse().ok()?,
             group: group.parse().ok()?,
         },
-        alive: !matches!(*state, "Z" | "X" | "x"),
+        alive: threads > 1 || !matches!(*state, "Z" | "X" | "x"),
     })
 }
 
-/// The living descendants of a process, as far as one look can tell: what forks meanwhile may be missed.
+/// The living descendants of a process, as far as one look can tell: what forks meanwhile may be missed, and what was
+/// adopted meanwhile is found by the next look. Whoever got the pid of one that has died is never among them.
 pub(super) fn descendants(of: i32) -> Vec<Process> {
+    let Some(root) = Process::alive(of) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    let mut waiting = vec![of];
+    let mut waiting = vec![root.key];
     while let Some(parent) = waiting.pop() {
-        let Ok(children) = children(parent) else {
-            return by_whole_table(of);
+        let Ok(children) = children_of(parent) else {
+            return by_whole_table(root.key);
         };
-        for child in children {
-            // A dead one has no children any more: they were adopted when it died.
-            if let Some(process) = Process::alive(child) {
-                found.push(process);
-                waiting.push(child);
-            }
-        }
+        waiting.extend(children.iter().map(|child| child.key));
+        found.extend(children);
     }
     found
 }
 
-/// The children of all threads of a process; an error where the kernel does not list them.
-fn children(parent: i32) -> io::Result<Vec<i32>> {
+/// The living children of a process; an error where the kernel does not list them.
+fn children_of(parent: ProcessKey) -> io::Result<Vec<Process>> {
+    let children = listed_children(parent.pid)?
+        .into_iter()
+        .filter_map(Process::alive);
+    Ok(still_of(parent, children.collect()))
+}
+
+/// Those of a list that are children of this very process. The pids of the dead go to strangers, so both ends are
+/// looked at again: whoever has this parent's pid for a parent while the parent lives is its child.
+fn still_of(parent: ProcessKey, mut children: Vec<Process>) -> Vec<Process> {
+    children.retain(|child| child.parent == parent.pid);
+    if Process::alive(parent.pid).is_none_or(|now| now.key != parent) {
+        children.clear();
+    }
+    children
+}
+
+/// The pids that the kernel lists as children of all threads of a process.
+fn listed_children(parent: i32) -> io::Result<Vec<i32>> {
     let mut children = Vec::new();
     let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else {
         return Ok(children);
@@ -123,7 +142,7 @@ fn children(parent: i32) -> io::Result<Vec<i32>> {
     Ok(children)
 }
 
-fn by_whole_table(of: i32) -> Vec<Process> {
+fn by_whole_table(root: ProcessKey) -> Vec<Process> {
     let Ok(folders) = fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -133,49 +152,162 @@ fn by_whole_table(of: i32) -> Vec<Process> {
         .filter_map(Process::alive)
         .collect();
     let mut found: Vec<Process> = Vec::new();
-    let mut waiting = vec![of];
+    let mut waiting = vec![root];
     while let Some(parent) = waiting.pop() {
-        for process in all.iter().filter(|process| process.parent == parent) {
-            found.push(*process);
-            waiting.push(process.key.pid);
-        }
+        // What the table says of a child may be older than this parent, so the child is looked at once more.
+        let children = all
+            .iter()
+            .filter(|process| process.parent == parent.pid)
+            .filter_map(|process| Process::alive(process.key.pid));
+        let children = still_of(parent, children.collect());
+        waiting.extend(children.iter().map(|child| child.key));
+        found.extend(children);
     }
     found
 }
 
 #[cfg(test)]
 mod tests {
-    use std::process::{Command, Stdio};
+    use std::process::{Child, Command, Stdio};
+    use std::time::Duration;
 
-    use super::{Process, by_whole_table, descendants};
+    use rustix::process::{Signal, getpid};
+
+    use super::{Process, ProcessKey, by_whole_table, children_of, descendants};
+
+    /// A shell that says a line once its child runs, and waits until its input ends.
+    fn shell_with_child() -> Command {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "sleep 60 & echo ready; cat; kill $!; wait $!"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        command
+    }
+
+    fn wait_for_ready(shell: &mut Child) {
+        use std::io::Read as _;
+        let output = shell.stdout.as_mut().unwrap();
+        output.read_exact(&mut [0; "ready\n".len()]).unwrap();
+    }
+
+    fn end(mut shell: Child) {
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+    }
+
+    fn alive(child: &Child) -> Process {
+        Process::alive(i32::try_from(child.id()).unwrap()).unwrap()
+    }
+
+    /// Lets the next process that is born have this pid. Others are born meanwhile, so it takes a few times. `None`
+    /// where the system does not allow it.
+    fn born_as(pid: i32, command: &mut Command) -> Option<Child> {
+        // Else the two could have the same start time, which is counted in hundredths of a second.
+        std::thread::sleep(Duration::from_millis(30));
+        for _time in 0..1_000 {
+            std::fs::write("/proc/sys/kernel/ns_last_pid", (pid - 1).to_string()).ok()?;
+            let mut child = command.spawn().unwrap();
+            if i32::try_from(child.id()) == Ok(pid) {
+                return Some(child);
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        panic!("somebody else keeps the pid {pid}");
+    }
+
+    /// A process that has died and was collected, and a stranger with a child of its own that has its pid now, and
+    /// leads a group of that number.
+    fn recycled() -> Option<(Process, Child)> {
+        use std::os::unix::process::CommandExt as _;
+        let mut first = Command::new("sleep")
+            .arg("60")
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let process = alive(&first);
+        first.kill().unwrap();
+        first.wait().unwrap();
+        let stranger = born_as(process.key.pid, shell_with_child().process_group(0));
+        if stranger.is_none() {
+            assert!(
+                std::env::var_os("PROVE_ALL").is_none(),
+                "pids cannot be chosen here, so this is not proved"
+            );
+            eprintln!("left out: pids cannot be chosen here");
+        }
+        let mut stranger = stranger?;
+        wait_for_ready(&mut stranger);
+        Some((process, stranger))
+    }
+
+    #[test]
+    fn whoever_got_the_pid_of_a_dead_process_is_not_signalled_in_its_place() {
+        let Some((dead, mut stranger)) = recycled() else {
+            return;
+        };
+        dead.signal(Signal::KILL);
+        dead.kill_group();
+        // Its pipe still works, so neither the shell nor what reads for it has died.
+        use std::io::{Read as _, Write as _};
+        stranger.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+        drop(stranger.stdin.take());
+        let mut said = String::new();
+        let output = stranger.stdout.as_mut().unwrap();
+        output.read_to_string(&mut said).unwrap();
+        assert_eq!(said, "x");
+        assert_eq!(stranger.wait().unwrap().code(), Some(143), "of its child");
+    }
+
+    #[test]
+    fn the_children_of_whoever_got_the_pid_of_a_dead_process_are_not_taken_for_its_children() {
+        let Some((dead, stranger)) = recycled() else {
+            return;
+        };
+        assert!(!children_of(alive(&stranger).key).unwrap().is_empty());
+        assert_eq!(children_of(dead.key).unwrap(), []);
+        assert!(!by_whole_table(alive(&stranger).key).is_empty());
+        assert_eq!(by_whole_table(dead.key), []);
+        end(stranger);
+    }
+
+    #[test]
+    fn a_process_of_another_parent_is_not_taken_for_a_child() {
+        let mut shell = shell_with_child().spawn().unwrap();
+        wait_for_ready(&mut shell);
+        let child = alive(&shell);
+        let own = Process::alive(getpid().as_raw_nonzero().get()).unwrap();
+        assert_eq!(super::still_of(own.key, vec![child]), [child]);
+        let elsewhere = ProcessKey {
+            pid: child.parent + 1,
+            ..own.key
+        };
+        assert_eq!(super::still_of(elsewhere, vec![child]), []);
+        end(shell);
+    }
 
     #[test]
     fn both_ways_to_find_descendants_agree() {
-        let mut shell = Command::new("sh")
-            .args(["-c", "sleep 60 & cat; kill $!; wait"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let shell_pid = i32::try_from(shell.id()).unwrap();
-        // What comes after the first has echoed: both exist then.
-        use std::io::{Read as _, Write as _};
-        shell.stdin.as_mut().unwrap().write_all(b"x\n").unwrap();
-        shell.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let mut shell = shell_with_child().spawn().unwrap();
+        wait_for_ready(&mut shell);
+        let of = alive(&shell).key;
         let pids = |found: Vec<Process>| {
             let mut pids: Vec<i32> = found.iter().map(|process| process.key.pid).collect();
             pids.sort_unstable();
             pids
         };
-        let (listed, scanned) = (
-            pids(descendants(shell_pid)),
-            pids(by_whole_table(shell_pid)),
-        );
-        assert!(!listed.is_empty());
-        assert_eq!(listed, scanned);
-        drop(shell.stdin.take());
-        shell.wait().unwrap();
-        assert!(Process::alive(shell_pid).is_none());
-        assert!(descendants(shell_pid).is_empty());
+        // The shell may still be about to start the second.
+        let both = |pids: &[i32]| pids.len() == 2;
+        let listed = loop {
+            let listed = pids(descendants(of.pid));
+            if both(&listed) {
+                break listed;
+            }
+        };
+        assert_eq!(listed, pids(by_whole_table(of)));
+        end(shell);
+        assert!(Process::alive(of.pid).is_none_or(|now| now.key != of));
+        assert_eq!(by_whole_table(of), []);
     }
 }

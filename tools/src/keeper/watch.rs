@@ -234,8 +234,7 @@ impl Watch {
     fn living(&self) -> Vec<Process> {
         let mut living = descendants(getpid().as_raw_nonzero().get());
         if let Some(group) = &self.group {
-            let others = group.members().into_iter().filter_map(Process::alive);
-            for process in others {
+            for process in group.living() {
                 if !living.contains(&process) {
                     living.push(process);
                 }

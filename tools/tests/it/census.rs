@@ -42,7 +42,10 @@ pub(crate) fn is_alive(named: Named) -> bool {
         .1
         .split_whitespace()
         .collect();
-    !matches!(fields[0], "Z" | "X") && fields[19].parse() == Ok(named.started)
+    // One whose first thread has ended looks dead, and runs as long as another thread does.
+    let dead = matches!(fields[0], "Z" | "X")
+        && fields[17].parse::<u32>().is_ok_and(|threads| threads <= 1);
+    !dead && fields[19].parse() == Ok(named.started)
 }
 
 /// The pids of all living processes, but this one, that have a word on their command line or in the name of the folder

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use routing_core::{Outcome, StopScope};
 use tokio::task::JoinSet;
@@ -37,7 +37,13 @@ struct Case {
     folder: PathBuf,
 }
 
-async fn one(case: Arc<Case>, number: usize) -> ContainmentReport {
+/// How one of them ended, and how long after it was told to.
+struct Death {
+    report: ContainmentReport,
+    took: Duration,
+}
+
+async fn one(case: Arc<Case>, number: usize) -> Death {
     let ledger = case.folder.join(format!("{}-{number}", case.kind));
     let command = ContainedCommand {
         program: nasty_child::program().into(),
@@ -48,13 +54,21 @@ async fn one(case: Arc<Case>, number: usize) -> ContainmentReport {
     let (scope, heard) = (StopScope::new(), Heard::new());
     let containment = containment(case.wanted);
     let running = containment.run(command, &scope, &*heard);
-    let interrupt = async {
-        if case.ends_by == EndsBy::Interrupt {
-            heard.wait_for("ready", 1).await;
-            scope.stop(by_user("enough"));
+    let told = async {
+        heard.wait_for("ready", 1).await;
+        match case.ends_by {
+            EndsBy::Interrupt => scope.stop(by_user("enough")),
+            EndsBy::Itself => {
+                let first = census::named(&ledger)[0];
+                while census::is_alive(first) {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            }
         }
+        Instant::now()
     };
-    let (outcome, ()) = tokio::join!(running, interrupt);
+    let running = async { (running.await, Instant::now()) };
+    let ((outcome, ended), told) = tokio::join!(running, told);
     let end = match (outcome.unwrap(), case.ends_by) {
         (Outcome::Interrupted { partial, .. }, EndsBy::Interrupt) => partial,
         (Outcome::Completed(end), EndsBy::Itself) => end,
@@ -66,7 +80,10 @@ async fn one(case: Arc<Case>, number: usize) -> ContainmentReport {
     let named = census::named(&ledger);
     assert!(!named.is_empty(), "{} {number} named nobody", case.kind);
     assert_eq!(census::alive_of(&ledger), [], "{} {number}", case.kind);
-    report
+    Death {
+        report,
+        took: ended.saturating_duration_since(told),
+    }
 }
 
 async fn all(kind: &'static str, ends_by: EndsBy) {
@@ -78,40 +95,37 @@ async fn all(kind: &'static str, ends_by: EndsBy) {
             wanted,
             folder: folder.path().to_owned(),
         });
-        let (mut running, mut reports) = (JoinSet::new(), Vec::new());
+        let (mut running, mut deaths) = (JoinSet::new(), Vec::new());
         for number in 0..how_many() {
             if running.len() == AT_ONCE {
-                reports.push(running.join_next().await.unwrap().unwrap());
+                deaths.push(running.join_next().await.unwrap().unwrap());
             }
             running.spawn(one(Arc::clone(&case), number));
         }
-        while let Some(report) = running.join_next().await {
-            reports.push(report.unwrap());
+        while let Some(death) = running.join_next().await {
+            deaths.push(death.unwrap());
         }
-        assert_eq!(reports.len(), how_many());
+        assert_eq!(deaths.len(), how_many());
         // Whoever was born and killed before it could name itself has the folder on its command line.
         let word = folder.path().to_str().unwrap();
         assert_eq!(census::with_word(word), Vec::<u32>::new(), "{kind}");
-        print(kind, &reports);
+        print(kind, &deaths);
     }
 }
 
-fn print(kind: &str, reports: &[ContainmentReport]) {
-    let mut took: Vec<Duration> = reports
-        .iter()
-        .map(|report| report.took.unwrap_or_default())
-        .collect();
+fn print(kind: &str, deaths: &[Death]) {
+    let mut took: Vec<Duration> = deaths.iter().map(|death| death.took).collect();
     took.sort_unstable();
     let at = |share: usize| took[(took.len() - 1) * share / 100];
     println!(
         "{kind:18} {:7} {:4} dead of {:4}; to verified death, grace included: p50 {:?}, p99 {:?}, max {:?}; {} had to be killed",
-        reports[0].mechanism.word(),
-        reports.iter().filter(|report| report.verified).count(),
-        reports.len(),
+        deaths[0].report.mechanism.word(),
+        deaths.iter().filter(|death| death.report.verified).count(),
+        deaths.len(),
         at(50),
         at(99),
         at(100),
-        reports.iter().filter(|report| report.forced).count(),
+        deaths.iter().filter(|death| death.report.forced).count(),
     );
 }
 
@@ -143,6 +157,11 @@ async fn a_grandchild_that_holds_the_pipe_when_its_parent_has_ended() {
 #[tokio::test]
 async fn a_stopped_one() {
     all("stopped", EndsBy::Interrupt).await;
+}
+
+#[tokio::test]
+async fn one_whose_first_thread_has_ended() {
+    all("first_thread_ended", EndsBy::Interrupt).await;
 }
 
 #[tokio::test]

@@ -28,7 +28,7 @@ fn build() -> PathBuf {
     };
     if !newer(&shared) {
         let built = Command::new("cc")
-            .args(["-O1", "-Wall", "-o"])
+            .args(["-O1", "-Wall", "-pthread", "-o"])
             .arg(&mine)
             .arg(&source)
             .status();

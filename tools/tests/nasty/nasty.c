@@ -3,11 +3,13 @@
 
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,6 +103,29 @@ static void pipe_held(void) {
     _exit(0);
 }
 
+/* Waits until the table shows the process as dead, which its other threads are not. */
+static void *goes_on(void *nothing) {
+    char text[1024];
+    for (;;) {
+        int stat = open("/proc/self/stat", O_RDONLY);
+        ssize_t length = read(stat, text, sizeof text - 1);
+        close(stat);
+        if (length <= 0) _exit(9);
+        text[length] = 0;
+        if (strrchr(text, ')')[2] == 'Z') break;
+    }
+    ready();
+    wait_for_ever();
+    return nothing;
+}
+
+static void first_thread_ended(void) {
+    pthread_t other;
+    ignore_term();
+    if (pthread_create(&other, NULL, goes_on, NULL) != 0) _exit(9);
+    syscall(SYS_exit, 0);
+}
+
 static void many_files(void) {
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
@@ -169,6 +194,8 @@ int main(int count, char **arguments) {
         ready();
         raise(SIGSTOP);
         wait_for_ever();
+    } else if (!strcmp(kind, "first_thread_ended")) {
+        first_thread_ended();
     } else if (!strcmp(kind, "many_files")) {
         many_files();
     } else if (!strcmp(kind, "flood")) {
