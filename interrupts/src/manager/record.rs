@@ -121,6 +121,9 @@ impl Shared {
                 }
                 tracing::debug!(run = %job.run, interrupt = %id, "the request is recorded");
             }
+            Err(error) if error.came_after_the_end() => {
+                tracing::debug!(run = %job.run, %error, "the request came too late");
+            }
             Err(error) => tracing::error!(run = %job.run, %error, "the request is not recorded"),
         }
         job.ticket.report(match recorded {

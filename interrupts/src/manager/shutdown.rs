@@ -99,8 +99,9 @@ impl Shared {
         };
         let mut unrecorded = Vec::new();
         for handle in handles {
-            if let Ok(Err(error)) = tokio::time::timeout(grace, handle.recorded()).await {
-                unrecorded.push(error);
+            if let Ok(recorded) = tokio::time::timeout(grace, handle.each_recorded()).await {
+                let failed = recorded.into_iter().filter_map(Result::err);
+                unrecorded.extend(failed.filter(|error| !error.came_after_the_end()));
             }
         }
         let callbacks = self.call_back().await;

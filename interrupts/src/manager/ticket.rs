@@ -7,7 +7,7 @@ use routing_core::{InterruptId, RunId};
 use tokio::sync::watch;
 
 use super::shared::Shared;
-use crate::life::{Interrupt, RunState, Scope, State};
+use crate::life::{AdmissionError, Interrupt, RunState, Scope, State};
 use crate::store::{AdmitError, ChangeError, Run, StoreError};
 
 /// Why a request came to nothing. What it asked to stop in this process is stopped all the same.
@@ -32,6 +32,16 @@ pub enum RequestError {
     /// The manager has ended before it was recorded.
     #[error("the manager has ended before the request was recorded")]
     ManagerEnded,
+}
+
+impl RequestError {
+    /// Whether the run had come to its own end before the request: there was nothing left to stop.
+    pub fn came_after_the_end(&self) -> bool {
+        matches!(
+            self,
+            Self::NotAdmitted(AdmitError::Refused(AdmissionError::RunEnded { .. }))
+        )
+    }
 }
 
 /// What has become of the recording.
@@ -95,8 +105,13 @@ impl StopHandle {
     ///
     /// Safe: the request goes on without whoever waits.
     pub async fn recorded(&self) -> Result<Vec<InterruptId>, RequestError> {
+        self.each_recorded().await.into_iter().collect()
+    }
+
+    /// Waits until the request is durable for each run, or is known not to become it.
+    pub(crate) async fn each_recorded(&self) -> Vec<Result<InterruptId, RequestError>> {
         let recorded = self.parts.iter().map(|part| self.part_recorded(part));
-        join_all(recorded).await.into_iter().collect()
+        join_all(recorded).await
     }
 
     /// Waits until the stop has taken hold and that is recorded: what it reaches does not run any more. Returns

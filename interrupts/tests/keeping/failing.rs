@@ -8,7 +8,7 @@ use interrupts::manager::{
     Backoff, Course, InterruptManager, KeepError, KeptRun, ManagerSettings, Recoverable as _,
     RunEnd, Target,
 };
-use interrupts::store::{RunError, StoreError};
+use interrupts::store::{RunError, Runs as _, StoreError};
 use routing_core::{RunId, StopMode, StopSource};
 use tokio::runtime::Handle;
 
@@ -242,4 +242,30 @@ async fn a_request_whose_recording_is_cut_short_is_recorded_after_its_run_was_le
         [State::Requested],
         "for its next owner"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_completes_before_a_shutdown_is_recorded_leaves_the_shutdown_clean() {
+    let scene = Scene::new();
+    let store = FaultyStore::over(scene.store.clone());
+    let one = process(&scene, &store, "one");
+    let run = scene.run().await;
+    let kept = one.take(taking(run)).await.unwrap();
+    kept.begin().await.unwrap();
+    let gate = store.hold_admissions();
+    let leaving = {
+        let one = one.clone();
+        tokio::spawn(async move { one.execute_shutdown("the machine goes down").await })
+    };
+    kept.scope().stopping().await;
+    scene
+        .store
+        .change_run(run, kept.epoch(), RunState::Completed, None)
+        .await
+        .unwrap();
+    gate.add_permits(1);
+    drop(kept);
+    let report = leaving.await.unwrap();
+    assert_eq!(report.unrecorded, []);
+    assert!(report.is_clean(), "{report:?}");
 }

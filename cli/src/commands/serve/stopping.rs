@@ -89,14 +89,15 @@ impl Stopping {
             stuck = stuck.len(),
             "stopped"
         );
-        if stuck.is_empty() && report.unrecorded.is_empty() {
-            return Ok(());
-        }
-        let text = format!(
-            "{} runs did not stop in time: {}",
-            stuck.len(),
-            stuck.join(", ")
-        );
+        let text = match (stuck.as_slice(), report.unrecorded.as_slice()) {
+            ([], []) => return Ok(()),
+            ([], [first, ..]) => format!("why runs have stopped is not recorded: {first}"),
+            (stuck, _) => format!(
+                "{} runs did not stop in time: {}",
+                stuck.len(),
+                stuck.join(", ")
+            ),
+        };
         Err(Failure::new(Exit::Failure, text)
             .hint("whoever goes on with them goes on from what is recorded"))
     }
