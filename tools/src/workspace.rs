@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use interrupts::OwnFiles;
 
 /// The largest file that is read, in bytes.
 const LARGEST_TEXT: u64 = 8 * 1024 * 1024;
@@ -25,6 +26,12 @@ pub enum WorkspaceError {
     /// It leads out of it.
     #[error("`{path}` is outside of the workspace")]
     Outside {
+        /// As it was given.
+        path: String,
+    },
+    /// It belongs to the store that this process works with: opened here, it could be damaged.
+    #[error("`{path}` belongs to the store of this run; no file tool opens it")]
+    OfTheStore {
         /// As it was given.
         path: String,
     },
@@ -75,6 +82,17 @@ impl Workspace {
         Ok(relative.to_owned())
     }
 
+    /// A path below the root that a file tool may open, or write to.
+    fn openable(&self, path: &str) -> Result<PathBuf, WorkspaceError> {
+        let relative = self.relative(path)?;
+        if OwnFiles::include(&self.root.join(&relative)) {
+            return Err(WorkspaceError::OfTheStore {
+                path: path.to_owned(),
+            });
+        }
+        Ok(relative)
+    }
+
     /// The absolute path of an existing folder in the workspace, for a program to start in.
     ///
     /// # Errors
@@ -109,7 +127,7 @@ impl Workspace {
     /// The text of a file.
     pub(crate) fn read_text(&self, path: &str) -> Result<String, WorkspaceError> {
         let unreachable = |source| WorkspaceError::unreachable(path, source);
-        let relative = self.relative(path)?;
+        let relative = self.openable(path)?;
         let metadata = self.folder.metadata(&relative).map_err(unreachable)?;
         // A pipe would be waited for, for ever.
         if !metadata.is_file() {
@@ -137,7 +155,7 @@ impl Workspace {
     /// Writes a file, whole or not at all. Missing folders are made; of a link the file it leads to is written.
     pub(crate) fn write_text(&self, path: &str, text: &str) -> Result<(), WorkspaceError> {
         let unreachable = |source| WorkspaceError::unreachable(path, source);
-        let given = self.relative(path)?;
+        let given = self.openable(path)?;
         let target = self.folder.canonicalize(&given).unwrap_or(given);
         if let Some(parent) = target
             .parent()
@@ -161,7 +179,7 @@ impl Workspace {
 
     /// Removes a file.
     pub(crate) fn remove_file(&self, path: &str) -> Result<(), WorkspaceError> {
-        let relative = self.relative(path)?;
+        let relative = self.openable(path)?;
         self.folder
             .remove_file(relative)
             .map_err(|source| WorkspaceError::unreachable(path, source))

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
+use interrupts::OwnFiles;
 
 use super::{LeftOut, WorkspaceError, WorkspaceFile, WorkspaceLimits};
 
@@ -58,6 +59,11 @@ pub(super) fn read(root: &Path, limits: WorkspaceLimits) -> (Vec<WorkspaceFile>,
         }
         if files.len() >= limits.files || bytes_left == 0 {
             left_out.beyond_limits += 1;
+            continue;
+        }
+        // Counted as what it is, without a look into it.
+        if OwnFiles::include(entry.path()) {
+            left_out.binary += 1;
             continue;
         }
         match text(entry.path(), limits.file_bytes.min(bytes_left)) {

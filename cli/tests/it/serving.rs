@@ -21,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A store, a folder to speak about, a port, and a token for it.
 pub(crate) struct Installation {
-    workspace: TempDir,
+    /// Of its own, or the one that the store is in.
+    workspace: Option<TempDir>,
     pub(crate) folder: TempDir,
     port: u16,
     token: String,
@@ -37,7 +38,15 @@ pub(crate) struct Server {
 
 impl Installation {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::in_folders(tempfile::tempdir().unwrap(), Some(workspace()))
+    }
+
+    /// One whose agents look into the folder that its store is in.
+    fn with_its_store_in_the_workspace() -> Self {
+        Self::in_folders(workspace(), None)
+    }
+
+    fn in_folders(folder: TempDir, workspace: Option<TempDir>) -> Self {
         let store = folder.path().join("irq.db");
         let made = end(irq()
             .args(["token", "create", "--name", "script", "--role", "admin"])
@@ -45,7 +54,7 @@ impl Installation {
         .exits_with(0);
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         Self {
-            workspace: workspace(),
+            workspace,
             folder,
             port: free.local_addr().unwrap().port(),
             token: made.output.trim().to_owned(),
@@ -69,7 +78,7 @@ impl Installation {
         command
             .args(["serve", "--listen", &format!("127.0.0.1:{}", self.port)])
             .arg("--workspace")
-            .arg(self.workspace.path())
+            .arg(self.workspace.as_ref().unwrap_or(&self.folder).path())
             .args(arguments)
             .env("IRQ_STORE", self.store());
         let mut child = spawn(&mut command);
@@ -175,6 +184,17 @@ impl Server {
         kill_process(pid, signal).unwrap();
     }
 
+    /// Whether it holds a lock on a file, as the kernel's list says.
+    fn has_locked(&self, file: &Path) -> bool {
+        let inode = std::os::unix::fs::MetadataExt::ino(&file.metadata().unwrap());
+        let (pid, inode) = (self.child.id().to_string(), format!(":{inode}"));
+        let locks = std::fs::read_to_string("/proc/locks").unwrap();
+        locks.lines().any(|lock| {
+            let fields: Vec<&str> = lock.split_whitespace().collect();
+            fields.contains(&pid.as_str()) && fields.iter().any(|field| field.ends_with(&inode))
+        })
+    }
+
     /// Waits for its end: the exit code, and what it has told.
     fn ended(mut self) -> (Option<i32>, String) {
         let mut told = String::new();
@@ -217,6 +237,30 @@ async fn a_question_is_answered_over_the_network_and_the_agent_goes_on() {
     assert_eq!(installation.ends(&run).await, "completed");
     let (code, told) = server.terminate();
     assert_eq!(code, Some(0), "{told}");
+}
+
+/// A look into a SQLite file unlocks it, and the next process that opens it cuts off what the first has mapped.
+#[tokio::test]
+async fn a_store_in_the_folder_that_agents_look_into_is_not_looked_into() {
+    let installation = Installation::with_its_store_in_the_workspace();
+    let server = installation.serve();
+    for round in 1..=5 {
+        let run = installation.start_asking().await;
+        assert_eq!(installation.questions(round).await.len(), round);
+        assert!(
+            server.has_locked(&installation.folder.path().join("irq.db-shm")),
+            "whoever opens the store now takes it for abandoned"
+        );
+        let mut listing = irq();
+        listing.args(["ps", "--json"]);
+        let listed = end(listing.env("IRQ_STORE", installation.store())).exits_with(0);
+        assert!(listed.output.contains(&run), "round {round}: {listed:?}");
+    }
+    let (code, told) = server.terminate();
+    assert_eq!(code, Some(0), "{told}");
+    let mut verifying = irq();
+    verifying.args(["history", "--verify"]);
+    end(verifying.env("IRQ_STORE", installation.store())).exits_with(0);
 }
 
 #[tokio::test]

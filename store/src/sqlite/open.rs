@@ -1,9 +1,10 @@
 //! Opening a file: what must hold before anything is accepted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupts::OwnFiles;
 use interrupts::store::StoreError;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::mpsc;
@@ -48,11 +49,25 @@ impl SqliteStore {
     /// Dropped, the file is as it was, or its schema is up to date.
     pub async fn open(path: impl AsRef<Path>, settings: StoreSettings) -> Result<Self, StoreError> {
         let path = path.as_ref().to_owned();
-        let opened = spawn_blocking(move || start(connect(&path)?, &path, settings));
+        let opened = spawn_blocking(move || {
+            // Before the first lock: from now on nobody else in this process opens them.
+            let own = Arc::new(own_files(&path));
+            start(connect(&path)?, &path, settings, own)
+        });
         opened.await.map_err(|error| StoreError::Unavailable {
             detail: error.to_string(),
         })?
     }
+}
+
+/// The file itself, and what belongs to it: SQLite's own files, and the bells.
+pub(super) fn own_files(path: &Path) -> OwnFiles {
+    let beside = ["", "-wal", "-shm", "-journal", ".bells"];
+    OwnFiles::hold(beside.map(|end| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    }))
 }
 
 /// A connection to write with, to a file that has been checked and brought up to date.
@@ -91,9 +106,10 @@ pub(super) fn start(
     connection: Connection,
     path: &Path,
     settings: StoreSettings,
+    own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
     let (jobs, queue) = mpsc::channel(QUEUE);
-    let writer = Writer::new(connection, queue, settings.clone());
+    let writer = Writer::new(connection, queue, settings.clone(), Arc::clone(&own));
     let writer = std::thread::Builder::new()
         .name("store writer".to_owned())
         .spawn(|| writer.run())
@@ -104,7 +120,7 @@ pub(super) fn start(
         backend: Sqlite {
             settings,
             jobs,
-            readers: Arc::new(Readers::new(path.to_owned())),
+            readers: Arc::new(Readers::new(path.to_owned(), own)),
             writer,
         },
     })

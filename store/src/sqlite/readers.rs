@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use interrupts::OwnFiles;
 use interrupts::store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
@@ -18,14 +19,17 @@ pub(super) struct Readers {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
     seats: Arc<Semaphore>,
+    /// Goes after the connections.
+    _own: Arc<OwnFiles>,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(super) fn new(path: PathBuf, own: Arc<OwnFiles>) -> Self {
         Self {
             path,
             idle: Mutex::new(Vec::new()),
             seats: Arc::new(Semaphore::new(SEATS)),
+            _own: own,
         }
     }
 

@@ -34,7 +34,8 @@ fn told(connection: &Connection, sql: &str) {
 fn open_after(path: &Path, sql: &'static str) -> SqliteStore {
     let connection = connect(path).unwrap();
     told(&connection, sql);
-    start(connection, path, StoreSettings::default()).unwrap()
+    let own = std::sync::Arc::new(super::open::own_files(path));
+    start(connection, path, StoreSettings::default(), own).unwrap()
 }
 
 /// The store refuses a large run and a small one with the error, keeps neither, and takes both when it is

@@ -1,7 +1,9 @@
 //! The one thread that writes: a queue of operations, many in one transaction, each answered after the commit.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
+use interrupts::OwnFiles;
 use interrupts::store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -102,6 +104,8 @@ pub(super) struct Writer {
     connection: Connection,
     queue: mpsc::Receiver<Box<dyn Job>>,
     settings: StoreSettings,
+    /// Goes after the connection.
+    own: Arc<OwnFiles>,
 }
 
 impl Writer {
@@ -109,11 +113,13 @@ impl Writer {
         connection: Connection,
         queue: mpsc::Receiver<Box<dyn Job>>,
         settings: StoreSettings,
+        own: Arc<OwnFiles>,
     ) -> Self {
         Self {
             connection,
             queue,
             settings,
+            own,
         }
     }
 
@@ -126,6 +132,7 @@ impl Writer {
         if let Err((_connection, error)) = self.connection.close() {
             tracing::warn!(%error, "the store did not close cleanly");
         }
+        drop(self.own);
     }
 
     fn write(&self, mut batch: Vec<Box<dyn Job>>) {

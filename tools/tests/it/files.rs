@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use interrupts::OwnFiles;
 use serde_json::{Value, json};
 use tools::{
     CallEnd, Executor, ExecutorConfig, Permission, PermissionPolicy, RequestedCall, ToolMessage,
@@ -312,5 +313,33 @@ async fn a_pipe_is_not_waited_for() {
             .refused("read_file", json!({"path": "pipe"}))
             .await
             .contains("it is no file")
+    );
+}
+
+#[tokio::test]
+async fn the_files_of_the_store_are_opened_by_no_file_tool() {
+    let stage = stage();
+    stage.has("runs.db", "needle of the store");
+    stage.has("a.txt", "needle of the project");
+    let _own = OwnFiles::hold([stage.path().join("runs.db"), stage.path().join("later")]);
+    let said = "belongs to the store of this run";
+    for (tool, arguments) in [
+        ("read_file", json!({"path": "runs.db"})),
+        ("write_file", json!({"path": "runs.db", "content": ""})),
+        ("write_file", json!({"path": "./later", "content": ""})),
+        (
+            "edit_file",
+            json!({"path": "runs.db", "old": "needle", "new": ""}),
+        ),
+    ] {
+        let reason = stage.refused(tool, arguments).await;
+        assert!(reason.contains(said), "{tool}: {reason}");
+    }
+    assert_eq!(stage.text_of("runs.db"), "needle of the store");
+    assert_eq!(
+        stage
+            .call("search_files", json!({"pattern": "needle"}))
+            .await,
+        "a.txt:1: needle of the project"
     );
 }
