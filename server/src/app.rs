@@ -83,27 +83,37 @@ impl App {
     }
 
     /// Tells whoever executes a run that there is something for it, and readers of the feed that there is news.
-    /// Where nobody executes a run that could go on, this process begins to.
-    pub(crate) async fn wake(&self, run: &Run) {
+    /// Where nobody executes a run that could go on, this process begins to. What is to be done is stored: neither is
+    /// waited for, and neither depends on whether the client stays for the answer.
+    pub(crate) fn wake(&self, run: &Run) {
         self.feed.nudge();
+        let (app, run) = (self.clone(), run.clone());
+        self.outliving.spawn(async move { app.call(&run).await });
+    }
+
+    /// As [`App::wake`], of a run that only has a name so far.
+    pub(crate) fn wake_run(&self, id: RunId) {
+        self.feed.nudge();
+        let app = self.clone();
+        self.outliving.spawn(async move {
+            match app.store().run(id).await {
+                Ok(Some(run)) => app.call(&run).await,
+                Ok(None) => {}
+                Err(error) => tracing::warn!(%error, "a run could not be woken"),
+            }
+        });
+    }
+
+    async fn call(&self, run: &Run) {
         let lease = run.lease.as_ref().filter(|lease| lease.until > self.now());
         match lease {
             Some(lease) => self.config.bell.ring(&lease.owner).await,
             None => {
-                // A run that cannot go on here goes on where somebody resumes it: what is to be done is stored.
+                // A run that cannot go on here goes on where somebody resumes it.
                 if let Err(error) = self.config.launcher.resume(run.id).await {
                     tracing::info!(run = %run.id, %error, "nobody executes the run");
                 }
             }
-        }
-    }
-
-    /// As [`App::wake`], of a run that only has a name so far.
-    pub(crate) async fn wake_run(&self, id: RunId) {
-        match self.store().run(id).await {
-            Ok(Some(run)) => self.wake(&run).await,
-            Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "a run could not be woken"),
         }
     }
 }

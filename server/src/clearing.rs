@@ -37,7 +37,7 @@ async fn sweep(app: &App) {
         Ok(swept) => {
             for id in swept.expired {
                 if let Ok(Some(interrupt)) = app.store().interrupt(id).await {
-                    app.wake_run(interrupt.run).await;
+                    app.wake_run(interrupt.run);
                 }
             }
         }

@@ -84,7 +84,7 @@ pub(crate) async fn decide(
         Ok(decided) => {
             let decided = decided.into_iter().next();
             let decided = decided.unwrap_or_else(|| interrupt.clone());
-            made(app, &decided, &order).await;
+            made(app, &decided, &order);
             Ok(Decided::Now(decided))
         }
         Err(TogetherError::Store(error)) => Err(about(of_store(&error))),
@@ -128,7 +128,7 @@ pub(crate) async fn decide_all(
         Ok(made_now) => {
             for (place, one) in places.into_iter().zip(made_now) {
                 if let Some((_, order)) = orders.get(place) {
-                    made(app, &one, order).await;
+                    made(app, &one, order);
                 }
                 decided.push((place, one));
             }
@@ -194,10 +194,10 @@ async fn prepare(
 }
 
 /// What follows from a decision that was made: it is counted, and the run goes on.
-async fn made(app: &App, decided: &Interrupt, order: &DecisionOrder) {
+fn made(app: &App, decided: &Interrupt, order: &DecisionOrder) {
     app.metrics.decided(order.verdict, order.way);
     app.metrics.waited(decided);
-    app.wake_run(decided.run).await;
+    app.wake_run(decided.run);
 }
 
 fn not_made() -> Problem {

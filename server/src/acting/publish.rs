@@ -37,7 +37,7 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
         .admit(admission)
         .await
         .map_err(|e| refused(&e))?;
-    app.wake(&agent.run).await;
+    app.wake(&agent.run);
     Ok(admitted)
 }
 

@@ -77,7 +77,7 @@ pub(crate) async fn stop(
             .await;
         match raised {
             Ok(raised) => {
-                app.wake(&agent.run).await;
+                app.wake(&agent.run);
                 return Ok(Stopped::UnderWay(raised));
             }
             Err(error) => {
@@ -96,7 +96,7 @@ pub(crate) async fn stop(
         .admit(admission)
         .await
         .map_err(|e| refused(&e))?;
-    app.wake(&agent.run).await;
+    app.wake(&agent.run);
     Ok(match admitted {
         Admitted::New(interrupt) => Stopped::New(interrupt),
         Admitted::Known(interrupt) => Stopped::UnderWay(interrupt),

@@ -260,7 +260,7 @@ pub(crate) async fn send(
     };
     let sent = app.store().send_message(message).await;
     let sent = sent.map_err(|error| unsent(&error))?;
-    app.wake(&found.run).await;
+    app.wake(&found.run);
     let view = MessageView {
         message: sent.position,
         at: sent.at.to_string(),

@@ -193,7 +193,7 @@ pub(crate) async fn withdraw(
         .withdraw(interrupt.id, caller.actor, WithdrawCause::Withdrawn)
         .await
         .map_err(|error| of_change(&error, app.now()))?;
-    app.wake_run(withdrawn.run).await;
+    app.wake_run(withdrawn.run);
     Ok(Json(InterruptView::of(&withdrawn, app.now())))
 }
 
@@ -211,7 +211,7 @@ pub(crate) async fn redrive(
         .redrive(interrupt.id, caller.actor)
         .await
         .map_err(|error| of_change(&error, app.now()))?;
-    app.wake_run(redriven.run).await;
+    app.wake_run(redriven.run);
     Ok(Json(InterruptView::of(&redriven, app.now())))
 }
 

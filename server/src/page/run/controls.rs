@@ -234,7 +234,7 @@ async fn sent(
     };
     let sent = app.store().send_message(message).await;
     sent.map_err(|error| Problem::new(Kind::NotInState, error.to_string(), "read the run again"))?;
-    app.wake(&agent.run).await;
+    app.wake(&agent.run);
     Ok(run.to_owned())
 }
 
