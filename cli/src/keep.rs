@@ -7,6 +7,7 @@ mod owner;
 mod pulse;
 mod spoken;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -105,6 +106,11 @@ impl Keeping {
             storage,
             owner,
         })
+    }
+
+    /// Where is kept what tools of a run have changed.
+    pub(crate) fn edits_of(&self, run: RunId) -> Option<PathBuf> {
+        self.storage.edits_of(run)
     }
 
     /// Where everything is kept.

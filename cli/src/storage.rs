@@ -1,11 +1,12 @@
 //! The store that a command works on, and the bell of whoever owns its runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use interrupts::OwnerName;
 use interrupts::store::{Run, Store, StoreError};
 use jiff::Timestamp;
+use routing_core::RunId;
 use store::{StoreLocation, StoreSettings, bell_at};
 
 use crate::arguments::StoreArguments;
@@ -121,6 +122,13 @@ impl Storage {
     /// Where it is.
     pub(crate) const fn location(&self) -> &StoreLocation {
         &self.location
+    }
+
+    /// Where is kept what tools of a run have changed, so that it can be taken back; none where nothing is kept.
+    pub(crate) fn edits_of(&self, run: RunId) -> Option<PathBuf> {
+        let mut folder = self.location.path()?.as_os_str().to_owned();
+        folder.push(".edits");
+        Some(Path::new(&folder).join(run.to_string()))
     }
 
     /// Ends what has waited too long, so that what is looked at next is as it should be. Where nothing has a

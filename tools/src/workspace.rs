@@ -1,12 +1,16 @@
 //! The folder that an agent works in: file tools cannot leave it, and programs start in it.
 
+mod history;
+
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use interrupts::OwnFiles;
+
+pub(crate) use history::{Edit, EditHistory};
 
 /// The largest file that is read, in bytes.
 const LARGEST_TEXT: u64 = 8 * 1024 * 1024;
@@ -17,6 +21,8 @@ pub struct Workspace {
     root: PathBuf,
     /// A capability: what is reached through it is inside.
     folder: Arc<Dir>,
+    /// What file tools have changed in it.
+    history: Arc<Mutex<EditHistory>>,
 }
 
 /// A path that does not lead to somewhere in the workspace.
@@ -57,7 +63,21 @@ impl Workspace {
         Ok(Self {
             root,
             folder: Arc::new(folder),
+            history: Arc::default(),
         })
+    }
+
+    /// Keeps what file tools change in it from now on in a folder of its own, so that `undo_edit` can take it back
+    /// in a later process too; without this it can as long as the workspace lives. The folder need not exist.
+    #[must_use]
+    pub fn with_edits_kept_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.history = Arc::new(Mutex::new(EditHistory::in_folder(folder.into())));
+        self
+    }
+
+    /// What file tools have changed in it. Held while one of them changes something.
+    pub(crate) fn history(&self) -> MutexGuard<'_, EditHistory> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where it is: an absolute path without links.

@@ -38,9 +38,20 @@ pub(crate) fn purge(
         }
         let removed = storage.store.purge(arguments.older_than).await;
         let removed = removed.map_err(|error| by_store(&error))?;
+        forget_edits(&storage, &removed);
         print(&told(&removed, arguments))?;
         Ok(Exit::Success)
     })
+}
+
+/// What tools of the runs have changed can be taken back no more.
+fn forget_edits(storage: &Storage, removed: &Purged) {
+    let folders = removed.runs.iter().filter_map(|run| storage.edits_of(*run));
+    for folder in folders.filter(|folder| folder.exists()) {
+        if let Err(error) = std::fs::remove_dir_all(&folder) {
+            eprintln!("note: {} could not be removed: {error}", folder.display());
+        }
+    }
 }
 
 fn confirmed(found: &Purged, global: Global) -> anyhow::Result<bool> {

@@ -375,3 +375,31 @@ fn a_servers_question_is_a_question_of_the_run_and_its_answer_reaches_the_server
     let greeted = finished.iter().any(|it| it["message"] == "hello Ada");
     assert!(greeted, "{finished:?}");
 }
+
+#[test]
+fn what_a_tool_has_changed_is_taken_back_by_a_later_process() {
+    let place = Place::new();
+    let permissions = place.keeping.path().join("permissions.toml");
+    let asked = "[[rules]]\ntool = \"undo_edit\"\nthen = \"ask\"\n";
+    let text = format!("otherwise = \"allow\"\n{asked}");
+    std::fs::write(&permissions, text).unwrap();
+    let goal = r#"Use `write_file {"path":"made.txt","content":"new\n"}` and `undo_edit {}`"#;
+    let permissions = permissions.to_str().unwrap();
+    end(&mut place.run(goal, &["--no-input", "--permissions", permissions])).exits_with(5);
+    assert_eq!(place.text("made.txt").as_deref(), Some("new\n"));
+    let run = place.only_run();
+    let kept = place.keeping.path().join("irq.db.edits").join(&run);
+    assert!(kept.is_dir());
+    let question = place.open_question();
+    let question = question["id"].as_str().unwrap();
+    place
+        .end(&["review", question, "--decision", "approve"])
+        .exits_with(0);
+    place.end(&["resume", &run, "--no-input"]).exits_with(0);
+    assert_eq!(place.text("made.txt"), None);
+    std::thread::sleep(Duration::from_millis(20));
+    place
+        .end(&["purge", "--older-than", "1ms", "--yes"])
+        .exits_with(0);
+    assert!(!kept.exists());
+}

@@ -1,7 +1,8 @@
 //! `edit_file`, `write_file` and `undo_edit`: changes of text files, shown as diffs, that can be taken back.
 
+mod change;
 mod edit;
-mod log;
+
 mod undo;
 mod write;
 
@@ -12,17 +13,15 @@ use similar::TextDiff;
 use crate::tool::Tool;
 
 use edit::EditFile;
-use log::EditLog;
 use undo::UndoEdit;
 use write::WriteFile;
 
-/// The tools that change files: what one of them changed, another can take back.
+/// The tools that change files: what one of them changed in a workspace, another can take back.
 pub fn edit_tools() -> [Arc<dyn Tool>; 3] {
-    let log = Arc::new(EditLog::default());
     [
-        Arc::new(EditFile::new(Arc::clone(&log))),
-        Arc::new(WriteFile::new(Arc::clone(&log))),
-        Arc::new(UndoEdit::new(log)),
+        Arc::new(EditFile::new()),
+        Arc::new(WriteFile::new()),
+        Arc::new(UndoEdit::new()),
     ]
 }
 

@@ -7,7 +7,7 @@ use interrupts::OwnFiles;
 use serde_json::{Value, json};
 use tools::{
     CallEnd, Executor, ExecutorConfig, Permission, PermissionPolicy, RequestedCall, ToolMessage,
-    built_in_tools,
+    Workspace, built_in_tools,
 };
 
 use crate::scene::{programs, workspace};
@@ -19,6 +19,10 @@ struct Stage {
 
 fn stage() -> Stage {
     let (folder, workspace) = workspace();
+    stage_of(folder, workspace)
+}
+
+fn stage_of(folder: tempfile::TempDir, workspace: Workspace) -> Stage {
     let mut config = ExecutorConfig::new(workspace);
     for tool in built_in_tools(&programs()) {
         config.registry.register(tool).unwrap();
@@ -342,4 +346,76 @@ async fn the_files_of_the_store_are_opened_by_no_file_tool() {
             .await,
         "a.txt:1: needle of the project"
     );
+}
+
+#[tokio::test]
+async fn edits_that_are_kept_are_taken_back_by_a_later_process() {
+    let kept = tempfile::tempdir().unwrap();
+    let (folder, workspace) = workspace();
+    let stage = stage_of(
+        folder,
+        workspace.with_edits_kept_in(kept.path().join("edits")),
+    );
+    stage.has("a.txt", "one\n");
+    for (tool, arguments) in [
+        (
+            "edit_file",
+            json!({"path": "a.txt", "old": "one", "new": "two"}),
+        ),
+        ("write_file", json!({"path": "b.txt", "content": "new\n"})),
+        (
+            "edit_file",
+            json!({"path": "a.txt", "old": "two", "new": "three"}),
+        ),
+    ] {
+        stage.call(tool, arguments).await;
+    }
+    // Nothing of the first is in memory of the second.
+    let Stage { folder, executor } = stage;
+    drop(executor);
+    let again = Workspace::open(folder.path()).unwrap();
+    let stage = stage_of(folder, again.with_edits_kept_in(kept.path().join("edits")));
+    assert_eq!(
+        stage.call("undo_edit", json!({})).await,
+        "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-three\n+two\n"
+    );
+    // As if the process had died before the change was made, or after it was taken back.
+    fs::remove_file(stage.path().join("b.txt")).unwrap();
+    stage.call("undo_edit", json!({})).await;
+    assert_eq!(stage.text_of("a.txt"), "one\n");
+    assert!(!stage.path().join("b.txt").exists());
+    let refused = stage.refused("undo_edit", json!({})).await;
+    assert!(refused.contains("no edit"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_change_is_not_made_where_what_was_there_cannot_be_kept() {
+    let (folder, workspace) = workspace();
+    // A file stands where the folder of the edits should be.
+    let elsewhere = tempfile::NamedTempFile::new().unwrap();
+    let stage = stage_of(folder, workspace.with_edits_kept_in(elsewhere.path()));
+    stage.has("a.txt", "one\n");
+    let arguments = json!({"path": "a.txt", "content": "two\n"});
+    let refused = stage.refused("write_file", arguments).await;
+    assert!(refused.contains("could not be kept"), "{refused}");
+    assert_eq!(stage.text_of("a.txt"), "one\n");
+}
+
+#[tokio::test]
+async fn a_hundred_edits_are_kept_and_no_file_tool_looks_at_them() {
+    let (folder, workspace) = workspace();
+    let edits = folder.path().join("edits");
+    let stage = stage_of(folder, workspace.with_edits_kept_in(&edits));
+    for number in 0..105 {
+        let arguments = json!({"path": "a.txt", "content": format!("{number}\n")});
+        stage.call("write_file", arguments).await;
+    }
+    assert_eq!(fs::read_dir(&edits).unwrap().count(), 100);
+    let refused = stage.refused("read_file", json!({"path": "edits/105.json"}));
+    assert!(refused.await.contains("belongs to the store"));
+    for _edit in 0..100 {
+        stage.call("undo_edit", json!({})).await;
+    }
+    assert_eq!(stage.text_of("a.txt"), "4\n");
+    assert_eq!(fs::read_dir(&edits).unwrap().count(), 0);
 }

@@ -161,7 +161,10 @@ impl Prepared {
             .work_begins(kept, self.order.workflow, self.limits.changed())
             .await?;
         let tools = match self.tools {
-            Some(prepared) => Some(prepared.open(&*note).await?),
+            Some(prepared) => {
+                let prepared = prepared.keeping_edits_in(keeping.edits_of(kept.run.run()));
+                Some(prepared.open(&*note).await?)
+            }
             None => None,
         };
         let steps = self

@@ -1,87 +1,92 @@
-//! What was changed, so that it can be taken back.
+//! Changing a file of the workspace so that it can be taken back.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::io;
+
+use interrupts::Digest;
 
 use super::diff;
 use crate::tool::{ToolContext, ToolError};
+use crate::workspace::{Edit, EditHistory};
 
-/// The most changes that can be taken back.
-const MOST_KEPT: usize = 100;
-
-/// The changes so far.
-#[derive(Debug, Default)]
-pub(super) struct EditLog {
-    edits: Mutex<VecDeque<Edit>>,
-}
-
-#[derive(Debug)]
-struct Edit {
-    path: String,
-    /// `None`: there was no such file.
-    before: Option<String>,
-    after: String,
-}
-
-impl EditLog {
-    /// Makes a change and returns its diff. `change` gets the text of the file, if there is one. Changes are made one
-    /// after the other.
-    pub(super) fn change(
-        &self,
-        path: &str,
-        context: &ToolContext,
-        change: impl FnOnce(Option<&str>) -> Result<String, ToolError>,
-    ) -> Result<String, ToolError> {
-        let mut edits = self.lock();
-        let before = context.workspace.read_if_there(path)?;
-        let after = change(before.as_deref())?;
-        let diff = diff(path, before.as_deref(), Some(&after));
-        if before.as_deref() == Some(&after) {
-            return Ok(diff);
-        }
-        context.workspace.write_text(path, &after)?;
-        if edits.len() == MOST_KEPT {
-            edits.pop_front();
-        }
-        edits.push_back(Edit {
-            path: path.to_owned(),
-            before,
-            after,
-        });
-        Ok(diff)
+/// Makes a change and returns its diff. `make` gets the text of the file, if there is one. Changes of a workspace are
+/// made one after the other.
+pub(super) fn change(
+    path: &str,
+    context: &ToolContext,
+    make: impl FnOnce(Option<&str>) -> Result<String, ToolError>,
+) -> Result<String, ToolError> {
+    let mut history = context.workspace.history();
+    let before = context.workspace.read_if_there(path)?;
+    let after = make(before.as_deref())?;
+    let diff = diff(path, before.as_deref(), Some(&after));
+    if before.as_deref() == Some(&after) {
+        return Ok(diff);
     }
+    // First, so that no change is ever there that cannot be taken back.
+    let edit = Edit {
+        path: path.to_owned(),
+        before,
+        after: Digest::of(after.as_bytes()),
+    };
+    history.push(edit).map_err(|source| ToolError::Io {
+        doing: "the change was not made, because what was there before could not be kept"
+            .to_owned(),
+        source,
+    })?;
+    if let Err(error) = context.workspace.write_text(path, &after) {
+        history.pop().map_err(unkept)?;
+        return Err(error.into());
+    }
+    Ok(diff)
+}
 
-    /// Takes the last change back, unless the file was changed since, and returns the diff of that.
-    pub(super) fn undo(&self, context: &ToolContext) -> Result<String, ToolError> {
-        let mut edits = self.lock();
-        let unusable = |reason: String| Err(ToolError::Unusable { reason });
-        let Some(edit) = edits.back() else {
-            return unusable("there is no edit that could be taken back".to_owned());
-        };
+/// Takes the last change back, unless the file was changed since, and returns the diff of that.
+pub(super) fn undo(context: &ToolContext) -> Result<String, ToolError> {
+    let mut history = context.workspace.history();
+    let unusable = |reason: String| Err(ToolError::Unusable { reason });
+    let Some((edit, now)) = last_in_force(&mut history, context)? else {
+        return unusable("there is no edit that could be taken back".to_owned());
+    };
+    if now.as_ref().map(|now| Digest::of(now.as_bytes())) != Some(edit.after) {
+        return unusable(format!(
+            "`{}` was changed since, so the edit cannot be taken back",
+            edit.path
+        ));
+    }
+    match &edit.before {
+        Some(before) => context.workspace.write_text(&edit.path, before)?,
+        None => context.workspace.remove_file(&edit.path)?,
+    }
+    history.pop().map_err(unkept)?;
+    Ok(diff(&edit.path, now.as_deref(), edit.before.as_deref()))
+}
+
+/// What taking the last change back would do.
+pub(super) fn preview_undo(context: &ToolContext) -> Option<String> {
+    let mut history = context.workspace.history();
+    let (edit, now) = last_in_force(&mut history, context).ok()??;
+    Some(diff(&edit.path, now.as_deref(), edit.before.as_deref()))
+}
+
+/// The last change whose file is not as it was before it, and the text of that file now. One whose file is as before
+/// was taken back already, or was never made: its process died in between. It is forgotten.
+fn last_in_force(
+    history: &mut EditHistory,
+    context: &ToolContext,
+) -> Result<Option<(Edit, Option<String>)>, ToolError> {
+    while let Some(edit) = history.last().map_err(unkept)? {
         let now = context.workspace.read_if_there(&edit.path)?;
-        if now.as_deref() != Some(&edit.after) {
-            return unusable(format!(
-                "`{}` was changed since, so the edit cannot be taken back",
-                edit.path
-            ));
+        if now != edit.before {
+            return Ok(Some((edit, now)));
         }
-        match &edit.before {
-            Some(before) => context.workspace.write_text(&edit.path, before)?,
-            None => context.workspace.remove_file(&edit.path)?,
-        }
-        let diff = diff(&edit.path, Some(&edit.after), edit.before.as_deref());
-        edits.pop_back();
-        Ok(diff)
+        history.pop().map_err(unkept)?;
     }
+    Ok(None)
+}
 
-    /// What taking the last change back would do.
-    pub(super) fn preview_undo(&self) -> Option<String> {
-        let edits = self.lock();
-        let edit = edits.back()?;
-        Some(diff(&edit.path, Some(&edit.after), edit.before.as_deref()))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Edit>> {
-        self.edits.lock().unwrap_or_else(PoisonError::into_inner)
+fn unkept(source: io::Error) -> ToolError {
+    ToolError::Io {
+        doing: "the changes so far cannot be read".to_owned(),
+        source,
     }
 }

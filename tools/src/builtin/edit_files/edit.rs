@@ -1,15 +1,13 @@
 //! `edit_file`: replaces a piece of a file.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use interrupts::store::Repeating;
 use routing_core::Outcome;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::change::change;
 use super::diff;
-use super::log::EditLog;
 use crate::builtin::{arguments, blocking};
 use crate::tool::{
     Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
@@ -18,7 +16,6 @@ use crate::tool::{
 
 /// Replaces a piece of a file.
 pub(super) struct EditFile {
-    log: Arc<EditLog>,
     spec: ToolSpec,
 }
 
@@ -32,7 +29,7 @@ struct Arguments {
 }
 
 impl EditFile {
-    pub(super) fn new(log: Arc<EditLog>) -> Self {
+    pub(super) fn new() -> Self {
         let spec = ToolSpec {
             name: ToolName::fixed("edit_file"),
             description: "Replaces a piece of a text file of the workspace, and returns the change as a diff. The old \
@@ -52,7 +49,7 @@ impl EditFile {
             interruption: Interruption::Waits,
             repeating: Repeating::AskPerson,
         };
-        Self { log, spec }
+        Self { spec }
     }
 }
 
@@ -75,9 +72,8 @@ impl Tool for EditFile {
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
         let given: Arguments = arguments(call)?;
-        let log = Arc::clone(&self.log);
         blocking(context, move |context| {
-            let diff = log.change(&given.path, context, |before| replaced(&given, before))?;
+            let diff = change(&given.path, context, |before| replaced(&given, before))?;
             Ok(Outcome::Completed(ToolOutput::done(diff)))
         })
         .await

@@ -1,13 +1,11 @@
 //! `undo_edit`: takes the last change back.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use interrupts::store::Repeating;
 use routing_core::Outcome;
 use serde_json::json;
 
-use super::log::EditLog;
+use super::change::{preview_undo, undo};
 use crate::builtin::blocking;
 use crate::tool::{
     Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
@@ -16,12 +14,11 @@ use crate::tool::{
 
 /// Takes the last change back.
 pub(super) struct UndoEdit {
-    log: Arc<EditLog>,
     spec: ToolSpec,
 }
 
 impl UndoEdit {
-    pub(super) fn new(log: Arc<EditLog>) -> Self {
+    pub(super) fn new() -> Self {
         let spec = ToolSpec {
             name: ToolName::fixed("undo_edit"),
             description: "Takes the last change by `edit_file` or `write_file` back, unless the file was changed \
@@ -31,7 +28,7 @@ impl UndoEdit {
             interruption: Interruption::Waits,
             repeating: Repeating::AskPerson,
         };
-        Self { log, spec }
+        Self { spec }
     }
 }
 
@@ -41,8 +38,8 @@ impl Tool for UndoEdit {
         &self.spec
     }
 
-    async fn preview(&self, _call: &ToolCall, _context: &ToolContext) -> Option<String> {
-        self.log.preview_undo()
+    async fn preview(&self, _call: &ToolCall, context: &ToolContext) -> Option<String> {
+        preview_undo(context)
     }
 
     async fn call(
@@ -50,9 +47,8 @@ impl Tool for UndoEdit {
         _call: &ToolCall,
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        let log = Arc::clone(&self.log);
         blocking(context, move |context| {
-            Ok(Outcome::Completed(ToolOutput::done(log.undo(context)?)))
+            Ok(Outcome::Completed(ToolOutput::done(undo(context)?)))
         })
         .await
     }

@@ -1,15 +1,13 @@
 //! `write_file`: writes a whole file.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use interrupts::store::Repeating;
 use routing_core::Outcome;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::change::change;
 use super::diff;
-use super::log::EditLog;
 use crate::builtin::{arguments, blocking};
 use crate::tool::{
     Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
@@ -18,7 +16,6 @@ use crate::tool::{
 
 /// Writes a whole file.
 pub(super) struct WriteFile {
-    log: Arc<EditLog>,
     spec: ToolSpec,
 }
 
@@ -29,7 +26,7 @@ struct Arguments {
 }
 
 impl WriteFile {
-    pub(super) fn new(log: Arc<EditLog>) -> Self {
+    pub(super) fn new() -> Self {
         let spec = ToolSpec {
             name: ToolName::fixed("write_file"),
             description: "Writes a text file of the workspace, a new one or in place of what was there, and returns \
@@ -48,7 +45,7 @@ impl WriteFile {
             // The same text written again is the same file.
             repeating: Repeating::Idempotent,
         };
-        Self { log, spec }
+        Self { spec }
     }
 }
 
@@ -70,9 +67,8 @@ impl Tool for WriteFile {
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
         let given: Arguments = arguments(call)?;
-        let log = Arc::clone(&self.log);
         blocking(context, move |context| {
-            let diff = log.change(&given.path, context, |_before| Ok(given.content.clone()))?;
+            let diff = change(&given.path, context, |_before| Ok(given.content.clone()))?;
             Ok(Outcome::Completed(ToolOutput::done(diff)))
         })
         .await
