@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use agents::run::{RunEvent, RunObserver, RunOccurrence, ToolOrder};
 use agents::tools::{AgentTools, RunElicitor, ToolPermissions};
 use tools::{
-    CallEnd, Containment, McpConfig, McpServers, McpServersConfig, ProgramConfig, ToolRegistry,
-    Workspace, built_in_tools,
+    CallEnd, Containment, McpConfig, McpServers, McpServersConfig, ProgramConfig, ToolCounter,
+    ToolCounts, ToolRegistry, Workspace, built_in_tools,
 };
 
 use crate::arguments::ToolArguments;
@@ -88,6 +88,11 @@ impl PreparedTools {
             servers,
             folder,
         })
+    }
+
+    /// Counts there what happens to them.
+    pub(crate) fn count_with(&mut self, counts: &Arc<ToolCounts>) {
+        self.tools.counter = Arc::clone(counts) as Arc<dyn ToolCounter>;
     }
 
     /// Keeps what tools change in a folder, so that they can take it back in a later process too.

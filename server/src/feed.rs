@@ -209,6 +209,9 @@ impl Feed {
         {
             self.metrics.tool_stopped(&call.tool, by);
         }
+        if let Notification::Checkpoint { checkpoint } = &row.notification {
+            self.metrics.saved(checkpoint.run, row.at);
+        }
         let Notification::Interrupt {
             interrupt, notice, ..
         } = &row.notification
@@ -218,17 +221,9 @@ impl Feed {
         let Some(interrupt) = known.get(interrupt) else {
             return;
         };
-        match notice {
-            Notice::Admitted => self.metrics.asked(interrupt),
-            Notice::Acknowledged => self.metrics.acknowledged(interrupt),
-            Notice::Delivered
-            | Notice::ReviewOpened
-            | Notice::ReviewChanged
-            | Notice::ModeRaised
-            | Notice::Dispatch { .. }
-            | Notice::Ended
-            | Notice::DeadLettered
-            | Notice::Redriven => {}
+        self.metrics.went_on(interrupt, notice, row.at);
+        if matches!(notice, Notice::Admitted) {
+            self.metrics.asked(interrupt);
         }
     }
 }

@@ -113,6 +113,12 @@ pub trait RunLauncher: Send + Sync {
     /// Dropped, the run was started or not: list the runs to see.
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError>;
 
+    /// How many results of tools came after their calls had been given up, in the runs that it has executed. They were
+    /// dropped.
+    fn late_results(&self) -> u64 {
+        0
+    }
+
     /// Goes on with a run that nobody executes, and returns before it ends. Where somebody executes it already,
     /// that is no error.
     ///

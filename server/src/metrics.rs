@@ -1,8 +1,11 @@
 //! What is counted.
 
+mod phases;
+
 use std::sync::atomic::AtomicI64;
 
-use interrupts::life::{Family, Interrupt, Verdict};
+use interrupts::life::{Interrupt, Notice, Verdict};
+use jiff::Timestamp;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
 use prometheus_client::metrics::counter::Counter;
@@ -10,7 +13,9 @@ use prometheus_client::metrics::family::Family as Metric;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use routing_core::StopSource;
+use routing_core::{RunId, StopSource};
+
+use phases::Phases;
 
 use crate::wire::{kind_of, mode_name, source_name, verdict_name};
 
@@ -54,11 +59,6 @@ struct DecidedBy {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Phase {
-    phase: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Over {
     transport: Transport,
 }
@@ -84,7 +84,7 @@ struct Answered {
 pub(crate) struct Metrics {
     registry: Registry,
     interrupts: Metric<Asked, Counter>,
-    phases: Metric<Phase, Histogram>,
+    phases: Phases,
     open: Metric<OpenKind, Gauge<i64, AtomicI64>>,
     review_wait: Histogram,
     decisions: Metric<DecidedBy, Counter>,
@@ -92,11 +92,7 @@ pub(crate) struct Metrics {
     feed_gaps: Counter,
     tool_interrupts: Metric<StoppedTool, Counter>,
     requests: Metric<Answered, Counter>,
-}
-
-/// Buckets around the targets of a stop: seen within 0.1 s, saved within 1 s, done within 5 s.
-fn phase_histogram() -> Histogram {
-    Histogram::new([0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 30.0])
+    late_results: Counter,
 }
 
 impl Metrics {
@@ -104,7 +100,7 @@ impl Metrics {
         let mut registry = Registry::default();
         let metrics = Self {
             interrupts: Metric::default(),
-            phases: Metric::new_with_constructor(phase_histogram),
+            phases: Phases::registered(&mut registry),
             open: Metric::default(),
             review_wait: Histogram::new([1.0, 10.0, 60.0, 300.0, 1_800.0, 7_200.0, 86_400.0]),
             decisions: Metric::default(),
@@ -112,17 +108,13 @@ impl Metrics {
             feed_gaps: Counter::default(),
             tool_interrupts: Metric::default(),
             requests: Metric::default(),
+            late_results: Counter::default(),
             registry: Registry::default(),
         };
         registry.register(
             "irq_interrupts",
             "Interrupts that were asked for",
             metrics.interrupts.clone(),
-        );
-        registry.register(
-            "irq_interrupt_phase_seconds",
-            "From the request of an interrupt to its phase",
-            metrics.phases.clone(),
         );
         registry.register(
             "irq_open_interrupts",
@@ -167,6 +159,11 @@ impl Metrics {
             "Calls of tools that an interrupt stopped, in any process that shares the store",
             self.tool_interrupts.clone(),
         );
+        registry.register(
+            "irq_late_results_dropped",
+            "Results of tools that came after their calls had been given up, in the runs that were executed here",
+            self.late_results.clone(),
+        );
     }
 
     /// An interrupt was asked for.
@@ -179,17 +176,25 @@ impl Metrics {
         self.interrupts.get_or_create(&labels).inc();
     }
 
-    /// An interrupt took hold.
-    pub(crate) fn acknowledged(&self, interrupt: &Interrupt) {
-        let Some(at) = interrupt.acknowledged_at else {
-            return;
-        };
-        let phase = match interrupt.family() {
-            Family::Stop => "applied",
-            Family::Question => "ack",
-        };
-        let seconds = at.duration_since(interrupt.requested_at).as_secs_f64();
-        self.phases.get_or_create(&Phase { phase }).observe(seconds);
+    /// What an event of an interrupt says of its phases.
+    pub(crate) fn went_on(&self, interrupt: &Interrupt, notice: &Notice, at: Timestamp) {
+        match notice {
+            Notice::Admitted => self.phases.asked(interrupt),
+            Notice::Delivered => self.phases.delivered(interrupt, at),
+            Notice::Acknowledged => self.phases.acknowledged(interrupt, at),
+            Notice::Dispatch { .. } | Notice::Ended | Notice::DeadLettered => {
+                self.phases.over(interrupt);
+            }
+            Notice::ReviewOpened
+            | Notice::ReviewChanged
+            | Notice::ModeRaised
+            | Notice::Redriven => {}
+        }
+    }
+
+    /// A run was saved.
+    pub(crate) fn saved(&self, run: RunId, at: Timestamp) {
+        self.phases.saved(run, at);
     }
 
     /// A decision was made here.
@@ -239,8 +244,15 @@ impl Metrics {
         self.requests.get_or_create(&labels).inc();
     }
 
-    /// The text that monitoring reads, with the interrupts that are open now.
-    pub(crate) fn text(&self, open: &[Interrupt]) -> Result<String, std::fmt::Error> {
+    /// The text that monitoring reads, with the interrupts that are open now, and so many results that came too late.
+    pub(crate) fn text(
+        &self,
+        open: &[Interrupt],
+        late_results: u64,
+    ) -> Result<String, std::fmt::Error> {
+        let counted = self.late_results.get();
+        self.late_results
+            .inc_by(late_results.saturating_sub(counted));
         self.open.clear();
         for interrupt in open {
             let kind = kind_of(interrupt).to_owned();

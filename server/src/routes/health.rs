@@ -41,15 +41,21 @@ pub(crate) async fn metrics(
     State(app): State<App>,
     Reads(_caller): Reads,
 ) -> Result<Response, Problem> {
+    // What is counted is counted as it is read, and a feed without readers reads now and then only.
+    let caught_up = app.feed.catches_up().await;
+    caught_up.map_err(|error| of_store(&error))?;
     let waiting = super::interrupts::waiting(&app).await?;
-    let text = app.metrics.text(&waiting).map_err(|error| {
-        tracing::error!(%error, "the metrics cannot be written");
-        Problem::new(
-            Kind::Internal,
-            "the metrics cannot be written",
-            "report this",
-        )
-    })?;
+    let text = app
+        .metrics
+        .text(&waiting, app.config.launcher.late_results())
+        .map_err(|error| {
+            tracing::error!(%error, "the metrics cannot be written");
+            Problem::new(
+                Kind::Internal,
+                "the metrics cannot be written",
+                "report this",
+            )
+        })?;
     let kind = [(header::CONTENT_TYPE, METRICS_TYPE)];
     Ok((kind, text).into_response())
 }

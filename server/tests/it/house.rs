@@ -57,6 +57,10 @@ pub(crate) struct Launches {
 
 #[async_trait]
 impl RunLauncher for Launches {
+    fn late_results(&self) -> u64 {
+        3
+    }
+
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
         if order.goal.is_empty() {
             return Err(LaunchError::Order {

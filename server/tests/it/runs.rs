@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};
-use crate::scene::{checkpoint, open_question, running};
+use crate::scene::{checkpoint, open_question, pause_with_checkpoint, running};
 
 #[tokio::test]
 async fn a_run_is_started_and_found_by_its_clients_name() {
@@ -252,4 +252,29 @@ async fn health_is_told_to_everybody_and_metrics_to_those_who_may_look() {
         metrics.contains("irq_open_interrupts{kind=\"human_review\"} 1"),
         "{metrics}"
     );
+}
+
+#[tokio::test]
+async fn metrics_tell_how_long_stops_take_and_how_many_results_came_too_late() {
+    let house = House::open().await;
+    // What had happened before the server began is not counted.
+    house.read("/v1/runs").await;
+    let run = running(&*house.store, None).await;
+    open_question(&*house.store, &run).await;
+    pause_with_checkpoint(&*house.store, &run).await;
+    let told = |metrics: &str, line: &str| metrics.lines().any(|it| it == line);
+    // At once, though nobody reads the feed.
+    let metrics = house.get("viewer", "/metrics").send().await.unwrap();
+    let metrics = metrics.text().await.unwrap();
+    for line in [
+        "irq_interrupt_phase_seconds_count{phase=\"applied\"} 1",
+        "irq_interrupt_phase_seconds_count{phase=\"checkpoint\"} 1",
+        "irq_interrupt_phase_seconds_count{phase=\"ack\"} 2",
+        "irq_late_results_dropped_total 3",
+    ] {
+        assert!(told(&metrics, line), "{line}: {metrics}");
+    }
+    let again = house.get("viewer", "/metrics").send().await.unwrap();
+    let again = again.text().await.unwrap();
+    assert!(told(&again, "irq_late_results_dropped_total 3"), "{again}");
 }

@@ -150,6 +150,26 @@ pub(crate) async fn checkpoint(store: &dyn Store, run: &Run) -> u64 {
     store.save(draft).await.unwrap().id.number
 }
 
+/// A pause of a run, from the request to where it has taken hold, with a checkpoint in between.
+pub(crate) async fn pause_with_checkpoint(store: &dyn Store, run: &Run) {
+    let admission = Admission {
+        interrupt_type: InterruptType::Pause,
+        source: StopSource::User,
+        scope: Scope::Run,
+        ..question(run, "let me look")
+    };
+    let id = admission.id;
+    store.admit(admission).await.unwrap();
+    let delivered = store.deliver(id, delivery()).await.unwrap();
+    checkpoint(store, run).await;
+    // A second one is not one that the stop waited for.
+    checkpoint(store, run).await;
+    store
+        .acknowledge(id, delivered.epoch, Evidence::Boundary)
+        .await
+        .unwrap();
+}
+
 /// A run of a plan that stands still for a person: one step is done, two are left.
 pub(crate) async fn held_plan(store: &dyn Store) -> (Run, Interrupt) {
     let new = NewRun {

@@ -13,6 +13,7 @@ use routing_core::SystemClock;
 use routing_core::handler::HandlerPolicy;
 use routing_core::model::LanguageModel;
 use routing_core::review::Reviewer;
+use tools::ToolCounts;
 
 use super::limits::OuterLimits;
 use crate::exit::{Exit, Failure, causes};
@@ -126,6 +127,13 @@ impl Prepared {
     /// Whether its agents have tools.
     pub(super) const fn has_tools(&self) -> bool {
         self.tools.is_some()
+    }
+
+    /// Counts there what happens to its tools.
+    pub(in crate::commands) fn count_with(&mut self, counts: &Arc<ToolCounts>) {
+        if let Some(tools) = &mut self.tools {
+            tools.count_with(counts);
+        }
     }
 
     /// Whether a part of the script is for a rehearsal, which the model is not.

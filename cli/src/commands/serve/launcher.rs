@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use routing_core::RunId;
 use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
 use tokio_util::task::TaskTracker;
+use tools::ToolCounts;
 
 use super::delays::{Delay, Delays};
 use super::news::has_news;
@@ -38,6 +39,8 @@ struct Shared {
     tasks: TaskTracker,
     /// The runs that the policy lets go on.
     delays: Delays,
+    /// What happened to tools of its runs.
+    counts: Arc<ToolCounts>,
     /// The runs that are taken or executed here.
     here: Mutex<HashSet<RunId>>,
 }
@@ -67,7 +70,8 @@ impl Shared {
     /// What the order of a run needs, with the limits that were stored with it.
     fn prepare(&self, order: RunOrder, content: &str) -> Result<Work, Failure> {
         let limits = self.defaults.limits_of(content)?;
-        Work::prepare(order, limits, &self.defaults)
+        let work = Work::prepare(order, limits, &self.defaults)?;
+        Ok(work.counting_with(&self.counts))
     }
 
     /// A change of a plan with the model that it needs, which is paid from what the run may spend.
@@ -93,6 +97,7 @@ impl Launcher {
             defaults,
             tasks: TaskTracker::new(),
             delays: Delays::default(),
+            counts: Arc::default(),
             here: Mutex::default(),
         }))
     }
@@ -364,6 +369,10 @@ fn not_created(error: &RunError) -> LaunchError {
 
 #[async_trait]
 impl RunLauncher for Launcher {
+    fn late_results(&self) -> u64 {
+        self.0.counts.late_results()
+    }
+
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
         let (run_order, content) = self.0.defaults.order(&order)?;
         let work = self

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::run::{RunOrder, RunReport, Workflow};
+use tools::ToolCounts;
 
 use super::awaiting::Awaiting;
 use super::order::Defaults;
@@ -41,6 +42,12 @@ impl Work {
     /// Which workflow it is.
     pub(super) const fn workflow(&self) -> Workflow {
         self.prepared.workflow()
+    }
+
+    /// Counts there what happens to its tools.
+    pub(super) fn counting_with(mut self, counts: &Arc<ToolCounts>) -> Self {
+        self.prepared.count_with(counts);
+        self
     }
 
     /// With new input for the agent that has the turn.
