@@ -14,9 +14,11 @@ mod key;
 mod modal;
 mod modal_key;
 mod output;
+mod picture;
 mod reading;
 mod review;
 mod screen;
+mod seen;
 mod snapshot;
 mod state;
 
@@ -38,6 +40,7 @@ use crate::palette::Palette;
 use action::{Action, Done};
 use draw::Look;
 use ends::Ends;
+use picture::Picture;
 use reading::Reading;
 use screen::TakenScreen;
 use snapshot::Snapshot;
@@ -161,15 +164,11 @@ async fn perform(
     let mut taken = TakenScreen::take()?;
     let mut keys = EventStream::new();
     let mut clock = tokio::time::interval(TICK);
-    // What is on the screen is not what there is.
-    let mut is_stale = true;
+    let mut picture = Picture::new();
     loop {
-        if is_stale && taken.is_ready() {
-            taken.draw(|frame| draw::draw(frame, &state, look))?;
-            is_stale = false;
-        }
+        picture.draw(&mut taken, &mut state, look)?;
         let actions = tokio::select! {
-            () = taken.ready(), if is_stale => continue,
+            () = taken.ready(), if picture.waits() => continue,
             event = keys.next() => typed(&mut state, event)?,
             Some(done) = became.recv() => {
                 state.done(done);
@@ -186,7 +185,7 @@ async fn perform(
                 Vec::new()
             }
         };
-        is_stale = true;
+        picture.is_old();
         reading.look_at(state.looked_at());
         state.rings &= !arguments.silent;
         ring(&mut state, &mut taken.beside())?;

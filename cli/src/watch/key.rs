@@ -15,6 +15,7 @@ use super::action::Action;
 use super::modal::Modal;
 use super::modal_key::in_modal;
 use super::review;
+use super::seen::Subject;
 use super::state::{Overlay, Purpose, Row, Screen, State};
 
 /// What a terminal's event means.
@@ -89,6 +90,13 @@ fn press(state: &mut State, key: KeyEvent) -> Vec<Action> {
             return vec![Action::Quit];
         }
         _ => {}
+    }
+    if let Some(subject) = Subject::of(state)
+        && subject.is_to_be_read_before(key.code)
+        && !state.seen.is_read(&subject, state.now)
+    {
+        state.tell("That was typed before you could read it: look, and press it again.");
+        return Vec::new();
     }
     match state.overlay.take() {
         Some(Overlay::Modal(modal)) => in_modal(state, modal, key),

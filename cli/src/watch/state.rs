@@ -13,6 +13,7 @@ use tui_input::Input;
 use super::action::{Action, Done};
 use super::draft::AnswerDraft;
 use super::modal::{Modal, PlanChange};
+use super::seen::Seen;
 use super::snapshot::{RunView, Snapshot};
 use crate::storage::is_owned;
 
@@ -112,6 +113,8 @@ pub(super) struct State {
     rung: usize,
     /// Whether the terminal's bell shall ring.
     pub(super) rings: bool,
+    /// What the terminal shows of what can be decided.
+    pub(super) seen: Seen,
 }
 
 impl State {
@@ -134,6 +137,7 @@ impl State {
             reach: Cell::new(0),
             rung: 0,
             rings: false,
+            seen: Seen::default(),
         }
     }
 

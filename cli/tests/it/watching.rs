@@ -67,6 +67,12 @@ pub(crate) fn press(screen: &mut PtySession, keys: &str) {
     screen.flush().unwrap();
 }
 
+/// Presses keys that decide about what is shown, once a person can have read it.
+pub(crate) fn read_and_press(screen: &mut PtySession, keys: &str) {
+    std::thread::sleep(Duration::from_millis(400));
+    press(screen, keys);
+}
+
 /// Leaves, and looks whether the terminal is as it was.
 pub(crate) fn leave(screen: &mut PtySession) {
     press(screen, "\x04");
@@ -122,7 +128,7 @@ fn a_question_is_found_read_and_answered_with_keys_alone() {
     screen.exp_string("HUMAN_REVIEW").unwrap();
     press(&mut screen, "\r");
     screen.exp_string("shall it go").unwrap();
-    press(&mut screen, "2");
+    read_and_press(&mut screen, "2");
     press(&mut screen, "\r");
     until("it is decided", || {
         seed.interrupt(question.id).state == State::Resolved
@@ -130,6 +136,26 @@ fn a_question_is_found_read_and_answered_with_keys_alone() {
     let decision = seed.interrupt(question.id).decision.unwrap();
     assert_eq!(decision.verdict, Verdict::Respond);
     assert!(decision.content.unwrap().contains("right"));
+    leave(&mut screen);
+}
+
+#[test]
+fn what_was_typed_before_a_question_could_be_read_does_not_answer_it() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run);
+    let mut screen = start(&seed);
+    press(&mut screen, "2");
+    screen.exp_string("HUMAN_REVIEW").unwrap();
+    // Opens the question, and approves it in the same breath.
+    press(&mut screen, "\ra");
+    screen.exp_string("shall it go").unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(seed.interrupt(question.id).state, State::AwaitingReview);
+    read_and_press(&mut screen, "a");
+    until("it is decided", || {
+        seed.interrupt(question.id).state == State::Resolved
+    });
     leave(&mut screen);
 }
 
@@ -322,7 +348,7 @@ fn the_screens_show_and_decide_what_is_on_a_server() {
     ));
     press(&mut screen, "2\r");
     screen.exp_string("shall it go").unwrap();
-    press(&mut screen, "c");
+    read_and_press(&mut screen, "c");
     until("it is claimed", || {
         seed.interrupt(question.id)
             .review
@@ -333,7 +359,7 @@ fn the_screens_show_and_decide_what_is_on_a_server() {
     let id = question.id.to_string();
     // What stood in the line before is not drawn again, so only its end is whole.
     screen.exp_string(&id[id.len() - 12..]).unwrap();
-    press(&mut screen, "2");
+    read_and_press(&mut screen, "2");
     press(&mut screen, "\r");
     until("it is decided", || {
         seed.interrupt(question.id).state == State::Resolved

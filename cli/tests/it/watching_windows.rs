@@ -8,7 +8,7 @@ use routing_core::InterruptType;
 use serde_json::{Value, json};
 
 use crate::seed::{Seed, delivery};
-use crate::watching::{leave, press, start, until};
+use crate::watching::{leave, press, read_and_press, start, until};
 
 /// The pause of a run that has come last, once there is one with this scope.
 fn pause(seed: &Seed, run: &Run, scope: Scope) -> Interrupt {
@@ -42,14 +42,14 @@ fn an_answer_that_is_half_written_is_there_again_and_can_be_sent() {
     let mut screen = start(&seed);
     press(&mut screen, "2\r");
     screen.exp_string("shall it go").unwrap();
-    press(&mut screen, "rQXZ ");
+    read_and_press(&mut screen, "rQXZ ");
     screen.exp_string("Z").unwrap();
     // Closed by Esc, and once more by Ctrl+C: nothing of it is lost, nothing is interrupted.
     press(&mut screen, "\x1b");
     std::thread::sleep(std::time::Duration::from_millis(200));
-    press(&mut screen, "rmill, ");
+    read_and_press(&mut screen, "rmill, ");
     press(&mut screen, "\x03");
-    press(&mut screen, "rthen home\r");
+    read_and_press(&mut screen, "rthen home\r");
     until("it is decided", || {
         seed.interrupt(question.id).state == State::Resolved
     });

@@ -1,0 +1,62 @@
+//! What is on the screen, and what should be.
+
+use std::io;
+
+use jiff::Timestamp;
+
+use super::draw::{self, Look};
+use super::screen::TakenScreen;
+use super::seen::Subject;
+use super::state::State;
+
+/// The picture of the state.
+pub(super) struct Picture {
+    /// What is on the screen is not what there is.
+    is_stale: bool,
+    /// What was drawn, and is not known to be on the terminal.
+    drawn: Option<Option<Subject>>,
+}
+
+impl Picture {
+    pub(super) const fn new() -> Self {
+        Self {
+            is_stale: true,
+            drawn: None,
+        }
+    }
+
+    /// Something may have changed.
+    pub(super) const fn is_old(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// Whether there is something to do once the terminal has taken all.
+    pub(super) const fn waits(&self) -> bool {
+        self.is_stale || self.drawn.is_some()
+    }
+
+    /// Draws it anew where it has changed, once the terminal has taken what was drawn before.
+    ///
+    /// # Errors
+    ///
+    /// Where the terminal is gone.
+    pub(super) fn draw(
+        &mut self,
+        taken: &mut TakenScreen,
+        state: &mut State,
+        look: Look,
+    ) -> io::Result<()> {
+        if !taken.is_ready() {
+            return Ok(());
+        }
+        if let Some(subject) = self.drawn.take() {
+            state.seen.is_on_terminal(subject, Timestamp::now());
+        }
+        if self.is_stale {
+            taken.draw(|frame| draw::draw(frame, state, look))?;
+            self.drawn = Some(Subject::of(state));
+            self.is_stale = false;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! What a key would decide about, and since when a person can see it: what was typed before that was not meant for it.
+
+use crossterm::event::KeyCode;
+use jiff::{SignedDuration, Timestamp};
+use routing_core::InterruptId;
+
+use super::state::{Overlay, Screen, State};
+
+/// Nobody has read a question sooner, and keys that were typed blind arrive sooner.
+const LOOK: SignedDuration = SignedDuration::from_millis(300);
+
+/// What a key would decide about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// An interrupt as it stands in this version.
+    Review(InterruptId, u64),
+    /// A question that is answered with yes or no.
+    Confirm(String),
+    /// Where an answer shall go instead.
+    Routes(InterruptId),
+}
+
+impl Subject {
+    /// What is decided about on these screens, as they are now.
+    pub(super) fn of(state: &State) -> Option<Self> {
+        match (&state.overlay, state.screen) {
+            (Some(Overlay::Confirm { question, .. }), _) => Some(Self::Confirm(question.clone())),
+            (Some(Overlay::Routes { interrupt, .. }), _) => Some(Self::Routes(*interrupt)),
+            (None, Screen::Review(id)) => {
+                let interrupt = state.snapshot.interrupt(id)?;
+                Some(Self::Review(id, interrupt.version))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a key is for whoever has read it. The others look around, or lead away.
+    pub(super) const fn is_to_be_read_before(&self, key: KeyCode) -> bool {
+        let looks_around = matches!(
+            key,
+            KeyCode::Esc
+                | KeyCode::Up
+                | KeyCode::Down
+                | KeyCode::PageUp
+                | KeyCode::PageDown
+                | KeyCode::Home
+                | KeyCode::End
+                | KeyCode::Char('j' | 'k')
+        );
+        let leads_away = match self {
+            Self::Review(..) => matches!(
+                key,
+                KeyCode::Backspace | KeyCode::Char('g' | 'G' | 'n' | 'p' | 'q' | '?')
+            ),
+            Self::Confirm(_) => matches!(key, KeyCode::Char('n' | 'N')),
+            Self::Routes(_) => false,
+        };
+        !looks_around && !leads_away
+    }
+}
+
+/// What the terminal shows.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    shown: Option<(Subject, Timestamp)>,
+}
+
+impl Seen {
+    /// The terminal has taken a picture in which this is decided about.
+    pub(super) fn is_on_terminal(&mut self, subject: Option<Subject>, now: Timestamp) {
+        let before = self.shown.take();
+        self.shown = subject.map(|subject| match before {
+            Some((same, since)) if same == subject => (same, since),
+            _ => (subject, now),
+        });
+    }
+
+    /// Whether a person can have read it by now.
+    pub(super) fn is_read(&self, subject: &Subject, now: Timestamp) -> bool {
+        self.shown
+            .as_ref()
+            .is_some_and(|(shown, since)| shown == subject && now.duration_since(*since) >= LOOK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::{LOOK, Seen, Subject};
+
+    #[test]
+    fn what_has_just_appeared_or_changed_is_not_read_yet() {
+        let subject = |text: &str| Subject::Confirm(text.to_owned());
+        let mut seen = Seen::default();
+        let start = Timestamp::UNIX_EPOCH;
+        assert!(!seen.is_read(&subject("one"), start));
+        seen.is_on_terminal(Some(subject("one")), start);
+        assert!(!seen.is_read(&subject("one"), start));
+        let later = start + LOOK;
+        seen.is_on_terminal(Some(subject("one")), later);
+        assert!(
+            seen.is_read(&subject("one"), later),
+            "drawn again as it was"
+        );
+        assert!(!seen.is_read(&subject("two"), later));
+        seen.is_on_terminal(Some(subject("two")), later);
+        assert!(!seen.is_read(&subject("two"), later + SignedDuration::from_millis(1)));
+        seen.is_on_terminal(None, later + LOOK);
+        assert!(!seen.is_read(&subject("two"), later + LOOK));
+    }
+}
