@@ -73,6 +73,31 @@ fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
 }
 
 #[test]
+fn an_interrupt_waits_for_the_end_of_a_call_that_must_not_be_interrupted() {
+    let place = Place::new();
+    let permissions = place.keeping.path().join("permissions.toml");
+    let rule = "[[rules]]\ntool = \"shell\"\nthen = \"allow\"\nuninterruptible = true\n";
+    std::fs::write(&permissions, format!("otherwise = \"allow\"\n{rule}")).unwrap();
+    let goal = "Do `echo at''work; until [ -e go ]; do sleep 0.05; done; echo done >> log.txt`";
+    let permissions = permissions.to_str().unwrap();
+    let mut run =
+        Running::start(&mut place.run(goal, &["--no-input", "-v", "--permissions", permissions]));
+    run.wait_for("atwork");
+    run.send(Signal::INT);
+    run.wait_for("Received interrupt.");
+    // Longer than the grace that any other call would have.
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert!(!working_in(place.folder.path()).is_empty());
+    std::fs::write(place.folder.path().join("go"), "").unwrap();
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(130), "{seen}");
+    assert_eq!(place.text("log.txt").as_deref(), Some("done\n"), "{seen}");
+    let id = place.only_run();
+    place.end(&["resume", &id, "--no-input"]).exits_with(0);
+    assert_eq!(place.text("log.txt").as_deref(), Some("done\n"), "once");
+}
+
+#[test]
 fn a_killed_irq_leaves_no_process_and_the_resumed_run_knows_what_had_finished() {
     let place = Place::new();
     let goal = format!("Do `echo one >> log.txt` and `{STUBBORN}`");
