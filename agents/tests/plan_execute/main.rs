@@ -9,6 +9,7 @@
 mod durable;
 mod escape;
 mod failures;
+mod given_up;
 mod kept;
 mod messages;
 #[path = "../workflow/mortal.rs"]

@@ -1,0 +1,116 @@
+//! A plan whose question was given up because its deliveries failed: nothing waits for it for ever.
+
+use agents::run::RunStatus;
+use interrupts::life::{Actor, Interrupt, Role, RunState, State};
+use interrupts::store::{Delivery, Filter, Page};
+use interrupts::{ActorName, OwnerName};
+use jiff::SignedDuration;
+use routing_core::InterruptId;
+use serde_json::json;
+
+use crate::kept::{Act, Kept};
+use crate::mortal::{Death, Mortal};
+
+/// A plan of which an agent asks a question, and somebody who answers it.
+fn asking() -> Kept {
+    let question = json!({ "interruptRequest": {
+        "type": "HUMAN_REVIEW", "reason": "which one?",
+        "choices": [], "confirmationItems": [], "contextForDecision": "",
+    } });
+    Kept::new()
+        .acts(
+            1,
+            Act::Say(json!({ "plan": { "steps": ["one"] } }).to_string()),
+        )
+        .acts(2, Act::Say(question.to_string()))
+        .says("the second")
+}
+
+async fn questions(kept: &Kept) -> Vec<Interrupt> {
+    let filter = Filter {
+        run: Some(kept.run),
+        ..Filter::default()
+    };
+    let page = Page {
+        after: 0,
+        limit: 100,
+    };
+    let found = kept.store.interrupts(&filter, page).await.unwrap();
+    found.into_iter().map(|(_, question)| question).collect()
+}
+
+/// A run whose process died when its agent had said what it asks, and before a person was told.
+async fn left_with_a_question() -> (Kept, Interrupt) {
+    for operation in 0..1_000 {
+        let kept = asking();
+        let mortal = Mortal::new(kept.store.clone(), Death::After(operation));
+        tokio::select! {
+            biased;
+            report = kept.execute_over(mortal.clone(), None) => panic!("it lived: {report:?}"),
+            () = mortal.died() => {}
+        }
+        let found = questions(&kept).await;
+        if let Some(question) = found.into_iter().find(|it| it.state == State::Acknowledged) {
+            return (kept, question);
+        }
+    }
+    panic!("no death fell between the agent's question and its review");
+}
+
+/// Its deliveries fail until nobody tries any more.
+async fn give_up(kept: &Kept, question: InterruptId) {
+    let mut row = kept.store.interrupt(question).await.unwrap().unwrap();
+    while row.state != State::DeadLettered {
+        let epoch = Some(row.epoch);
+        let failed = kept
+            .store
+            .fail_delivery(question, epoch, "no way".to_owned());
+        row = failed.await.unwrap();
+        if row.state != State::DeadLettered {
+            let delivery = Delivery {
+                owner: OwnerName::new("another").unwrap(),
+                lease: SignedDuration::from_secs(1),
+                lost: None,
+            };
+            row = kept.store.deliver(question, delivery).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_plan_whose_question_was_given_up_pauses_and_asks_again_once_it_is_redriven() {
+    let (kept, question) = left_with_a_question().await;
+    give_up(&kept, question.id).await;
+    let report = kept.execute(None).await;
+    let RunStatus::Failed {
+        error,
+        hint,
+        resumable,
+        ..
+    } = &report.status
+    else {
+        panic!("{:#?}", report.status)
+    };
+    assert!(resumable, "{report:#?}");
+    assert!(error.contains(&question.id.to_string()), "{error}");
+    let remedy = format!("irq redrive {}", question.id);
+    assert!(hint.as_ref().unwrap().contains(&remedy), "{hint:?}");
+    let run = kept.store.run(kept.run).await.unwrap().unwrap();
+    assert_eq!(run.state, RunState::Paused);
+
+    let operator = Actor {
+        name: ActorName::new("operator").unwrap(),
+        role: Role::Operator,
+    };
+    kept.store.redrive(question.id, operator).await.unwrap();
+    let report = kept.execute(None).await;
+    assert!(
+        matches!(report.status, RunStatus::Completed { .. }),
+        "{:#?}",
+        report.status
+    );
+    let ids: Vec<_> = questions(&kept).await.iter().map(|it| it.id).collect();
+    assert_eq!(ids, [question.id], "it is the same question");
+    let row = kept.store.interrupt(question.id).await.unwrap().unwrap();
+    assert_eq!(row.state, State::Resolved);
+}
