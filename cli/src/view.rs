@@ -71,14 +71,7 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
 
 /// What may be decided, and what reviewers have done.
 fn put_review(view: &mut Map<String, Value>, interrupt: &Interrupt) {
-    let allowed: Vec<&str> = interrupt
-        .allowed
-        .iter()
-        // Nobody at a terminal can say that a stop was carried out.
-        .filter(|verdict| **verdict != Verdict::Applied)
-        .copied()
-        .map(verdict_name)
-        .collect();
+    let allowed: Vec<&str> = interrupt.verdicts().map(verdict_name).collect();
     view.insert("allowed_decisions".to_owned(), json!(allowed));
     view.insert("origin".to_owned(), json!(interrupt.origin));
     view.insert("routes".to_owned(), json!(interrupt.routes));

@@ -132,6 +132,27 @@ impl Interrupt {
         Family::of(self.interrupt_type)
     }
 
+    /// What a person may decide: what is allowed, but that a stop was carried out, and that what has no answer goes
+    /// elsewhere. Whoever was stopped goes on where it stood; to send it elsewhere, a reroute is published for it.
+    pub fn verdicts(&self) -> impl Iterator<Item = Verdict> {
+        let stops = self.family() == Family::Stop;
+        self.allowed
+            .iter()
+            .copied()
+            .filter(move |verdict| match verdict {
+                Verdict::Applied => false,
+                Verdict::Reroute => !stops,
+                Verdict::Approve
+                | Verdict::Edit
+                | Verdict::Reject
+                | Verdict::Respond
+                | Verdict::Ignore
+                | Verdict::ModifyPlan
+                | Verdict::Cancel
+                | Verdict::Resume => true,
+            })
+    }
+
     /// The queue that it waits in.
     pub const fn lane(&self) -> Lane {
         Lane::of(self.source)

@@ -1,7 +1,7 @@
 //! Deciding an interrupt.
 
 use interrupts::Digest;
-use interrupts::life::{Choosing, Interrupt, Judge, Role, Verdict};
+use interrupts::life::{Choosing, Family, Interrupt, Judge, Role, Verdict};
 use interrupts::store::{ChangeError, Deciding, TogetherError};
 use routing_core::{DecisionId, InterruptId, RuleId};
 use serde_json::Value;
@@ -280,17 +280,21 @@ pub(super) fn choosing(
     id: DecisionId,
     order: &DecisionOrder,
 ) -> Result<Choosing, Problem> {
-    if !interrupt.allowed.contains(&order.verdict) || order.verdict == Verdict::Applied {
+    if !interrupt.verdicts().any(|verdict| verdict == order.verdict) {
         let allowed: Vec<Value> = interrupt
-            .allowed
-            .iter()
-            .filter(|&&verdict| verdict != Verdict::Applied)
-            .map(|&verdict| Value::from(verdict_name(verdict)))
+            .verdicts()
+            .map(|verdict| Value::from(verdict_name(verdict)))
             .collect();
+        let stops = interrupt.family() == Family::Stop;
+        let hint = if stops && order.verdict == Verdict::Reroute {
+            "publish a reroute for its agent (`POST /v1/interrupt-requests`), then resume it"
+        } else {
+            "choose one that is allowed"
+        };
         return Err(Problem::new(
             Kind::DecisionNotAllowed,
             format!("`{}` cannot be decided here", verdict_name(order.verdict)),
-            "choose one that is allowed",
+            hint,
         )
         .with("allowed_decisions", allowed));
     }

@@ -112,7 +112,7 @@ pub(super) fn editor(
     let left = left.join("\n");
     let written = filled.and_then(|filled| filled.first("plan"));
     html! {
-        @if interrupt.allowed.contains(&Verdict::ModifyPlan) {
+        @if interrupt.verdicts().any(|allowed| allowed == Verdict::ModifyPlan) {
             form.stack method="post" action=(format!("/review/{}", interrupt.id)) id="change-plan" {
                 (bound_to(interrupt))
                 label for="steps" { "The steps that are left, one a line" }

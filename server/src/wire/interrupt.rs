@@ -1,7 +1,7 @@
 //! An interrupt as callers see it.
 
 use agents::tools::{ToolMatter, ToolQuestionKind};
-use interrupts::life::{Decider, Decision, ExpiryOutcome, Interrupt, Lane, Verdict};
+use interrupts::life::{Decider, Decision, ExpiryOutcome, Interrupt, Lane};
 use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;
 use routing_core::{InterruptType, StopSource};
@@ -265,12 +265,9 @@ impl InterruptView {
 }
 
 fn allowed(interrupt: &Interrupt) -> Vec<String> {
-    interrupt
-        .allowed
-        .iter()
-        // That a stop was carried out is never a person's to say.
-        .filter(|&&verdict| verdict != Verdict::Applied)
-        .map(|&verdict| verdict_name(verdict).to_owned())
+    let verdicts = interrupt.verdicts();
+    verdicts
+        .map(|verdict| verdict_name(verdict).to_owned())
         .collect()
 }
 

@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem, token};
-use crate::scene::{asked, awaiting, open_question, question, running};
+use crate::scene::{asked, awaiting, held_plan, open_question, question, running};
 
 fn decisions(id: impl std::fmt::Display) -> String {
     format!("/v1/interrupts/{id}/decisions")
@@ -216,6 +216,28 @@ async fn an_answer_that_was_not_offered_does_not_reach_the_store() {
         (kept.state, kept.version),
         (State::AwaitingReview, asked.version)
     );
+}
+
+#[tokio::test]
+async fn what_was_stopped_has_no_answer_that_could_be_sent_elsewhere() {
+    let house = House::open().await;
+    let (_run, pause) = held_plan(&*house.store).await;
+    let shown = house.read(&format!("/v1/interrupts/{}", pause.id)).await;
+    let allowed = shown["allowed_decisions"].as_array().unwrap();
+    assert!(allowed.contains(&json!("resume")) && !allowed.contains(&json!("reroute")));
+    let body = json!({"decision": "reroute", "reroute_to": pause.routes[0]});
+    let response = house
+        .post("reviewer", &decisions(pause.id), &body)
+        .header("If-Match", format!("\"{}\"", pause.version))
+        .send()
+        .await
+        .unwrap();
+    let refused = problem(response, StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(refused["code"], "decision-not-allowed");
+    let hint = refused["hint"].as_str().unwrap();
+    assert!(hint.contains("POST /v1/interrupt-requests"), "{refused}");
+    let kept = house.store.interrupt(pause.id).await.unwrap().unwrap();
+    assert_eq!(kept.state, State::AwaitingReview);
 }
 
 #[tokio::test]

@@ -232,15 +232,10 @@ fn fits(answer: &Answer, question: &Question) -> Result<(), String> {
 
 /// Whether the interrupt may be decided so.
 fn takes(interrupt: &Interrupt, verdict: Verdict) -> Result<(), String> {
-    if interrupt.allowed.contains(&verdict) {
+    if interrupt.verdicts().any(|allowed| allowed == verdict) {
         return Ok(());
     }
-    let allowed: Vec<&str> = interrupt
-        .allowed
-        .iter()
-        .copied()
-        .map(verdict_name)
-        .collect();
+    let allowed: Vec<&str> = interrupt.verdicts().map(verdict_name).collect();
     Err(format!(
         "`{}` is not taken here, but: {}",
         verdict_name(verdict),

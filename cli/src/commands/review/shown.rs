@@ -108,12 +108,7 @@ fn asked_text(interrupt: &Interrupt, palette: Palette) -> String {
 fn how(interrupt: &Interrupt) -> String {
     match (interrupt.state, interrupt.family()) {
         (State::AwaitingReview, Family::Question) if asked::matter(interrupt).is_some() => {
-            let allowed: Vec<&str> = interrupt
-                .allowed
-                .iter()
-                .copied()
-                .map(verdict_name)
-                .collect();
+            let allowed: Vec<&str> = interrupt.verdicts().map(verdict_name).collect();
             format!(
                 "\nDecide with: irq review {} --decision {}\n",
                 interrupt.id,

@@ -54,7 +54,7 @@ pub(super) fn answer_form(
 
 /// Whether it can be decided so.
 pub(super) fn allows(interrupt: &Interrupt, verdict: Verdict) -> bool {
-    interrupt.allowed.contains(&verdict)
+    interrupt.verdicts().any(|allowed| allowed == verdict)
 }
 
 /// Sends the answer to another agent; nothing where there is no other.
@@ -65,10 +65,8 @@ fn elsewhere(interrupt: &Interrupt, filled: Option<&FormFields>) -> Markup {
         .filter(|route| *route != target_of(interrupt));
     let others: Vec<_> = others.collect();
     let chosen = filled.and_then(|filled| filled.first("reroute_to"));
-    // Whoever was stopped goes on where it stood; only what was asked has an answer to send.
-    let asks = interrupt.family() == Family::Question;
     html! {
-        @if asks && allows(interrupt, Verdict::Reroute) && !others.is_empty() {
+        @if allows(interrupt, Verdict::Reroute) && !others.is_empty() {
             details.panel open[filled.is_some_and(|filled| filled.first("decision") == Some("reroute"))] {
                 summary { "Send it elsewhere" }
                 p.hint { "The answer goes to the agent that you choose instead, with the choices and words above." }
