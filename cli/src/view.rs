@@ -1,6 +1,6 @@
 //! Runs, agents and interrupts as JSON: the names that programs meet everywhere.
 
-use interrupts::life::{BoundReroute, Decider, Decision, ExpiryOutcome, Interrupt, Verdict};
+use interrupts::life::{BoundReroute, Decider, Decision, ExpiryOutcome, Interrupt};
 use interrupts::store::{NodeRow, Run};
 use serde_json::{Map, Value, json};
 
