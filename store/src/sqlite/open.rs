@@ -62,9 +62,11 @@ impl SqliteStore {
 
 /// The file itself, and what belongs to it: SQLite's own files, and the bells.
 pub(super) fn own_files(path: &Path) -> OwnFiles {
+    // SQLite follows links, and names its files after where they lead.
+    let real = std::fs::canonicalize(path).unwrap_or_else(|_not_there| path.to_owned());
     let beside = ["", "-wal", "-shm", "-journal", ".bells"];
     OwnFiles::hold(beside.map(|end| {
-        let mut name = path.as_os_str().to_owned();
+        let mut name = real.as_os_str().to_owned();
         name.push(end);
         PathBuf::from(name)
     }))
