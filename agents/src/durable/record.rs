@@ -8,7 +8,7 @@ use std::time::Duration;
 use interrupts::life::RunState;
 use interrupts::policy::Policy;
 use interrupts::store::{
-    CheckpointId, Delivery, NewRun, NodeRow, Page, Run as RunRow, Store, StoreError,
+    CheckpointId, Delivery, NewRun, NodeRow, Page, Run as RunRow, RunError, Store, StoreError,
 };
 use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
 use jiff::{SignedDuration, Timestamp};
@@ -198,12 +198,7 @@ impl RunRecord {
             return Ok((Standing::GoesOn, checkpoint));
         }
         check_unended(&row)?;
-        if row.state == RunState::Stopping {
-            // Whoever had it died before it had stopped; it has now.
-            self.become_state(RunState::Paused, row.reason.clone())
-                .await?;
-        }
-        self.become_state(RunState::Running, None).await?;
+        self.works(&row).await?;
         // A fork is created with a journal, so its own state does not say it.
         let is_new = row.state == RunState::Created && row.forked_from.is_none();
         let standing = if is_new {
@@ -212,6 +207,24 @@ impl RunRecord {
             Standing::GoesOn
         };
         Ok((standing, checkpoint))
+    }
+
+    /// Says that the run works.
+    async fn works(&self, row: &RunRow) -> Result<(), KeepError> {
+        let is_kept = matches!(self.kept.hold, Hold::Kept { .. });
+        if row.state == RunState::Stopping && !is_kept {
+            // Whoever had it died before it had stopped; it has now.
+            self.become_state(RunState::Paused, row.reason.clone())
+                .await?;
+        }
+        match self.become_state(RunState::Running, None).await {
+            // Whoever keeps it has begun it, and it was told to stop since: its scope says so.
+            Err(KeepError::Run(RunError::Illegal {
+                from: RunState::Stopping,
+                ..
+            })) if is_kept => Ok(()),
+            changed => changed,
+        }
     }
 
     /// Owns the run without going on with it, and says where it stands.

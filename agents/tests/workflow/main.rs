@@ -13,6 +13,7 @@ mod calls;
 mod controlled;
 mod events;
 mod given_up;
+mod held;
 mod interrupts;
 mod models;
 mod mortal;

@@ -139,6 +139,8 @@ pub(crate) struct Stage {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) run: RunId,
     pub(crate) store: Arc<dyn Store>,
+    /// Somebody else keeps the run, in this epoch.
+    pub(crate) kept_in: Option<u64>,
     /// New input for a run that is resumed.
     pub(crate) input: Option<String>,
     pub(crate) control: Option<Arc<dyn RunControl>>,
@@ -176,6 +178,7 @@ impl Stage {
             input: None,
             control: None,
             watched: false,
+            kept_in: None,
             limits: RunLimits::default(),
             seed: 7,
             tools: None,
@@ -242,6 +245,8 @@ impl Stage {
         let mut kept = RunStore::new(Arc::clone(&self.store), owner.clone(), "{}");
         kept.hold = if self.watched {
             Hold::Nobody
+        } else if let Some(epoch) = self.kept_in {
+            Hold::Kept { epoch }
         } else {
             // Whoever had it before is gone.
             Hold::Own {

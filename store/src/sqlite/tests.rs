@@ -4,8 +4,8 @@ use std::fs::OpenOptions;
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-use interrupts::{OwnFiles, OwnerName};
 use interrupts::store::{Audit as _, Delivery, NewRun, RunError, Runs as _, StoreError};
+use interrupts::{OwnFiles, OwnerName};
 use jiff::SignedDuration;
 use routing_core::RunId;
 use rusqlite::Connection;
@@ -59,11 +59,21 @@ async fn refuses_and_recovers(path: &Path, sql: &'static str, expected: &StoreEr
 async fn the_files_of_an_open_store_are_kept_from_other_readers_whatever_it_was_called() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    open(&path("store.sqlite")).await.unwrap().close().await.unwrap();
+    open(&path("store.sqlite"))
+        .await
+        .unwrap()
+        .close()
+        .await
+        .unwrap();
     std::os::unix::fs::symlink(path("store.sqlite"), path("link")).unwrap();
     let store = open(&path("link")).await.unwrap();
     store.create_run(new_run("{}")).await.unwrap();
-    for name in ["link", "store.sqlite", "store.sqlite-wal", "store.sqlite-shm"] {
+    for name in [
+        "link",
+        "store.sqlite",
+        "store.sqlite-wal",
+        "store.sqlite-shm",
+    ] {
         assert!(path(name).exists(), "{name}");
         assert!(OwnFiles::include(&path(name)), "{name}");
     }
