@@ -1,6 +1,7 @@
 //! What a key would decide about, and since when a person can see it: what was typed before that was not meant for it.
 
 use crossterm::event::KeyCode;
+use interrupts::Digest;
 use jiff::{SignedDuration, Timestamp};
 use routing_core::InterruptId;
 
@@ -12,8 +13,8 @@ const LOOK: SignedDuration = SignedDuration::from_millis(300);
 /// What a key would decide about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// An interrupt as it stands in this version.
-    Review(InterruptId, u64),
+    /// An interrupt, by the digest of what is shown of it: a claim changes nothing of that.
+    Review(InterruptId, Digest),
     /// A question that is answered with yes or no.
     Confirm(String),
     /// Where an answer shall go instead.
@@ -28,7 +29,8 @@ impl Subject {
             (Some(Overlay::Routes { interrupt, .. }), _) => Some(Self::Routes(*interrupt)),
             (None, Screen::Review(id)) => {
                 let interrupt = state.snapshot.interrupt(id)?;
-                Some(Self::Review(id, interrupt.version))
+                let shown = interrupt.review.as_ref().map(|review| review.shown);
+                Some(Self::Review(id, shown.unwrap_or(Digest::ZERO)))
             }
             _ => None,
         }
@@ -50,7 +52,8 @@ impl Subject {
         let leads_away = match self {
             Self::Review(..) => matches!(
                 key,
-                KeyCode::Backspace | KeyCode::Char('g' | 'G' | 'n' | 'p' | 'q' | '?')
+                KeyCode::Backspace
+                    | KeyCode::Char('g' | 'G' | 'n' | 'p' | 'q' | 'o' | 'y' | '?' | '/' | ':')
             ),
             Self::Confirm(_) => matches!(key, KeyCode::Char('n' | 'N')),
             Self::Routes(_) => false,
