@@ -126,7 +126,10 @@ impl Storage {
 
     /// Where is kept what tools of a run have changed, so that it can be taken back; none where nothing is kept.
     pub(crate) fn edits_of(&self, run: RunId) -> Option<PathBuf> {
-        let mut folder = self.location.path()?.as_os_str().to_owned();
+        let path = self.location.path()?;
+        // The same for whoever comes by a link.
+        let real = std::fs::canonicalize(path).unwrap_or_else(|_not_there| path.to_owned());
+        let mut folder = real.into_os_string();
         folder.push(".edits");
         Some(Path::new(&folder).join(run.to_string()))
     }

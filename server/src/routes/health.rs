@@ -1,5 +1,7 @@
 //! Whether the server lives, is ready, and what it counted.
 
+use std::time::Duration;
+
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -10,6 +12,9 @@ use crate::app::App;
 use crate::problem::{Kind, Problem, of_store};
 
 /// The type of the text that monitoring reads.
+/// How long a scrape waits for what has happened to be counted.
+const CATCHES_UP_WITHIN: Duration = Duration::from_secs(1);
+
 const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The process lives.
@@ -42,8 +47,10 @@ pub(crate) async fn metrics(
     Reads(_caller): Reads,
 ) -> Result<Response, Problem> {
     // What is counted is counted as it is read, and a feed without readers reads now and then only.
-    let caught_up = app.feed.catches_up().await;
-    caught_up.map_err(|error| of_store(&error))?;
+    // One that has ended, because the server does, reads no more: then what was counted so far is told.
+    if let Ok(caught_up) = tokio::time::timeout(CATCHES_UP_WITHIN, app.feed.catches_up()).await {
+        caught_up.map_err(|error| of_store(&error))?;
+    }
     let waiting = super::interrupts::waiting(&app).await?;
     let text = app
         .metrics
