@@ -220,6 +220,12 @@ pub(crate) trait Installation: Send + Sync {
     /// Sends a message. Safe to repeat with the same key.
     async fn send(&self, message: NewText) -> Result<SentText, Failure>;
 
+    /// Takes a message back that nobody has read. Safe to repeat.
+    async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure>;
+
+    /// Whose name stands beside what is done here.
+    async fn my_name(&self) -> Result<String, Failure>;
+
     /// Gives an interrupt up.
     async fn withdraw(&self, id: InterruptId) -> Result<Interrupt, Failure>;
 

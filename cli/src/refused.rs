@@ -152,6 +152,10 @@ pub(crate) fn by_mailbox(error: &MessageError) -> Failure {
         MessageError::UnknownRun { .. } | MessageError::UnknownNode { .. } => {
             Failure::new(Exit::NotFound, error.to_string())
         }
+        MessageError::UnknownMessage { .. } => Failure::new(Exit::NotFound, error.to_string())
+            .hint("`irq send AGENT --waiting` lists what it has not read"),
+        MessageError::AlreadyRead { .. } => Failure::new(Exit::Conflict, error.to_string())
+            .hint("send another message that says what holds now"),
         MessageError::RunEnded { .. }
         | MessageError::NodeEnded { .. }
         | MessageError::TakesNoMessages { .. } => Failure::new(Exit::Conflict, error.to_string())

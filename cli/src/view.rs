@@ -185,6 +185,7 @@ pub(crate) fn agent(row: &NodeRow) -> Value {
         "status": row.activity,
         "takes_messages": row.takes_messages,
         "turn": row.turn,
+        "tokens": row.tokens,
         "current_step": row.step,
         "since": row.since,
     })

@@ -15,6 +15,7 @@ mod modal;
 mod modal_key;
 mod output;
 mod picture;
+mod queue;
 mod reading;
 mod review;
 mod screen;
@@ -109,6 +110,7 @@ impl Desk {
             | Action::Decide { .. }
             | Action::Claim { .. }
             | Action::Send { .. }
+            | Action::TakeBack { .. }
             | Action::Edit { .. } => self.begin(action),
         }
         Ok(true)

@@ -23,7 +23,9 @@ mod run;
 mod standing_rules;
 
 pub use access::{NewToken, TokenRow, Tokens, short_name};
-pub use audit::{Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, RuleEvent, VerifyError};
+pub use audit::{
+    Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, MessageEvent, RuleEvent, VerifyError,
+};
 pub use checkpoint::{Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints};
 pub use error::{ChangeError, StoreError};
 pub use interrupt::{
@@ -31,7 +33,7 @@ pub use interrupt::{
     RefusedDecision, Swept, TogetherError,
 };
 pub use journal::{Begun, Intent, Journal, JournalEntry, JournalError, JournalResult, Repeating};
-pub use message::{MessageError, Messages, NewMessage, StoredMessage};
+pub use message::{MessageError, MessageState, Messages, NewMessage, StoredMessage};
 pub use node::{NodeActivity, NodeRow, Nodes};
 pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
 pub use purge::{Purge, Purged};

@@ -185,6 +185,13 @@ pub struct TokenUsage {
 }
 
 impl TokenUsage {
+    /// Tokens read and written together, as far as the provider said.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        let (input, output) = (self.input.unwrap_or(0), self.output.unwrap_or(0));
+        input.saturating_add(output)
+    }
+
     /// The sum; what neither side knows stays unknown.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {

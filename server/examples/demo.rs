@@ -80,6 +80,7 @@ async fn running(store: &dyn Store) -> Result<Run, Failure> {
             takes_messages: true,
             turn: 1,
             step: 1,
+            tokens: 0,
             since: Timestamp::UNIX_EPOCH,
         });
     }

@@ -39,6 +39,10 @@ pub(crate) fn router() -> Router<App> {
         .route("/runs/{run_id}/stop", post(run::stop))
         .route("/runs/{run_id}/resume", post(run::resume))
         .route("/runs/{run_id}/message", post(run::message))
+        .route(
+            "/runs/{run_id}/messages/{message}/withdraw",
+            post(run::withdraw_message),
+        )
         .route("/history", get(history::show))
         .route("/history/export", get(history::export))
         .route("/settings", get(settings::show))

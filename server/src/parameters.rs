@@ -38,6 +38,21 @@ impl FromRequestParts<App> for Segment {
     }
 }
 
+/// The two variable segments of the address.
+#[derive(Debug)]
+pub(crate) struct Segments(pub(crate) String, pub(crate) String);
+
+impl FromRequestParts<App> for Segments {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        match Path::<(String, String)>::from_request_parts(parts, app).await {
+            Ok(Path((first, second))) => Ok(Self(first, second)),
+            Err(rejection) => Err(wrong("path", rejection.body_text())),
+        }
+    }
+}
+
 /// The problem that a wrong parameter is.
 pub(crate) fn wrong(name: &str, reason: impl Into<String>) -> Problem {
     Problem::new(

@@ -11,6 +11,7 @@ mod history;
 mod interrupt_requests;
 mod interrupts;
 mod list;
+mod messages;
 mod plans;
 mod records;
 mod rules;
@@ -24,6 +25,7 @@ pub(crate) use history::{
     HistoryQuery, export as export_history, newest as newest_history, verified,
 };
 pub(crate) use interrupts::{InboxQuery, find as find_interrupts, waiting};
+pub(crate) use messages::unsent;
 pub(crate) use runs::{agents_in, told_of};
 pub(crate) use tokens::not_issued;
 
@@ -76,7 +78,8 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(agents::list))
         .routes(routes!(agents::read))
         .routes(routes!(agents::interrupt))
-        .routes(routes!(agents::send))
+        .routes(routes!(messages::list, messages::send))
+        .routes(routes!(messages::withdraw))
         .routes(routes!(interrupts::list))
         .routes(routes!(interrupts::read, interrupts::withdraw))
         .routes(routes!(interrupts::routing_schema_of))

@@ -4,6 +4,7 @@ mod agent;
 mod checkpoint;
 mod history;
 mod interrupt;
+mod message;
 mod named;
 mod plan;
 mod question;
@@ -15,6 +16,7 @@ pub(crate) use agent::{AgentPage, AgentView, TreeNode, activity_name, tree_of};
 pub(crate) use checkpoint::{CheckpointPage, CheckpointView};
 pub(crate) use history::{HistoryPage, HistoryRow};
 pub(crate) use interrupt::{DecisionView, InterruptPage, InterruptView, kind_of};
+pub(crate) use message::{MessagePage, MessageStateName, MessageView};
 pub(crate) use named::{
     DecisionName, ModeName, ScopeName, TypeName, mode_name, scope_name, source_name, verdict_name,
 };

@@ -25,7 +25,7 @@ pub(crate) use checkpoint::Save;
 pub(crate) use cursor::Consume;
 pub(crate) use fork::Fork;
 pub(crate) use journal::{Begin, Finish};
-pub(crate) use message::SendMessage;
+pub(crate) use message::{ReadMessages, SendMessage, WithdrawMessage};
 pub(crate) use node::PutNodes;
 pub(crate) use purge::{Cut, PurgeRun, ended_before};
 pub(crate) use reroute::{ExpireReroute, NodeEnded, TurnIgnored};

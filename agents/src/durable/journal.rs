@@ -89,6 +89,13 @@ impl RunJournal {
             .map_or_else(TokenUsage::default, |past| past.usage)
     }
 
+    /// The tokens that each node has used by the recorded answers.
+    pub(crate) fn tokens(&self) -> HashMap<NodeId, u64> {
+        self.past
+            .get()
+            .map_or_else(HashMap::new, |past| past.tokens.clone())
+    }
+
     /// The highest number of a step so far.
     pub(crate) fn steps(&self) -> u32 {
         self.past.get().map_or(0, |past| past.steps)

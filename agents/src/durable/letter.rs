@@ -44,6 +44,14 @@ impl Letter {
         Message::user(self.text.clone())
     }
 
+    /// The place among all messages of the one that it brings, where it brings one.
+    pub(crate) const fn message_place(&self) -> Option<u64> {
+        match self.origin {
+            Origin::Message { position } => Some(position),
+            Origin::Event { .. } | Origin::Resumed { .. } | Origin::Given { .. } => None,
+        }
+    }
+
     /// New input for a node whose run was resumed.
     pub(crate) fn input(origin: Origin, input: &str) -> Self {
         Self {

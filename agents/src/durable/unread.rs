@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use interrupts::life::{Interrupt, State, Verdict};
-use interrupts::store::{Filter, Page};
+use interrupts::store::{Filter, MessageState, Page};
 use routing_core::event::InterruptRequestEvent;
 use routing_core::{EventId, InterruptType, NodeId};
 
@@ -107,11 +107,20 @@ impl Unread {
                 return Ok(());
             };
             after = last.position;
+            let mut were_read = Vec::new();
             for stored in messages {
                 let letter = message_letter(stored.position, &stored.message.text);
-                if !read.contains(&letter.origin) {
+                if read.contains(&letter.origin) {
+                    // A version that knew of no states has read it.
+                    were_read.extend(stored.state.is_waiting().then_some(stored.position));
+                } else if !matches!(stored.state, MessageState::Withdrawn { .. }) {
                     self.letters.push((stored.message.node, letter));
                 }
+            }
+            if !were_read.is_empty() {
+                let epoch = record.epoch()?;
+                let store = record.store();
+                store.read_messages(record.run, epoch, &were_read).await?;
             }
         }
     }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use interrupts::life::{Interrupt, State, Verdict};
-use interrupts::store::{Checkpoint, CheckpointId, Filter, Page, Run, Store, StoreError};
+use interrupts::store::{
+    Checkpoint, CheckpointId, Filter, MessageState, Page, Run, Store, StoreError, StoredMessage,
+};
 use jiff::Timestamp;
 use routing_core::InterruptType;
 use serde::{Deserialize, Serialize};
@@ -289,7 +291,9 @@ pub async fn unread_messages(
             return Ok(count);
         };
         after = last.position;
-        count += found.len();
+        let is_unread =
+            |stored: &&StoredMessage| !matches!(stored.state, MessageState::Withdrawn { .. });
+        count += found.iter().filter(is_unread).count();
     }
 }
 

@@ -145,6 +145,11 @@ impl NodeDirectory {
         });
     }
 
+    /// The store is told of the node once more.
+    pub(crate) fn touch(&self, id: &NodeId) {
+        self.change(id, |_entry| ());
+    }
+
     /// What the store was told before this process had the run. A node that stands so again is no news.
     pub(crate) fn were_told(&self, rows: impl IntoIterator<Item = NodeRow>) {
         let told = rows.into_iter().map(|row| (row.node.clone(), row));
@@ -152,8 +157,12 @@ impl NodeDirectory {
     }
 
     /// The rows of the nodes that have changed since this was asked last. `now` stands for the time where the
-    /// store sets none.
-    pub(crate) fn changed_rows(&self, now: Timestamp) -> Result<Vec<NodeRow>, NameError> {
+    /// store sets none; `tokens` says how many a node has used.
+    pub(crate) fn changed_rows(
+        &self,
+        now: Timestamp,
+        tokens: impl Fn(&NodeId) -> u64,
+    ) -> Result<Vec<NodeRow>, NameError> {
         let mut nodes = self.lock();
         let Nodes {
             order,
@@ -168,7 +177,7 @@ impl NodeDirectory {
             let Some(entry) = entries.get(id) else {
                 continue;
             };
-            let row = self.row(id, entry, now)?;
+            let row = self.row(id, entry, tokens(id), now)?;
             let before = told.remove(id);
             if before.is_none_or(|before| {
                 NodeRow {
@@ -182,7 +191,13 @@ impl NodeDirectory {
         Ok(rows)
     }
 
-    fn row(&self, id: &NodeId, entry: &Entry, now: Timestamp) -> Result<NodeRow, NameError> {
+    fn row(
+        &self,
+        id: &NodeId,
+        entry: &Entry,
+        tokens: u64,
+        now: Timestamp,
+    ) -> Result<NodeRow, NameError> {
         Ok(NodeRow {
             run: self.run,
             node: id.clone(),
@@ -191,6 +206,7 @@ impl NodeDirectory {
             takes_messages: matches!(entry.letters, Letters::Open(_)),
             turn: entry.turn,
             step: entry.step,
+            tokens,
             since: now,
         })
     }
@@ -255,6 +271,29 @@ impl NodeDirectory {
         match self.lock().entries.get_mut(id).map(|it| &mut it.letters) {
             Some(Letters::Open(letters)) => std::mem::take(letters),
             Some(Letters::Closed) | None => Vec::new(),
+        }
+    }
+
+    /// The messages in a node's box, by their places among all messages.
+    pub(crate) fn messages_for(&self, id: &NodeId) -> Vec<u64> {
+        match self.lock().entries.get(id).map(|it| &it.letters) {
+            Some(Letters::Open(letters)) => {
+                letters.iter().filter_map(Letter::message_place).collect()
+            }
+            Some(Letters::Closed) | None => Vec::new(),
+        }
+    }
+
+    /// Takes messages out of a node's box that nobody shall read.
+    pub(crate) fn drop_messages(&self, id: &NodeId, messages: &[u64]) {
+        if let Some(Letters::Open(letters)) =
+            self.lock().entries.get_mut(id).map(|it| &mut it.letters)
+        {
+            letters.retain(|letter| {
+                letter
+                    .message_place()
+                    .is_none_or(|place| !messages.contains(&place))
+            });
         }
     }
 
@@ -400,6 +439,7 @@ mod tests {
     fn a_node_that_stands_as_the_store_was_told_before_is_no_news() {
         let run = RunId::generate();
         let now = |second| Timestamp::from_second(second).unwrap();
+        let none = |_: &NodeId| 0;
         let first = NodeId::new("orchestrator").unwrap();
         let second = NodeId::new("orchestrator-2").unwrap();
         let after = |told: Vec<_>| {
@@ -411,16 +451,16 @@ mod tests {
             }
             nodes
         };
-        let mut told = after(Vec::new()).changed_rows(now(1)).unwrap();
+        let mut told = after(Vec::new()).changed_rows(now(1), none).unwrap();
         assert_eq!(told.len(), 2);
         told[1].turn += 1;
         let nodes = after(told);
-        let news = nodes.changed_rows(now(2)).unwrap();
+        let news = nodes.changed_rows(now(2), none).unwrap();
         assert_eq!(news.len(), 1, "{news:?}");
         assert_eq!(news[0].node, second);
         // Once it has changed, what was told before says nothing any more.
         nodes.takes_turn(&first, 1, 1);
-        assert_eq!(nodes.changed_rows(now(3)).unwrap().len(), 1);
+        assert_eq!(nodes.changed_rows(now(3), none).unwrap().len(), 1);
     }
 
     #[test]

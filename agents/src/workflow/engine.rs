@@ -245,7 +245,7 @@ impl Engine {
         loaded?;
         self.nodes.were_told(told?);
         *self.steps.lock().unwrap_or_else(PoisonError::into_inner) = self.journal.steps();
-        self.model.add(self.journal.usage());
+        self.model.add(self.journal.usage(), &self.journal.tokens());
         self.nodes.were_read(self.journal.read_letters());
         if standing == Standing::GoesOn && !self.journal.record.is_watched_only() {
             let Unread { letters, inputs } = Unread::gather(&self.journal, &self.desk).await?;
@@ -274,6 +274,39 @@ impl Engine {
         std::mem::take(&mut *self.inputs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Takes messages out of a node's box that were taken back before anybody read them. The others can be taken
+    /// back no more: its next turn reads them.
+    pub(crate) async fn drop_withdrawn(&self, node: &NodeId) -> Result<(), KeepError> {
+        let withdrawn = self.withdrawn(self.nodes.messages_for(node)).await?;
+        self.nodes.drop_messages(node, &withdrawn);
+        Ok(())
+    }
+
+    /// Leaves out of a turn's letters the messages that were taken back before anybody read them.
+    pub(crate) async fn leave_out_withdrawn(
+        &self,
+        letters: &mut Vec<Letter>,
+    ) -> Result<(), KeepError> {
+        let messages = letters.iter().filter_map(Letter::message_place).collect();
+        let withdrawn = self.withdrawn(messages).await?;
+        letters.retain(|letter| {
+            letter
+                .message_place()
+                .is_none_or(|place| !withdrawn.contains(&place))
+        });
+        Ok(())
+    }
+
+    async fn withdrawn(&self, mut messages: Vec<u64>) -> Result<Vec<u64>, KeepError> {
+        if !messages.is_empty() {
+            let record = &self.journal.record;
+            let (store, epoch) = (record.store(), record.epoch()?);
+            let read = store.read_messages(self.run, epoch, &messages).await?;
+            messages.retain(|message| !read.contains(message));
+        }
+        Ok(messages)
+    }
+
     /// Tells the store how the nodes stand.
     pub(crate) async fn keep_nodes(&self) -> Result<(), KeepError> {
         let record = &self.journal.record;
@@ -281,7 +314,11 @@ impl Engine {
             return Ok(());
         }
         let _in_order = self.telling.lock().await;
-        let rows = self.nodes.changed_rows(self.clock.now())?;
+        for node in self.model.take_touched() {
+            self.nodes.touch(&node);
+        }
+        let tokens = |node: &NodeId| self.model.tokens_of(node);
+        let rows = self.nodes.changed_rows(self.clock.now(), tokens)?;
         if !rows.is_empty() {
             record
                 .store()

@@ -97,7 +97,11 @@ async fn again(flow: &Flow, node: &mut Node, field: &str) -> Result<Option<Cause
     }
     engine.nodes.restore_letters(&node.id);
     // Whoever comes back keeps its box. All others hand over, unless a letter has come meanwhile.
-    if comes_back(field) || engine.nodes.close_if_empty(&node.id) {
+    if comes_back(field) {
+        return Ok(None);
+    }
+    engine.drop_withdrawn(&node.id).await?;
+    if engine.nodes.close_if_empty(&node.id) {
         return Ok(None);
     }
     Ok(Some(Cause {
@@ -303,6 +307,7 @@ async fn begin(
         let _held = engine.reroute_log.hold().await;
         engine.nodes.take_letters(&node.id)
     };
+    engine.leave_out_withdrawn(&mut letters).await?;
     if flow.worker.is_none() {
         letters.extend(engine.take_inputs());
     }

@@ -158,6 +158,8 @@ mortal! {
     Messages {
         fn send_message(message: NewMessage) -> Result<StoredMessage, MessageError>;
         fn messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
+        fn withdraw_message(run: RunId, message: u64, by: Actor) -> Result<StoredMessage, MessageError>;
+        fn read_messages(run: RunId, epoch: u64, messages: &[u64]) -> Result<Vec<u64>, RunError>;
     }
     Purge {
         fn purgeable(age: SignedDuration) -> Result<Purged, StoreError>;

@@ -184,6 +184,12 @@ impl Lives {
         (report, mortal.operations())
     }
 
+    /// What the store says that all nodes of the run have used.
+    async fn tokens(&self) -> u64 {
+        let nodes = self.store.nodes(Some(self.run), ALL).await.unwrap();
+        nodes.iter().map(|(_, node)| node.tokens).sum()
+    }
+
     /// What every store must hold once the run is done.
     async fn check(&self, what: &dyn std::fmt::Debug) {
         let repeated = self.repeated.lock().unwrap().clone();
@@ -259,6 +265,7 @@ async fn sweep(kind: fn(usize) -> Death, every: usize, from: usize) {
             "{death:?}"
         );
         assert_eq!(found, expected, "{death:?}");
+        assert_eq!(lives.tokens().await, expected.usage.total(), "{death:?}");
         lives.check(&death).await;
     }
 }

@@ -262,7 +262,14 @@ pub(crate) struct SendArguments {
     /// The agent: RUN/AGENT, or the agent alone where one live run has it
     pub(crate) agent: String,
     /// What it shall read at the start of its next turn; - reads it from standard input
-    pub(crate) text: String,
+    #[arg(required_unless_present_any = ["waiting", "take_back"])]
+    pub(crate) text: Option<String>,
+    /// List what it has not read yet, with the number of each message
+    #[arg(long, conflicts_with_all = ["text", "key", "take_back"])]
+    pub(crate) waiting: bool,
+    /// Take the message of this number back, which it has not read yet
+    #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["text", "key"])]
+    pub(crate) take_back: Option<u64>,
     /// The same key with the same text is the same message
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,

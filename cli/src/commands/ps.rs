@@ -100,6 +100,7 @@ fn text(arguments: &PsArguments, global: Global, shown: &[Shown]) -> anyhow::Res
         columns: io::stdout().is_terminal().then(|| screen_size().0),
         now: Timestamp::now(),
         ended_agents: arguments.all,
+        verbose: global.verbose > 0,
     };
     let texts: Vec<String> = shown.iter().map(|shown| page.run(shown)).collect();
     Ok(texts.join("\n"))
@@ -142,6 +143,7 @@ struct Page {
     columns: Option<usize>,
     now: Timestamp,
     ended_agents: bool,
+    verbose: bool,
 }
 
 impl Page {
@@ -230,11 +232,16 @@ impl Page {
                 0 => String::new(),
                 step => format!("step {step}"),
             };
+            let tokens = match row.tokens {
+                0 => String::new(),
+                tokens if self.verbose => format!("  {tokens} tokens"),
+                _ => String::new(),
+            };
             let padding = " ".repeat(widest - width(row));
             let lead = lead(row);
             lines.push(
                 format!(
-                    "  {lead}{} {}{padding}  {step:<8}  {:>5}  {}",
+                    "  {lead}{} {}{padding}  {step:<8}  {:>5}  {}{tokens}",
                     self.palette.paint(tone, symbol),
                     row.node,
                     age(row.since, self.now),

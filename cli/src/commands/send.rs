@@ -1,8 +1,10 @@
-//! `irq send`: a message to a running agent.
+//! `irq send`: a message to a running agent; and what it has not read, taken back.
 
 use std::io::Read;
 
 use interrupts::IdempotencyKey;
+use interrupts::store::StoredMessage;
+use jiff::Timestamp;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -11,8 +13,11 @@ use crate::address::{find_agent, full};
 use crate::arguments::{SendArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, NewText};
+use crate::listing;
 use crate::storage::{complete, is_owned};
+use crate::time::ago;
 use crate::view::json_line;
+use crate::visible::visible_line;
 
 /// The most that is read from standard input; the store takes less.
 const LONGEST: u64 = 2 << 20;
@@ -23,7 +28,13 @@ const LONGEST: u64 = 2 << 20;
 ///
 /// Where there is no such agent, it has ended, or the store cannot be written.
 pub(crate) fn send(arguments: &SendArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
-    let text = text(&arguments.text)?;
+    if let Some(number) = arguments.take_back {
+        return take_back(arguments, number, store);
+    }
+    let Some(text) = &arguments.text else {
+        return list(arguments, store);
+    };
+    let text = read_text(text)?;
     let key = match &arguments.key {
         Some(key) => key.clone(),
         None => format!("send-{}", Uuid::now_v7()),
@@ -61,7 +72,76 @@ pub(crate) fn send(arguments: &SendArguments, store: &StoreArguments) -> anyhow:
     })
 }
 
-fn text(given: &str) -> anyhow::Result<String> {
+/// What the agent has not read yet.
+fn list(arguments: &SendArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
+    complete(async {
+        let installation = installation::open(store).await?;
+        let (run, row) = find_agent(&*installation, &arguments.agent).await?;
+        let messages = listing::messages(&*installation, run.id).await?;
+        let is_waiting = |it: &&StoredMessage| it.message.node == row.node && it.state.is_waiting();
+        let waiting: Vec<&StoredMessage> = messages.iter().filter(is_waiting).collect();
+        let mut text = String::new();
+        for stored in &waiting {
+            text.push_str(&if arguments.json {
+                json_line(&json!({
+                    "message": stored.position,
+                    "address": full(run.id, &row.node),
+                    "text": stored.message.text,
+                    "from": stored.message.from.name,
+                    "at": stored.at,
+                }))
+            } else {
+                let said = visible_line(&stored.message.text);
+                let from = visible_line(stored.message.from.name.as_str());
+                let age = ago(stored.at, Timestamp::now());
+                format!("{}  {from}, {age}: {said}\n", stored.position)
+            });
+        }
+        if waiting.is_empty() && !arguments.json {
+            text = format!(
+                "{} has read all that was sent to it.\n",
+                full(run.id, &row.node)
+            );
+        }
+        print(&text)?;
+        Ok(Exit::Success)
+    })
+}
+
+/// Takes a message back.
+fn take_back(
+    arguments: &SendArguments,
+    number: u64,
+    store: &StoreArguments,
+) -> anyhow::Result<Exit> {
+    complete(async {
+        let installation = installation::open(store).await?;
+        let (run, row) = find_agent(&*installation, &arguments.agent).await?;
+        let messages = listing::messages(&*installation, run.id).await?;
+        let is_it = |it: &&StoredMessage| it.message.node == row.node && it.position == number;
+        let message = messages.iter().find(is_it).ok_or_else(|| {
+            let text = format!("{} has no message {number}", full(run.id, &row.node));
+            Failure::new(Exit::NotFound, text)
+                .hint("`irq send AGENT --waiting` lists what it has not read")
+        })?;
+        installation.take_back(message).await?;
+        if arguments.json {
+            print(&json_line(&json!({
+                "message": number,
+                "address": full(run.id, &row.node),
+                "state": "withdrawn",
+                "text": message.message.text,
+            })))?;
+        } else {
+            print(&format!(
+                "Message {number} is taken back; nobody reads it.\n"
+            ))?;
+        }
+        Ok(Exit::Success)
+    })
+}
+
+fn read_text(given: &str) -> anyhow::Result<String> {
     let text = if given == "-" {
         let mut text = String::new();
         std::io::stdin().take(LONGEST).read_to_string(&mut text)?;

@@ -119,6 +119,8 @@ ports! {
     Messages {
         fn store.send_message(message: NewMessage) -> Result<StoredMessage, MessageError>;
         fn store.messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
+        fn store.withdraw_message(run: RunId, message: u64, by: Actor) -> Result<StoredMessage, MessageError>;
+        fn store.read_messages(run: RunId, epoch: u64, messages: &[u64]) -> Result<Vec<u64>, RunError>;
     }
     StandingRules {
         fn store.put_rule(new: NewRule) -> Result<StandingRule, RuleError>;

@@ -388,6 +388,17 @@ impl Installation for Local {
         })
     }
 
+    async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure> {
+        let (run, number) = (message.message.run, message.position);
+        let withdrawn = self.store().withdraw_message(run, number, me()?).await;
+        withdrawn.map_err(|error| by_mailbox(&error))?;
+        Ok(())
+    }
+
+    async fn my_name(&self) -> Result<String, Failure> {
+        Ok(me()?.name.as_str().to_owned())
+    }
+
     async fn withdraw(&self, id: InterruptId) -> Result<Interrupt, Failure> {
         let changed = self
             .store()

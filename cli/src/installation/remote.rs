@@ -496,6 +496,19 @@ impl Installation for Remote {
         })
     }
 
+    async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure> {
+        let address = full(message.message.run, &message.message.node);
+        let number = message.position.to_string();
+        let parts = ["v1", "agents", &address, "messages", &number];
+        let ask = Ask::to_change(Method::DELETE, &parts);
+        self.client.ask::<IgnoredAny>(ask).await?;
+        Ok(())
+    }
+
+    async fn my_name(&self) -> Result<String, Failure> {
+        Ok(self.client.whoami().await?.name)
+    }
+
     async fn withdraw(&self, id: InterruptId) -> Result<Interrupt, Failure> {
         let text = id.to_string();
         let parts = ["v1", "interrupts", &text];

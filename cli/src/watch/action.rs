@@ -2,6 +2,7 @@
 
 use agents::plan_execute::PlanPreview;
 use interrupts::life::{Scope, Verdict};
+use interrupts::store::StoredMessage;
 use interrupts::{Digest, RouteName};
 use routing_core::review::Answer;
 use routing_core::{InterruptId, NodeId, RunId, StopMode};
@@ -76,6 +77,8 @@ pub(super) enum Action {
         node: NodeId,
         text: String,
     },
+    /// Takes messages back that their agents have not read.
+    TakeBack { messages: Vec<StoredMessage> },
     /// Puts a text on the clipboard of the terminal.
     Copy(String),
     /// Opens this part of the server's page in a browser.
@@ -98,6 +101,11 @@ pub(super) enum Done {
     },
     /// Nothing was proposed; why.
     NotProposed(String),
+    /// Messages were taken back; what they say, and what is to be told of those that were not.
+    TakenBack {
+        text: String,
+        refused: Option<String>,
+    },
     /// It was done; what to tell.
     Told(String),
     /// It was refused; why, and what may help.

@@ -2,7 +2,7 @@
 
 use agents::RouteType;
 use interrupts::life::{Scope, Verdict};
-use interrupts::store::Run;
+use interrupts::store::{Run, StoredMessage};
 use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
@@ -51,6 +51,7 @@ pub(super) async fn perform(at: &dyn Installation, action: Action) -> Done {
             take,
         } => claim(at, interrupt, version, take).await,
         Action::Send { run, node, text } => send(at, run, node, text).await,
+        Action::TakeBack { messages } => return take_back(at, &messages).await,
         // The terminal's own business.
         Action::Copy(_) | Action::Open(_) | Action::Edit { .. } | Action::Quit => {
             Ok(Done::Told(String::new()))
@@ -286,4 +287,19 @@ async fn send(
         "{} reads it at the start of its next turn.",
         full(run, &node)
     )))
+}
+
+/// Takes back what can be; what was read meanwhile stays with its agent.
+async fn take_back(at: &dyn Installation, messages: &[StoredMessage]) -> Done {
+    let (mut texts, mut refused) = (Vec::new(), None);
+    for message in messages {
+        match at.take_back(message).await {
+            Ok(()) => texts.push(message.message.text.as_str()),
+            Err(failure) => refused = Some(failure.to_string()),
+        }
+    }
+    Done::TakenBack {
+        text: texts.join(" "),
+        refused,
+    }
 }

@@ -6,6 +6,7 @@ mod history;
 mod inbox;
 mod look;
 mod overlay;
+mod queue;
 mod review;
 
 use ratatui::Frame;
@@ -20,9 +21,10 @@ pub(super) use look::Look;
 
 /// Draws everything.
 pub(super) fn draw(frame: &mut Frame<'_>, state: &State, look: Look) {
-    let [head, body, composer, status] = Layout::vertical([
+    let [head, body, waiting, composer, status] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(3),
+        Constraint::Length(queue::height(state)),
         Constraint::Length(1),
         Constraint::Length(1),
     ])
@@ -36,6 +38,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, look: Look) {
         Screen::History => history::draw(frame, body, state, look),
         Screen::Help => help::draw(frame, body, state, look),
     }
+    queue::draw(frame, waiting, state, look);
     draw_composer(frame, composer, state, look);
     draw_status(frame, status, state, look);
     overlay::draw(frame, body, state, look);

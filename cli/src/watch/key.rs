@@ -171,7 +171,10 @@ fn escape(state: &mut State) -> Vec<Action> {
         }
         return Vec::new();
     };
-    interrupt(state, run, node, None)
+    // What the agent has not read is written on, or sent when it goes on.
+    let mut actions = state.empty_queue(run, node.as_ref());
+    actions.splice(0..0, interrupt(state, run, node, None));
+    actions
 }
 
 /// Asks for a pause and opens its window; with words, they are what it goes on with.
@@ -307,6 +310,7 @@ fn in_composer(state: &mut State, key: KeyEvent) -> Vec<Action> {
             state.is_composing = false;
             Vec::new()
         }
+        KeyCode::Up => state.edit_queue(),
         // Terminals that cannot tell the first can tell the second.
         KeyCode::Enter
             if key

@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use agents::plan_execute::{StoredPlan, is_plan};
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{AuditSubject, Filter, JournalEntry, NodeRow, Page, Run};
+use interrupts::store::{
+    AuditSubject, Filter, JournalEntry, MessageEvent, NodeRow, Page, Run, StoredMessage,
+};
 use jiff::Timestamp;
 use routing_core::{InterruptId, NodeId, RunId};
 use serde_json::Value;
 
+use super::queue::Queues;
 use crate::exit::Failure;
 use crate::installation::Installation;
 use crate::plan;
@@ -39,6 +42,8 @@ pub(super) struct RunView {
     pub(super) nodes: Vec<NodeRow>,
     /// Its plan, where it carries out one and has saved it.
     pub(super) plan: Option<Arc<StoredPlan>>,
+    /// The messages to its agents that nobody has read.
+    pub(super) queue: Vec<StoredMessage>,
 }
 
 /// A line of a run's stream.
@@ -68,6 +73,8 @@ pub(super) struct Snapshot {
     pub(super) history: Vec<HistoryLine>,
     /// The last effects of the run that is looked at.
     pub(super) stream: Vec<StreamLine>,
+    /// The name of whoever sits here, as it stands beside what he does.
+    pub(super) me: Option<String>,
 }
 
 /// Reads the installation again and again. What only grows is read on from where it was left.
@@ -78,6 +85,8 @@ pub(super) struct Feed {
     stream: BTreeMap<u64, StreamLine>,
     /// The plans of runs, each as of the checkpoint of this number.
     plans: HashMap<RunId, (u64, Option<Arc<StoredPlan>>)>,
+    queues: Queues,
+    me: Option<String>,
     looked_at: Option<RunId>,
 }
 
@@ -111,6 +120,8 @@ impl Feed {
             history: Tail::default(),
             stream: BTreeMap::new(),
             plans: HashMap::new(),
+            queues: Queues::default(),
+            me: None,
             looked_at: None,
         }
     }
@@ -125,12 +136,17 @@ impl Feed {
     ///
     /// Dropped, lines of the history may be missing from later snapshots.
     pub(super) async fn read(&mut self, looked_at: Option<RunId>) -> Result<Snapshot, Failure> {
+        if self.me.is_none() {
+            self.me = Some(self.from.my_name().await?);
+        }
         let mut runs = Vec::new();
         for (_position, run) in self.from.runs(&LIVE, first(MOST_RUNS)).await? {
             let nodes = self.from.nodes(run.id, first(MOST_ROWS)).await?;
             let plan = self.plan_of(&run).await;
+            let queue = self.queues.of(&*self.from, run.id).await?;
             runs.push(RunView {
                 plan,
+                queue,
                 goal: visible_line(&goal(&run).unwrap_or_default()),
                 nodes: nodes.into_iter().map(|(_position, node)| node).collect(),
                 run,
@@ -138,6 +154,7 @@ impl Feed {
         }
         let is_shown = |id: &RunId| runs.iter().any(|view| view.run.id == *id);
         self.plans.retain(|id, _| is_shown(id));
+        self.queues.retain(is_shown);
         if looked_at != self.looked_at {
             self.stream.clear();
             self.looked_at = looked_at;
@@ -149,6 +166,7 @@ impl Feed {
             interrupts: open(&*self.from).await?,
             history: self.history.lines.iter().rev().cloned().collect(),
             stream: self.stream.values().cloned().collect(),
+            me: self.me.clone(),
         })
     }
 
@@ -301,8 +319,15 @@ fn told(subject: &AuditSubject) -> String {
             format!("token of {}  {event}", holder.name)
         }
         AuditSubject::Message {
-            run, node, from, ..
-        } => format!("{run}/{node}  message from {}", from.name),
+            run,
+            node,
+            from,
+            event,
+            ..
+        } => match event {
+            MessageEvent::Sent => format!("{run}/{node}  message from {}", from.name),
+            MessageEvent::Withdrawn => format!("{run}/{node}  message taken back by {}", from.name),
+        },
     }
 }
 

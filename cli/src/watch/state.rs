@@ -13,6 +13,7 @@ use tui_input::Input;
 use super::action::{Action, Done};
 use super::draft::AnswerDraft;
 use super::modal::{Modal, PlanChange};
+use super::queue::TakenBack;
 use super::seen::Seen;
 use super::snapshot::{RunView, Snapshot};
 use crate::storage::is_owned;
@@ -115,6 +116,7 @@ pub(super) struct State {
     pub(super) rings: bool,
     /// What the terminal shows of what can be decided.
     pub(super) seen: Seen,
+    pub(super) taken_back: TakenBack,
 }
 
 impl State {
@@ -138,6 +140,7 @@ impl State {
             rung: 0,
             rings: false,
             seen: Seen::default(),
+            taken_back: TakenBack::default(),
         }
     }
 
@@ -237,6 +240,14 @@ impl State {
                     modal.change = PlanChange::Unseen;
                 }
                 self.warn(text);
+            }
+            Done::TakenBack { text, refused } => {
+                if !text.is_empty() {
+                    self.write_on(&text);
+                }
+                if let Some(refused) = refused {
+                    self.warn(refused);
+                }
             }
             Done::Told(text) => self.tell(text),
             Done::Refused(text) => {

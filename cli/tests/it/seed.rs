@@ -257,6 +257,7 @@ fn node(run: &Run, node: &str, kind: &str, activity: NodeActivity) -> NodeRow {
         takes_messages: !activity.is_final(),
         turn: 1,
         step: 2,
+        tokens: 0,
         since: Timestamp::now(),
     }
 }

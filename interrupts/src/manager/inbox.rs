@@ -16,7 +16,7 @@ use super::request::{StopKind, StopNote, StopRequest, Target};
 use super::tree::Reach;
 use crate::hooks::Moment;
 use crate::life::{Family, Interrupt, Scope, State, WithdrawCause};
-use crate::store::{ChangeError, Delivery, Filter, Page};
+use crate::store::{ChangeError, Delivery, Filter, MessageState, Page};
 
 const PAGE: u32 = 200;
 
@@ -318,6 +318,9 @@ impl Keeper {
             }
             for message in messages {
                 inbox.messages_after = message.position;
+                if matches!(message.state, MessageState::Withdrawn { .. }) {
+                    continue;
+                }
                 let deliveries = Arc::clone(&self.deliveries);
                 let bounds = self.shared.bounds(settings.times.delivery);
                 bounds

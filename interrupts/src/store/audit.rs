@@ -73,7 +73,7 @@ pub enum AuditSubject {
         /// Its digest: what the first row that stays follows.
         anchor: Digest,
     },
-    /// A message was accepted.
+    /// A message was accepted, or taken back.
     Message {
         /// Its run.
         run: RunId,
@@ -81,10 +81,13 @@ pub enum AuditSubject {
         node: NodeId,
         /// Its place among all messages.
         message: u64,
-        /// Who said it.
+        /// Who said it, or took it back.
         from: Actor,
         /// The digest of its text.
         text: Digest,
+        /// Which of both.
+        #[serde(default, skip_serializing_if = "MessageEvent::is_sent")]
+        event: MessageEvent,
     },
     /// A standing rule was made, was used, or ended.
     Rule {
@@ -120,6 +123,35 @@ pub enum AuditSubject {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
     },
+}
+
+/// What happened to a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageEvent {
+    /// It was accepted.
+    #[default]
+    Sent,
+    /// It was taken back before anybody read it.
+    Withdrawn,
+}
+
+impl MessageEvent {
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "this is how serde asks for it"
+    )]
+    const fn is_sent(&self) -> bool {
+        matches!(self, Self::Sent)
+    }
 }
 
 /// What happened to a standing rule.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::interrupt::Page;
+use super::run::RunError;
 use crate::life::{Actor, RunState};
 use crate::names::IdempotencyKey;
 
@@ -25,6 +26,34 @@ pub struct NewMessage {
     pub key: IdempotencyKey,
 }
 
+/// What became of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum MessageState {
+    /// Nobody has read it: it can be taken back.
+    #[default]
+    Waiting,
+    /// The owner of the run has taken it for the node's next turn.
+    Read {
+        /// When.
+        at: Timestamp,
+    },
+    /// It was taken back before anybody read it.
+    Withdrawn {
+        /// When.
+        at: Timestamp,
+        /// Who took it back.
+        by: Actor,
+    },
+}
+
+impl MessageState {
+    /// Whether nobody has read it and it can be taken back.
+    pub const fn is_waiting(&self) -> bool {
+        matches!(self, Self::Waiting)
+    }
+}
+
 /// A message that was accepted. Which turn has read it is said by the run's journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredMessage {
@@ -32,6 +61,9 @@ pub struct StoredMessage {
     pub position: u64,
     /// When it was accepted.
     pub at: Timestamp,
+    /// What became of it. What versions kept that knew of no states stands as waiting until its run goes on.
+    #[serde(default, skip_serializing_if = "MessageState::is_waiting")]
+    pub state: MessageState,
     /// The message.
     #[serde(flatten)]
     pub message: NewMessage,
@@ -87,6 +119,22 @@ pub enum MessageError {
         /// The key.
         key: IdempotencyKey,
     },
+    /// The run has no such message.
+    #[error("{run} has no message {message}")]
+    UnknownMessage {
+        /// The run.
+        run: RunId,
+        /// The message's place among all messages.
+        message: u64,
+    },
+    /// The message was read, so it cannot be taken back.
+    #[error("message {message} was read at {at}")]
+    AlreadyRead {
+        /// The message's place among all messages.
+        message: u64,
+        /// When it was read.
+        at: Timestamp,
+    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -116,4 +164,39 @@ pub trait Messages: Send + Sync {
     ///
     /// Safe: it only reads.
     async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
+
+    /// Takes a message back that nobody has read: no turn reads it from then on. One that was taken back before is
+    /// given as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`MessageError::UnknownMessage`], [`MessageError::AlreadyRead`], or a failure of the store.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was taken back or not. Safe to repeat.
+    async fn withdraw_message(
+        &self,
+        run: RunId,
+        message: u64,
+        by: Actor,
+    ) -> Result<StoredMessage, MessageError>;
+
+    /// Takes messages for a turn that is about to read them, by the run's owner in its epoch. Gives those that may
+    /// be read, in the order of `messages`: one that was taken back is missing, and cannot be taken back any more
+    /// once it is given here. One that was given before is given again, for its turn may not have been recorded.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`]; fenced where a newer owner has the run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, all were taken or none. Safe to repeat.
+    async fn read_messages(
+        &self,
+        run: RunId,
+        epoch: u64,
+        messages: &[u64],
+    ) -> Result<Vec<u64>, RunError>;
 }

@@ -63,6 +63,9 @@ pub struct NodeRow {
     pub turn: u32,
     /// The step of its run that it took last, from 1; 0 before its first.
     pub step: u32,
+    /// The tokens that its model calls have read and written, as far as the provider said.
+    #[serde(default)]
+    pub tokens: u64,
     /// Since when it does this, by the store's clock.
     pub since: Timestamp,
 }

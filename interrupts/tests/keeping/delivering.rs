@@ -220,6 +220,7 @@ async fn messages_reach_their_node_in_order_from_where_the_workflow_had_read() {
         takes_messages: true,
         turn: 1,
         step: 1,
+        tokens: 0,
         since: Timestamp::UNIX_EPOCH,
     };
     scene

@@ -176,6 +176,8 @@ ports! {
     Messages {
         fn send_message(message: NewMessage) -> Result<StoredMessage, MessageError>;
         fn messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
+        fn withdraw_message(run: RunId, message: u64, by: Actor) -> Result<StoredMessage, MessageError>;
+        fn read_messages(run: RunId, epoch: u64, messages: &[u64]) -> Result<Vec<u64>, RunError>;
     }
     StandingRules {
         fn put_rule(new: NewRule) -> Result<StandingRule, RuleError>;

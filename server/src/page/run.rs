@@ -1,6 +1,7 @@
 //! A run: its agents, what happened, how to stop it and how to go on.
 
 mod controls;
+mod messages;
 mod timeline;
 
 use agents::plan_execute::{StoredPlan, is_plan};
@@ -23,6 +24,7 @@ use crate::visible::visible;
 use crate::wire::{AgentView, RunView, TreeNode, kind_of, label, tree_of};
 
 pub(in crate::page) use controls::{message, resume, stop};
+pub(in crate::page) use messages::withdraw as withdraw_message;
 
 /// How many runs a page shows.
 const SHOWN: usize = 100;
@@ -109,7 +111,7 @@ async fn whole(
         @if let Some(problem) = problem { (banner(problem)) }
         div hx-ext="sse" sse-connect=(format!("/v1/events?run_id={}&named=1", run.id)) {
             div id="live" aria-live="polite" hx-get=(format!("/runs/{}/live", run.id)) hx-trigger=(OF_AGENTS) {
-                (parts(app, &run, agents).await?)
+                (parts(app, &run, agents, may).await?)
             }
             @if let Some(controls) = controls { (controls) }
             (controls::saved(&run, &checkpoints, may && !view.executing, may, now))
@@ -138,7 +140,8 @@ pub(super) async fn live(
     let parts = async {
         let run = app.run_named(&run).await?;
         let agents = agents_in(&app, run.id).await?;
-        parts(&app, &run, agents).await
+        let may = Right::Direct.is_of(caller.actor.role);
+        parts(&app, &run, agents, may).await
     };
     part(parts.await, &caller)
 }
@@ -163,7 +166,7 @@ fn part(made: Result<Markup, Problem>, caller: &Caller) -> Response {
     }
 }
 
-async fn parts(app: &App, run: &Run, agents: Vec<AgentView>) -> Result<Markup, Problem> {
+async fn parts(app: &App, run: &Run, agents: Vec<AgentView>, may: bool) -> Result<Markup, Problem> {
     let view = RunView::of(run, app.now());
     let tree = tree_of(run.id, agents);
     let query = InboxQuery {
@@ -193,6 +196,7 @@ async fn parts(app: &App, run: &Run, agents: Vec<AgentView>) -> Result<Markup, P
             @if tree.is_empty() { p { "None yet." } }
             (branch(&tree, &open))
         }
+        (messages::waiting(app, run, may).await?)
     })
 }
 
@@ -217,7 +221,7 @@ fn branch(nodes: &[TreeNode], open: &[Interrupt]) -> Markup {
             @let status = if asks.is_some() { "waiting_review" } else { &*node.agent.status };
             li data-testid="agent" data-state=(node.agent.status) {
                 strong { (label(&node.agent.agent_type)) } " " (state(status))
-                " " span.hint { (visible(&node.agent.node_id)) @if node.agent.current_step > 0 { ", step " (node.agent.current_step) } }
+                " " span.hint { (visible(&node.agent.node_id)) @if node.agent.current_step > 0 { ", step " (node.agent.current_step) } @if node.agent.tokens > 0 { ", " (node.agent.tokens) " tokens" } }
                 @if let Some(asks) = asks { " " a href=(format!("/review/{}", asks.id)) { (visible(&asks.reason)) } }
                 @if !node.children.is_empty() { (branch(&node.children, open)) }
             }

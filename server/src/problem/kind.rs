@@ -61,6 +61,8 @@ kinds! {
     RunNotFound => NOT_FOUND, "run-not-found", "There is no such run";
     /// There is no such standing rule.
     RuleNotFound => NOT_FOUND, "rule-not-found", "There is no such rule";
+    /// The agent has no such message.
+    MessageNotFound => NOT_FOUND, "message-not-found", "There is no such message";
     /// No interrupt came of an event.
     EventNotFound => NOT_FOUND, "event-not-found", "There is no such event";
     /// The resource has no such method.
@@ -81,6 +83,8 @@ kinds! {
     Claimed => CONFLICT, "claimed", "Somebody else looks at it";
     /// A user's interrupt goes first.
     Held => CONFLICT, "held", "Another interrupt goes first";
+    /// The message was read, and cannot be taken back.
+    AlreadyRead => CONFLICT, "already-read", "The message was read";
     /// It cannot be cancelled any more.
     NotCancelable => CONFLICT, "not-cancelable", "It cannot be cancelled any more";
     /// The name belongs to another run.

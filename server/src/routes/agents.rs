@@ -7,15 +7,15 @@ use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interrupts::life::{Family, Scope, State as InterruptState};
-use interrupts::store::{Filter, MessageError, NewMessage, Page};
+use interrupts::store::{Filter, Page};
 use routing_core::{InterruptType, NodeId, RunId, StopMode};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::{RequestKey, listed};
-use crate::access::{Directs, Reads, Requests};
-use crate::acting::{StopOrder, Stopped, message_key, stop};
+use crate::access::{Reads, Requests};
+use crate::acting::{StopOrder, Stopped, stop};
 use crate::address::find_agent;
 use crate::app::App;
 use crate::body::StrictJson;
@@ -210,85 +210,4 @@ pub(super) fn stopped_response(app: &App, stopped: &Stopped) -> Response {
     let location = [(header::LOCATION, format!("/v1/interrupts/{}", interrupt.id))];
     let view = InterruptView::of(interrupt, app.now());
     (status, location, Json(view)).into_response()
-}
-
-/// A message to an agent.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct MessageBody {
-    /// What it says.
-    #[schema(min_length = 1)]
-    text: String,
-}
-
-/// A message that was accepted.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct MessageView {
-    /// Its place among all messages.
-    message: u64,
-    /// When it was accepted.
-    at: String,
-    /// The agent.
-    agent_id: String,
-}
-
-/// Sends an agent a message, which it reads at the start of its next turn.
-#[utoipa::path(post, path = "/v1/agents/{agent_id}/messages", request_body = MessageBody,
-    params(("agent_id" = String, Path), ("Idempotency-Key" = Option<String>, Header)),
-    extensions(("x-right" = json!("direct"))), responses((status = 202, body = MessageView)))]
-pub(crate) async fn send(
-    State(app): State<App>,
-    Directs(caller): Directs,
-    RequestKey(key): RequestKey,
-    Segment(agent): Segment,
-    StrictJson(body): StrictJson<MessageBody>,
-) -> Result<Response, Problem> {
-    let found = find_agent(&app, &agent).await?;
-    if body.text.trim().is_empty() {
-        return Err(Problem::new(
-            Kind::Shape,
-            "$.text: the message is empty",
-            "say something",
-        ));
-    }
-    let message = NewMessage {
-        run: found.run.id,
-        node: found.node.node.clone(),
-        text: body.text,
-        from: caller.actor.clone(),
-        key: message_key(&caller, key.as_deref())?,
-    };
-    let sent = app.store().send_message(message).await;
-    let sent = sent.map_err(|error| unsent(&error))?;
-    app.wake(&found.run);
-    let view = MessageView {
-        message: sent.position,
-        at: sent.at.to_string(),
-        agent_id: found.address().to_string(),
-    };
-    Ok((StatusCode::ACCEPTED, Json(view)).into_response())
-}
-
-/// The problem that a refused message is.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the rest of these errors, which may become more, is told in the same way"
-)]
-fn unsent(error: &MessageError) -> Problem {
-    let (kind, hint) = match error {
-        MessageError::Store(error) => return of_store(error),
-        MessageError::UnknownRun { .. } => (Kind::RunNotFound, "`irq ps --all` lists the runs"),
-        MessageError::RunEnded { .. } => (Kind::RunFinished, "start a new run"),
-        MessageError::UnknownNode { .. } => (Kind::AgentNotFound, "`irq ps` lists the agents"),
-        MessageError::NodeEnded { .. } => {
-            (Kind::RunFinished, "send it to an agent that still works")
-        }
-        MessageError::TooLarge { .. } => (Kind::TooLarge, "send less; name a file instead"),
-        MessageError::OtherContent { .. } => (
-            Kind::IdempotencyConflict,
-            "use another key for another message",
-        ),
-        _ => (Kind::NotInState, "read the agent to see where it stands"),
-    };
-    Problem::new(kind, error.to_string(), hint)
 }

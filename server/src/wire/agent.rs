@@ -32,6 +32,8 @@ pub(crate) struct AgentView {
     pub(crate) current_step: u32,
     /// How many answers it was asked for.
     pub(crate) turn: u32,
+    /// The tokens that its model calls have read and written, as far as the provider said.
+    pub(crate) tokens: u64,
     /// Whether a message or an event can reach it.
     pub(crate) takes_messages: bool,
     /// Its open interrupts.
@@ -78,6 +80,7 @@ impl AgentView {
             since: row.since.to_string(),
             current_step: row.step,
             turn: row.turn,
+            tokens: row.tokens,
             takes_messages: row.takes_messages,
             open_interrupts,
             can_route_to: routes_of_program(),

@@ -209,6 +209,12 @@ impl House {
             .json(body)
     }
 
+    pub(crate) fn delete(&self, role: &str, path: &str) -> RequestBuilder {
+        self.client
+            .delete(self.url(path))
+            .bearer_auth(&self.tokens[role])
+    }
+
     /// What is read at a path.
     pub(crate) async fn read(&self, path: &str) -> Value {
         let response = self.get("viewer", path).send().await.unwrap();

@@ -9,6 +9,7 @@ mod decisions;
 mod feed;
 mod house;
 mod listed;
+mod messages;
 mod page;
 mod page_lists;
 mod plan_changes;

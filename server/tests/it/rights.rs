@@ -60,6 +60,7 @@ async fn every_operation_lets_in_the_roles_that_its_description_names_and_no_oth
         ("interrupt_id", asked.id.to_string()),
         ("event_id", "evt-1".to_owned()),
         ("rule_id", "rul_00000000000000000000000000000000".to_owned()),
+        ("message", "1".to_owned()),
         ("token_id", "0000000000000000".to_owned()),
     ];
     let operations = operations(&api, &gaps);

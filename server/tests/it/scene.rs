@@ -54,6 +54,7 @@ pub(crate) fn node(run: RunId, id: &str, kind: &str) -> NodeRow {
         takes_messages: true,
         turn: 1,
         step: 1,
+        tokens: 0,
         since: Timestamp::UNIX_EPOCH,
     }
 }

@@ -1,13 +1,14 @@
 //! The ports of nodes and of messages to them.
 
 use async_trait::async_trait;
+use interrupts::life::Actor;
 use interrupts::store::{
     MessageError, Messages, NewMessage, NodeRow, Nodes, Page, RunError, StoreError, StoredMessage,
 };
 use routing_core::{NodeId, RunId};
 
 use super::Adapter;
-use crate::operation::{PutNodes, SendMessage};
+use crate::operation::{PutNodes, ReadMessages, SendMessage, WithdrawMessage};
 use crate::query::Backend;
 
 #[async_trait]
@@ -38,4 +39,51 @@ impl<B: Backend> Messages for Adapter<B> {
     async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError> {
         self.backend.messages(run, page).await
     }
+
+    async fn withdraw_message(
+        &self,
+        run: RunId,
+        message: u64,
+        by: Actor,
+    ) -> Result<StoredMessage, MessageError> {
+        let found = message_at(&self.backend, run, message).await?;
+        let unknown = MessageError::UnknownMessage { run, message };
+        let key = found.ok_or(unknown)?.message.key;
+        let operation = WithdrawMessage {
+            key,
+            message,
+            run,
+            by,
+        };
+        self.backend.execute(operation).await
+    }
+
+    async fn read_messages(
+        &self,
+        run: RunId,
+        epoch: u64,
+        messages: &[u64],
+    ) -> Result<Vec<u64>, RunError> {
+        // Messages are kept by their keys. What is found here is looked at again in the transaction.
+        let mut keys = Vec::new();
+        for message in messages {
+            let found = message_at(&self.backend, run, *message).await?;
+            keys.extend(found.map(|stored| stored.message.key));
+        }
+        let operation = ReadMessages { run, epoch, keys };
+        self.backend.execute(operation).await
+    }
+}
+
+/// The message of a run at this place among all.
+async fn message_at<B: Backend>(
+    backend: &B,
+    run: RunId,
+    position: u64,
+) -> Result<Option<StoredMessage>, StoreError> {
+    let Some(after) = position.checked_sub(1) else {
+        return Ok(None);
+    };
+    let found = backend.messages(run, Page { after, limit: 1 }).await?;
+    Ok(found.into_iter().find(|it| it.position == position))
 }

@@ -1,8 +1,14 @@
 //! Messages to nodes.
 
-use interrupts::Digest;
-use interrupts::store::{AuditSubject, MessageError, NewMessage, Notification, StoredMessage};
+use interrupts::life::Actor;
+use interrupts::store::{
+    AuditSubject, MessageError, MessageEvent, MessageState, NewMessage, Notification, RunError,
+    StoredMessage,
+};
+use interrupts::{Digest, IdempotencyKey};
+use routing_core::RunId;
 
+use super::run::check_epoch;
 use super::{Halt, Operation};
 use crate::tables::Tables;
 
@@ -41,6 +47,7 @@ impl Operation for SendMessage {
         let stored = StoredMessage {
             position: heads.messages,
             at: tables.now,
+            state: MessageState::Waiting,
             message: message.clone(),
         };
         tables.heads.put((), heads);
@@ -50,6 +57,7 @@ impl Operation for SendMessage {
             message: stored.position,
             from: message.from.clone(),
             text: Digest::of(message.text.as_bytes()),
+            event: MessageEvent::Sent,
         })?;
         tables.tell(Notification::Message {
             run: message.run,
@@ -92,5 +100,94 @@ impl SendMessage {
         } else {
             Err(Halt::Refused(MessageError::TooLarge { given, most }))
         }
+    }
+}
+
+/// Takes a message back that nobody has read.
+pub(crate) struct WithdrawMessage {
+    pub(crate) key: IdempotencyKey,
+    pub(crate) message: u64,
+    pub(crate) run: RunId,
+    pub(crate) by: Actor,
+}
+
+impl Operation for WithdrawMessage {
+    type Output = StoredMessage;
+    type Error = MessageError;
+
+    fn want(&self, tables: &mut Tables) {
+        tables.heads.want(&());
+        tables.messages.want(&self.key);
+    }
+
+    fn run(&self, tables: &mut Tables) -> Result<StoredMessage, Halt<MessageError>> {
+        let message = self.message;
+        let Some(mut stored) = tables.messages.get(&self.key)?.cloned() else {
+            // It was purged with its run.
+            let run = self.run;
+            return Err(Halt::Refused(MessageError::UnknownMessage { run, message }));
+        };
+        match stored.state {
+            MessageState::Withdrawn { .. } => return Ok(stored),
+            MessageState::Waiting => {}
+            MessageState::Read { at } => {
+                return Err(Halt::Refused(MessageError::AlreadyRead { message, at }));
+            }
+        }
+        stored.state = MessageState::Withdrawn {
+            at: tables.now,
+            by: self.by.clone(),
+        };
+        tables.audit(AuditSubject::Message {
+            run: stored.message.run,
+            node: stored.message.node.clone(),
+            message,
+            from: self.by.clone(),
+            text: Digest::of(stored.message.text.as_bytes()),
+            event: MessageEvent::Withdrawn,
+        })?;
+        tables.messages.put(self.key.clone(), stored.clone());
+        Ok(stored)
+    }
+}
+
+/// Takes messages for a turn that is about to read them.
+pub(crate) struct ReadMessages {
+    pub(crate) run: RunId,
+    pub(crate) epoch: u64,
+    pub(crate) keys: Vec<IdempotencyKey>,
+}
+
+impl Operation for ReadMessages {
+    type Output = Vec<u64>;
+    type Error = RunError;
+
+    fn want(&self, tables: &mut Tables) {
+        tables.runs.want(&self.run);
+        for key in &self.keys {
+            tables.messages.want(key);
+        }
+    }
+
+    fn run(&self, tables: &mut Tables) -> Result<Vec<u64>, Halt<RunError>> {
+        let Some(row) = tables.runs.get(&self.run)? else {
+            return Err(Halt::Refused(RunError::Unknown { run: self.run }));
+        };
+        check_epoch(&row.run, self.epoch)?;
+        let mut read = Vec::new();
+        for key in &self.keys {
+            let Some(mut stored) = tables.messages.get(key)?.cloned() else {
+                continue;
+            };
+            if matches!(stored.state, MessageState::Withdrawn { .. }) {
+                continue;
+            }
+            read.push(stored.position);
+            if stored.state.is_waiting() {
+                stored.state = MessageState::Read { at: tables.now };
+                tables.messages.put(key.clone(), stored);
+            }
+        }
+        Ok(read)
     }
 }

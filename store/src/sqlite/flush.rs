@@ -27,7 +27,8 @@ const RUNS: &str = "INSERT INTO runs (position, id, alias, state, body) VALUES (
     ON CONFLICT (position) DO UPDATE SET state = excluded.state, body = excluded.body";
 const NODES: &str = "INSERT INTO nodes (position, id, run, body) VALUES (?, ?, ?, ?) \
     ON CONFLICT (position) DO UPDATE SET body = excluded.body";
-const MESSAGES: &str = "INSERT INTO messages (position, key, run, body) VALUES (?, ?, ?, ?)";
+const MESSAGES: &str = "INSERT INTO messages (position, key, run, body) VALUES (?, ?, ?, ?) \
+    ON CONFLICT (position) DO UPDATE SET body = excluded.body";
 const TOKENS: &str = "INSERT INTO tokens (position, digest, body) VALUES (?, ?, ?) \
     ON CONFLICT (position) DO UPDATE SET body = excluded.body";
 const RULES: &str = "INSERT INTO rules (position, id, matter, run, live, expires_at, body) \
@@ -135,12 +136,12 @@ fn runs(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         connection,
         MESSAGES,
         tables.messages.dirty(),
-        |sql, (key, row, _rest)| {
+        |sql, (key, row, rest)| {
             sql.execute((
                 position(row.position)?,
                 key.as_str(),
                 row.message.run.to_string(),
-                json(row)?,
+                body(row, rest)?,
             ))
             .map_err(store_error)
         },

@@ -64,7 +64,8 @@ impl Backend for Sqlite {
         let after = position(page.after)?;
         let node = filter.node.as_ref().map(ToString::to_string);
         let states = list(filter.states.iter().map(|state| state.name()));
-        // Two statements, so that each has its index.
+        let only_live = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_live());
+        // Three statements, so that each has its index.
         match filter.run {
             Some(run) => {
                 let sql = "SELECT position, body FROM interrupts \
@@ -73,6 +74,14 @@ impl Backend for Sqlite {
                      ORDER BY position LIMIT ?5";
                 let values = (run.to_string(), after, node, states, page.limit);
                 self.rows(sql, values, numbered).await
+            }
+            None if only_live => {
+                let sql = "SELECT position, body FROM interrupts INDEXED BY interrupts_live \
+                     WHERE live = 1 AND position > ?1 AND (?2 IS NULL OR node = ?2) \
+                     AND state IN (SELECT value FROM json_each(?3)) \
+                     ORDER BY position LIMIT ?4";
+                self.rows(sql, (after, node, states, page.limit), numbered)
+                    .await
             }
             None => {
                 let sql = "SELECT position, body FROM interrupts \

@@ -13,6 +13,7 @@ mod forking;
 mod golden;
 mod history;
 mod listing;
+mod messages;
 mod model;
 mod nodes;
 mod opening;
@@ -91,6 +92,9 @@ conformance! {
         only_the_owner_of_a_run_writes_its_nodes,
         a_message_is_accepted_once_told_and_audited,
         a_message_that_nobody_will_read_is_refused;
+    messages:
+        a_message_is_taken_back_until_it_is_read_and_not_after_that,
+        a_message_is_found_in_its_run_alone_and_read_by_the_runs_owner;
     tokens:
         a_token_holds_until_its_time_or_until_it_is_revoked,
         a_token_that_is_kept_again_stays_as_it_is,

@@ -21,6 +21,7 @@ pub(crate) fn node(run: &Run, name: &str, activity: NodeActivity) -> NodeRow {
         takes_messages: true,
         turn: 0,
         step: 0,
+        tokens: 0,
         since: Timestamp::UNIX_EPOCH,
     }
 }

@@ -96,6 +96,10 @@ impl Scene<SqliteStore> {
 }
 
 impl<S> Scene<S> {
+    pub(crate) fn now(&self) -> Timestamp {
+        *self.clock.now.lock().unwrap()
+    }
+
     pub(crate) fn wait(&self, seconds: i64) {
         let mut now = self.clock.now.lock().unwrap();
         *now += SignedDuration::from_secs(seconds);

@@ -35,6 +35,8 @@ pub(super) struct Past {
     pub(super) steps: u32,
     /// What the recorded answers cost.
     pub(super) usage: TokenUsage,
+    /// The tokens of each node's part of it.
+    pub(super) tokens: HashMap<NodeId, u64>,
     /// The letters that were read.
     pub(super) read: Vec<Origin>,
     /// The interrupts of the run's own nodes.
@@ -45,6 +47,17 @@ pub(super) struct Past {
 }
 
 impl Past {
+    /// A node used this much.
+    fn used(&mut self, node: &NodeId, usage: TokenUsage) {
+        self.usage = self.usage.plus(usage);
+        match self.tokens.get_mut(node) {
+            Some(sum) => *sum = sum.saturating_add(usage.total()),
+            None => {
+                self.tokens.insert(node.clone(), usage.total());
+            }
+        }
+    }
+
     /// A flow came this far.
     fn reach(&mut self, place: &FlowPlace) {
         // A worker's flow began after the turn of the run's own flow that its place names.
@@ -117,7 +130,7 @@ impl RunJournal {
                 let intent: CallIntent = read(&place, &content)?;
                 if let Some(result) = &entry.result {
                     let result: CallResult = read(&place, &result.content)?;
-                    past.usage = past.usage.plus(result.usage);
+                    past.used(&node, result.usage);
                 }
                 let is_answered = entry.result.is_some();
                 past.tries.saw_call(&place, &node, &intent, is_answered);
@@ -137,7 +150,7 @@ impl RunJournal {
                 let intent: AttemptIntent = read(&place, &content)?;
                 if let Some(result) = &entry.result {
                     let end: AttemptEnd = read(&place, &result.content)?;
-                    past.usage = past.usage.plus(end.usage());
+                    past.used(&node, end.usage());
                 }
                 past.tries.saw_attempt(&intent, entry.result.is_some());
             }

@@ -100,7 +100,7 @@ impl Driver {
         let (_standing, checkpoint) = record.open().await?;
         self.checkpoints.go_on_from(checkpoint);
         journal.load().await?;
-        self.model.add(journal.usage());
+        self.model.add(journal.usage(), &journal.tokens());
         if let Some(id) = checkpoint
             && let Some((standing, settled)) = read_standing(&journal, id).await?
         {

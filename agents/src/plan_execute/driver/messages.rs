@@ -62,13 +62,20 @@ impl Driver {
                 after: self.standing.read,
                 limit: PAGE,
             };
-            let store = self.journal.record.store();
+            let record = &self.journal.record;
+            let store = record.store();
             let found = store.messages(self.run, page).await?;
             let Some(last) = found.last() else {
                 return Ok(texts);
             };
             self.standing.read = last.position;
-            texts.extend(found.into_iter().map(|stored| stored.message.text));
+            // From here on they cannot be taken back. What was taken back before is not read.
+            let places: Vec<u64> = found.iter().map(|stored| stored.position).collect();
+            let epoch = record.epoch()?;
+            let read = store.read_messages(self.run, epoch, &places).await?;
+            let found = found.into_iter();
+            let read = found.filter(|stored| read.contains(&stored.position));
+            texts.extend(read.map(|stored| stored.message.text));
         }
     }
 }

@@ -73,11 +73,10 @@ impl Driver {
         for (node, (kind, does, step)) in now {
             // The number of the last step is the one's alone who took it.
             let counts = node == self.root || does == NodeActivity::Running;
-            let is_known = self
-                .told
-                .told
-                .get(&node)
-                .is_some_and(|told| told.activity == does && (told.step == step || !counts));
+            let is_known = self.told.told.get(&node).is_some_and(|told| {
+                let stands = told.activity == does && (told.step == step || !counts);
+                stands && told.tokens == self.model.tokens_of(&node)
+            });
             if is_known {
                 continue;
             }
@@ -117,6 +116,7 @@ impl Driver {
     ) -> Result<NodeRow, KeepError> {
         Ok(NodeRow {
             run: self.run,
+            tokens: self.model.tokens_of(&node),
             node,
             kind: KindName::new(kind)?,
             activity,

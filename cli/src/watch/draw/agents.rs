@@ -151,6 +151,10 @@ fn node_line(view: &RunView, node: &NodeRow, state: &State, look: Look) -> Line<
     if node.step > 0 {
         spans.push(Span::styled(format!("  step {}", node.step), look.faint()));
     }
+    if node.tokens > 0 {
+        let tokens = format!("  {} tokens", counted(node.tokens));
+        spans.push(Span::styled(tokens, look.faint()));
+    }
     if !node.activity.is_final() {
         let since = age(node.since, state.now);
         spans.push(Span::styled(format!("  {since}"), look.faint()));
@@ -160,6 +164,16 @@ fn node_line(view: &RunView, node: &NodeRow, state: &State, look: Look) -> Line<
         spans.push(Span::styled(why, look.waiting()));
     }
     Line::from(spans)
+}
+
+/// A count in few characters: 950, 1.2k, 35k, 2.1M.
+fn counted(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..10_000 => format!("{}.{}k", count / 1_000, count % 1_000 / 100),
+        10_000..1_000_000 => format!("{}k", count / 1_000),
+        _ => format!("{}.{}M", count / 1_000_000, count % 1_000_000 / 100_000),
+    }
 }
 
 fn mark(activity: NodeActivity, look: Look) -> (&'static str, Style) {

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::{Look, draw_text};
 use crate::watch::state::State;
 
-const KEYS: [(&str, &str); 28] = [
+const KEYS: [(&str, &str); 29] = [
     (
         "Esc",
         "interrupt the agent or run that is marked, and say how it goes on; closes what is open",
@@ -26,6 +26,10 @@ const KEYS: [(&str, &str); 28] = [
     (
         "Ctrl+Enter",
         "while writing: interrupt the agent, and let it go on with the message; so does Alt+Enter",
+    ),
+    (
+        "↑",
+        "while writing: take the last message back that the agent has not read, and write on",
     ),
     ("1 2 3 ?", "agents, inbox, history, this page"),
     ("Enter", "open what is marked"),

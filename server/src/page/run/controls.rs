@@ -16,7 +16,8 @@ use crate::body::FormFields;
 use crate::page::layout::time;
 use crate::page::visitor::Visitor;
 use crate::parameters::{Segment, wrong};
-use crate::problem::{Kind, Problem};
+use crate::problem::Problem;
+use crate::routes::unsent;
 use crate::visible::visible;
 use crate::wire::{AgentView, label};
 
@@ -233,13 +234,18 @@ async fn sent(
         key: message_key(caller, None)?,
     };
     let sent = app.store().send_message(message).await;
-    sent.map_err(|error| Problem::new(Kind::NotInState, error.to_string(), "read the run again"))?;
+    sent.map_err(|error| unsent(&error))?;
     app.wake(&agent.run);
     Ok(run.to_owned())
 }
 
 /// Back to the run, or the run with what went wrong.
-async fn back(app: &App, caller: &Caller, run: &str, outcome: Result<String, Problem>) -> Response {
+pub(super) async fn back(
+    app: &App,
+    caller: &Caller,
+    run: &str,
+    outcome: Result<String, Problem>,
+) -> Response {
     match outcome {
         Ok(run) => Redirect::to(&format!("/runs/{run}")).into_response(),
         Err(problem) => shown(app, caller, run, Some(&problem)).await,

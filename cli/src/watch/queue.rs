@@ -1,0 +1,132 @@
+//! What waits to be read by an agent: messages that were sent and can still be taken back.
+
+use std::collections::{HashMap, HashSet};
+
+use interrupts::store::{Page, StoredMessage};
+use routing_core::{NodeId, RunId};
+
+use super::action::Action;
+use super::state::State;
+use crate::exit::Failure;
+use crate::installation::Installation;
+
+/// How many messages are read together.
+const PAGE: u32 = 500;
+
+/// The messages of runs that nobody has read, read on from the first of them each time.
+#[derive(Debug, Default)]
+pub(super) struct Queues {
+    /// For each run, after which message its first unread one can come.
+    after: HashMap<RunId, u64>,
+}
+
+impl Queues {
+    /// The messages of a run that wait.
+    ///
+    /// # Errors
+    ///
+    /// Where the installation cannot be read.
+    pub(super) async fn of(
+        &mut self,
+        from: &dyn Installation,
+        run: RunId,
+    ) -> Result<Vec<StoredMessage>, Failure> {
+        let mut after = self.after.get(&run).copied().unwrap_or(0);
+        let mut waiting: Vec<StoredMessage> = Vec::new();
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = from.messages(run, page).await?;
+            let Some(last) = found.last() else { break };
+            after = last.position;
+            let is_last = found.len() < PAGE as usize;
+            waiting.extend(found.into_iter().filter(|it| it.state.is_waiting()));
+            if is_last {
+                break;
+            }
+        }
+        let first = waiting
+            .first()
+            .map(|first| first.position.saturating_sub(1));
+        self.after.insert(run, first.unwrap_or(after));
+        Ok(waiting)
+    }
+
+    /// Forgets the runs that are shown no more.
+    pub(super) fn retain(&mut self, is_shown: impl Fn(&RunId) -> bool) {
+        self.after.retain(|run, _after| is_shown(run));
+    }
+}
+
+/// The messages that were taken back from here. One is taken back once, however late the screens learn of it.
+#[derive(Debug, Default)]
+pub(super) struct TakenBack {
+    messages: HashSet<u64>,
+}
+
+impl State {
+    /// What waits for an agent; for all agents of its run where none is named.
+    fn waiting_for(&self, run: RunId, node: Option<&NodeId>) -> Vec<&StoredMessage> {
+        let view = self.snapshot.run(run);
+        let waiting = view.map_or(&[][..], |view| &view.queue);
+        let is_for = |message: &&StoredMessage| {
+            node.is_none_or(|node| message.message.node == *node)
+                && !self.taken_back.messages.contains(&message.position)
+        };
+        waiting.iter().filter(is_for).collect()
+    }
+
+    /// What waits for the agent that is marked.
+    pub(super) fn queue(&self) -> Vec<&StoredMessage> {
+        match self.focused() {
+            Some((run, Some(node))) => self.waiting_for(run, Some(&node)),
+            Some((_, None)) | None => Vec::new(),
+        }
+    }
+
+    /// Whether a message was sent by whoever sits here.
+    pub(super) fn is_mine(&self, message: &StoredMessage) -> bool {
+        self.snapshot.me.as_deref() == Some(message.message.from.name.as_str())
+    }
+
+    /// Takes the newest of one's own messages to the marked agent back, to be written on.
+    pub(super) fn edit_queue(&mut self) -> Vec<Action> {
+        let queue = self.queue();
+        let newest = queue.into_iter().rev().find(|it| self.is_mine(it)).cloned();
+        match newest {
+            Some(message) => self.take_back(vec![message]),
+            None => {
+                self.tell("Nothing that you wrote waits here.");
+                Vec::new()
+            }
+        }
+    }
+
+    /// Takes all of one's own messages back that an interrupted agent has not read.
+    pub(super) fn empty_queue(&mut self, run: RunId, node: Option<&NodeId>) -> Vec<Action> {
+        let waiting = self.waiting_for(run, node).into_iter();
+        let mine = waiting.filter(|it| self.is_mine(it)).cloned().collect();
+        self.take_back(mine)
+    }
+
+    fn take_back(&mut self, messages: Vec<StoredMessage>) -> Vec<Action> {
+        if messages.is_empty() {
+            return Vec::new();
+        }
+        let places = messages.iter().map(|message| message.position);
+        self.taken_back.messages.extend(places);
+        vec![Action::TakeBack { messages }]
+    }
+
+    /// What was taken back goes before what is being written.
+    pub(super) fn write_on(&mut self, text: &str) {
+        let draft = self.composer.value();
+        let whole = if draft.is_empty() {
+            text.to_owned()
+        } else {
+            format!("{text} {draft}")
+        };
+        self.composer = whole.into();
+        // While a window is open, its keys are not for the draft.
+        self.is_composing = self.overlay.is_none();
+    }
+}

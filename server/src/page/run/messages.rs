@@ -1,0 +1,77 @@
+//! The messages that nobody has read yet, and taking them back.
+
+use axum::extract::State;
+use axum::response::Response;
+use interrupts::store::{Page, Run, StoredMessage};
+use maud::{Markup, html};
+
+use super::controls::back;
+use crate::access::{Caller, Right};
+use crate::app::App;
+use crate::page::layout::time;
+use crate::page::visitor::Visitor;
+use crate::parameters::{Segments, wrong};
+use crate::problem::{Problem, of_store};
+use crate::routes::unsent;
+use crate::visible::visible;
+
+/// How many messages are read together.
+const PAGE: u32 = 500;
+
+/// The messages of a run that nobody has read, with what takes them back for those who may.
+pub(super) async fn waiting(app: &App, run: &Run, may: bool) -> Result<Markup, Problem> {
+    let waiting = unread(app, run).await?;
+    let now = app.now();
+    Ok(html! {
+        @if !waiting.is_empty() {
+            section aria-labelledby="unread" { h2 id="unread" { "Messages not read yet" }
+                ul.checkpoints { @for message in &waiting {
+                    li data-testid="message" {
+                        span { q { (visible(&message.message.text)) } " to " (visible(message.message.node.as_str())) ", from " (visible(message.message.from.name.as_str())) ", " (time(message.at, now)) }
+                        @if may {
+                            form method="post" action=(format!("/runs/{}/messages/{}/withdraw", run.id, message.position)) {
+                                button.quiet type="submit" aria-label=(format!("Take message {} back", message.position)) { "Take it back" }
+                            }
+                        }
+                    }
+                } }
+            }
+        }
+    })
+}
+
+async fn unread(app: &App, run: &Run) -> Result<Vec<StoredMessage>, Problem> {
+    let (mut after, mut waiting) = (0, Vec::new());
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = app.store().messages(run.id, page).await;
+        let found = found.map_err(|error| of_store(&error))?;
+        let Some(last) = found.last() else {
+            return Ok(waiting);
+        };
+        after = last.position;
+        waiting.extend(found.into_iter().filter(|it| it.state.is_waiting()));
+    }
+}
+
+/// Takes a message back by its button.
+pub(in crate::page) async fn withdraw(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segments(run, message): Segments,
+) -> Response {
+    let outcome = withdrawn(&app, &caller, &run, &message).await;
+    back(&app, &caller, &run, outcome.map(|()| run.clone())).await
+}
+
+async fn withdrawn(app: &App, caller: &Caller, run: &str, message: &str) -> Result<(), Problem> {
+    Right::Direct.demand(caller)?;
+    let run = app.run_named(run).await?;
+    let number = message
+        .parse()
+        .map_err(|_error| wrong("message", "a message is named by its number"))?;
+    let by = caller.actor.clone();
+    let withdrawn = app.store().withdraw_message(run.id, number, by).await;
+    withdrawn.map_err(|error| unsent(&error))?;
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Messages to agents: sent, looked at, taken back while nobody has read them.
+
+use axum::Json;
+use axum::extract::{OriginalUri, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use interrupts::store::{MessageError, NewMessage, Page, StoredMessage};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::list::{RequestKey, listed};
+use crate::access::{Directs, Reads};
+use crate::acting::message_key;
+use crate::address::find_agent;
+use crate::app::App;
+use crate::body::StrictJson;
+use crate::parameters::{Parameters, Segment, Segments, page, wrong};
+use crate::problem::{Kind, Problem, of_store};
+use crate::wire::{MessagePage, MessageStateName, MessageView};
+
+/// A message to an agent.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MessageBody {
+    /// What it says.
+    #[schema(min_length = 1)]
+    text: String,
+}
+
+/// A message that was accepted.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SentView {
+    /// Its place among all messages.
+    message: u64,
+    /// When it was accepted.
+    at: String,
+    /// The agent.
+    agent_id: String,
+}
+
+/// Sends an agent a message, which it reads at the start of its next turn.
+#[utoipa::path(post, path = "/v1/agents/{agent_id}/messages", request_body = MessageBody,
+    params(("agent_id" = String, Path), ("Idempotency-Key" = Option<String>, Header)),
+    extensions(("x-right" = json!("direct"))), responses((status = 202, body = SentView)))]
+pub(crate) async fn send(
+    State(app): State<App>,
+    Directs(caller): Directs,
+    RequestKey(key): RequestKey,
+    Segment(agent): Segment,
+    StrictJson(body): StrictJson<MessageBody>,
+) -> Result<Response, Problem> {
+    let found = find_agent(&app, &agent).await?;
+    if body.text.trim().is_empty() {
+        return Err(Problem::new(
+            Kind::Shape,
+            "$.text: the message is empty",
+            "say something",
+        ));
+    }
+    let message = NewMessage {
+        run: found.run.id,
+        node: found.node.node.clone(),
+        text: body.text,
+        from: caller.actor.clone(),
+        key: message_key(&caller, key.as_deref())?,
+    };
+    let sent = app.store().send_message(message).await;
+    let sent = sent.map_err(|error| unsent(&error))?;
+    app.wake(&found.run);
+    let view = SentView {
+        message: sent.position,
+        at: sent.at.to_string(),
+        agent_id: found.address().to_string(),
+    };
+    Ok((StatusCode::ACCEPTED, Json(view)).into_response())
+}
+
+/// Which messages.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MessageQuery {
+    /// Only those of which this became.
+    state: Option<MessageStateName>,
+    /// Where a part before ended.
+    cursor: Option<String>,
+    /// The most entries, 1 to 500.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+}
+
+/// The messages to an agent, in the order in which they were sent.
+#[utoipa::path(get, path = "/v1/agents/{agent_id}/messages", params(("agent_id" = String, Path), MessageQuery),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = MessagePage)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Reads(_caller): Reads,
+    OriginalUri(uri): OriginalUri,
+    Segment(agent): Segment,
+    Parameters(query): Parameters<MessageQuery>,
+) -> Result<Response, Problem> {
+    let found = find_agent(&app, &agent).await?;
+    let mut page = page(query.cursor.as_deref(), query.limit)?;
+    let (mut messages, mut next_cursor) = (Vec::new(), None);
+    'pages: loop {
+        let rows = app.store().messages(found.run.id, page).await;
+        let rows = rows.map_err(|error| of_store(&error))?;
+        let full = rows.len() == page.limit as usize;
+        for row in rows {
+            page.after = row.position;
+            let view = MessageView::of(&row);
+            let fits = query.state.is_none_or(|state| state == view.state);
+            if fits && row.message.node == found.node.node {
+                messages.push(view);
+            }
+            if messages.len() == page.limit as usize {
+                next_cursor = Some(row.position.to_string());
+                break 'pages;
+            }
+        }
+        if !full {
+            break;
+        }
+    }
+    let cursor = next_cursor.clone();
+    let body = MessagePage {
+        messages,
+        next_cursor,
+    };
+    Ok(listed(&uri, cursor.as_deref(), body))
+}
+
+/// Takes a message back that its agent has not read: no turn reads it from then on. One that was taken back before
+/// is given as it is.
+#[utoipa::path(delete, path = "/v1/agents/{agent_id}/messages/{message}",
+    params(("agent_id" = String, Path), ("message" = u64, Path)),
+    extensions(("x-right" = json!("direct"))), responses((status = 200, body = MessageView)))]
+pub(crate) async fn withdraw(
+    State(app): State<App>,
+    Directs(caller): Directs,
+    Segments(agent, message): Segments,
+) -> Result<Json<MessageView>, Problem> {
+    let found = find_agent(&app, &agent).await?;
+    let message: u64 = message
+        .parse()
+        .map_err(|_error| wrong("message", "a message is named by its number"))?;
+    // No store counts further.
+    let number = message.min(i64::MAX as u64);
+    let run = found.run.id;
+    let unknown = MessageError::UnknownMessage { run, message };
+    let page = Page {
+        after: number.saturating_sub(1),
+        limit: 1,
+    };
+    let rows = app.store().messages(run, page).await;
+    let rows = rows.map_err(|error| of_store(&error))?;
+    let is_it = |it: &StoredMessage| it.position == message && it.message.node == found.node.node;
+    if !rows.iter().any(is_it) {
+        return Err(unsent(&unknown));
+    }
+    let by = caller.actor.clone();
+    let withdrawn = app.store().withdraw_message(run, number, by).await;
+    let withdrawn = withdrawn.map_err(|error| unsent(&error))?;
+    Ok(Json(MessageView::of(&withdrawn)))
+}
+
+/// The problem that a refused message is.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
+pub(crate) fn unsent(error: &MessageError) -> Problem {
+    let (kind, hint) = match error {
+        MessageError::Store(error) => return of_store(error),
+        MessageError::UnknownRun { .. } => (Kind::RunNotFound, "`irq ps --all` lists the runs"),
+        MessageError::RunEnded { .. } => (Kind::RunFinished, "start a new run"),
+        MessageError::UnknownNode { .. } => (Kind::AgentNotFound, "`irq ps` lists the agents"),
+        MessageError::NodeEnded { .. } => {
+            (Kind::RunFinished, "send it to an agent that still works")
+        }
+        MessageError::TooLarge { .. } => (Kind::TooLarge, "send less; name a file instead"),
+        MessageError::UnknownMessage { .. } => (
+            Kind::MessageNotFound,
+            "`GET` the messages of the agent to see which there are",
+        ),
+        MessageError::AlreadyRead { .. } => (
+            Kind::AlreadyRead,
+            "send another message that says what holds now",
+        ),
+        MessageError::OtherContent { .. } => (
+            Kind::IdempotencyConflict,
+            "use another key for another message",
+        ),
+        _ => (Kind::NotInState, "read the agent to see where it stands"),
+    };
+    Problem::new(kind, error.to_string(), hint)
+}
