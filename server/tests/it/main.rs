@@ -7,6 +7,7 @@ mod cloud_events;
 mod crowds;
 mod decisions;
 mod feed;
+mod history_page;
 mod house;
 mod listed;
 mod page;
