@@ -3,6 +3,7 @@
 //! What a script adds is convenience: lists that follow the feed, keys, notices. Text of models and of other
 //! people goes through [`crate::visible`] and is escaped; there is no markup but our own.
 
+mod agents;
 mod assets;
 mod form;
 mod history;
@@ -39,6 +40,8 @@ pub(crate) fn router() -> Router<App> {
         .route("/runs/{run_id}/stop", post(run::stop))
         .route("/runs/{run_id}/resume", post(run::resume))
         .route("/runs/{run_id}/message", post(run::message))
+        .route("/agents", get(agents::show))
+        .route("/agents/list", get(agents::list))
         .route("/history", get(history::show))
         .route("/history/export", get(history::export))
         .route("/settings", get(settings::show))

@@ -18,6 +18,7 @@ mod runs;
 mod tokens;
 mod whoami;
 
+pub(crate) use agents::{AgentQuery, find as find_agents};
 pub(crate) use claims::claim_or_release;
 pub(crate) use decisions::digest;
 pub(crate) use history::{

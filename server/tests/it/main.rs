@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod agents_page;
 mod attacks;
 mod cloud_events;
 mod crowds;
