@@ -18,6 +18,7 @@
     i: () => go("/"),
     r: () => go("/runs"),
     g: () => go("/agents"),
+    d: () => go("/docs"),
     "?": () => go("/settings#keys"),
   };
   document.addEventListener("keydown", (event) => {

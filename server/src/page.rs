@@ -10,6 +10,7 @@ mod history;
 mod inbox;
 mod layout;
 mod plan;
+mod reference;
 mod review;
 mod rules;
 mod run;
@@ -42,6 +43,7 @@ pub(crate) fn router() -> Router<App> {
         .route("/runs/{run_id}/message", post(run::message))
         .route("/agents", get(agents::show))
         .route("/agents/list", get(agents::list))
+        .route("/docs", get(reference::show))
         .route("/history", get(history::show))
         .route("/history/export", get(history::export))
         .route("/settings", get(settings::show))

@@ -25,16 +25,18 @@ pub(super) enum Place {
     Agents,
     History,
     Settings,
+    Reference,
     /// Nowhere in it.
     Elsewhere,
 }
 
-const PLACES: [(Place, &str, &str); 5] = [
+const PLACES: [(Place, &str, &str); 6] = [
     (Place::Inbox, "/", "Inbox"),
     (Place::Runs, "/runs", "Runs"),
     (Place::Agents, "/agents", "Agents"),
     (Place::History, "/history", "History"),
     (Place::Settings, "/settings", "Settings"),
+    (Place::Reference, "/docs", "Docs"),
 ];
 
 /// A whole page.
@@ -74,7 +76,7 @@ pub(super) fn page(
                     }
                 }
                 main id="main" tabindex="-1" { (body) }
-                footer { p { a href="/openapi.json" { "API description" } " · " a href="/assets/LICENSES.txt" { "Licences" } } }
+                footer { p { a href="/docs" { "API reference" } " · " a href="/openapi.json" { "API description" } " · " a href="/assets/LICENSES.txt" { "Licences" } } }
             }
         }
     };

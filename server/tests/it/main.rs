@@ -7,6 +7,7 @@ mod attacks;
 mod cloud_events;
 mod crowds;
 mod decisions;
+mod docs_page;
 mod feed;
 mod history_page;
 mod house;
