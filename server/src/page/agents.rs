@@ -6,7 +6,7 @@ use agents::AgentKind;
 use agents::plan_execute::{PLAN_EXECUTE, PlanRole};
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
-use interrupts::life::{Interrupt, State as Life};
+use interrupts::life::Interrupt;
 use interrupts::store::{NodeActivity, Run};
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -264,9 +264,10 @@ fn card(row: &Row, now: Timestamp) -> Markup {
                 span { @match parent_of(agent) { Some(parent) => { "started by " (visible(parent)) }, None => "the first of its run" } }
             }
             @if !row.open.is_empty() {
+                // An agent that asks may still count as one that works: what waits is said by the question.
                 ul.open { @for one in &row.open { li {
+                    (state(one.state.name())) ": "
                     a id=(format!("open-{}", one.id)) href=(format!("/review/{}", one.id)) { (visible(&one_line(&one.reason))) }
-                    @if one.state != Life::AwaitingReview { " " (state(one.state.name())) }
                 } } }
             }
             @if routes > 0 {

@@ -69,8 +69,8 @@ fn members<'value>(
     object.into_iter().flatten()
 }
 
-/// The operations by what they are about: the first part of their path.
-fn groups(api: &Value) -> BTreeMap<String, Vec<Operation<'_>>> {
+/// The operations by what they are about: the first part of their path, and what looks after the server at the end.
+fn groups(api: &Value) -> Vec<(String, Vec<Operation<'_>>)> {
     let mut groups: BTreeMap<String, Vec<Operation<'_>>> = BTreeMap::new();
     for (path, item) in members(api, "paths") {
         let operations = item.as_object().into_iter().flatten();
@@ -82,6 +82,8 @@ fn groups(api: &Value) -> BTreeMap<String, Vec<Operation<'_>>> {
             });
         }
     }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(group, _operations)| !group.starts_with("/v1/"));
     groups
 }
 
@@ -117,7 +119,7 @@ fn whole(api: &Value) -> Markup {
     }
 }
 
-fn contents(groups: &BTreeMap<String, Vec<Operation<'_>>>) -> Markup {
+fn contents(groups: &[(String, Vec<Operation<'_>>)]) -> Markup {
     html! {
         nav aria-label="Contents" {
             dl.contents {
@@ -204,7 +206,7 @@ fn answer_part(status: &str, answer: &Value, summary: &str) -> Markup {
             @for (media, content) in members(answer, "content") {
                 code { (media) } ": " (kind(&content["schema"])) " "
             }
-            @if said != summary { br; (prose(said)) }
+            @if said != summary && status != "default" { br; (prose(said)) }
         }
     }
 }
