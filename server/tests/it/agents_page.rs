@@ -215,8 +215,11 @@ async fn all_agents_are_found_page_by_page_each_once() {
     let over = run_for(&*house.store, "over").await;
     for number in 0..130 {
         for run in [&first, &over, &second] {
-            let one = node(run.id, &format!("node-{number}"), "TICKET_ORCHESTRATOR");
-            let put = house.store.put_nodes(run.id, run.epoch, vec![one]);
+            let rows = vec![
+                node(run.id, &format!("node-{number}"), "TICKET_ORCHESTRATOR"),
+                node(run.id, &format!("other-{number}"), "DISCOVERY_ORCHESTRATOR"),
+            ];
+            let put = house.store.put_nodes(run.id, run.epoch, rows);
             put.await.unwrap();
         }
     }
