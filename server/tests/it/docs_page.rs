@@ -148,7 +148,7 @@ async fn every_schema_is_there_with_its_fields_and_every_link_leads_somewhere() 
             let after = part.split(&text).nth(1).unwrap();
             let after = after.split("</dd>").next().unwrap();
             assert_eq!(
-                after.contains("always there: "),
+                after.contains("required: "),
                 needed,
                 "{name}.{field}: {after}"
             );

@@ -64,7 +64,7 @@ fn field_part(name: &str, field: &Value, needed: bool) -> Markup {
     html! {
         dt { code { (name) } }
         dd {
-            span.hint { @if needed { "always there: " } (kind(field)) }
+            span.hint { @if needed { "required: " } (kind(field)) }
             @if !meaning.is_empty() { br; (prose(meaning)) }
         }
     }
