@@ -17,6 +17,8 @@
     a: () => document.querySelector("#decision input:not([type=hidden]), #decision textarea")?.focus(),
     i: () => go("/"),
     r: () => go("/runs"),
+    g: () => go("/agents"),
+    d: () => go("/docs"),
     "?": () => go("/settings#keys"),
   };
   document.addEventListener("keydown", (event) => {
@@ -45,14 +47,18 @@
     }
   };
   // What is chosen in the list stays chosen when the list is read again; what has changed since is another version.
+  // What is opened stays open.
   let chosen = [];
+  let opened = [];
   document.addEventListener("htmx:beforeSwap", () => {
     chosen = [...document.querySelectorAll("#list [name=chosen]:checked")].map((box) => box.value);
+    opened = [...document.querySelectorAll("details[id][open]")].map((part) => part.id);
   });
   document.addEventListener("htmx:afterSwap", () => {
     for (const box of document.querySelectorAll("#list [name=chosen]")) {
       if (chosen.includes(box.value)) box.checked = true;
     }
+    for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
   });
   document.addEventListener("htmx:afterSwap", count);
   count();

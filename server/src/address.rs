@@ -137,31 +137,38 @@ pub(crate) async fn agents_of(app: &App, run: RunId) -> Result<Vec<NodeRow>, Pro
     }
 }
 
-async fn everywhere(app: &App, node: &NodeId) -> Result<Vec<Found>, Problem> {
-    let (mut found, mut after) = (Vec::new(), 0);
+/// All runs that are not over, in the order of their creation.
+pub(crate) async fn live_runs(app: &App) -> Result<Vec<Run>, Problem> {
+    let (mut runs, mut after) = (Vec::new(), 0);
     loop {
         let page = Page {
             after,
             limit: CHUNK,
         };
-        let runs = app
+        let part = app
             .store()
             .runs(&LIVE, page)
             .await
             .map_err(|error| of_store(&error))?;
-        let Some((last, _)) = runs.last() else {
-            return Ok(found);
+        let Some((last, _)) = part.last() else {
+            return Ok(runs);
         };
         after = *last;
-        for (_position, run) in runs {
-            let row = app
-                .store()
-                .node(run.id, node)
-                .await
-                .map_err(|error| of_store(&error))?;
-            found.extend(row.map(|node| Found { run, node }));
-        }
+        runs.extend(part.into_iter().map(|(_position, run)| run));
     }
+}
+
+async fn everywhere(app: &App, node: &NodeId) -> Result<Vec<Found>, Problem> {
+    let mut found = Vec::new();
+    for run in live_runs(app).await? {
+        let row = app
+            .store()
+            .node(run.id, node)
+            .await
+            .map_err(|error| of_store(&error))?;
+        found.extend(row.map(|node| Found { run, node }));
+    }
+    Ok(found)
 }
 
 fn nobody(text: &str) -> Problem {

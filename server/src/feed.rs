@@ -9,6 +9,7 @@ mod known;
 mod reader;
 mod socket;
 mod sse;
+mod told;
 mod topics;
 
 use std::collections::VecDeque;
@@ -27,10 +28,11 @@ use calls::{Calls, calls_of};
 use cloud_event::About;
 use known::{Interrupts, Known};
 
-pub(crate) use cloud_event::{FeedEvent, position_text, reset_event};
+pub(crate) use cloud_event::{FeedEvent, event_type, position_text, reset_event};
 pub(crate) use reader::{Next, Reader};
-pub(crate) use socket::open_socket;
+pub(crate) use socket::{FRAMES, open_socket};
 pub(crate) use sse::{FeedOrder, open_stream};
+pub(crate) use told::TOLD;
 pub(crate) use topics::Filter;
 
 /// How many rows are read from the store at once.

@@ -3,12 +3,14 @@
 //! What a script adds is convenience: lists that follow the feed, keys, notices. Text of models and of other
 //! people goes through [`crate::visible`] and is escaped; there is no markup but our own.
 
+mod agents;
 mod assets;
 mod form;
 mod history;
 mod inbox;
 mod layout;
 mod plan;
+mod reference;
 mod review;
 mod rules;
 mod run;
@@ -43,6 +45,9 @@ pub(crate) fn router() -> Router<App> {
             "/runs/{run_id}/messages/{message}/withdraw",
             post(run::withdraw_message),
         )
+        .route("/agents", get(agents::show))
+        .route("/agents/list", get(agents::list))
+        .route("/docs", get(reference::show))
         .route("/history", get(history::show))
         .route("/history/export", get(history::export))
         .route("/settings", get(settings::show))

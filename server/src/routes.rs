@@ -19,7 +19,9 @@ mod runs;
 mod tokens;
 mod whoami;
 
+pub(crate) use agents::{AgentQuery, find as find_agents};
 pub(crate) use claims::claim_or_release;
+pub(crate) use cloud_events::accepted_types;
 pub(crate) use decisions::digest;
 pub(crate) use history::{
     HistoryQuery, export as export_history, newest as newest_history, verified,

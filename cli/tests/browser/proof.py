@@ -188,6 +188,51 @@ def live(installation, page):
     claim("a new question appears without a reload", bool(settled(page, seen.count)))
 
 
+def agents(installation, page):
+    """The list of agents follows the feed; what is opened in it, and where the keyboard is, stays."""
+    page.goto(installation.base)
+    page.keyboard.press("g")
+    page.wait_for_url("**/agents")
+    page.wait_for_timeout(300)
+    run = installation.ask()
+    question = settled_question(installation, run)
+    card = page.locator(f"[data-testid=agent][data-agent='{run}/orchestrator']")
+    asks = card.locator(f"a[href='/review/{question}']")
+    claim("a new agent and its question appear without a reload", bool(settled(page, asks.count)))
+    card.locator("summary").press("Enter")
+    card.locator("h2 a").focus()
+    came = len(page.locator("[data-testid=agent]").all())
+    other = installation.ask(PLAIN)
+    settled(page, lambda: page.locator("[data-testid=agent]").count() > came)
+    claim("what was opened stays open when another one comes", card.locator("details").get_attribute("open") is not None)
+    focused = page.evaluate("document.activeElement.getAttribute('href')")
+    claim("the keyboard stays where it was", focused == f"/runs/{run}", str(focused))
+    asks.press("Enter")
+    page.wait_for_url(f"**/review/{question}")
+    installation.decide(question, {"decision": "respond", "payload": {"selectedChoices": ["left"]}})
+    installation.decide(settled_question(installation, other), {"decision": "approve"})
+    page.keyboard.press("d")
+    page.wait_for_url("**/docs")
+    page.get_by_role("link", name="GET /v1/agents", exact=True).first.press("Enter")
+    claim("a link of the reference leads to its operation", page.url.endswith("/docs#get_v1_agents"), page.url)
+
+
+def between(installation, page):
+    """The history between two times that are chosen in its fields."""
+    page.goto(installation.base + "/history")
+    page.get_by_label("From (UTC)").fill("2020-01-01T00:00:00")
+    page.get_by_label("To, not included (UTC)").fill("2020-01-02T00:00:00")
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.wait_for_load_state()
+    kept = page.get_by_label("From (UTC)").input_value()
+    claim("a browser takes back the time that it has sent", kept.startswith("2020-01-01T00:00"), kept)
+    claim("nothing of another time is shown", page.locator("tbody tr").count() == 0)
+    page.get_by_label("To, not included (UTC)").fill("2100-01-01T00:00:00")
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.wait_for_load_state()
+    claim("what has happened between the times is shown", page.locator("tbody tr").count() > 0)
+
+
 def together(installation, page):
     """What is chosen in the inbox stays chosen while others come, and is decided together."""
     runs = [installation.ask(PLAIN), installation.ask(PLAIN)]
@@ -254,7 +299,7 @@ def looks(installation, browser, state):
                 viewport={"width": width, "height": 800}, color_scheme=scheme, storage_state=state, bypass_csp=True
             )
             page = context.new_page()
-            for path in ("/", f"/review/{opened}", f"/runs/{run}", "/runs", "/history", "/settings"):
+            for path in ("/", f"/review/{opened}", f"/runs/{run}", "/runs", "/agents", "/history", "/settings", "/docs"):
                 page.goto(installation.base + path)
                 name = f"{path.split('_')[0]} {scheme} {width}"
                 wide = page.evaluate("document.documentElement.scrollWidth")
@@ -352,6 +397,8 @@ def main():
             restart(installation, page)
             live(installation, page)
             opened_again(installation, page)
+            agents(installation, page)
+            between(installation, page)
             together(installation, page)
             without_scripts(installation, browser, state)
             to_the_answer(installation, page)

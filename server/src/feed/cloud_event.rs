@@ -20,7 +20,7 @@ const PREFIX: &str = "dev.irq.";
 /// What follows it.
 const SUFFIX: &str = ".v1";
 /// The type of the event that says that a position is gone.
-const RESET_TYPE: &str = "dev.irq.stream.reset.v1";
+pub(super) const RESET_TYPE: &str = "dev.irq.stream.reset.v1";
 
 /// What an event is about, for those of its parts that never change.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl FeedEvent {
                 Some(run) => format!("/irq/{instance}/runs/{run}"),
                 None => format!("/irq/{instance}"),
             },
-            r#type: format!("{PREFIX}{}{SUFFIX}", told.topic),
+            r#type: event_type(&told.topic),
             subject: told.subject(),
             time: row.at.to_string(),
             datacontenttype: "application/json",
@@ -117,6 +117,11 @@ impl FeedEvent {
             topic: told.topic,
         }
     }
+}
+
+/// The type of the events with a name.
+pub(crate) fn event_type(topic: &str) -> String {
+    format!("{PREFIX}{topic}{SUFFIX}")
 }
 
 /// A position as it is written: of one length, so that texts sort as numbers do.
@@ -326,18 +331,21 @@ impl Told {
     }
 
     fn node(run: RunId, node: &NodeId, kind: &str, activity: NodeActivity, step: u32) -> Self {
-        let topic = if activity.is_final() {
-            "agent.finished"
-        } else {
-            "agent.status_changed"
-        };
         let data = json!({
             "agent_id": address(run, node),
             "agent_type": kind,
             "status": activity_name(activity),
             "step": step,
         });
-        Self::new(topic, run, data).by(node)
+        Self::new(node_topic(activity), run, data).by(node)
+    }
+}
+
+pub(super) const fn node_topic(activity: NodeActivity) -> &'static str {
+    if activity.is_final() {
+        "agent.finished"
+    } else {
+        "agent.status_changed"
     }
 }
 
@@ -355,7 +363,7 @@ fn address(run: RunId, node: &NodeId) -> String {
     AgentAddress { run, node }.to_string()
 }
 
-fn interrupt_topic(notice: &Notice, state: State) -> &'static str {
+pub(super) fn interrupt_topic(notice: &Notice, state: State) -> &'static str {
     match notice {
         Notice::Admitted => "interrupt.requested",
         Notice::Delivered => "interrupt.delivered",
@@ -418,7 +426,7 @@ fn call_told(call: &KeptCall, done: bool, data: &mut Map<String, Value>) -> &'st
     }
 }
 
-fn effect_topic(kind: &str, done: bool) -> &'static str {
+pub(super) fn effect_topic(kind: &str, done: bool) -> &'static str {
     match (kind, done) {
         ("model_call", false) => "llm.call_started",
         ("model_call", true) => "llm.call_finished",
@@ -429,7 +437,7 @@ fn effect_topic(kind: &str, done: bool) -> &'static str {
     }
 }
 
-const fn reroute_name(state: &RerouteState) -> &'static str {
+pub(super) const fn reroute_name(state: &RerouteState) -> &'static str {
     match state {
         RerouteState::Pending => "pending",
         RerouteState::Bound { .. } => "bound",

@@ -18,6 +18,7 @@ use crate::access::Caller;
 use crate::app::App;
 use crate::metrics::Transport;
 use crate::problem::{Kind, Problem};
+pub(crate) use command::FRAMES;
 use command::carry_out;
 use frame::{Outgoing, read_frame};
 use subscriptions::{Subscriptions, Told};

@@ -3,6 +3,8 @@
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use jiff::tz::Offset;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,6 +14,7 @@ use super::visitor::Visitor;
 use super::words;
 use crate::app::App;
 use crate::parameters::Parameters;
+use crate::problem::{Kind, Problem};
 use crate::routes::{HistoryQuery, export_history, newest_history, verified};
 use crate::visible::visible;
 use crate::wire::{HistoryRow, label};
@@ -35,20 +38,37 @@ pub(crate) struct Shown {
     actor: String,
     run_id: String,
     kind: String,
+    /// Only what happened at this time or later.
+    from: String,
+    /// Only what happened before this time.
+    to: String,
     /// Only those before this row.
     before: Option<u64>,
     verify: Option<String>,
 }
 
 impl Shown {
-    fn query(&self) -> HistoryQuery {
+    fn query(&self) -> Result<HistoryQuery, Problem> {
         let given = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
-        HistoryQuery {
+        let (from, to) = (time_of("from", &self.from)?, time_of("to", &self.to)?);
+        if let (Some(from), Some(to)) = (from, to)
+            && from >= to
+        {
+            return Err(Problem::new(
+                Kind::Parameter,
+                format!("to: {to} is not after {from}, so there is nothing in between"),
+                "choose an end that is later than the beginning, or leave one of them empty",
+            )
+            .with("parameter", "to"));
+        }
+        Ok(HistoryQuery {
             actor: given(&self.actor),
             run_id: given(&self.run_id),
             kind: given(&self.kind),
+            from: from.map(|from| from.to_string()),
+            to: to.map(|to| to.to_string()),
             ..HistoryQuery::default()
-        }
+        })
     }
 
     /// The address of a page with these conditions.
@@ -58,6 +78,8 @@ impl Shown {
             ("actor", &self.actor),
             ("run_id", &self.run_id),
             ("kind", &self.kind),
+            ("from", &self.from),
+            ("to", &self.to),
         ] {
             if !value.is_empty() {
                 query.append_pair(name, value);
@@ -70,13 +92,49 @@ impl Shown {
     }
 }
 
+/// A time as a browser sends it, which names no zone, or with one as programs write it.
+fn time_of(name: &str, text: &str) -> Result<Option<Timestamp>, Problem> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let with_zone = text.parse::<Timestamp>();
+    let without = || text.parse().and_then(|time| Offset::UTC.to_timestamp(time));
+    let read = with_zone.or_else(|_error| without());
+    read.map(Some).map_err(|_error| {
+        Problem::new(
+            Kind::Parameter,
+            format!("{name}: `{text}` is no time"),
+            "choose a day and a time in the field, or write them as 2026-11-21T12:00, in UTC; empty is without a limit",
+        )
+        .with("parameter", name)
+    })
+}
+
+/// A time as the fields of browsers take it: without a zone, and with three digits of a second at most.
+fn for_browser(text: &str) -> String {
+    let Ok(Some(time)) = time_of("", text) else {
+        return String::new();
+    };
+    let form = if time.subsec_nanosecond() == 0 {
+        "%Y-%m-%dT%H:%M:%S"
+    } else {
+        "%Y-%m-%dT%H:%M:%S%.3f"
+    };
+    Offset::UTC.to_datetime(time).strftime(form).to_string()
+}
+
 /// The history.
 pub(super) async fn show(
     State(app): State<App>,
     Visitor(caller): Visitor,
     Parameters(shown): Parameters<Shown>,
 ) -> Response {
-    let (rows, older) = match newest_history(&app, &shown.query(), shown.before).await {
+    let found = match shown.query() {
+        Ok(query) => newest_history(&app, &query, shown.before).await,
+        Err(problem) => Err(problem),
+    };
+    let (rows, older) = match found {
         Ok(found) => found,
         Err(problem) => return refused(&problem, Some(&caller)),
     };
@@ -92,7 +150,7 @@ pub(super) async fn show(
             Some(Err(problem)) => (super::layout::banner(&problem)),
             None => p.hint { "Each row is bound to the one before by its digest, so that nothing can be changed or left out unseen." },
         }
-        @if rows.is_empty() { p.empty { "Nothing of that kind has happened." } }
+        @if rows.is_empty() { p.empty { "Nothing like that has happened." } }
         @else { div.wide role="region" aria-label="History" tabindex="0" { table {
             caption { "What happened, the last thing first" }
             thead { tr { th scope="col" { "Row" } th scope="col" { "When" } th scope="col" { "What" } th scope="col" { "Who" } th scope="col" { "Of" } th scope="col" { "Detail" } } }
@@ -113,7 +171,8 @@ pub(super) async fn export(
     Visitor(caller): Visitor,
     Parameters(shown): Parameters<Shown>,
 ) -> Response {
-    match export_history(app, &shown.query()) {
+    let exported = shown.query().and_then(|query| export_history(app, &query));
+    match exported {
         Ok(mut file) => {
             let kept = HeaderValue::from_static("attachment; filename=\"history.ndjson\"");
             file.headers_mut().insert(header::CONTENT_DISPOSITION, kept);
@@ -134,13 +193,17 @@ fn conditions(shown: &Shown) -> Markup {
             }
             span { label for="actor" { "Who" } input id="actor" name="actor" value=(shown.actor); }
             span { label for="run_id" { "Run" } input id="run_id" name="run_id" value=(shown.run_id); }
+            // Seconds can be chosen too, for much happens within a minute.
+            @for (name, title, text) in [("from", "From (UTC)", &shown.from), ("to", "To, not included (UTC)", &shown.to)] {
+                span { label for=(name) { (title) } input id=(name) name=(name) type="datetime-local" step="1" value=(for_browser(text)); }
+            }
             button type="submit" { "Show" }
             button.quiet type="submit" name="verify" value="1" { "Verify the chain" }
         }
     }
 }
 
-fn line(row: &HistoryRow, now: jiff::Timestamp) -> Markup {
+fn line(row: &HistoryRow, now: Timestamp) -> Markup {
     let text = |pointer: &str| {
         let value = row.entry.pointer(pointer);
         value.and_then(Value::as_str).unwrap_or_default()

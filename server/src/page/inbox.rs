@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use routing_core::RunId;
 use serde::Deserialize;
 
-use super::layout::{Place, page, refused, state, time};
+use super::layout::{EXAMPLE, Place, one_line, page, refused, state, time};
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
 use crate::app::App;
@@ -291,7 +291,7 @@ fn nothing(shown: &Shown) -> Markup {
             @if !shown.find.is_empty() { "Nothing here has these words." }
             @else {
                 @match shown.tab {
-                    Tab::Open => { "Nobody waits for you. To see a question, start a run that asks one: " code { "irq run \"Describe this project\" --script examples/scripts/tour.json" } },
+                    Tab::Open => { "Nobody waits for you. To see a question, start a run that asks one: " code { (EXAMPLE) } },
                     Tab::Mine => "You look at nothing now. What you claim on the page of a question stands here.",
                     Tab::Resolved => "Nothing was decided yet.",
                     Tab::Expired => "No question has outlived its time.",
@@ -318,16 +318,5 @@ fn facts(interrupt: &Interrupt, now: Timestamp) -> Markup {
             }
             @if interrupt.held_by.is_some() { span { "held: another interrupt goes first" } }
         }
-    }
-}
-
-/// The beginning of a reason; a blank one still needs something to click on.
-fn one_line(reason: &str) -> String {
-    let line: String = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-    let short: String = line.chars().take(140).collect();
-    match (short.is_empty(), short.len() < line.len()) {
-        (true, _) => "(no reason given)".to_owned(),
-        (false, true) => format!("{short}…"),
-        (false, false) => short,
     }
 }

@@ -10,22 +10,33 @@ use crate::problem::Problem;
 use crate::visible::visible;
 use crate::wire::label;
 
+/// What starts a run that asks a question, so that there is something to see.
+pub(super) const EXAMPLE: &str =
+    "irq run \"Describe this project\" --script examples/scripts/tour.json";
+
+/// The events of the feed after which agents are looked at again.
+pub(super) const OF_AGENTS: &str = "sse:agent.status_changed, sse:agent.finished, sse:interrupt.opened, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:interrupt.acknowledged, sse:run.running, sse:run.stopping, sse:run.paused, sse:run.waiting, sse:run.completed, sse:run.failed, sse:run.cancelled, sse:checkpoint.saved, htmx:sseOpen from:closest [sse-connect]";
+
 /// A place in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Inbox,
     Runs,
+    Agents,
     History,
     Settings,
+    Reference,
     /// Nowhere in it.
     Elsewhere,
 }
 
-const PLACES: [(Place, &str, &str); 4] = [
+const PLACES: [(Place, &str, &str); 6] = [
     (Place::Inbox, "/", "Inbox"),
     (Place::Runs, "/runs", "Runs"),
+    (Place::Agents, "/agents", "Agents"),
     (Place::History, "/history", "History"),
     (Place::Settings, "/settings", "Settings"),
+    (Place::Reference, "/docs", "Docs"),
 ];
 
 /// A whole page.
@@ -65,7 +76,7 @@ pub(super) fn page(
                     }
                 }
                 main id="main" tabindex="-1" { (body) }
-                footer { p { a href="/openapi.json" { "API description" } " · " a href="/assets/LICENSES.txt" { "Licences" } } }
+                footer { p { a href="/docs" { "API reference" } " · " a href="/openapi.json" { "API description" } " · " a href="/assets/LICENSES.txt" { "Licences" } } }
             }
         }
     };
@@ -153,5 +164,16 @@ fn span(ago: SignedDuration) -> String {
         format!("{text} ago")
     } else {
         format!("in {text}")
+    }
+}
+
+/// The beginning of a reason or a goal; a blank one still needs something to click on.
+pub(super) fn one_line(reason: &str) -> String {
+    let line: String = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = line.chars().take(140).collect();
+    match (short.is_empty(), short.len() < line.len()) {
+        (true, _) => "(no reason given)".to_owned(),
+        (false, true) => format!("{short}…"),
+        (false, false) => short,
     }
 }

@@ -12,7 +12,7 @@ use interrupts::store::{Checkpoint, Page, Run};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::layout::{Place, banner, page, refused, state, time};
+use super::layout::{OF_AGENTS, Place, banner, page, refused, state, time};
 use super::plan;
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
@@ -28,9 +28,6 @@ pub(in crate::page) use messages::withdraw as withdraw_message;
 
 /// How many runs a page shows.
 const SHOWN: usize = 100;
-
-/// The events of the feed after which the agents of a run are looked at again.
-const OF_AGENTS: &str = "sse:agent.status_changed, sse:agent.finished, sse:interrupt.opened, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:interrupt.acknowledged, sse:run.running, sse:run.stopping, sse:run.paused, sse:run.waiting, sse:run.completed, sse:run.failed, sse:run.cancelled, sse:checkpoint.saved, htmx:sseOpen from:closest [sse-connect]";
 
 /// Which runs.
 #[derive(Debug, Default, Deserialize)]

@@ -13,13 +13,15 @@ use crate::problem::of_store;
 use crate::visible::visible;
 
 /// The keys of the page.
-const KEYS: [(&str, &str); 7] = [
+const KEYS: [(&str, &str); 9] = [
     ("j, k", "next and previous in a list"),
     ("Enter", "open what is focused"),
     ("n", "next open question"),
     ("a", "to the answer form"),
     ("i", "inbox"),
     ("r", "runs"),
+    ("g", "agents"),
+    ("d", "docs"),
     ("?", "this page"),
 ];
 

@@ -7,7 +7,7 @@ use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interrupts::life::{Family, Scope, State as InterruptState};
-use interrupts::store::{Filter, Page};
+use interrupts::store::{Filter, NodeRow, Page};
 use routing_core::{InterruptType, NodeId, RunId, StopMode};
 use serde::Deserialize;
 use serde_json::Value;
@@ -29,21 +29,21 @@ use crate::wire::{
 const MOST_ROWS: usize = 10_000;
 
 /// Which agents.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentQuery {
     /// Only agents that do this.
-    status: Option<String>,
+    pub(crate) status: Option<String>,
     /// Only agents of this kind.
-    r#type: Option<String>,
+    pub(crate) r#type: Option<String>,
     /// Only agents of this run.
-    run_id: Option<String>,
+    pub(crate) run_id: Option<String>,
     /// Where a part before ended.
-    cursor: Option<String>,
+    pub(crate) cursor: Option<String>,
     /// The most entries, 1 to 500.
     #[param(minimum = 1, maximum = 500)]
-    limit: Option<u32>,
+    pub(crate) limit: Option<u32>,
 }
 
 /// Agents in the order in which they came to be.
@@ -55,16 +55,35 @@ pub(crate) async fn list(
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<AgentQuery>,
 ) -> Result<Response, Problem> {
-    let mut page = page(query.cursor.as_deref(), query.limit)?;
-    let run = match &query.run_id {
-        Some(run) => Some(app.run_named(run).await?.id),
+    let runs = match &query.run_id {
+        Some(run) => Some(vec![app.run_named(run).await?.id]),
         None => None,
     };
-    let open = open_by_agent(&app, run).await?;
-    let (mut agents, mut next_cursor, mut looked) = (Vec::new(), None, 0);
-    'pages: loop {
-        let rows = app.store().nodes(run, page).await;
-        let rows = rows.map_err(|error| of_store(&error))?;
+    let (agents, next_cursor) = find(&app, &query, runs.as_deref()).await?;
+    let cursor = next_cursor.clone();
+    let body = AgentPage {
+        agents,
+        next_cursor,
+    };
+    Ok(listed(&uri, cursor.as_deref(), body))
+}
+
+/// The agents that a query asks for, of these runs or of all, and where the next part begins. The run that the query
+/// names is not looked at: whoever asks has looked it up.
+pub(crate) async fn find(
+    app: &App,
+    query: &AgentQuery,
+    runs: Option<&[RunId]>,
+) -> Result<(Vec<AgentView>, Option<String>), Problem> {
+    let mut page = page(query.cursor.as_deref(), query.limit)?;
+    let one = match runs {
+        Some([run]) => Some(*run),
+        Some(_) | None => None,
+    };
+    let open = open_by_agent(app, one).await?;
+    let (mut agents, mut looked) = (Vec::new(), 0);
+    loop {
+        let rows = part_of(app, runs, page).await?;
         let full = rows.len() == page.limit as usize;
         for (position, row) in rows {
             page.after = position;
@@ -83,20 +102,33 @@ pub(crate) async fn list(
                 agents.push(AgentView::of(&row, open));
             }
             if agents.len() == page.limit as usize || looked >= MOST_ROWS {
-                next_cursor = Some(position.to_string());
-                break 'pages;
+                return Ok((agents, Some(position.to_string())));
             }
         }
         if !full {
-            break;
+            return Ok((agents, None));
         }
     }
-    let cursor = next_cursor.clone();
-    let body = AgentPage {
-        agents,
-        next_cursor,
+}
+
+/// A part of the agents of these runs or of all, in the order in which they came to be.
+async fn part_of(
+    app: &App,
+    runs: Option<&[RunId]>,
+    page: Page,
+) -> Result<Vec<(u64, NodeRow)>, Problem> {
+    let runs = match runs {
+        Some(runs) => runs.iter().copied().map(Some).collect(),
+        None => vec![None],
     };
-    Ok(listed(&uri, cursor.as_deref(), body))
+    let mut rows = Vec::new();
+    for run in runs {
+        let part = app.store().nodes(run, page).await;
+        rows.extend(part.map_err(|error| of_store(&error))?);
+    }
+    rows.sort_by_key(|(position, _row)| *position);
+    rows.truncate(page.limit as usize);
+    Ok(rows)
 }
 
 /// The open interrupts of each agent.

@@ -36,6 +36,11 @@ const TYPES: [(&str, Command); 5] = [
     ("dev.irq.command.resume.v1", Command::Resume),
 ];
 
+/// The types of events that are carried out.
+pub(crate) fn accepted_types() -> impl Iterator<Item = &'static str> {
+    TYPES.iter().map(|(name, _command)| *name)
+}
+
 /// What an event asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Command {

@@ -2,11 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod agents_page;
 mod attacks;
 mod cloud_events;
 mod crowds;
 mod decisions;
+mod docs_page;
 mod feed;
+mod history_page;
 mod house;
 mod listed;
 mod messages;

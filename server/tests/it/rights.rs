@@ -8,7 +8,7 @@ use crate::house::{House, ROLES, problem, token};
 use crate::scene::{open_question, running};
 
 /// The roles that have each right.
-fn roles_of(right: &str) -> &'static [&'static str] {
+pub(crate) fn roles_of(right: &str) -> &'static [&'static str] {
     match right {
         "read" => &["viewer", "agent", "reviewer", "supervisor", "admin"],
         "decide" => &["reviewer", "supervisor", "admin"],

@@ -21,6 +21,28 @@ use crate::problem::{Kind, Problem};
 use crate::routes::digest;
 use crate::wire::{DecisionName, ModeName, RememberBody, ScopeName, scope_name};
 
+/// The types of frames that are carried out, and what each of them asks for.
+pub(crate) const FRAMES: [(&str, &str); 9] = [
+    (
+        "subscribe",
+        "Events of `run_id`, `thread_id` or `agent_id`, with names by `topics`, after `after_seq`.",
+    ),
+    ("unsubscribe", "No more events of `subscription_id`."),
+    (
+        "interrupt",
+        "Pauses the run `thread_id`, or its agent `agent_id`; updates follow until it has taken hold.",
+    ),
+    ("decision", "Decides `interrupt_id` in its `version`."),
+    ("reroute", "Decides that the answer goes to `reroute_to`."),
+    (
+        "resume",
+        "Goes on with the run `run_id`, or from its `checkpoint`.",
+    ),
+    ("cancel", "Ends the run `run_id`."),
+    ("ping", "Is answered by `pong` with the same payload."),
+    ("pong", "Is taken in; nothing comes of it."),
+];
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Subscribe {

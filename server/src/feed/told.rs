@@ -1,0 +1,179 @@
+//! What the feed tells: every name of an event, with what it means, for those who read about it.
+
+/// The names of all events, and what each of them says.
+pub(crate) const TOLD: [(&str, &str); 42] = [
+    ("run.created", "A run was created."),
+    ("run.running", "A run works, for the first time or again."),
+    ("run.stopping", "A run was told to stop."),
+    (
+        "run.paused",
+        "A run stands still until somebody resumes it.",
+    ),
+    ("run.waiting", "A run waits for an answer."),
+    ("run.completed", "A run has reached its end."),
+    ("run.failed", "A run has failed."),
+    ("run.cancelled", "A run was ended on request."),
+    ("agent.status_changed", "An agent does something else now."),
+    (
+        "agent.finished",
+        "Nothing can happen to an agent any more; `status` says how it ended.",
+    ),
+    ("agent.message_added", "A message to an agent was accepted."),
+    ("llm.call_started", "An agent asks its model."),
+    ("llm.call_finished", "The model has answered."),
+    ("tool.started", "An agent uses a tool."),
+    ("tool.finished", "A call of a tool has ended by itself."),
+    (
+        "tool.interrupted",
+        "A call of a tool was stopped while it ran; `left_behind` says whether something of it may still run.",
+    ),
+    (
+        "tool.skipped",
+        "A stop kept a call of a tool from starting.",
+    ),
+    ("effect.started", "Something else that is done once begins."),
+    (
+        "effect.finished",
+        "Something else that is done once has been done.",
+    ),
+    ("checkpoint.saved", "A run can be resumed from here."),
+    (
+        "interrupt.requested",
+        "An interrupt was accepted; it has not taken hold yet.",
+    ),
+    ("interrupt.delivered", "The process of the run has it."),
+    ("interrupt.acknowledged", "It has taken hold."),
+    ("interrupt.opened", "It waits for a person."),
+    (
+        "interrupt.updated",
+        "Its review has changed: it was claimed or given back.",
+    ),
+    ("interrupt.mode_raised", "A harder stop was asked for."),
+    (
+        "interrupt.resolved",
+        "It was decided: `decision` and `decided_by` say what and by whom.",
+    ),
+    (
+        "interrupt.rerouted",
+        "It was decided, and the answer goes elsewhere: to `target`.",
+    ),
+    ("interrupt.expired", "Nobody answered in time."),
+    ("interrupt.cancelled", "It ended without a decision."),
+    (
+        "interrupt.dead_lettered",
+        "It could not be delivered; somebody has to look at it.",
+    ),
+    ("interrupt.redriven", "It is tried again."),
+    (
+        "reroute.pending",
+        "A supervisor's event waits for its agent's interrupt.",
+    ),
+    (
+        "reroute.bound",
+        "It is bound to the interrupt that answers it.",
+    ),
+    ("reroute.consumed", "The decision has used it."),
+    ("reroute.expired", "It has waited too long."),
+    (
+        "reroute.superseded",
+        "A newer event for the same agent has taken its place.",
+    ),
+    ("reroute.cancelled", "It was given up."),
+    ("rule.created", "A standing rule was made."),
+    ("rule.used", "A standing rule has answered a question."),
+    ("rule.expired", "A standing rule has ended; `why` says how."),
+    (
+        "stream.reset",
+        "Events are gone for this reader: `snapshot` says where to read what is now.",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use interrupts::life::{Notice, RunState, State};
+    use interrupts::store::{NodeActivity, RuleEvent};
+    use interrupts::{EffectId, RouteName};
+    use routing_core::reroute::{CancelCause, RerouteState};
+    use routing_core::{DecisionId, EventId, InterruptId};
+
+    use super::TOLD;
+    use crate::feed::cloud_event::{
+        RESET_TYPE, effect_topic, event_type, interrupt_topic, node_topic, reroute_name,
+    };
+
+    fn notices() -> Vec<Notice> {
+        vec![
+            Notice::Admitted,
+            Notice::Delivered,
+            Notice::Acknowledged,
+            Notice::ReviewOpened,
+            Notice::ReviewChanged,
+            Notice::ModeRaised,
+            Notice::Dispatch {
+                effect: EffectId::of_dispatch(InterruptId::generate(), 1),
+                target: RouteName::new("ORCHESTRATOR").unwrap(),
+                decision: DecisionId::generate(),
+            },
+            Notice::Ended,
+            Notice::DeadLettered,
+            Notice::Redriven,
+        ]
+    }
+
+    /// The names that the feed gives to what the store tells.
+    fn names() -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        for notice in notices() {
+            let topics = State::ALL.map(|state| interrupt_topic(&notice, state));
+            names.extend(topics.map(str::to_owned));
+        }
+        names.extend(RunState::ALL.map(|state| format!("run.{state}")));
+        for activity in [NodeActivity::Running, NodeActivity::Completed] {
+            names.insert(node_topic(activity).to_owned());
+        }
+        for kind in ["model_call", "tool_call", "anything"] {
+            names.extend([false, true].map(|done| effect_topic(kind, done).to_owned()));
+        }
+        let interrupt = InterruptId::generate();
+        let reroutes = [
+            RerouteState::Pending,
+            RerouteState::Bound { interrupt },
+            RerouteState::Consumed {
+                interrupt,
+                decision: DecisionId::generate(),
+            },
+            RerouteState::Expired,
+            RerouteState::Superseded {
+                by: EventId::generate(),
+            },
+            RerouteState::Cancelled {
+                cause: CancelCause::NodeEnded,
+            },
+        ];
+        names.extend(reroutes.map(|state| format!("reroute.{}", reroute_name(&state))));
+        let rules = [RuleEvent::Created, RuleEvent::Used, RuleEvent::Expired];
+        names.extend(rules.map(|event| format!("rule.{}", event.name())));
+        // These have one name each.
+        names.extend(
+            [
+                "agent.message_added",
+                "checkpoint.saved",
+                "stream.reset",
+                "tool.interrupted",
+                "tool.skipped",
+            ]
+            .map(str::to_owned),
+        );
+        names
+    }
+
+    #[test]
+    fn every_event_that_is_told_has_its_meaning_and_no_other_has() {
+        let listed: BTreeSet<String> = TOLD.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(listed.len(), TOLD.len(), "each once");
+        assert_eq!(listed, names());
+        assert_eq!(event_type("stream.reset"), RESET_TYPE);
+    }
+}
