@@ -78,6 +78,19 @@ async fn measure(requests: usize, subscribers: usize) {
         .await
         .print("read one question");
 
+    // What each part of a decision costs before anything is decided.
+    for (what, path) in [
+        ("nothing but a request, one after the other", "/livez"),
+        ("who asks, one after the other", "/v1/whoami"),
+    ] {
+        asking::one_by_one(alone, |_| server.get(path))
+            .await
+            .print(what);
+    }
+    asking::one_by_one(alone, read)
+        .await
+        .print("read one question, one after the other");
+
     let (first, rest) = questions.split_at(alone);
     let decide = |index: usize| server.decide(&first[index]);
     let by_rest = asking::one_by_one(alone, decide).await;
