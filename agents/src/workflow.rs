@@ -3,6 +3,7 @@
 //! The planner alone dispatches. Each action makes the full record of its request, gives the turn to
 //! the node, and returns what the node's model answered: the next routing.
 
+mod conversation;
 mod cut_off;
 pub(crate) mod dispatch;
 pub(crate) mod engine;

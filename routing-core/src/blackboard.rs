@@ -61,6 +61,11 @@ impl Blackboard {
 
     /// Puts a value at the end of the history, and returns its place.
     pub fn post<T: Any + Send + Sync>(&self, node: &NodeId, value: T) -> usize {
+        self.post_shared(node, Arc::new(value))
+    }
+
+    /// As [`Blackboard::post`], of a value that is held elsewhere, too.
+    pub fn post_shared<T: Any + Send + Sync>(&self, node: &NodeId, value: Arc<T>) -> usize {
         let mut history = self.lock();
         let position = history.entries.len();
         history.last.insert(TypeId::of::<T>(), position);
@@ -68,7 +73,7 @@ impl Blackboard {
             position,
             node: node.clone(),
             type_name: type_name::<T>(),
-            value: Arc::new(value),
+            value,
         });
         position
     }

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
 use super::attempts::Tries;
-use super::entry::{CutOff, FlowPlace, InterruptIntent, InterruptOutcome, TurnStart};
+use super::entry::{CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, TurnStart};
 use super::error::KeepError;
 use super::letter::Origin;
 use super::place;
@@ -34,7 +34,16 @@ const DISPATCH: &str = "dispatch";
 #[derive(Debug, Clone)]
 pub(crate) struct Recorded {
     content: String,
-    result: Option<(String, Timestamp)>,
+    result: Option<(Came, Timestamp)>,
+}
+
+/// What came of an effect.
+#[derive(Debug, Clone)]
+enum Came {
+    /// As the store keeps it.
+    Json(String),
+    /// The answer of a model, which was read already.
+    Answer(CallResult),
 }
 
 /// The journal of a run.
@@ -148,16 +157,39 @@ impl RunJournal {
         place: &str,
         node: &NodeId,
     ) -> Result<Option<T>, KeepError> {
-        let Some((content, at)) = self
-            .at(place)?
-            .and_then(|recorded| recorded.result.as_ref())
-        else {
+        let Some((came, at)) = self.came(place)? else {
             return Ok(None);
         };
-        let result = read(place, content)?;
-        self.times().insert(node.clone(), *at);
-        replay::read(*at);
+        let result = match came {
+            Came::Json(content) => read(place, content)?,
+            Came::Answer(answer) => serde_json::from_value(serde_json::to_value(answer)?)?,
+        };
+        self.was_read(node, *at);
         Ok(Some(result))
+    }
+
+    /// The answer of the model that was called at a place. The task's flow is where it was recorded then.
+    pub(crate) fn answer(
+        &self,
+        place: &str,
+        node: &NodeId,
+    ) -> Result<Option<CallResult>, KeepError> {
+        let Some((Came::Answer(answer), at)) = self.came(place)? else {
+            return self.result(place, node);
+        };
+        self.was_read(node, *at);
+        Ok(Some(answer.clone()))
+    }
+
+    fn came(&self, place: &str) -> Result<Option<&(Came, Timestamp)>, KeepError> {
+        let recorded = self.at(place)?;
+        Ok(recorded.and_then(|recorded| recorded.result.as_ref()))
+    }
+
+    /// What is recorded of this time was read for a node.
+    fn was_read(&self, node: &NodeId, at: Timestamp) {
+        self.times().insert(node.clone(), at);
+        replay::read(at);
     }
 
     /// What was to be done at a place.

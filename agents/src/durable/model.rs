@@ -179,9 +179,9 @@ impl JournalledModel {
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
         let place = place::in_round(&self.journal.call_place(&call.caller), round);
-        let recorded: Option<CallResult> = self
+        let recorded = self
             .journal
-            .result(&place, &call.caller.node)
+            .answer(&place, &call.caller.node)
             .map_err(unrecorded)?;
         if let Some(CallResult {
             text,

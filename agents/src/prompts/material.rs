@@ -1,7 +1,7 @@
 //! What a node is told of the workspace.
 
 use crate::agent_kind::AgentKind;
-use crate::workflow::node::Node;
+use crate::workflow::node::Part;
 use crate::workspace::{Workspace, WorkspaceFile, WorkspacePart};
 
 /// How many files are listed to a node.
@@ -11,12 +11,12 @@ const LISTED_FILES: usize = 60;
 const SHOWN_FILES: usize = 8;
 
 /// What a node needs to know of the workspace: all learn what there is, workers see into it.
-pub(super) fn facts(workspace: &Workspace, node: &Node) -> String {
-    match node.kind {
-        AgentKind::DiscoveryAgent => discovery(workspace, node),
+pub(super) fn facts(workspace: &Workspace, part: &Part) -> String {
+    match part.kind {
+        AgentKind::DiscoveryAgent => discovery(workspace, part),
         AgentKind::PlanningAgent | AgentKind::TicketAgent => {
             let files = workspace.files().iter().collect::<Vec<_>>();
-            let named = named_files(&files, node);
+            let named = named_files(&files, part);
             format!("{}{}", overview(workspace), shown(&named))
         }
         AgentKind::Orchestrator
@@ -57,16 +57,16 @@ fn overview(workspace: &Workspace) -> String {
 }
 
 /// A discovery worker's part: its files, and how they begin.
-fn discovery(workspace: &Workspace, node: &Node) -> String {
+fn discovery(workspace: &Workspace, about: &Part) -> String {
     let parts = workspace.parts();
-    let Some(part) = part_of(&parts, node) else {
+    let Some(part) = part_of(&parts, about) else {
         return format!(
             "Workspace: {} (no file that can be read)\n",
             workspace.name()
         );
     };
     // The files that the assignment names are shown first.
-    let mut files = named_files(&part.files, node);
+    let mut files = named_files(&part.files, about);
     for file in &part.files {
         if !files.contains(file) {
             files.push(file);
@@ -84,13 +84,13 @@ fn discovery(workspace: &Workspace, node: &Node) -> String {
 
 /// The part that the worker's focus names, the most precisely named one where there are several; else
 /// the one whose turn it is.
-fn part_of<'p, 'w>(parts: &'p [WorkspacePart<'w>], node: &Node) -> Option<&'p WorkspacePart<'w>> {
-    let focus = node
+fn part_of<'p, 'w>(parts: &'p [WorkspacePart<'w>], about: &Part) -> Option<&'p WorkspacePart<'w>> {
+    let focus = about
         .assignment
         .as_ref()
         .and_then(|work| work.get("subdomainFocus")?.as_str())
         .unwrap_or_default();
-    let turn = node.number.saturating_sub(1).checked_rem(parts.len())?;
+    let turn = about.number.saturating_sub(1).checked_rem(parts.len())?;
     parts
         .iter()
         .filter(|part| names(focus, &part.name))
@@ -115,8 +115,8 @@ fn names(text: &str, folder: &str) -> bool {
 }
 
 /// The files that the worker's assignment names.
-fn named_files<'w>(files: &[&'w WorkspaceFile], node: &Node) -> Vec<&'w WorkspaceFile> {
-    let assignment = node
+fn named_files<'w>(files: &[&'w WorkspaceFile], about: &Part) -> Vec<&'w WorkspaceFile> {
+    let assignment = about
         .assignment
         .as_ref()
         .map(ToString::to_string)
@@ -173,20 +173,23 @@ fn fenced(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::NodeId;
+    use std::sync::Arc;
+
     use routing_core::event::INTERRUPT_REQUEST_MARK;
     use serde_json::json;
 
     use super::{facts, fenced, names};
     use crate::agent_kind::AgentKind;
-    use crate::workflow::node::Node;
+    use crate::workflow::node::Part;
     use crate::workspace::Workspace;
 
-    fn worker(focus: &str, number: usize) -> Node {
-        let mut node = Node::new(NodeId::new("worker").unwrap(), AgentKind::DiscoveryAgent);
-        node.assignment = Some(json!({ "goal": "look", "subdomainFocus": focus }));
-        node.number = number;
-        node
+    fn worker(focus: &str, number: usize) -> Part {
+        let assignment = json!({ "goal": "look", "subdomainFocus": focus });
+        Part {
+            kind: AgentKind::DiscoveryAgent,
+            number,
+            assignment: Some(Arc::new(assignment)),
+        }
     }
 
     #[test]

@@ -10,7 +10,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use routing_core::model::Message;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use tokio::task::{JoinError, JoinSet};
@@ -77,8 +76,9 @@ async fn go_on<B: Batch>(flow: &Flow, path: &mut Path, batch: &B) -> Result<(), 
         .as_ref()
         .is_some_and(|it| given.contains(it));
     if !unchanged && let Some(work) = given.into_iter().next() {
-        node.conversation
-            .push(Message::user(prompts::new_work(&work)));
+        let work = Arc::new(work);
+        let told = Arc::clone(&work);
+        node.conversation.tell(move || Ok(prompts::new_work(&told)));
         node.assignment = Some(work);
     }
     Ok(())
@@ -93,7 +93,7 @@ struct Start<B: Batch> {
 /// A worker that has its node.
 struct Started {
     id: routing_core::NodeId,
-    work: Value,
+    work: Arc<Value>,
     flow: Arc<Flow>,
 }
 
@@ -118,13 +118,14 @@ async fn run_workers<B: Batch>(
     let mut started = Vec::new();
     for work in batch.work() {
         let value = serde_json::to_value(work)?;
-        if node.work.iter().any(|done| done.work == value) {
+        if node.work.iter().any(|done| *done.work == value) {
             continue;
         }
         node.workers += 1;
         let id = node.id.child(&format!("worker-{}", node.workers))?;
         let how = Launch::below(flow, &id, node.workers);
-        let flow = worker_flow::<B>(how, value.clone()).await?;
+        let value = Arc::new(value);
+        let flow = worker_flow::<B>(how, Arc::clone(&value)).await?;
         waiting.push_back((
             started.len(),
             Start::<B> {
@@ -152,11 +153,11 @@ async fn run_workers<B: Batch>(
         if let Some(outcome) = settled.take(end)
             && let Some(worker) = started.get(at)
         {
-            node.work.push(WorkDone {
+            node.work.push(Arc::new(WorkDone {
                 worker: worker.id.clone(),
-                work: worker.work.clone(),
+                work: Arc::clone(&worker.work),
                 outcome,
-            });
+            }));
         }
     }
     for worker in started {
@@ -167,8 +168,8 @@ async fn run_workers<B: Batch>(
     if let Some(next) = settled.next(flow)? {
         return Ok(Some(next));
     }
-    node.conversation
-        .push(Message::user(results_message(&node.work)));
+    let done = node.work.clone();
+    node.conversation.tell(move || Ok(results_message(&done)));
     Ok(None)
 }
 
@@ -198,7 +199,10 @@ impl Launch {
 }
 
 /// The flow of a worker, with its node in it.
-async fn worker_flow<B: Batch>(how: Launch, assignment: Value) -> Result<Arc<Flow>, FlowError> {
+async fn worker_flow<B: Batch>(
+    how: Launch,
+    assignment: Arc<Value>,
+) -> Result<Arc<Flow>, FlowError> {
     let Launch {
         engine,
         planner,
@@ -230,7 +234,7 @@ async fn worker_flow<B: Batch>(how: Launch, assignment: Value) -> Result<Arc<Flo
 pub(crate) async fn launch<B: Batch>(how: Launch, work_of: B::Work) -> Result<FlowEnd, FlowError> {
     let value = serde_json::to_value(&work_of)?;
     let start = Start::<B> {
-        flow: worker_flow::<B>(how, value).await?,
+        flow: worker_flow::<B>(how, Arc::new(value)).await?,
         work: work_of,
     };
     work(&start).await
@@ -251,11 +255,12 @@ async fn run_side_by_side<B: Batch>(
             // Each flow finds for itself where it stood.
             let replay = Replay::since(replay::recorded());
             let live = replay.clone();
-            running.spawn(replay.around(async move {
+            // Boxed, for a task is moved as a whole several times before it runs.
+            running.spawn(replay.around(Box::pin(async move {
                 let end = work(&start).await;
                 let is_live = live.recorded().is_none();
                 Ended { at, end, is_live }
-            }));
+            })));
         }
         match running.join_next().await {
             None => return ends,
@@ -293,10 +298,12 @@ async fn work<B: Batch>(start: &Start<B>) -> Result<FlowEnd, FlowError> {
         let node = path.top()?;
         flow.engine.nodes.open(&node.id);
         flow.set_state(node, NodeState::Ready);
-        let value = serde_json::to_value(&start.work)?;
         flow.engine.blackboard.post(&node.id, start.work.clone());
-        node.conversation
-            .push(Message::user(prompts::work(&node.id, &value)));
+        if let Some(work) = node.assignment.clone() {
+            let id = node.id.clone();
+            node.conversation
+                .tell(move || Ok(prompts::work(&id, &work)));
+        }
         turn::<B::WorkerRouting>(flow, &mut path).await
     };
     let end = match first.await {
@@ -392,15 +399,15 @@ impl Settled {
 }
 
 /// What the workers brought, for their dispatch node.
-fn results_message(done: &[WorkDone]) -> String {
+fn results_message(done: &[Arc<WorkDone>]) -> String {
     let results: Vec<Value> = done
         .iter()
         .map(|done| match &done.outcome {
             Worked::Result(result) => {
-                json!({ "worker": done.worker, "work": done.work, "result": result })
+                json!({ "worker": done.worker, "work": *done.work, "result": result })
             }
             Worked::Missing(note) => {
-                json!({ "worker": done.worker, "work": done.work, "noResult": note })
+                json!({ "worker": done.worker, "work": *done.work, "noResult": note })
             }
         })
         .collect();

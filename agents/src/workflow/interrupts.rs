@@ -117,13 +117,14 @@ async fn resolve(
     raised(flow, node, interrupt, &request)?;
     engine.keep_nodes().await?;
     let scope = engine.scope_of(&node.id);
+    let conversation = node.conversation.messages()?;
     let context = OperationContext {
         interrupt,
         run: engine.run,
         node: &node.id,
         turn: node.turn,
         blackboard: &engine.blackboard,
-        conversation: &node.conversation,
+        conversation: &conversation,
         scope: &scope,
     };
     let handled = engine

@@ -1,9 +1,11 @@
 //! A node as its own flow sees it: its conversation, its turns, and the path of nodes above it.
 
-use routing_core::model::Message;
+use std::sync::Arc;
+
 use routing_core::{InterruptType, NodeId};
 use serde_json::Value;
 
+use super::conversation::Conversation;
 use super::failure::FlowError;
 use crate::agent_kind::AgentKind;
 
@@ -16,7 +18,7 @@ pub(crate) struct Node {
     pub(crate) turn: u32,
     /// The step of the run that it took last.
     pub(crate) step: u32,
-    pub(crate) conversation: Vec<Message>,
+    pub(crate) conversation: Conversation,
     /// The type of its last interrupts, and how many it raised in a row of its own accord.
     pub(crate) streak: Option<Streak>,
     /// Whether a supervisor's event was read and no interrupt was raised since.
@@ -24,13 +26,23 @@ pub(crate) struct Node {
     /// The kind to which its answer goes back, for nodes that others call.
     pub(crate) home: Option<AgentKind>,
     /// What its workers were given and what came of it, for dispatch nodes.
-    pub(crate) work: Vec<WorkDone>,
+    pub(crate) work: Vec<Arc<WorkDone>>,
     /// How many workers it has started.
     pub(crate) workers: usize,
     /// Which of its dispatch node's workers it is, from 1, for workers.
     pub(crate) number: usize,
     /// What the worker has to do, for workers.
-    pub(crate) assignment: Option<Value>,
+    pub(crate) assignment: Option<Arc<Value>>,
+}
+
+/// What is known of a node's part in the work.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) kind: AgentKind,
+    /// Which of its dispatch node's workers it is, from 1, for workers.
+    pub(crate) number: usize,
+    /// What the worker has to do, for workers.
+    pub(crate) assignment: Option<Arc<Value>>,
 }
 
 /// Interrupts of one type, raised in a row.
@@ -43,10 +55,10 @@ pub(crate) struct Streak {
 }
 
 /// The work of one worker, and what came of it.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct WorkDone {
     pub(crate) worker: NodeId,
-    pub(crate) work: Value,
+    pub(crate) work: Arc<Value>,
     pub(crate) outcome: Worked,
 }
 
@@ -66,7 +78,7 @@ impl Node {
             kind,
             turn: 0,
             step: 0,
-            conversation: Vec::new(),
+            conversation: Conversation::default(),
             streak: None,
             asked_to_interrupt: false,
             home: None,
@@ -74,6 +86,15 @@ impl Node {
             workers: 0,
             number: 0,
             assignment: None,
+        }
+    }
+
+    /// What is known of its part in the work now.
+    pub(crate) fn part(&self) -> Part {
+        Part {
+            kind: self.kind,
+            number: self.number,
+            assignment: self.assignment.clone(),
         }
     }
 }

@@ -10,7 +10,6 @@ use routing_core::{AgentType, NodeId, Outcome, RouteId, Routing, StopScope};
 
 use super::flow::Flow;
 use super::node::Node;
-use crate::durable::entry::CallResult;
 use crate::durable::error::KeepError;
 use crate::run::RunEvent;
 use crate::run::recorder::{AnswerChunks, Recorder};
@@ -28,7 +27,7 @@ pub(super) fn recalled<R: Routing>(
     if !journal.is_answered(&first)? || journal.at(&journal.call_place(&caller))?.is_some() {
         return Ok(None);
     }
-    let Some(result) = journal.result::<CallResult>(&first, &node.id)? else {
+    let Some(result) = journal.answer(&first, &node.id)? else {
         return Ok(None);
     };
     if result.cut_off || !result.tool_requests.is_empty() {
@@ -52,13 +51,14 @@ pub(super) fn recalled<R: Routing>(
 pub(super) async fn ask<R: Routing>(
     flow: &Flow,
     node: &Node,
+    messages: Vec<Message>,
     scope: &StopScope,
 ) -> Result<Outcome<Asked<R>, PartialReply>, AskError> {
     let corrections = Corrections {
         recorder: Arc::clone(&flow.engine.recorder),
         node: node.id.clone(),
     };
-    let context = context::<R>(flow, node, node.conversation.clone());
+    let context = context::<R>(flow, node, messages);
     flow.engine.asker.ask(&context, &corrections, scope).await
 }
 

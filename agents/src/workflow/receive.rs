@@ -1,6 +1,6 @@
 //! A node gets its request: the draft that a model filled becomes the full record.
 
-use routing_core::model::Message;
+use std::sync::Arc;
 
 use super::failure::FlowError;
 use super::flow::{Flow, Role};
@@ -45,9 +45,9 @@ pub(super) async fn receive<D: Station>(
     let caller = node.home.unwrap_or(node.kind);
     let carried = D::carried(&engine.summaries(), caller);
     engine.blackboard.post(&node.id, draft.clone());
-    let full = FullRequest::new(node.id.clone(), draft, carried);
-    node.conversation
-        .push(Message::user(prompts::request(&full)?));
-    engine.blackboard.post(&node.id, full);
+    let full = Arc::new(FullRequest::new(node.id.clone(), draft, carried));
+    let told = Arc::clone(&full);
+    node.conversation.tell(move || prompts::request(&*told));
+    engine.blackboard.post_shared(&node.id, full);
     Ok(())
 }

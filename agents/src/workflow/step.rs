@@ -199,7 +199,10 @@ async fn step<R: Routing>(
     may_launch(flow, &node.id);
     let asked = match question::recalled::<R>(flow, node)? {
         Some(asked) => Ok(Outcome::Completed(asked)),
-        None => question::ask::<R>(flow, node, &scope).await,
+        None => {
+            let messages = node.conversation.messages()?;
+            question::ask::<R>(flow, node, messages, &scope).await
+        }
     };
     match asked {
         Ok(Outcome::Completed(asked)) => answered(flow, node, number, asked),
@@ -323,11 +326,12 @@ async fn begin(
 /// A node's first turn begins with its instructions.
 fn open_conversation<R: Routing>(flow: &Flow, node: &mut Node) {
     if node.turn == 1 {
-        let opening = [
-            Message::system(prompts::instructions::<R>(node.kind, question::home(node))),
-            Message::user(prompts::opening(&flow.engine, node)),
-        ];
-        node.conversation.splice(0..0, opening);
+        let (kind, home) = (node.kind, question::home::<R>(node));
+        let (engine, part) = (Arc::clone(&flow.engine), node.part());
+        node.conversation.open(
+            move || prompts::instructions::<R>(kind, home),
+            move || prompts::opening(&engine, &part),
+        );
     }
 }
 

@@ -10,7 +10,7 @@ use routing_core::{InterruptId, NodeId};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use super::{CUT_OFF, DISPATCH, INTERRUPT, MODEL_CALL, Recorded, RunJournal, read};
+use super::{CUT_OFF, Came, DISPATCH, INTERRUPT, MODEL_CALL, Recorded, RunJournal, read};
 use crate::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent, PastTries};
 use crate::durable::entry::{
     CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, TurnStart,
@@ -125,12 +125,14 @@ impl RunJournal {
             ..
         } = entry.intent;
         let Some(place) = place else { return Ok(()) };
+        let mut answer = None;
         match kind.as_str() {
             MODEL_CALL => {
                 let intent: CallIntent = read(&place, &content)?;
                 if let Some(result) = &entry.result {
                     let result: CallResult = read(&place, &result.content)?;
                     past.used(&node, result.usage);
+                    answer = Some(result);
                 }
                 let is_answered = entry.result.is_some();
                 past.tries.saw_call(&place, &node, &intent, is_answered);
@@ -158,7 +160,10 @@ impl RunJournal {
             // A kind that a newer version knows is no effect of these workflows.
             _ => {}
         }
-        let result = entry.result.map(|result| (result.content, result.at));
+        let result = entry.result.map(|result| {
+            let came = answer.map_or(Came::Json(result.content), Came::Answer);
+            (came, result.at)
+        });
         match &result {
             Some((_, at)) => past.last = past.last.max(Some(*at)),
             None => {

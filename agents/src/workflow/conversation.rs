@@ -1,0 +1,128 @@
+//! What was said to a node and by it.
+
+use std::fmt;
+
+use routing_core::model::Message;
+
+/// Puts into words what is known already.
+type InWords = dyn Fn() -> Result<String, serde_json::Error> + Send + Sync;
+
+/// What was said to a node and by it, in order.
+///
+/// Much of it follows from what is known, such as a request or the files of a folder. It is put into words when a
+/// model or a person is asked: a run that goes on takes thousands of turns that are answered already, and nobody
+/// reads what was said before those.
+#[derive(Default)]
+pub(crate) struct Conversation {
+    said: Vec<Said>,
+}
+
+enum Said {
+    InWords(Message),
+    /// Instructions that are known.
+    Instructions(Box<InWords>),
+    /// Anything else that is known.
+    Known(Box<InWords>),
+}
+
+impl Conversation {
+    /// Something is said.
+    pub(crate) fn push(&mut self, message: Message) {
+        self.said.push(Said::InWords(message));
+    }
+
+    /// The node is told what is known.
+    pub(crate) fn tell(
+        &mut self,
+        words: impl Fn() -> Result<String, serde_json::Error> + Send + Sync + 'static,
+    ) {
+        self.said.push(Said::Known(Box::new(words)));
+    }
+
+    /// What the node is told before all else: its instructions, and what there is.
+    pub(crate) fn open(
+        &mut self,
+        instructions: impl Fn() -> String + Send + Sync + 'static,
+        opening: impl Fn() -> String + Send + Sync + 'static,
+    ) {
+        let opening = [
+            Said::Instructions(Box::new(move || Ok(instructions()))),
+            Said::Known(Box::new(move || Ok(opening()))),
+        ];
+        self.said.splice(0..0, opening);
+    }
+
+    /// All of it in words. What was put into words once stays so.
+    pub(crate) fn messages(&mut self) -> Result<Vec<Message>, serde_json::Error> {
+        self.said.iter_mut().map(Said::message).collect()
+    }
+}
+
+impl Extend<Message> for Conversation {
+    fn extend<T: IntoIterator<Item = Message>>(&mut self, messages: T) {
+        self.said.extend(messages.into_iter().map(Said::InWords));
+    }
+}
+
+impl Said {
+    fn message(&mut self) -> Result<Message, serde_json::Error> {
+        let message = match self {
+            Self::InWords(message) => return Ok(message.clone()),
+            Self::Instructions(words) => Message::system(words()?),
+            Self::Known(words) => Message::user(words()?),
+        };
+        *self = Self::InWords(message.clone());
+        Ok(message)
+    }
+}
+
+impl fmt::Debug for Conversation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut list = formatter.debug_list();
+        for said in &self.said {
+            match said {
+                Said::InWords(message) => list.entry(message),
+                Said::Instructions(_) | Said::Known(_) => list.entry(&"not put into words"),
+            };
+        }
+        list.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use routing_core::model::{Message, Role};
+
+    use super::Conversation;
+
+    #[test]
+    fn what_is_known_is_put_into_words_once_and_stands_where_it_was_said() {
+        let put = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&put);
+        let mut conversation = Conversation::default();
+        conversation.tell(move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            Ok("the request".to_owned())
+        });
+        conversation.push(Message::assistant("an answer"));
+        conversation.open(|| "the role".to_owned(), || "the goal".to_owned());
+        assert_eq!(put.load(Ordering::Relaxed), 0, "nobody has asked");
+        for _ in 0..2 {
+            let said = conversation.messages().unwrap();
+            let said: Vec<_> = said.iter().map(|it| (it.role, &*it.text)).collect();
+            assert_eq!(
+                said,
+                [
+                    (Role::System, "the role"),
+                    (Role::User, "the goal"),
+                    (Role::User, "the request"),
+                    (Role::Assistant, "an answer"),
+                ]
+            );
+        }
+        assert_eq!(put.load(Ordering::Relaxed), 1);
+    }
+}
