@@ -35,6 +35,10 @@ const IN_CIRCLES: &str = r#"{"version": 1, "steps": [{"agent": "DISCOVERY_COLLEC
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+/// As in `irq`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Nobody asks anything in this run.
 struct Nobody;
 

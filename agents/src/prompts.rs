@@ -4,8 +4,11 @@
 //! `| `, and what other models wrote is JSON, whose strings have no line breaks. So none of it can
 //! begin a line of its own, and none can pose as the router's request to raise an interrupt.
 
+mod gist;
 mod material;
 mod role;
+
+pub(crate) use gist::gist;
 
 use routing_core::{RouteId, Routing};
 use serde_json::Value;
@@ -67,51 +70,11 @@ pub(crate) fn new_work(work: &Value) -> String {
     format!("[request]\nYour work now:\n{work:#}")
 }
 
-/// The most characters of a gist.
-const LONGEST_GIST: usize = 160;
-
-/// The fields that say most about a record, best first.
-const TELLING: [&str; 12] = [
-    "summary",
-    "assessment",
-    "reason",
-    "subdomainFocus",
-    "discoveryResults",
-    "planningResults",
-    "ticketResults",
-    "missingContextDescription",
-    "content",
-    "delegationRationale",
-    "mergeSummary",
-    "goal",
-];
-
-/// What a routing says, in one line: the most telling text of its one request.
-pub(crate) fn gist(routing: &Value) -> String {
-    let request = routing
-        .as_object()
-        .and_then(|record| record.values().find(|value| value.is_object()));
-    let text = request
-        .and_then(|request| {
-            TELLING
-                .iter()
-                .find_map(|field| request.get(*field)?.as_str())
-        })
-        .unwrap_or_default();
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut gist: String = line.chars().take(LONGEST_GIST).collect();
-    if gist.len() < line.len() {
-        gist.push('\u{2026}');
-    }
-    gist
-}
-
 #[cfg(test)]
 mod tests {
     use routing_core::{RouteId, Routing};
-    use serde_json::json;
 
-    use super::{gist, instructions};
+    use super::instructions;
     use crate::agent_kind::AgentKind;
     use crate::records::{ContextManagerResultRouting, OrchestratorRouting};
 
@@ -130,14 +93,5 @@ mod tests {
         let text = instructions::<ContextManagerResultRouting>(AgentKind::ContextManager, home);
         assert!(text.contains("`mergerRequest`"));
         assert!(!text.contains("`reviewRequest`"), "{text}");
-    }
-
-    #[test]
-    fn a_gist_is_one_short_line() {
-        let routing = json!({ "agentResult": { "summary": "one\n two", "findings": [] } });
-        assert_eq!(gist(&routing), "one two");
-        let long = json!({ "agentResult": { "summary": "x".repeat(1_000) } });
-        assert_eq!(gist(&long).chars().count(), 161);
-        assert_eq!(gist(&json!({})), "");
     }
 }

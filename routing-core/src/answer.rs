@@ -16,8 +16,7 @@ mod strict_visitor;
 pub(crate) mod watch;
 
 pub use arriving::{ArrivingAnswer, fault_so_far};
-pub use body::LONGEST_ANSWER;
-pub(crate) use body::body;
+pub use body::{LONGEST_ANSWER, body};
 pub use constraint::{ConstraintCheck, TypesOnly};
 pub use error::{AnswerError, AnswerFault};
 pub use read::{read_narrowed, read_strictly, read_within};

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug, Display};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
@@ -133,9 +134,11 @@ impl Display for EventId {
 /// The hierarchical id of a node: its agent id and its context id are the same text.
 ///
 /// A child's id is its parent's, a `/`, and a segment of its own, so an ancestor is a prefix.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+///
+/// Clones share the text: a run's events, rows and journal all name its nodes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
-pub struct NodeId(String);
+pub struct NodeId(Arc<str>);
 
 /// A text that is no node id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -157,7 +160,7 @@ impl NodeId {
         let text = text.into();
         let fine = text.len() <= LONGEST_GIVEN_ID && text.split('/').all(is_segment);
         if fine {
-            Ok(Self(text))
+            Ok(Self(text.into()))
         } else {
             Err(ParseNodeIdError { given: text })
         }
@@ -165,7 +168,7 @@ impl NodeId {
 
     /// The id `root`: of the first node of a run whose nodes need no other, or of no node in particular.
     pub fn root() -> Self {
-        Self("root".to_owned())
+        Self("root".into())
     }
 
     /// The id of a child.
@@ -181,13 +184,13 @@ impl NodeId {
     pub fn parent(&self) -> Option<Self> {
         self.0
             .rsplit_once('/')
-            .map(|(parent, _segment)| Self(parent.to_owned()))
+            .map(|(parent, _segment)| Self(parent.into()))
     }
 
     /// Whether this node is `other` or lies below it.
     pub fn is_within(&self, other: &Self) -> bool {
         self.0
-            .strip_prefix(&other.0)
+            .strip_prefix(&*other.0)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
@@ -202,6 +205,12 @@ fn is_segment(segment: &str) -> bool {
         && segment
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
+impl Serialize for NodeId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
 }
 
 impl TryFrom<String> for NodeId {

@@ -188,8 +188,18 @@ impl RunJournal {
 
     /// What is recorded of this time was read for a node.
     fn was_read(&self, node: &NodeId, at: Timestamp) {
-        self.times().insert(node.clone(), at);
+        self.keep_time(node, at);
         replay::read(at);
+    }
+
+    fn keep_time(&self, node: &NodeId, at: Timestamp) {
+        let mut times = self.times();
+        match times.get_mut(node) {
+            Some(last) => *last = at,
+            None => {
+                times.insert(node.clone(), at);
+            }
+        }
     }
 
     /// What was to be done at a place.

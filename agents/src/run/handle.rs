@@ -19,7 +19,7 @@ use super::report::RunReport;
 use crate::agent_kind::AgentKind;
 use crate::durable::replay::Replay;
 use crate::records::{NonEmptyText, OrchestratorRequest, OrchestratorRoute, Phase};
-use crate::workflow::dispatch::panicked;
+use crate::workflow::dispatch::broken_off;
 use crate::workflow::engine::Engine;
 use crate::workflow::failure::FlowError;
 use crate::workflow::flow::{Flow, FlowEnd, Next, Planner, Role};
@@ -166,7 +166,7 @@ async fn joined(
             ended = main.join_next() => {
                 return match ended {
                     Some(Ok(end)) => end,
-                    Some(Err(error)) => Err(panicked(error)),
+                    Some(Err(error)) => Err(broken_off(error)),
                     None => Err(FlowError::Lost { detail: "the run's task is gone" }),
                 };
             }

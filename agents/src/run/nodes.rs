@@ -49,6 +49,8 @@ struct Nodes {
     waiting: HashMap<NodeId, Vec<Letter>>,
     /// The places of the nodes that have changed since the store was told of them.
     changed: BTreeSet<usize>,
+    /// How many nodes stand at the same place of the tree, by the id of the first of them.
+    numbers: HashMap<NodeId, u32>,
     /// What the store was told before this process had the run, of nodes of which it was told nothing since.
     told: HashMap<NodeId, NodeRow>,
 }
@@ -116,6 +118,21 @@ impl NodeDirectory {
     /// Whether there is, or was, a node of this id.
     pub(crate) fn knows(&self, id: &NodeId) -> bool {
         self.lock().entries.contains_key(id)
+    }
+
+    /// The number of the node that is about to come to the place of this one, from 1. Each number is given once.
+    pub(crate) fn number_of_next(&self, first: &NodeId) -> u32 {
+        let numbers = &mut self.lock().numbers;
+        match numbers.get_mut(first) {
+            Some(number) => {
+                *number += 1;
+                *number
+            }
+            None => {
+                numbers.insert(first.clone(), 1);
+                1
+            }
+        }
     }
 
     /// Changes what a node does; whether it did something else before.

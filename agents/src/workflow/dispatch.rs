@@ -6,13 +6,17 @@
 //! then the run leaves the dispatch node for that target. Where several workers are sent elsewhere,
 //! the run goes to the first one's target, and to each of the others' when it would otherwise end.
 
+use std::any::Any;
 use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use futures_util::FutureExt;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::JoinError;
 
 use super::cut_off;
 use super::engine::Engine;
@@ -241,12 +245,15 @@ pub(crate) async fn launch<B: Batch>(how: Launch, work_of: B::Work) -> Result<Fl
 }
 
 /// Runs the flows of workers, as many at a time as the limits allow, and waits for all of them.
+///
+/// They take their turns in one task: each waits for its model most of the time, and a run that goes on has thousands
+/// of them to pass by.
 async fn run_side_by_side<B: Batch>(
     flow: &Flow,
     mut waiting: VecDeque<(usize, Start<B>)>,
 ) -> Vec<Ended> {
     let most = flow.engine.limits.parallel_workers.get();
-    let mut running = JoinSet::new();
+    let mut running = FuturesUnordered::new();
     let mut ends = Vec::new();
     loop {
         while running.len() < most
@@ -254,39 +261,50 @@ async fn run_side_by_side<B: Batch>(
         {
             // Each flow finds for itself where it stood.
             let replay = Replay::since(replay::recorded());
-            let live = replay.clone();
-            // Boxed, for a task is moved as a whole several times before it runs.
-            running.spawn(replay.around(Box::pin(async move {
-                let end = work(&start).await;
-                let is_live = live.recorded().is_none();
-                Ended { at, end, is_live }
-            })));
+            running.push(replay.clone().around(worked(flow, at, start, replay)));
         }
-        match running.join_next().await {
+        match running.next().await {
             None => return ends,
-            Some(Ok(ended)) => ends.push(ended),
-            Some(Err(error)) => {
-                flow.engine.halt();
-                let end = Err(panicked(error));
-                ends.push(Ended {
-                    at: usize::MAX,
-                    end,
-                    is_live: true,
-                });
+            Some(ended) => ends.push(ended),
+        }
+    }
+}
+
+/// One worker's work, and where it stands in the batch. One that panics ends the run, and takes nobody with it.
+async fn worked<B: Batch>(flow: &Flow, at: usize, start: Start<B>, live: Replay) -> Ended {
+    match AssertUnwindSafe(work(&start)).catch_unwind().await {
+        Ok(end) => Ended {
+            at,
+            end,
+            is_live: live.recorded().is_none(),
+        },
+        Err(panic) => {
+            flow.engine.halt();
+            Ended {
+                at: usize::MAX,
+                end: Err(panicked(&*panic)),
+                is_live: true,
             }
         }
     }
 }
 
-pub(crate) fn panicked(error: JoinError) -> FlowError {
-    let detail = match error.try_into_panic() {
-        Ok(panic) => panic
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "no text".to_owned()),
-        Err(cancelled) => cancelled.to_string(),
-    };
+/// What a task ended with that panicked, or that was cancelled.
+pub(crate) fn broken_off(error: JoinError) -> FlowError {
+    match error.try_into_panic() {
+        Ok(panic) => panicked(&*panic),
+        Err(cancelled) => FlowError::Panicked {
+            detail: cancelled.to_string(),
+        },
+    }
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> FlowError {
+    let detail = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no text".to_owned());
     FlowError::Panicked { detail }
 }
 

@@ -125,7 +125,7 @@ impl Flow {
             match stands {
                 Place::Root => {
                     self.leave_all(path, NodeState::Completed).await?;
-                    self.spawn(path, kind, NodeId::new(self.unused(None, name)?)?);
+                    self.spawn(path, kind, self.unused(None, name)?);
                 }
                 Place::Below(parent) => {
                     self.find_or_place(path, parent).await?;
@@ -153,7 +153,7 @@ impl Flow {
             }
             (Place::Root | Place::BelowCaller, name) => {
                 self.leave_all(path, NodeState::Completed).await?;
-                self.spawn(path, kind, NodeId::new(self.unused(None, name)?)?);
+                self.spawn(path, kind, self.unused(None, name)?);
                 Ok(())
             }
         }
@@ -162,40 +162,29 @@ impl Flow {
     fn spawn_below(&self, path: &mut Path, kind: AgentKind, name: &str) -> Result<(), FlowError> {
         let caller = path.top()?;
         let home = caller.kind;
-        let id = NodeId::new(self.unused(Some(&caller.id), name)?)?;
+        let id = self.unused(Some(&caller.id), name)?;
         self.spawn(path, kind, id);
         path.top()?.home = Some(home);
         Ok(())
     }
 
     /// An id below `parent` that no node has or had.
-    fn unused(&self, parent: Option<&NodeId>, name: &str) -> Result<String, FlowError> {
-        let numbered = |number: u32| {
-            let name = if number == 1 {
-                name.to_owned()
-            } else {
-                format!("{name}-{number}")
-            };
-            Ok::<_, FlowError>(match parent {
-                Some(parent) => parent.child(&name)?,
-                None => NodeId::new(name)?,
-            })
+    fn unused(&self, parent: Option<&NodeId>, name: &str) -> Result<NodeId, FlowError> {
+        let plain = match parent {
+            Some(parent) => parent.child(name)?,
+            None => NodeId::new(name)?,
         };
-        // Numbers are given in their order and never again, so halving finds the first that is free.
-        let (mut used, mut free) = (0_u32, 1_u32);
-        while self.engine.nodes.knows(&numbered(free)?) {
-            used = free;
-            free = free.saturating_mul(2);
-        }
-        while free - used > 1 {
-            let middle = used + (free - used) / 2;
-            if self.engine.nodes.knows(&numbered(middle)?) {
-                used = middle;
-            } else {
-                free = middle;
+        let nodes = &self.engine.nodes;
+        loop {
+            let id = match nodes.number_of_next(&plain) {
+                1 => plain.clone(),
+                number => NodeId::new(format!("{plain}-{number}"))?,
+            };
+            // Workers have numbers of their own.
+            if !nodes.knows(&id) {
+                return Ok(id);
             }
         }
-        Ok(numbered(free)?.to_string())
     }
 
     /// Adds a node at the end of the path.

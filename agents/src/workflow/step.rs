@@ -173,8 +173,7 @@ async fn step<R: Routing>(
     }
     let recorded = engine.journal.start_of(&id, turn);
     let is_answered = engine.journal.is_answered(&place::turn(&id, turn))?;
-    let scope = engine.scope_of(&id);
-    if !is_answered && let Some(end) = stopped(flow, path, turn, &scope).await? {
+    if !is_answered && let Some(end) = stopped(flow, path, turn, &engine.scope_of(&id)).await? {
         return Ok(end);
     }
     let node = path.top()?;
@@ -201,7 +200,7 @@ async fn step<R: Routing>(
         Some(asked) => Ok(Outcome::Completed(asked)),
         None => {
             let messages = node.conversation.messages()?;
-            question::ask::<R>(flow, node, messages, &scope).await
+            question::ask::<R>(flow, node, messages, &engine.scope_of(&id)).await
         }
     };
     match asked {
@@ -352,13 +351,14 @@ fn answered<R: Routing>(
     if let Some(tooling) = &flow.engine.tooling {
         node.conversation.extend(tooling.take_exchanged(&node.id));
     }
+    let summary = prompts::gist(&asked.text);
     node.conversation.push(Message::assistant(asked.text));
     flow.engine.recorder.record(RunEvent::StepFinished {
         node: node.id.clone(),
         kind: node.kind,
         step,
         field,
-        summary: prompts::gist(&serde_json::to_value(&asked.routing)?),
+        summary,
         usage: asked.usage,
         corrections: asked.corrections,
     });

@@ -12,7 +12,7 @@ const FENCE: &[u8] = b"```";
 /// # Errors
 ///
 /// Where the answer is too long or empty, or its fence is not closed.
-pub(crate) fn body(answer: &[u8]) -> Result<&[u8], AnswerError> {
+pub fn body(answer: &[u8]) -> Result<&[u8], AnswerError> {
     if answer.len() > LONGEST_ANSWER {
         let reason = format!(
             "the answer has {} bytes; at most {LONGEST_ANSWER} are read",
