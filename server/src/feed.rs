@@ -13,6 +13,7 @@ mod told;
 mod topics;
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -51,6 +52,10 @@ pub(crate) struct Feed {
     heartbeat: Duration,
     metrics: Arc<Metrics>,
     rung: Notify,
+    /// How often somebody has asked for what the store has told by then.
+    asked: AtomicU64,
+    /// Up to which of those askings all is known.
+    answered: watch::Sender<u64>,
     latest: watch::Sender<u64>,
     kept: Mutex<VecDeque<Arc<FeedEvent>>>,
     known: Known,
@@ -73,6 +78,8 @@ impl Feed {
             heartbeat: limits.heartbeat,
             metrics,
             rung: Notify::new(),
+            asked: AtomicU64::new(0),
+            answered: watch::Sender::new(0),
             latest,
             kept: Mutex::default(),
             known: Known::default(),
@@ -89,16 +96,15 @@ impl Feed {
         self.rung.notify_one();
     }
 
-    /// Waits until all is known that the store has told by now.
+    /// Waits until all is known that the store has told by now, or cannot be read. All who wait are served together.
     ///
-    /// Cancel safe: it only waits.
-    pub(crate) async fn catches_up(&self) -> Result<(), StoreError> {
-        let last = last_position(&*self.store).await?;
-        let mut latest = self.latest.subscribe();
+    /// Cancel safe: it only waits. It ends with the feed.
+    pub(crate) async fn catches_up(&self) {
+        let mut answered = self.answered.subscribe();
+        let asking = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
         self.nudge();
         // The sender lives in this feed.
-        let _known = latest.wait_for(|known| *known >= last).await;
-        Ok(())
+        let _known = answered.wait_for(|answered| *answered >= asking).await;
     }
 
     /// How often a quiet feed shows that it lives.
@@ -108,10 +114,14 @@ impl Feed {
 
     /// Follows the store until it is told to stop.
     pub(crate) async fn follow(self: Arc<Self>, stop: CancellationToken) {
+        // Whoever waits is let go when this ends, whatever ends it.
+        let _last = LetsGo(&self.answered);
         loop {
+            let asked = self.asked.load(Ordering::SeqCst);
             if let Err(error) = self.catch_up().await {
                 tracing::warn!(%error, "the feed cannot read the store");
             }
+            self.answered.send_replace(asked);
             let poll = if self.latest.receiver_count() > 0 {
                 self.poll
             } else {
@@ -119,8 +129,20 @@ impl Feed {
             };
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = self.rung.notified() => {}
+                () = self.nudged() => {}
                 () = tokio::time::sleep(poll) => {}
+            }
+        }
+    }
+
+    /// Waits until there may be news that somebody waits for. What nobody reads is told in parts, now and then: it
+    /// must not stand in the way of those who change something.
+    async fn nudged(&self) {
+        loop {
+            self.rung.notified().await;
+            let is_asked = self.asked.load(Ordering::SeqCst) > *self.answered.borrow();
+            if is_asked || self.latest.receiver_count() > 0 {
+                return;
             }
         }
     }
@@ -227,6 +249,15 @@ impl Feed {
         if matches!(notice, Notice::Admitted) {
             self.metrics.asked(interrupt);
         }
+    }
+}
+
+/// Lets everybody go who waits, once and for all.
+struct LetsGo<'feed>(&'feed watch::Sender<u64>);
+
+impl Drop for LetsGo<'_> {
+    fn drop(&mut self) {
+        self.0.send_replace(u64::MAX);
     }
 }
 

@@ -27,6 +27,10 @@ use serving::Server;
 /// How much is done where nobody says.
 const USUAL: (usize, usize) = (5_000, 10_000);
 
+/// As in `irq`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     raise_the_limit_of_files();
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -96,6 +96,7 @@ impl Session {
         let mut beats = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let draining = self.app.draining.clone();
+        self.app.feed.catches_up().await;
         let welcome =
             Outgoing::welcome(&self.app.config.instance, self.app.feed.latest(), heartbeat);
         if self.send(welcome).await.is_err() {

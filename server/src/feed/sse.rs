@@ -53,12 +53,13 @@ pub(crate) async fn open_stream(
         run_ended = app.run(run).await?.state.is_final();
     }
     let resumes = order.after.is_some();
+    // From now on is from here on; and a run's end is in the store, and perhaps not yet in the feed.
+    if run_ended || !resumes {
+        app.feed.catches_up().await;
+    }
     let mut reader = Reader::new(&app.feed, order.filter, order.after);
     let mut first = None;
     if run_ended {
-        // The run's end is in the store, and perhaps not yet in the feed.
-        let caught_up = app.feed.catches_up().await;
-        caught_up.map_err(|error| of_store(&error))?;
         first = reader.at_hand().await.map_err(|error| of_store(&error))?;
         if first.is_none() && resumes {
             return Ok(StatusCode::NO_CONTENT.into_response());

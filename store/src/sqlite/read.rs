@@ -39,6 +39,17 @@ impl Sqlite {
     ) -> Found<Option<T>> {
         Ok(self.rows(sql, parameters, read).await?.pop())
     }
+
+    /// A small row that is found by its key, and asked for with every request.
+    async fn point<T: Send + 'static>(
+        &self,
+        sql: &'static str,
+        parameters: impl Params + Send + 'static,
+        read: fn(&Row<'_>) -> Found<T>,
+    ) -> Found<Option<T>> {
+        let question = move |connection: &Connection| each(connection, sql, parameters, read);
+        Ok(self.readers.look_up(question).await?.pop())
+    }
 }
 
 impl Backend for Sqlite {
@@ -52,7 +63,7 @@ impl Backend for Sqlite {
 
     async fn interrupt(&self, id: InterruptId) -> Found<Option<Interrupt>> {
         let sql = "SELECT body FROM interrupts WHERE id = ?";
-        self.row(sql, (id.to_string(),), body).await
+        self.point(sql, (id.to_string(),), body).await
     }
 
     async fn interrupt_of(&self, key: &IdempotencyKey) -> Found<Option<Interrupt>> {
@@ -76,7 +87,7 @@ impl Backend for Sqlite {
                 self.rows(sql, values, numbered).await
             }
             None if only_live => {
-                let sql = "SELECT position, body FROM interrupts INDEXED BY interrupts_live \
+                let sql = "SELECT position, body FROM interrupts INDEXED BY interrupts_open \
                      WHERE live = 1 AND position > ?1 AND (?2 IS NULL OR node = ?2) \
                      AND state IN (SELECT value FROM json_each(?3)) \
                      ORDER BY position LIMIT ?4";
@@ -126,7 +137,7 @@ impl Backend for Sqlite {
 
     async fn run(&self, id: RunId) -> Found<Option<Run>> {
         let sql = "SELECT body FROM runs WHERE id = ?";
-        self.row(sql, (id.to_string(),), body).await
+        self.point(sql, (id.to_string(),), body).await
     }
 
     async fn run_of(&self, alias: &str) -> Found<Option<Run>> {
@@ -175,7 +186,7 @@ impl Backend for Sqlite {
 
     async fn token(&self, digest: Digest) -> Found<Option<TokenRow>> {
         let sql = "SELECT body FROM tokens WHERE digest = ?";
-        self.row(sql, (digest.to_string(),), body).await
+        self.point(sql, (digest.to_string(),), body).await
     }
 
     async fn tokens(&self) -> Found<Vec<TokenRow>> {

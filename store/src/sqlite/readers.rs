@@ -56,6 +56,23 @@ impl Readers {
         })?
     }
 
+    /// Answers a question at once, on the thread that asks, where a connection is idle: a row that is found by its
+    /// key is there in less time than it takes to wake a thread that may block. Dropped, it was not asked.
+    pub(super) async fn look_up<T: Send + 'static>(
+        self: &Arc<Self>,
+        question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let Ok(_seat) = self.seats.try_acquire() else {
+            return self.ask(question).await;
+        };
+        let Some(connection) = self.take() else {
+            return self.ask(question).await;
+        };
+        let answer = question(&connection);
+        self.put_back(connection);
+        answer
+    }
+
     /// Waits until nobody reads, and closes all connections.
     pub(super) async fn close(&self) {
         let all = u32::try_from(SEATS).unwrap_or(u32::MAX);

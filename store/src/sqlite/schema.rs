@@ -9,10 +9,11 @@ use super::error::store_error;
 const OURS: i64 = 0x6972_7173;
 
 /// The steps from an empty file to the newest schema, oldest first. One that was released is never changed.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     include_str!("../../migrations/0001_life.sql"),
     include_str!("../../migrations/0002_nodes.sql"),
     include_str!("../../migrations/0003_rules.sql"),
+    include_str!("../../migrations/0004_open_interrupts.sql"),
 ];
 
 /// The newest schema that this program knows.

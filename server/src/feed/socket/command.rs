@@ -219,6 +219,10 @@ async fn subscribe(
         filter.node = Some(found.node.node);
     }
     let after = wanted.after_seq.map(|seq| seq.position()).transpose()?;
+    if after.is_none() {
+        // From now on is from here on.
+        app.feed.catches_up().await;
+    }
     let (name, begins) = subscriptions
         .add(filter, after)
         .ok_or_else(|| shape("too many subscriptions; end one first"))?;
