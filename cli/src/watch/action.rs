@@ -101,9 +101,10 @@ pub(super) enum Done {
     },
     /// Nothing was proposed; why.
     NotProposed(String),
-    /// Messages were taken back; what they say, and what is to be told of those that were not.
+    /// Messages were taken back; what they say, which were not, and why.
     TakenBack {
         text: String,
+        left: Vec<u64>,
         refused: Option<String>,
     },
     /// It was done; what to tell.

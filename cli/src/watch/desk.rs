@@ -291,15 +291,19 @@ async fn send(
 
 /// Takes back what can be; what was read meanwhile stays with its agent.
 async fn take_back(at: &dyn Installation, messages: &[StoredMessage]) -> Done {
-    let (mut texts, mut refused) = (Vec::new(), None);
+    let (mut texts, mut left, mut refused) = (Vec::new(), Vec::new(), None);
     for message in messages {
         match at.take_back(message).await {
             Ok(()) => texts.push(message.message.text.as_str()),
-            Err(failure) => refused = Some(failure.to_string()),
+            Err(failure) => {
+                left.push(message.position);
+                refused = Some(failure.to_string());
+            }
         }
     }
     Done::TakenBack {
         text: texts.join(" "),
+        left,
         refused,
     }
 }

@@ -63,6 +63,13 @@ pub(super) struct TakenBack {
     messages: HashSet<u64>,
 }
 
+impl TakenBack {
+    /// These could not be taken back: those that nobody has read are shown again, and can be tried again.
+    pub(super) fn leave(&mut self, messages: &[u64]) {
+        self.messages.retain(|message| !messages.contains(message));
+    }
+}
+
 impl State {
     /// What waits for an agent; for all agents of its run where none is named.
     fn waiting_for(&self, run: RunId, node: Option<&NodeId>) -> Vec<&StoredMessage> {

@@ -241,7 +241,12 @@ impl State {
                 }
                 self.warn(text);
             }
-            Done::TakenBack { text, refused } => {
+            Done::TakenBack {
+                text,
+                left,
+                refused,
+            } => {
+                self.taken_back.leave(&left);
                 if !text.is_empty() {
                     self.write_on(&text);
                 }
