@@ -76,10 +76,15 @@ async fn gather(
             0 => None,
             _ => from.progress(run.id).await?,
         };
+        let open = listing::interrupts(from, &open).await?;
+        let mut nodes = listing::nodes(from, run.id).await?;
+        for node in &mut nodes {
+            node.activity = node.stands(run.state, &open);
+        }
         shown.push(Shown {
             progress,
-            nodes: listing::nodes(from, run.id).await?,
-            open: listing::interrupts(from, &open).await?,
+            nodes,
+            open,
             run,
         });
     }

@@ -148,7 +148,10 @@ impl Feed {
                 plan,
                 queue,
                 goal: visible_line(&goal(&run).unwrap_or_default()),
-                nodes: nodes.into_iter().map(|(_position, node)| node).collect(),
+                nodes: nodes
+                    .into_iter()
+                    .map(|(_, node)| in_run(node, &run))
+                    .collect(),
                 run,
             });
         }
@@ -253,6 +256,12 @@ impl Snapshot {
             .iter()
             .filter(|interrupt| interrupt.state == State::AwaitingReview)
     }
+}
+
+/// A node, and what it does as its run stands; what it asks is told by the inbox.
+fn in_run(mut node: NodeRow, run: &Run) -> NodeRow {
+    node.activity = node.stands(run.state, []);
+    node
 }
 
 const fn first(limit: u32) -> Page {

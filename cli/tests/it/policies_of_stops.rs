@@ -119,6 +119,11 @@ fn a_limit_that_was_reached_is_not_waited_for() {
     let policy = policy(&place, "[[rule]]\ntype = \"PAUSE\"\nresume = \"1s\"\n");
     end(place.run(&["--max-steps", "2", "--policy"]).arg(&policy)).exits_with(8);
     assert_eq!(stops(&place).len(), 1);
+    let agents = place.runs()[0]["agents"].as_array().unwrap().clone();
+    assert!(!agents.is_empty());
+    for agent in agents {
+        assert_ne!(agent["status"], "running", "its run is paused: {agent}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::error::StoreError;
 use super::interrupt::Page;
 use super::run::RunError;
+use crate::life::{Family, Interrupt, RunState, State};
 use crate::names::KindName;
 
 /// What a node does.
@@ -68,6 +69,41 @@ pub struct NodeRow {
     pub tokens: u64,
     /// Since when it does this, by the store's clock.
     pub since: Timestamp,
+}
+
+impl NodeRow {
+    /// What the node does, as others see it. Its owner writes what it does by itself: a question that waits for a
+    /// person, and the end of its run, may come after the last that was written.
+    pub fn stands<'i>(
+        &self,
+        run: RunState,
+        interrupts: impl IntoIterator<Item = &'i Interrupt>,
+    ) -> NodeActivity {
+        let waits = |interrupt: &Interrupt| {
+            interrupt.run == self.run
+                && interrupt.node == self.node
+                && interrupt.state == State::AwaitingReview
+                && interrupt.family() == Family::Question
+        };
+        match self.activity {
+            NodeActivity::Ready | NodeActivity::Running => {
+                if interrupts.into_iter().any(waits) {
+                    NodeActivity::WaitingReview
+                } else if run == RunState::Paused {
+                    NodeActivity::Paused
+                } else {
+                    self.activity
+                }
+            }
+            NodeActivity::Pending
+            | NodeActivity::WaitingReview
+            | NodeActivity::Paused
+            | NodeActivity::Completed
+            | NodeActivity::Failed
+            | NodeActivity::Cancelled
+            | NodeActivity::Pruned => self.activity,
+        }
+    }
 }
 
 /// Keeps the nodes of runs.

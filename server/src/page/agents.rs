@@ -265,7 +265,6 @@ fn card(row: &Row, now: Timestamp) -> Markup {
                 span { @match parent_of(agent) { Some(parent) => { "started by " (visible(parent)) }, None => "the first of its run" } }
             }
             @if !row.open.is_empty() {
-                // An agent that asks may still count as one that works: what waits is said by the question.
                 ul.open { @for one in &row.open { li {
                     (state(one.state.name())) ": "
                     a id=(format!("open-{}", one.id)) href=(format!("/review/{}", one.id)) { (visible(&one_line(&one.reason))) }

@@ -95,7 +95,7 @@ async fn whole(
     problem: Option<&Problem>,
 ) -> Result<Response, Problem> {
     let run = app.run_named(run).await?;
-    let agents = agents_in(app, run.id).await?;
+    let agents = agents_in(app, &run).await?;
     let checkpoints = checkpoints(app, &run).await?;
     let now = app.now();
     let view = RunView::of(&run, now);
@@ -136,7 +136,7 @@ pub(super) async fn live(
 ) -> Response {
     let parts = async {
         let run = app.run_named(&run).await?;
-        let agents = agents_in(&app, run.id).await?;
+        let agents = agents_in(&app, &run).await?;
         let may = Right::Direct.is_of(caller.actor.role);
         parts(&app, &run, agents, may).await
     };
@@ -215,9 +215,8 @@ fn branch(nodes: &[TreeNode], open: &[Interrupt]) -> Markup {
     html! {
         ul.tree { @for node in nodes {
             @let asks = open.iter().find(|one| one.node.as_str() == node.agent.node_id);
-            @let status = if asks.is_some() { "waiting_review" } else { &*node.agent.status };
             li data-testid="agent" data-state=(node.agent.status) {
-                strong { (label(&node.agent.agent_type)) } " " (state(status))
+                strong { (label(&node.agent.agent_type)) } " " (state(&node.agent.status))
                 " " span.hint { (visible(&node.agent.node_id)) @if node.agent.current_step > 0 { ", step " (node.agent.current_step) } @if node.agent.tokens > 0 { ", " (node.agent.tokens) " tokens" } }
                 @if let Some(asks) = asks { " " a href=(format!("/review/{}", asks.id)) { (visible(&asks.reason)) } }
                 @if !node.children.is_empty() { (branch(&node.children, open)) }

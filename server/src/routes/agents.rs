@@ -1,14 +1,15 @@
 //! Agents: read, interrupted, steered.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use interrupts::life::{Family, Scope, State as InterruptState};
+use interrupts::life::{Family, Interrupt, RunState, Scope, State as InterruptState};
 use interrupts::store::{Filter, NodeRow, Page};
-use routing_core::{InterruptType, NodeId, RunId, StopMode};
+use routing_core::{InterruptType, RunId, StopMode};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -21,12 +22,16 @@ use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, page};
 use crate::problem::{Kind, Problem, of_store};
-use crate::wire::{
-    AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName, activity_name,
-};
+use crate::wire::{AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName};
 
 /// How many rows one request looks at when it filters.
 const MOST_ROWS: usize = 10_000;
+
+/// The first open interrupts of a run; most have fewer.
+const FIRST_PAGE: Page = Page {
+    after: 0,
+    limit: 500,
+};
 
 /// Which agents.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -76,11 +81,7 @@ pub(crate) async fn find(
     runs: Option<&[RunId]>,
 ) -> Result<(Vec<AgentView>, Option<String>), Problem> {
     let mut page = page(query.cursor.as_deref(), query.limit)?;
-    let one = match runs {
-        Some([run]) => Some(*run),
-        Some(_) | None => None,
-    };
-    let open = open_by_agent(app, one).await?;
+    let mut about = HashMap::new();
     let (mut agents, mut looked) = (Vec::new(), 0);
     loop {
         let rows = part_of(app, runs, page).await?;
@@ -88,18 +89,20 @@ pub(crate) async fn find(
         for (position, row) in rows {
             page.after = position;
             looked += 1;
-            let status = query
-                .status
-                .as_deref()
-                .is_none_or(|status| status == activity_name(row.activity));
             let kind = query
                 .r#type
                 .as_deref()
                 .is_none_or(|kind| kind == row.kind.as_str());
-            if status && kind {
-                let key = (row.run, row.node.clone());
-                let open = open.get(&key).cloned().unwrap_or_default();
-                agents.push(AgentView::of(&row, open));
+            if kind {
+                let (state, open) = match about.entry(row.run) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(unknown) => unknown.insert(about_run(app, row.run).await?),
+                };
+                let agent = AgentView::of(&row, *state, open);
+                let status = query.status.as_ref();
+                if status.is_none_or(|status| *status == agent.status) {
+                    agents.push(agent);
+                }
             }
             if agents.len() == page.limit as usize || looked >= MOST_ROWS {
                 return Ok((agents, Some(position.to_string())));
@@ -131,32 +134,39 @@ async fn part_of(
     Ok(rows)
 }
 
-/// The open interrupts of each agent.
-pub(super) async fn open_by_agent(
-    app: &App,
-    run: Option<RunId>,
-) -> Result<BTreeMap<(RunId, NodeId), Vec<String>>, Problem> {
+/// Where a run stands, and its open interrupts.
+async fn about_run(app: &App, run: RunId) -> Result<(RunState, Vec<Interrupt>), Problem> {
+    // Its rows may have been purged since its agents were read.
+    let state = match app.store().run(run).await {
+        Ok(found) => found.map_or(RunState::Cancelled, |run| run.state),
+        Err(error) => return Err(of_store(&error)),
+    };
+    Ok((state, open_in(app, run).await?))
+}
+
+/// The open interrupts of a run.
+pub(super) async fn open_in(app: &App, run: RunId) -> Result<Vec<Interrupt>, Problem> {
     let filter = Filter {
-        run,
+        run: Some(run),
         node: None,
         states: InterruptState::ALL
             .into_iter()
             .filter(|state| state.is_live())
             .collect(),
     };
-    let page = Page {
-        after: 0,
-        limit: 2_000,
-    };
-    let live = app.store().interrupts(&filter, page).await;
-    let live = live.map_err(|error| of_store(&error))?;
-    let mut open: BTreeMap<_, Vec<String>> = BTreeMap::new();
-    for (_position, interrupt) in live {
-        open.entry((interrupt.run, interrupt.node))
-            .or_default()
-            .push(interrupt.id.to_string());
+    let (mut open, mut page) = (Vec::new(), FIRST_PAGE);
+    loop {
+        let part = app.store().interrupts(&filter, page).await;
+        let part = part.map_err(|error| of_store(&error))?;
+        let full = part.len() == page.limit as usize;
+        for (position, interrupt) in part {
+            page.after = position;
+            open.push(interrupt);
+        }
+        if !full {
+            return Ok(open);
+        }
     }
-    Ok(open)
 }
 
 /// An agent, by its address `RUN/NODE` (with `%2F` for each slash), or by its node id where one live run has it.
@@ -168,10 +178,8 @@ pub(crate) async fn read(
     Segment(agent): Segment,
 ) -> Result<Json<AgentView>, Problem> {
     let found = find_agent(&app, &agent).await?;
-    let open = open_by_agent(&app, Some(found.run.id)).await?;
-    let key = (found.run.id, found.node.node.clone());
-    let open = open.get(&key).cloned().unwrap_or_default();
-    Ok(Json(AgentView::of(&found.node, open)))
+    let open = open_in(&app, found.run.id).await?;
+    Ok(Json(AgentView::of(&found.node, found.run.state, &open)))
 }
 
 /// An interrupt that shall be requested.

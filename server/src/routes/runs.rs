@@ -6,7 +6,7 @@ use axum::extract::{OriginalUri, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interrupts::life::{RunState, Scope, State as InterruptState};
-use interrupts::store::{Filter, Page};
+use interrupts::store::{Filter, Page, Run};
 use routing_core::{InterruptType, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
@@ -282,19 +282,16 @@ pub(crate) async fn tree(
     Segment(run): Segment,
 ) -> Result<Json<Vec<TreeNode>>, Problem> {
     let run = app.run_named(&run).await?;
-    Ok(Json(tree_of(run.id, agents_in(&app, run.id).await?)))
+    Ok(Json(tree_of(run.id, agents_in(&app, &run).await?)))
 }
 
 /// The agents of a run with their open interrupts.
-pub(crate) async fn agents_in(app: &App, run: RunId) -> Result<Vec<AgentView>, Problem> {
-    let rows = agents_of(app, run).await?;
-    let open = super::agents::open_by_agent(app, Some(run)).await?;
+pub(crate) async fn agents_in(app: &App, run: &Run) -> Result<Vec<AgentView>, Problem> {
+    let rows = agents_of(app, run.id).await?;
+    let open = super::agents::open_in(app, run.id).await?;
     Ok(rows
         .iter()
-        .map(|row| {
-            let key = (row.run, row.node.clone());
-            AgentView::of(row, open.get(&key).cloned().unwrap_or_default())
-        })
+        .map(|row| AgentView::of(row, run.state, &open))
         .collect())
 }
 

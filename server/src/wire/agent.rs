@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agents::AgentKind;
+use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{NodeActivity, NodeRow};
 use routing_core::{AgentType, NodeId, RunId};
 use serde::Serialize;
@@ -64,8 +65,11 @@ pub(crate) struct TreeNode {
 }
 
 impl AgentView {
-    /// An agent and its open interrupts.
-    pub(crate) fn of(row: &NodeRow, open_interrupts: Vec<String>) -> Self {
+    /// An agent of a run that stands so, with those of the open interrupts that are its own.
+    pub(crate) fn of(row: &NodeRow, run: RunState, open: &[Interrupt]) -> Self {
+        let own = open
+            .iter()
+            .filter(|one| one.run == row.run && one.node == row.node);
         let at = |node: &NodeId| AgentAddress {
             run: row.run,
             node: node.clone(),
@@ -76,13 +80,13 @@ impl AgentView {
             agent_type: row.kind.as_str().to_owned(),
             parent_id: row.node.parent().map(|parent| at(&parent).to_string()),
             run_id: row.run.to_string(),
-            status: activity_name(row.activity).to_owned(),
+            status: activity_name(row.stands(run, open)).to_owned(),
             since: row.since.to_string(),
             current_step: row.step,
             turn: row.turn,
             tokens: row.tokens,
             takes_messages: row.takes_messages,
-            open_interrupts,
+            open_interrupts: own.map(|interrupt| interrupt.id.to_string()).collect(),
             can_route_to: routes_of_program(),
         }
     }

@@ -55,7 +55,7 @@ async fn an_agent_is_shown_with_its_run_its_parent_what_it_asks_and_where_it_may
         "started by orchestrator".to_owned(),
         "step 1".to_owned(),
         "changed <time datetime=".to_owned(),
-        "data-state=\"running\"".to_owned(),
+        "data-state=\"waiting_review\"".to_owned(),
     ] {
         assert!(child.contains(&text), "{text}: {child}");
     }
@@ -154,6 +154,33 @@ async fn the_filters_leave_what_they_name() {
     ] {
         assert!(page.contains(chosen), "{chosen}: {page}");
     }
+}
+
+#[tokio::test]
+async fn an_agent_waits_while_its_question_does_and_stands_still_with_its_run() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let found = async |status: &str| {
+        let list = house.read(&format!("/v1/agents?status={status}")).await;
+        let agents = list["agents"].as_array().unwrap().clone();
+        let nodes = agents.iter().map(|agent| agent["node_id"].clone());
+        nodes.collect::<Vec<_>>()
+    };
+    assert_eq!(found("running").await, ["orchestrator", DISCOVERY]);
+    let asked = awaiting(&*house.store, question(&run, "how far?")).await;
+    assert_eq!(found("waiting_review").await, [DISCOVERY]);
+    assert_eq!(found("running").await, ["orchestrator"]);
+    let agent = format!("/v1/agents/{}%2F{}", run.id, DISCOVERY.replace('/', "%2F"));
+    let agent = house.read(&agent).await;
+    assert_eq!(agent["status"], "waiting_review");
+    assert_eq!(agent["open_interrupts"], json!([asked.id]));
+    // Its owner has ended it without a word about its agents, as a limit does.
+    let paused = house
+        .store
+        .change_run(run.id, run.epoch, RunState::Paused, None);
+    paused.await.unwrap();
+    assert_eq!(found("paused").await, ["orchestrator"]);
+    assert_eq!(found("waiting_review").await, [DISCOVERY]);
 }
 
 #[tokio::test]
