@@ -22,7 +22,7 @@ use std::time::Instant;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use figures::Figures;
-use serving::Server;
+use serving::{Bare, Server};
 
 /// How much is done where nobody says.
 const USUAL: (usize, usize) = (5_000, 10_000);
@@ -96,11 +96,9 @@ async fn measure(requests: usize, subscribers: usize) {
         .print("read one question, one after the other");
 
     let (first, rest) = questions.split_at(alone);
-    let decide = |index: usize| server.decide(&first[index]);
-    let by_rest = asking::one_by_one(alone, decide).await;
-    by_rest.print("decide, one after the other");
-    let bare = serving::bare_decisions(alone).await;
-    bare.print("the bare transaction of the store");
+    let (by_rest, bare) = decided_in_turns(&server, first, alone + requests).await;
+    by_rest.print_times("decide, one after the other");
+    bare.print_times("the bare transaction of the store");
     let ratio = by_rest.at(50).as_secs_f64() / bare.at(50).as_secs_f64();
     println!(
         "  a decision over the network takes {ratio:.2} times the bare transaction at the median"
@@ -118,6 +116,21 @@ async fn measure(requests: usize, subscribers: usize) {
     let during = asking::at_once(requests, read).await;
     during.print("read, beside 900 slow and hostile clients");
     drop(in_the_way);
+}
+
+/// Decisions over the network and on a bare store, in turns, so that both meet the same disk and the same neighbours.
+async fn decided_in_turns(
+    server: &Server,
+    decided: &[(String, u64)],
+    questions: usize,
+) -> (Figures, Figures) {
+    let bare = Bare::with(questions).await;
+    let (mut by_rest, mut by_store) = (Figures::default(), Figures::default());
+    for (index, question) in decided.iter().enumerate() {
+        by_store.extend(vec![bare.decide(index).await]);
+        by_rest.extend(vec![asking::asked(server.decide(question)).await]);
+    }
+    (by_rest, by_store)
 }
 
 /// So many readers of the feed: what they cost the server, and how soon each is told.

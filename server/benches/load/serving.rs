@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use interrupts::life::{Actor, Choosing, Judge, Role, Verdict};
+use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, Verdict};
 use interrupts::store::{Interrupts, Store};
 use interrupts::{ActorName, NoBell};
 use reqwest::{Client, RequestBuilder};
@@ -17,7 +17,6 @@ use store::{SqliteStore, StoreSettings};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::figures::Figures;
 use super::scene::{open_question, running};
 
 /// The argument of the process that serves.
@@ -38,12 +37,7 @@ pub(crate) struct Server {
 pub(crate) async fn serve(store: &Path, questions: usize) {
     let store = SqliteStore::open(store, StoreSettings::default()).await;
     let store: Arc<dyn Store> = Arc::new(store.unwrap());
-    for first in (0..questions).step_by(OF_A_RUN) {
-        let run = running(&*store, None).await;
-        for _question in first..questions.min(first + OF_A_RUN) {
-            open_question(&*store, &run).await;
-        }
-    }
+    asked(&*store, questions).await;
     let order = TokenOrder {
         name: ActorName::new("load").unwrap(),
         role: Role::Operator,
@@ -63,21 +57,42 @@ pub(crate) async fn serve(store: &Path, questions: usize) {
         .unwrap();
 }
 
-/// Decisions on a store in a file, with nothing around it.
-pub(crate) async fn bare_decisions(count: usize) -> Figures {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bare.db");
-    let store = SqliteStore::open(path, StoreSettings::default())
-        .await
-        .unwrap();
-    let run = running(&store, None).await;
-    let mut asked = Vec::new();
-    for _question in 0..count {
-        asked.push(open_question(&store, &run).await);
+/// So many open questions, a hundred of each run.
+async fn asked(store: &dyn Store, questions: usize) -> Vec<Interrupt> {
+    let mut asked = Vec::with_capacity(questions);
+    for first in (0..questions).step_by(OF_A_RUN) {
+        let run = running(store, None).await;
+        for _question in first..questions.min(first + OF_A_RUN) {
+            asked.push(open_question(store, &run).await);
+        }
     }
-    let begun = Instant::now();
-    let mut times = Vec::new();
-    for question in asked {
+    asked
+}
+
+/// A store in a file that has as many questions as the server's, with nothing around it.
+pub(crate) struct Bare {
+    store: SqliteStore,
+    questions: Vec<Interrupt>,
+    _folder: tempfile::TempDir,
+}
+
+impl Bare {
+    pub(crate) async fn with(questions: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bare.db");
+        let store = SqliteStore::open(path, StoreSettings::default()).await;
+        let store = store.unwrap();
+        let questions = asked(&store, questions).await;
+        Self {
+            store,
+            questions,
+            _folder: folder,
+        }
+    }
+
+    /// Decides a question, and says how long that took.
+    pub(crate) async fn decide(&self, index: usize) -> Duration {
+        let question = &self.questions[index];
         let judge = Judge::Person {
             actor: Actor {
                 name: ActorName::new("load").unwrap(),
@@ -92,11 +107,11 @@ pub(crate) async fn bare_decisions(count: usize) -> Figures {
             target: None,
             content: Some(json!({"selectedChoices": ["expand"]}).to_string()),
         };
-        let decided = Instant::now();
-        store.decide(question.id, judge, choosing).await.unwrap();
-        times.push(decided.elapsed());
+        let begun = Instant::now();
+        let decided = self.store.decide(question.id, judge, choosing).await;
+        decided.unwrap();
+        begun.elapsed()
     }
-    Figures::of(times, begun.elapsed())
 }
 
 impl Server {

@@ -25,6 +25,21 @@ const PLACES: [&str; 8] = [
     "/payload/details",
 ];
 
+/// The fields that all questions share; the others are the agent's own.
+const SHARED_FIELDS: [&str; 11] = [
+    "type",
+    "reason",
+    "choices",
+    "confirmationItems",
+    "contextForDecision",
+    "eventId",
+    "timestamp",
+    "nodeId",
+    "sourceAgentType",
+    "rerouteToAgentType",
+    "interruptType",
+];
+
 /// What an interrupt asks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Question {
@@ -50,42 +65,31 @@ impl Question {
             .find(|place| {
                 place.contains_key("choices") || place.contains_key("contextForDecision")
             });
-        let Some(shared) = shared.cloned() else {
+        let Some(shared) = shared else {
             return Self {
                 content,
                 ..Self::default()
             };
         };
-        let mut own_fields = shared.clone();
-        for known in [
-            "type",
-            "reason",
-            "choices",
-            "confirmationItems",
-            "contextForDecision",
-            "eventId",
-            "timestamp",
-            "nodeId",
-            "sourceAgentType",
-            "rerouteToAgentType",
-            "interruptType",
-        ] {
-            own_fields.shift_remove(known);
-        }
+        let own = shared
+            .iter()
+            .filter(|(name, _value)| !SHARED_FIELDS.contains(&name.as_str()));
         Self {
-            choices: field(&shared, "choices"),
-            confirmation_items: field(&shared, "confirmationItems"),
-            context_for_decision: field(&shared, "contextForDecision"),
-            own_fields,
+            choices: field(shared, "choices"),
+            confirmation_items: field(shared, "confirmationItems"),
+            context_for_decision: field(shared, "contextForDecision"),
+            own_fields: own
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
             content,
         }
     }
 }
 
 fn field<T: DeserializeOwned + Default>(object: &Map<String, Value>, name: &str) -> T {
-    let value = object.get(name).cloned();
+    let value = object.get(name);
     value
-        .and_then(|value| serde_json::from_value(value).ok())
+        .and_then(|value| T::deserialize(value).ok())
         .unwrap_or_default()
 }
 
