@@ -11,6 +11,7 @@ mod inbox;
 mod layout;
 mod plan;
 mod reference;
+mod refusal;
 mod review;
 mod rules;
 mod run;
@@ -22,6 +23,8 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::app::App;
+
+pub(crate) use refusal::tell_people;
 
 /// The addresses of the page. They are for people, and stand in no description.
 pub(crate) fn router() -> Router<App> {

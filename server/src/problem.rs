@@ -126,9 +126,11 @@ impl IntoResponse for Problem {
                 HeaderValue::from_static("Bearer realm=\"irq\""),
             );
         }
-        for (name, value) in self.0.headers {
+        for (name, value) in self.0.headers.clone() {
             headers.insert(name, value);
         }
+        // For pages, which say the same in words.
+        response.extensions_mut().insert(self);
         response
     }
 }

@@ -276,6 +276,7 @@ pub(crate) fn router(app: App) -> Router {
         ))
         .layer(middleware::from_fn_with_state(app.clone(), answer_in_time))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn(page::tell_people))
         .layer(fixed_header(
             header::CONTENT_SECURITY_POLICY,
             CONTENT_POLICY,

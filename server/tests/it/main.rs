@@ -15,6 +15,7 @@ mod listed;
 mod messages;
 mod page;
 mod page_lists;
+mod page_refusals;
 mod plan_changes;
 mod plans;
 mod requests;

@@ -18,6 +18,9 @@ pub(crate) struct Browser<'house> {
     cookie: String,
 }
 
+/// What browsers say that they accept when they go to a page.
+pub(crate) const PAGES: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
 fn client() -> Client {
     Client::builder().redirect(Policy::none()).build().unwrap()
 }
@@ -56,6 +59,7 @@ impl<'house> Browser<'house> {
 
     pub(crate) async fn get(&self, path: &str) -> (StatusCode, String) {
         let request = self.client.get(self.house.url(path));
+        let request = request.header("Accept", PAGES);
         let response = request.header("Cookie", &self.cookie).send().await.unwrap();
         (response.status(), response.text().await.unwrap())
     }
@@ -63,6 +67,7 @@ impl<'house> Browser<'house> {
     pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Response {
         self.client
             .post(self.house.url(path))
+            .header("Accept", PAGES)
             .header("Cookie", &self.cookie)
             .header("Origin", self.house.url(""))
             .form(fields)
