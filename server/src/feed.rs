@@ -31,7 +31,7 @@ use known::{Interrupts, Known};
 
 pub(crate) use cloud_event::{FeedEvent, event_type, position_text, reset_event};
 pub(crate) use reader::{Next, Reader};
-pub(crate) use socket::{FRAMES, open_socket};
+pub(crate) use socket::{FrameType, open_socket};
 pub(crate) use sse::{FeedOrder, open_stream};
 pub(crate) use told::TOLD;
 pub(crate) use topics::Filter;

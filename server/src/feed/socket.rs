@@ -2,6 +2,7 @@
 
 mod command;
 mod frame;
+mod frame_type;
 mod subscriptions;
 
 use std::sync::Arc;
@@ -18,9 +19,9 @@ use crate::access::Caller;
 use crate::app::App;
 use crate::metrics::Transport;
 use crate::problem::{Kind, Problem};
-pub(crate) use command::FRAMES;
 use command::carry_out;
 use frame::{Outgoing, read_frame};
+pub(crate) use frame_type::FrameType;
 use subscriptions::{Subscriptions, Told};
 
 /// The subprotocol that this is; a client that names none gets it too.

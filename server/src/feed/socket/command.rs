@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::frame::{Frame, Outgoing};
+use super::frame_type::FrameType;
 use super::subscriptions::Subscriptions;
 use crate::access::{Caller, Right};
 use crate::acting::{
@@ -20,28 +21,6 @@ use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
 use crate::routes::digest;
 use crate::wire::{DecisionName, ModeName, RememberBody, ScopeName, scope_name};
-
-/// The types of frames that are carried out, and what each of them asks for.
-pub(crate) const FRAMES: [(&str, &str); 9] = [
-    (
-        "subscribe",
-        "Events of `run_id`, `thread_id` or `agent_id`, with names by `topics`, after `after_seq`.",
-    ),
-    ("unsubscribe", "No more events of `subscription_id`."),
-    (
-        "interrupt",
-        "Pauses the run `thread_id`, or its agent `agent_id`; updates follow until it has taken hold.",
-    ),
-    ("decision", "Decides `interrupt_id` in its `version`."),
-    ("reroute", "Decides that the answer goes to `reroute_to`."),
-    (
-        "resume",
-        "Goes on with the run `run_id`, or from its `checkpoint`.",
-    ),
-    ("cancel", "Ends the run `run_id`."),
-    ("ping", "Is answered by `pong` with the same payload."),
-    ("pong", "Is taken in; nothing comes of it."),
-];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -135,18 +114,22 @@ pub(super) async fn carry_out(
     frame: Frame,
 ) -> Vec<Outgoing> {
     let Frame { kind, id, payload } = frame;
-    let reply = match kind.as_str() {
-        "ping" => Ok(Outgoing::new("pong", id.clone(), payload)),
-        "pong" => return Vec::new(),
-        "subscribe" => subscribe(app, caller, subscriptions, id.clone(), payload).await,
-        "unsubscribe" => unsubscribe(subscriptions, id.clone(), payload),
-        "interrupt" => return interrupt(app, caller, subscriptions, id, payload).await,
-        "decision" => acknowledged(
+    let Some(kind) = FrameType::named(&kind) else {
+        let unknown = shape(&format!("`{kind}` is no type of a frame"));
+        return vec![Outgoing::error(id, &unknown)];
+    };
+    let reply = match kind {
+        FrameType::Ping => Ok(Outgoing::new("pong", id.clone(), payload)),
+        FrameType::Pong => return Vec::new(),
+        FrameType::Subscribe => subscribe(app, caller, subscriptions, id.clone(), payload).await,
+        FrameType::Unsubscribe => unsubscribe(subscriptions, id.clone(), payload),
+        FrameType::Interrupt => return interrupt(app, caller, subscriptions, id, payload).await,
+        FrameType::Decision => acknowledged(
             "decision_ack",
             id.clone(),
             decision(app, caller, payload, None).await,
         ),
-        "reroute" => {
+        FrameType::Reroute => {
             let reroute = Some(DecisionName::Reroute);
             acknowledged(
                 "reroute_ack",
@@ -154,17 +137,16 @@ pub(super) async fn carry_out(
                 decision(app, caller, payload, reroute).await,
             )
         }
-        "resume" => acknowledged(
+        FrameType::Resume => acknowledged(
             "resume_ack",
             id.clone(),
             resumed(app, caller, payload).await,
         ),
-        "cancel" => acknowledged(
+        FrameType::Cancel => acknowledged(
             "cancel_ack",
             id.clone(),
             cancelled(app, caller, subscriptions, payload).await,
         ),
-        unknown => Err(shape(&format!("`{unknown}` is no type of a frame"))),
     };
     vec![reply.unwrap_or_else(|problem| Outgoing::error(id, &problem))]
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::prose;
-use crate::feed::{FRAMES, TOLD, event_type};
+use crate::feed::{FrameType, TOLD, event_type};
 use crate::routes::accepted_types;
 
 /// What the feed tells, and what is told to it.
@@ -26,9 +26,9 @@ pub(super) fn part() -> Markup {
         ul { @for name in accepted_types() { li { code { (name) } } } }
         h3 id="frames" { "Frames that a socket accepts" }
         p { "A frame is an object with " code { "type" } ", " code { "id" } " where the reply shall repeat one, and " code { "payload" } ":" }
-        dl { @for (name, meaning) in FRAMES {
-            dt { code { (name) } }
-            dd { (prose(meaning)) }
+        dl { @for frame in FrameType::ALL {
+            dt { code { (frame.name()) } }
+            dd { (prose(frame.meaning())) }
         } }
     }
 }
