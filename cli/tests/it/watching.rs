@@ -19,7 +19,7 @@ pub(crate) fn start(seed: &Seed) -> PtySession {
 }
 
 /// The screens with these arguments.
-fn start_with(arguments: &str) -> PtySession {
+pub(crate) fn start_with(arguments: &str) -> PtySession {
     start_known(arguments).0
 }
 

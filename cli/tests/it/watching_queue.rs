@@ -4,7 +4,8 @@ use interrupts::store::{MessageState, Messages as _, NewMessage, Page, StoredMes
 use routing_core::NodeId;
 
 use crate::seed::{Seed, actor};
-use crate::watching::{leave, press, start, until};
+use crate::served::Served;
+use crate::watching::{leave, press, start, start_with, until};
 
 fn messages(seed: &Seed, run: &interrupts::store::Run) -> Vec<StoredMessage> {
     let page = Page {
@@ -87,5 +88,28 @@ fn an_interrupt_brings_back_what_the_agent_has_not_read() {
         let sent = messages(&seed, &run);
         sent.len() == 3 && sent[2].message.text == "QXZ"
     });
+    leave(&mut screen);
+}
+
+#[test]
+fn a_message_that_cannot_be_taken_back_is_shown_again() {
+    let seed = Seed::new();
+    let run = seed.run();
+    another_writes(&seed, &run, "JWK");
+    let served = Served::over(&seed.path());
+    let token = served.token("bob", "viewer");
+    let mut screen = start_with(&format!(
+        "--silent --server {} --token-file {}",
+        served.url,
+        token.display()
+    ));
+    press(&mut screen, "jj\t");
+    screen.exp_string("not read yet").unwrap();
+    screen.exp_string("JWK").unwrap();
+    // Whoever only looks may not change what others wait for, be it his own.
+    press(&mut screen, "\x1b[A");
+    screen.exp_string("JWK").unwrap();
+    screen.exp_string("this needs the right to direct").unwrap();
+    assert!(messages(&seed, &run)[0].state.is_waiting());
     leave(&mut screen);
 }
