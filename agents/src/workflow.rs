@@ -9,6 +9,7 @@ pub(crate) mod dispatch;
 pub(crate) mod engine;
 pub(crate) mod failure;
 pub(crate) mod flow;
+mod following;
 mod interrupts;
 mod kinds;
 pub(crate) mod node;

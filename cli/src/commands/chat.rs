@@ -13,6 +13,7 @@ mod standing;
 mod terminal;
 mod tool_talk;
 mod tools;
+mod width;
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 mod address;
 mod client;
+mod decision;
 mod feed;
 mod refusal;
 mod runs;
@@ -13,7 +14,7 @@ use agents::plan_execute::{PlanReading, StoredPlan};
 use agents::run::RunProgress;
 use async_trait::async_trait;
 use interrupts::IdempotencyKey;
-use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
+use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Filter, JournalEntry, NodeRow, Page, Run,
@@ -24,7 +25,7 @@ use reqwest::{Method, StatusCode};
 use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::{Value, json};
+use serde_json::json;
 use server::PlanWish;
 
 use super::{
@@ -32,7 +33,6 @@ use super::{
     ServerPlace, Verified,
 };
 use crate::address::full;
-use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::refused::{no_interrupt, no_rule};
@@ -45,6 +45,7 @@ pub(crate) use runs::{NewRun, Resumption};
 pub(crate) use tokens::{MadeToken, TokenLine};
 
 use client::Ask;
+use decision::decision_body;
 
 /// How often a server is looked at while something is waited for.
 const PACE: Duration = Duration::from_millis(250);
@@ -157,37 +158,6 @@ fn states<T: ToString>(states: &[T]) -> Vec<(&'static str, String)> {
     }
     let names: Vec<String> = states.iter().map(T::to_string).collect();
     vec![("states", names.join(","))]
-}
-
-/// The body of a decision: what the store keeps as one text goes over the network in its parts.
-fn decision_body(decision: &NewDecision) -> Result<Value, Failure> {
-    let mut body = json!({
-        "decision": verdict_name(decision.verdict),
-        "shown_digest": decision.shown,
-    });
-    let content = match &decision.content {
-        Some(content) => serde_json::from_str(content).map_err(|error| {
-            Failure::new(Exit::Usage, format!("the answer is no JSON: {error}"))
-        })?,
-        None => Value::Null,
-    };
-    if let Value::Object(mut payload) = content {
-        payload.remove("rerouteTo");
-        body["payload"] = Value::Object(payload);
-    }
-    if decision.verdict == Verdict::Reroute
-        && let Some(target) = &decision.target
-    {
-        body["reroute_to"] = json!(target);
-    }
-    if let Some(remember) = &decision.remember {
-        body["remember"] = json!({
-            "scope": remember.reach,
-            "ttl_s": remember.lifetime.as_secs(),
-            "max_uses": remember.most_uses,
-        });
-    }
-    Ok(body)
 }
 
 #[async_trait(?Send)]
@@ -523,33 +493,5 @@ impl Installation for Remote {
         let ask = Ask::to_change(Method::POST, &parts);
         self.client.ask::<IgnoredAny>(ask).await?;
         self.now(id).await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use interrupts::life::Verdict;
-    use interrupts::{Digest, RouteName};
-    use routing_core::InterruptId;
-    use serde_json::json;
-
-    use super::{NewDecision, decision_body};
-
-    #[test]
-    fn a_decision_goes_over_the_network_in_its_parts() {
-        let decision = NewDecision {
-            interrupt: InterruptId::generate(),
-            version: 3,
-            shown: Digest::ZERO,
-            verdict: Verdict::Reroute,
-            target: Some(RouteName::new("ORCHESTRATOR").unwrap()),
-            content: Some(json!({"text": "there", "rerouteTo": "ORCHESTRATOR"}).to_string()),
-            remember: None,
-        };
-        let body = decision_body(&decision).unwrap();
-        assert_eq!(body["decision"], "reroute");
-        assert_eq!(body["reroute_to"], "ORCHESTRATOR");
-        assert_eq!(body["payload"], json!({"text": "there"}));
-        assert_eq!(body["shown_digest"], Digest::ZERO.to_string());
     }
 }

@@ -19,10 +19,10 @@ use super::raw_terminal::RawTerminal;
 use super::screen::Screen;
 use super::tool_talk::{QUESTION_COMES, QUESTION_HINT, ToolTalk};
 use super::tools::Asked;
+use super::width::{broken, columns};
 use super::{ChatBudget, ended_line, failure, manner, now, pace, tool_line, usage_text};
 use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
-use crate::layout::columns_of;
 use crate::model::{Manner, ModelChoice};
 use crate::palette::{Palette, Tone};
 use crate::visible::{visible_line, visible_lines, visible_piece};
@@ -32,9 +32,6 @@ const INTERRUPTED: &str = "[interrupted]";
 
 /// What a first Ctrl+C says where there is nothing to interrupt.
 const AGAIN: &str = "Press Ctrl+C again to exit";
-
-/// The columns of a terminal that does not say how many it has.
-const USUAL_COLUMNS: u16 = 80;
 
 /// Talks until the person leaves.
 pub(super) async fn talk(
@@ -507,21 +504,4 @@ fn partial_text(partial: &ChatPartial) -> String {
         ""
     };
     format!("{provider}{billed}; {}", usage_text(partial.usage))
-}
-
-fn columns() -> usize {
-    let (columns, _rows) = crossterm::terminal::size().unwrap_or((USUAL_COLUMNS, 0));
-    // A terminal that says it has none has some all the same.
-    usize::from(if columns < 4 { USUAL_COLUMNS } else { columns })
-}
-
-/// A line in rows of so many columns.
-fn broken(line: &str, columns: usize) -> Vec<String> {
-    if columns_of(line) <= columns {
-        return vec![line.to_owned()];
-    }
-    textwrap::wrap(line, columns.max(1))
-        .into_iter()
-        .map(std::borrow::Cow::into_owned)
-        .collect()
 }
