@@ -40,6 +40,7 @@ mod watch;
 
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
@@ -54,6 +55,9 @@ use visible::visible_lines;
 /// asks for it again all the time, which takes a quarter of the way (`cargo bench -p agents --bench resuming`).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How long the file of a store may take to be closed.
+const CLOSING: Duration = Duration::from_secs(3);
 
 fn main() -> ExitCode {
     // This program is its own keeper of tools.
@@ -82,6 +86,8 @@ fn main() -> ExitCode {
     };
     drop(span);
     telemetry.end(global);
+    // A disk that does not answer holds nobody here: all of it is durable already.
+    store::until_closed(CLOSING);
     exit.into()
 }
 

@@ -18,6 +18,10 @@ const ALONE: usize = 2_000;
 const PUBLISHERS: usize = 64;
 const OF_EACH: usize = 400;
 
+/// As in `irq`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> Result<(), Failure> {

@@ -21,4 +21,4 @@ pub use bell::bell_at;
 pub use bell::{BellError, LocalBell};
 pub use location::{LocationError, OpenError, StoreLocation, open_any};
 pub use memory::{Memory, MemoryStore};
-pub use sqlite::{Sqlite, SqliteStore};
+pub use sqlite::{Sqlite, SqliteStore, until_closed};

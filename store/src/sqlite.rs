@@ -8,6 +8,7 @@ mod column;
 mod error;
 mod flush;
 mod forget;
+mod leaving;
 mod load;
 mod open;
 mod read;
@@ -28,8 +29,11 @@ use tokio::task::spawn_blocking;
 
 use crate::adapter::{Adapter, StoreSettings};
 use crate::operation::Operation;
+use leaving::Owned;
 use readers::Readers;
 use writer::{Job, Queued};
+
+pub use leaving::until_closed;
 
 /// A store in a SQLite file.
 ///
@@ -40,9 +44,12 @@ pub type SqliteStore = Adapter<Sqlite>;
 /// A SQLite file.
 pub struct Sqlite {
     settings: StoreSettings,
-    jobs: mpsc::Sender<Box<dyn Job>>,
+    /// Before the jobs: of two connections that are closed at the same time none is the last, which tidies up.
     readers: Arc<Readers>,
+    jobs: mpsc::Sender<Box<dyn Job>>,
     writer: JoinHandle<()>,
+    /// Goes last.
+    owned: Owned,
 }
 
 impl Debug for Sqlite {
@@ -66,11 +73,12 @@ impl SqliteStore {
             jobs,
             readers,
             writer,
+            owned,
             settings: _,
         } = self.backend;
-        drop(jobs);
-        let ended = spawn_blocking(move || writer.join()).await;
         readers.close().await;
+        drop((readers, jobs, owned));
+        let ended = spawn_blocking(move || writer.join()).await;
         match ended {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_panicked)) => Err(StoreError::Unavailable {

@@ -14,6 +14,7 @@ mod following;
 mod help;
 mod hooking;
 mod interrupting;
+mod left_whole;
 mod listing;
 mod looking_back;
 mod manual;

@@ -95,11 +95,16 @@ impl Served {
         self.child = start(self.port, &self.store, self.workspace.path(), self.pace);
     }
 
-    /// Stops the server in order, and starts the next one at the same place.
-    pub(crate) fn is_stopped_and_comes_back(&mut self) {
+    /// Stops the server in order.
+    pub(crate) fn is_stopped(&mut self) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, Signal::TERM).unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Stops the server in order, and starts the next one at the same place.
+    pub(crate) fn is_stopped_and_comes_back(&mut self) {
+        self.is_stopped();
         self.child = start(self.port, &self.store, self.workspace.path(), self.pace);
     }
 }

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
 use super::error::store_error;
+use super::leaving::Owned;
 use super::readers::Readers;
 use super::writer::Writer;
 use super::{Sqlite, SqliteStore, schema};
@@ -124,6 +125,7 @@ pub(super) fn start(
             jobs,
             readers: Arc::new(Readers::new(path.to_owned(), own)),
             writer,
+            owned: Owned::begin(),
         },
     })
 }

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::error::store_error;
+use super::leaving::Open;
 use super::{flush, load};
 use crate::adapter::StoreSettings;
 use crate::operation::{Halt, Operation};
@@ -106,10 +107,12 @@ pub(super) struct Writer {
     settings: StoreSettings,
     /// Goes after the connection.
     own: Arc<OwnFiles>,
+    /// Goes last.
+    open: Open,
 }
 
 impl Writer {
-    pub(super) const fn new(
+    pub(super) fn new(
         connection: Connection,
         queue: mpsc::Receiver<Box<dyn Job>>,
         settings: StoreSettings,
@@ -120,6 +123,7 @@ impl Writer {
             queue,
             settings,
             own,
+            open: Open::begin(),
         }
     }
 
@@ -132,7 +136,7 @@ impl Writer {
         if let Err((_connection, error)) = self.connection.close() {
             tracing::warn!(%error, "the store did not close cleanly");
         }
-        drop(self.own);
+        drop((self.own, self.open));
     }
 
     fn write(&self, mut batch: Vec<Box<dyn Job>>) {
