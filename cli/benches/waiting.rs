@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p irq --bench waiting`; `RUNS=100000` says how many, 2,000 otherwise. The real server is asked
 //! over the network for runs whose first agent asks a question. Prints both sides: runs that are kept in memory, of
-//! which there are at most 200, and runs that were put aside.
+//! which there are at most 200, and runs that were put aside, with what each quarter of them added: what runs need on
+//! their way is kept for the next ones, and is there from the first quarter on.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use tempfile::TempDir;
 const USUAL: usize = 2_000;
 const KEPT_AT_MOST: usize = 200;
 const PUBLISHERS: usize = 8;
+const PARTS: usize = 4;
 const PAGE: u32 = 500;
 const PATIENCE: Duration = Duration::from_secs(3_600);
 
@@ -64,9 +66,15 @@ async fn measure(
     waiting(&file, 20, held).await?;
     let before = server.resident()?;
     let began = Instant::now();
-    server.start_runs(runs).await?;
-    waiting(&file, runs + 20, held).await?;
-    let after = server.resident()?;
+    let mut after = before;
+    for part in 0..PARTS {
+        let (from, to) = (runs * part / PARTS, runs * (part + 1) / PARTS);
+        server.start_runs(to - from).await?;
+        waiting(&file, to + 20, held).await?;
+        let earlier = std::mem::replace(&mut after, server.resident()?);
+        let added = (after as f64 - earlier as f64) / (to - from) as f64;
+        println!("  {from:>7} to {to:>7} runs: {earlier:>7} to {after:>7} KiB, {added:>8.2} KiB each");
+    }
     let each = after.saturating_sub(before) as f64 / runs as f64;
     println!(
         "{name:<16} {runs:>7} runs wait after {:>6.0?}: {:>6} KiB before, {:>7} KiB after, {:>8.2} KiB each",
