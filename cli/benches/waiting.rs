@@ -73,7 +73,9 @@ async fn measure(
         waiting(&file, to + 20, held).await?;
         let earlier = std::mem::replace(&mut after, server.resident()?);
         let added = (after as f64 - earlier as f64) / (to - from) as f64;
-        println!("  {from:>7} to {to:>7} runs: {earlier:>7} to {after:>7} KiB, {added:>8.2} KiB each");
+        println!(
+            "  {from:>7} to {to:>7} runs: {earlier:>7} to {after:>7} KiB, {added:>8.2} KiB each"
+        );
     }
     let each = after.saturating_sub(before) as f64 / runs as f64;
     println!(

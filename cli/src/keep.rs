@@ -11,18 +11,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::manager::{InterruptManager, KeptRun, ManagerSettings, Taking, Times};
+use interrupts::life::{Family, Interrupt, Scope, State};
+use interrupts::manager::{InterruptManager, KeepError, KeptRun, ManagerSettings, Taking, Times};
 use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
-use interrupts::store::{NewRun, Run, RunError, Store};
+use interrupts::store::{Filter, NewRun, Run, RunError, Store};
 use interrupts::{NameError, OwnerName};
-use routing_core::{NodeId, RunId};
+use routing_core::{InterruptType, NodeId, RunId};
 use store::bell_at;
 use tokio::runtime::Handle;
 
 use agents::run::{Allowance, Hold, RunOrder, RunStore, Workflow, Working};
 
 use crate::exit::{Exit, Failure, causes};
+use crate::listing;
 use crate::refused::{by_run, by_store};
 use crate::storage::{Storage, is_owned};
 use crate::time::instant;
@@ -50,6 +52,28 @@ fn first_node(workflow: Workflow) -> Result<NodeId, Failure> {
             NodeId::new(FIRST_NODE).map_err(|error| Failure::new(Exit::Failure, error.to_string()))
         }
         Workflow::PlanExecute => Ok(NodeId::root()),
+    }
+}
+
+/// The workflow of a run.
+fn workflow_of(run: &Run) -> Workflow {
+    // An order that cannot be read is of the workflow that orders had before they named one.
+    let order = RunOrder::from_content(&run.content);
+    order.map_or_else(|_unreadable| Workflow::default(), |order| order.workflow)
+}
+
+/// Whether whoever holds a run that nobody executes can let a stop of it take hold. An agent is cut off by its
+/// workflow alone, which goes on without it; and a run without a checkpoint has nothing to be forked from.
+pub(crate) fn is_for_whoever_holds(stop: &Interrupt, run: &Run) -> bool {
+    let is_whole = || {
+        let first = first_node(workflow_of(run));
+        stop.scope == Scope::Run || first.is_ok_and(|first| first == stop.node)
+    };
+    match stop.interrupt_type {
+        InterruptType::Pause => true,
+        InterruptType::Stop | InterruptType::Prune => is_whole(),
+        InterruptType::Branch => run.checkpoint > 0 || run.forked_from.is_some(),
+        InterruptType::HumanReview | InterruptType::AgentReview => false,
     }
 }
 
@@ -129,22 +153,61 @@ impl Keeping {
         lease.is_some_and(|lease| lease.owner != self.owner && !is_gone(&lease.owner))
     }
 
-    /// Lets the stops of a run that nobody executes take hold.
+    /// Lets the stops of a run that nobody executes take hold, and says whether it could: not where somebody
+    /// executes it, who does so, or where it has ended.
     ///
     /// # Errors
     ///
-    /// As [`Keeping::take`].
+    /// Where the store cannot be written; the requests stand.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the run may be owned for some seconds more.
-    pub(crate) async fn carry_out(&self, run: &Run) -> Result<(), Failure> {
-        // An order that cannot be read is of the workflow that orders had before they named one.
-        let order = RunOrder::from_content(&run.content);
-        let workflow = order.map_or_else(|_unreadable| Workflow::default(), |order| order.workflow);
-        let carried = self.manager.carry_out(run.id, first_node(workflow)?).await;
-        carried.map_err(|error| not_taken(run.id, &error))?;
+    /// Dropped, the run may be owned for some seconds more; whoever owns it next goes on with its stops.
+    pub(crate) async fn carry_out(&self, run: &Run) -> Result<bool, Failure> {
+        let node = first_node(workflow_of(run))?;
+        let carried = self.manager.carry_out(run.id, node, gone_owner(run)).await;
+        match carried {
+            Ok(_stopped) => Ok(true),
+            Err(
+                KeepError::Kept { .. }
+                | KeepError::Run(RunError::Owned { .. } | RunError::Illegal { .. }),
+            ) => Ok(false),
+            Err(error) => Err(not_taken(run.id, &error)),
+        }
+    }
+
+    /// Lets the stops take hold that came between the last look of a run's owner and its release.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be read or written; the requests stand.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Keeping::carry_out`].
+    pub(crate) async fn carry_out_late(&self, run: RunId) -> Result<(), Failure> {
+        let found = self.storage.store.run(run).await;
+        let Some(run) = found.map_err(|error| by_store(&error))? else {
+            return Ok(());
+        };
+        if run.state.is_final() || is_owned(&run) || !self.is_told_to_stop(&run).await? {
+            return Ok(());
+        }
+        self.carry_out(&run).await?;
         Ok(())
+    }
+
+    /// Whether a stop of a run waits for somebody who lets it take hold.
+    async fn is_told_to_stop(&self, run: &Run) -> Result<bool, Failure> {
+        let filter = Filter {
+            run: Some(run.id),
+            node: None,
+            states: vec![State::Requested, State::Delivered],
+        };
+        let open = listing::interrupts_in(self.store(), &filter).await;
+        let open = open.map_err(|error| by_store(&error))?;
+        let mut stops = open.iter().filter(|it| it.family() == Family::Stop);
+        Ok(stops.any(|stop| is_for_whoever_holds(stop, run)))
     }
 
     /// Hears signals while what it returns is held.
@@ -284,8 +347,7 @@ fn times_for(policy: &Policy) -> Times {
 }
 
 /// Why a run could not be taken.
-fn not_taken(run: RunId, error: &interrupts::manager::KeepError) -> Failure {
-    use interrupts::manager::KeepError;
+fn not_taken(run: RunId, error: &KeepError) -> Failure {
     match error {
         KeepError::Run(RunError::Owned { lease }) => Failure::new(
             Exit::Conflict,

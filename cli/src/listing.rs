@@ -172,16 +172,3 @@ pub(crate) async fn interrupts_in(
         }
     }
 }
-
-/// The nodes of a run in a store.
-pub(crate) async fn nodes_in(store: &dyn Store, run: RunId) -> Result<Vec<NodeRow>, StoreError> {
-    let rows = every(
-        async |page| store.nodes(Some(run), page).await,
-        |(position, _node)| *position,
-    );
-    Ok(rows
-        .await?
-        .into_iter()
-        .map(|(_position, node)| node)
-        .collect())
-}

@@ -101,7 +101,9 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
             Exit::Conflict,
             format!("{interrupt} is held: {by} goes first"),
         )
-        .hint(format!("decide `irq review {by}` first")),
+        .hint(format!(
+            "`irq review {by}` decides that one; where it has not taken hold yet, `irq resume` lets it"
+        )),
         Refusal::Role { .. } => Failure::new(Exit::NotAuthorised, refusal.to_string()),
         Refusal::VerdictNotAllowed { verdict, allowed } => {
             let allowed: Vec<&str> = allowed.iter().copied().map(verdict_name).collect();

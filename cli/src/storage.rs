@@ -17,6 +17,7 @@ use crate::refused::by_store;
 const MOST_SWEPT: u32 = 500;
 
 /// An open store.
+#[derive(Clone)]
 pub(crate) struct Storage {
     /// What is kept.
     pub(crate) store: Arc<dyn Store>,

@@ -10,7 +10,9 @@
 //! is the workflow's.
 
 mod acknowledge;
+mod agents;
 mod asking;
+mod branching;
 mod carried_out;
 mod clash;
 mod deliveries;
@@ -138,7 +140,7 @@ impl InterruptManager {
 
     /// Carries out the stops of a run that nobody runs: a stop of a paused run ends it, and a pause of a run that
     /// waits for an answer pauses it. Questions and messages stay where they are. Returns `None` where the run was
-    /// not told to stop.
+    /// not told to stop. `lost` is an owner that is known to be gone.
     ///
     /// # Errors
     ///
@@ -151,11 +153,12 @@ impl InterruptManager {
         &self,
         run: RunId,
         node: NodeId,
+        lost: Option<OwnerName>,
     ) -> Result<Option<StoppedRun>, KeepError> {
         let taking = Taking {
             run,
             node,
-            lost: None,
+            lost,
             deliveries: Arc::new(NoDeliveries),
             messages_after: 0,
         };

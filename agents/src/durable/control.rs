@@ -13,6 +13,8 @@ pub enum Stopped {
     Paused,
     /// It is over.
     Cancelled,
+    /// Nobody has told it to stop.
+    Unasked,
 }
 
 /// What ended the work of a run that can go on: its model failed for longer than was tried, or it took as many
@@ -50,10 +52,10 @@ pub trait RunControl: Send + Sync {
     /// The node and all below it have ended, because it was cut off. Called once it is recorded.
     async fn was_cut_off(&self, _node: &NodeId) {}
 
-    /// All of the run has stopped, and that is recorded in the checkpoint. Acknowledges the stops with the
-    /// evidence, and says what becomes of the run.
+    /// All of the run has stopped, and that is recorded in the checkpoint: it was told to, or it waits for an answer.
+    /// Acknowledges the stops with the evidence, and says what becomes of the run.
     async fn stopped(&self, _checkpoint: Option<CheckpointId>, _evidence: Evidence) -> Stopped {
-        Stopped::Paused
+        Stopped::Unasked
     }
 
     /// All of the run has ended because of trouble, and it can be resumed. Records the trouble as the stop that

@@ -1,6 +1,7 @@
 //! The interrupts of the run's nodes in the store: admitted, delivered, raised, withdrawn.
 
 mod events;
+mod leaving;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

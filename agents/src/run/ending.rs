@@ -23,10 +23,18 @@ pub(super) async fn conclude(
     };
     let status = status(engine, end);
     let recorded = match &status {
-        Ended::Unrecorded(_) => Ok(Stopped::Paused),
+        Ended::Unrecorded(_) => Ok(Stopped::Unasked),
         Ended::As(status) => record(engine, status, trouble.as_ref(), scope).await,
     };
     match (recorded, status) {
+        // A stop met the run while it stopped to ask.
+        (Ok(Stopped::Paused), Ended::As(RunStatus::Waiting { .. })) => RunStatus::Paused {
+            reason: told(scope),
+        },
+        (Ok(Stopped::Cancelled), Ended::As(RunStatus::Waiting { .. })) => RunStatus::Cancelled {
+            reason: told(scope),
+            from_outside: true,
+        },
         (_, Ended::Unrecorded(status)) => {
             // Nothing is lost if this fails too: whoever resumes the run finds it where it stood.
             let reason = "its store failed".to_owned();
@@ -53,6 +61,12 @@ pub(super) async fn conclude(
         },
         (Ok(_), Ended::As(status)) => status,
     }
+}
+
+/// Why the run was told to stop.
+fn told(scope: &StopScope) -> String {
+    let reason = scope.reason().map(|reason| reason.message);
+    reason.unwrap_or_else(|| "an agent of it was told to stop".to_owned())
 }
 
 /// How the run ended, and whether that can be recorded.
@@ -94,7 +108,7 @@ async fn record(
 ) -> Result<Stopped, KeepError> {
     let record = &engine.journal.record;
     if record.is_watched_only() {
-        return Ok(Stopped::Paused);
+        return Ok(Stopped::Unasked);
     }
     engine.keep_nodes().await?;
     let (state, reason) = match status {
@@ -117,8 +131,10 @@ async fn record(
         | RunStatus::Failed { .. } => None,
     };
     let checkpoint = engine.checkpoint_with(reason, result).await?;
-    let mut stopped = Stopped::Paused;
-    if let (RunStatus::Paused { .. }, Some(control)) = (status, engine.control()) {
+    let mut stopped = Stopped::Unasked;
+    if let (RunStatus::Paused { .. } | RunStatus::Waiting { .. }, Some(control)) =
+        (status, engine.control())
+    {
         let is_immediate = scope
             .reason()
             .is_some_and(|reason| reason.mode == StopMode::Immediate);
@@ -134,7 +150,8 @@ async fn record(
     }
     let state = match stopped {
         Stopped::Cancelled => RunState::Cancelled,
-        Stopped::Paused => state,
+        Stopped::Paused => RunState::Paused,
+        Stopped::Unasked => state,
     };
     record.become_state(state, Some(reason.to_owned())).await?;
     if !state.is_final() {

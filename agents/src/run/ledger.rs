@@ -64,6 +64,18 @@ impl Ledger {
         }
     }
 
+    /// What the nodes below one, and itself, had raised and nobody has decided asks for nothing any more.
+    pub(crate) fn refused_within(&self, node: &NodeId, reason: &str) {
+        let mut kept = self.lock();
+        for record in &mut kept.records {
+            if record.node.is_within(node) && record.outcome == InterruptResult::Open {
+                record.outcome = InterruptResult::Refused {
+                    reason: reason.to_owned(),
+                };
+            }
+        }
+    }
+
     /// A question stays open.
     pub(crate) fn unanswered(&self, question: Question) {
         self.lock().questions.push(question);

@@ -346,6 +346,17 @@ impl NodeDirectory {
         .unwrap_or(false)
     }
 
+    /// The nodes that have not ended, of one and all below it, in the order in which they came to be.
+    pub(crate) fn unended_within(&self, id: &NodeId) -> Vec<(NodeId, AgentKind)> {
+        let nodes = self.lock();
+        let within = nodes.order.iter().filter(|node| node.is_within(id));
+        let unended = within.filter_map(|node| {
+            let entry = nodes.entries.get(node)?;
+            (!has_ended(entry.state)).then(|| (node.clone(), entry.kind))
+        });
+        unended.collect()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Nodes> {
         // Each change is whole before the lock is let go, so a panic elsewhere leaves the table whole.
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)

@@ -7,9 +7,19 @@ use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewe
 use routing_core::{Outcome, StopReason, StopScope};
 
 /// A reviewer that is left as soon as the run is asked to stop: waiting for a person is no step that
-/// must be finished.
+/// must be finished. Where nobody is there, a stop that has come says what follows.
 pub(crate) struct StoppableReviewer {
     pub(crate) inner: Arc<dyn Reviewer>,
+}
+
+fn unless_stopped<T>(
+    answer: Result<Outcome<T>, ReviewError>,
+    scope: &StopScope,
+) -> Result<Outcome<T>, ReviewError> {
+    match (answer, scope.reason()) {
+        (Err(ReviewError::NobodyThere), Some(reason)) => stopped(reason),
+        (answer, _) => answer,
+    }
 }
 
 fn stopped<T>(reason: StopReason) -> Result<Outcome<T>, ReviewError> {
@@ -29,7 +39,7 @@ impl Reviewer for StoppableReviewer {
         // An answer that is there already is taken, even where a stop came at the same moment.
         tokio::select! {
             biased;
-            answer = self.inner.answer(question, scope) => answer,
+            answer = self.inner.answer(question, scope) => unless_stopped(answer, scope),
             reason = scope.stopping() => stopped(reason),
         }
     }
@@ -41,7 +51,7 @@ impl Reviewer for StoppableReviewer {
     ) -> Result<Outcome<Resume>, ReviewError> {
         tokio::select! {
             biased;
-            resume = self.inner.resume(pause, scope) => resume,
+            resume = self.inner.resume(pause, scope) => unless_stopped(resume, scope),
             reason = scope.stopping() => stopped(reason),
         }
     }

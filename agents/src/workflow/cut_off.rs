@@ -80,6 +80,7 @@ pub(super) async fn leave(
     while path.len() > 0 && path.top()?.id.is_within(node) {
         flow.leave_top(path, NodeState::Pruned).await?;
     }
+    leave_below(flow, node, &reason).await?;
     if path.len() == 0 {
         return Ok(Some(Next::Finished(FlowEnd::Pruned(reason))));
     }
@@ -93,4 +94,24 @@ pub(super) async fn leave(
         )),
     );
     Ok(None)
+}
+
+/// Ends the nodes that stood below one in flows of their own, and what they and it had asked.
+async fn leave_below(flow: &Flow, node: &NodeId, reason: &str) -> Result<(), FlowError> {
+    let engine = &flow.engine;
+    for (below, kind) in engine.nodes.unended_within(node) {
+        if engine.nodes.end(&below, NodeState::Pruned) {
+            engine.recorder.record(RunEvent::AgentFinished {
+                node: below.clone(),
+                kind,
+                status: NodeState::Pruned,
+            });
+        }
+        let given_up = engine.reroutes.node_ended(engine.run, &below).await?;
+        engine.tell_ended(given_up).await?;
+    }
+    engine.desk.withdraw_within(node).await?;
+    let reason = format!("its agent was cut off: {reason}");
+    engine.ledger.refused_within(node, &reason);
+    Ok(())
 }

@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use interrupts::life::{Family, Interrupt, Scope, State};
 use interrupts::store::{NodeActivity, NodeRow, Run};
 use jiff::Timestamp;
-use routing_core::{InterruptType, NodeId};
+use routing_core::{InterruptType, NodeId, RunId};
 use serde_json::{Value, json};
 
 use super::print;
@@ -175,6 +175,9 @@ async fn addressee(
             refuse_ended(&run)?;
             refuse_ended_agent(&row)?;
             let scope = arguments.scope.map_or(Scope::Agent, Scope::from);
+            if scope == Scope::Run {
+                refuse_whole_runs(arguments.interrupt_type)?;
+            }
             Ok((Addressee::agent(run, &row), scope))
         }
         Address::Interrupt(interrupt) => {
@@ -219,7 +222,7 @@ fn refuse_whole_runs(interrupt_type: InterruptType) -> Result<(), Failure> {
         InterruptType::Prune | InterruptType::HumanReview | InterruptType::AgentReview => {
             let text = format!("{interrupt_type} concerns an agent, not a whole run");
             Err(Failure::new(Exit::Usage, text)
-                .hint("name an agent: RUN/AGENT; `irq ps` lists them"))
+                .hint("name an agent, RUN/AGENT, without `--scope run`; `irq ps` lists them"))
         }
     }
 }
@@ -366,5 +369,18 @@ fn told(made: &Made, arguments: &InterruptArguments) -> String {
     if interrupt.state == State::AwaitingReview {
         text.push_str(&format!("Go on with: irq resume {}\n", made.run.id));
     }
+    if let Some(branch) = branch_of(interrupt) {
+        text.push_str(&format!(
+            "Go on with: irq resume {}\nThe branch with: irq resume {branch}\n",
+            made.run.id
+        ));
+    }
     text
+}
+
+/// The run that a BRANCH has left.
+fn branch_of(interrupt: &Interrupt) -> Option<RunId> {
+    let content = interrupt.decision.as_ref()?.content.as_deref()?;
+    let left: Value = serde_json::from_str(content).ok()?;
+    left.get("branch")?.as_str()?.parse().ok()
 }

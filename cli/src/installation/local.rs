@@ -332,12 +332,16 @@ impl Installation for Local {
 
     async fn stop(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure> {
         let mut made = self.admit(to, stop).await?;
-        self.storage.ring(&to.run).await;
+        // Its owner may have left it since it was looked up: one that leaves later looks once more.
+        let found = self.store().run(to.run.id).await;
+        let run = found.map_err(|error| by_store(&error))?;
+        let run = run.unwrap_or_else(|| to.run.clone());
+        self.storage.ring(&run).await;
         // Whoever died has the run still on paper; nothing of it runs.
-        let is_left = !is_owned(&to.run) || gone_owner(&to.run).is_some();
+        let is_left = !is_owned(&run) || gone_owner(&run).is_some();
         if is_left
             && let Some(interrupt) =
-                unowned::take_hold(&self.storage, &made.interrupt, &to.run).await?
+                unowned::take_hold(&self.storage, &made.interrupt, &run).await?
         {
             made.interrupt = interrupt;
         }

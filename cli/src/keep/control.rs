@@ -84,7 +84,13 @@ impl RunControl for Control {
         let kept = runs.into_iter().find(|kept| kept.run == self.run)?;
         kept.stops
             .into_iter()
-            .filter(|stop| stop.interrupt_type == InterruptType::Prune && !stop.settled)
+            .filter(|stop| !stop.settled)
+            .filter(|stop| {
+                matches!(
+                    stop.interrupt_type,
+                    InterruptType::Prune | InterruptType::Stop
+                )
+            })
             .find(|stop| match &stop.reach {
                 Reach::Node(cut) => cut == node,
                 Reach::Run => false,
@@ -104,7 +110,7 @@ impl RunControl for Control {
 
     async fn in_trouble(&self, trouble: &Trouble, checkpoint: Option<CheckpointId>) -> Stopped {
         let Some(kept) = self.kept.upgrade() else {
-            return Stopped::Paused;
+            return Stopped::Unasked;
         };
         let target = Target::Run(self.run);
         let cause = if trouble.limit_hit {
@@ -128,7 +134,7 @@ impl RunControl for Control {
 
     async fn stopped(&self, checkpoint: Option<CheckpointId>, evidence: Evidence) -> Stopped {
         let Some(kept) = self.kept.upgrade() else {
-            return Stopped::Paused;
+            return Stopped::Unasked;
         };
         match kept.acknowledge_stops(evidence, checkpoint).await {
             Ok(Some(stopped)) => {
@@ -140,10 +146,10 @@ impl RunControl for Control {
                     Stopped::Paused
                 }
             }
-            Ok(None) => Stopped::Paused,
+            Ok(None) => Stopped::Unasked,
             Err(error) => {
                 tracing::warn!(%error, "the stop is not recorded yet; whoever resumes the run records it");
-                Stopped::Paused
+                Stopped::Unasked
             }
         }
     }

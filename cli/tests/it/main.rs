@@ -18,6 +18,7 @@ mod left_whole;
 mod listing;
 mod looking_back;
 mod manual;
+mod meeting;
 mod place;
 mod planning;
 mod policies;

@@ -40,6 +40,10 @@ impl Place {
         command
     }
 
+    pub(crate) fn end_of_run(&self, arguments: &[&str]) -> Ended {
+        end(&mut self.run(arguments))
+    }
+
     pub(crate) fn end(&self, arguments: &[&str]) -> Ended {
         end(&mut self.irq(arguments))
     }

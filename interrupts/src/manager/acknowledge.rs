@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use routing_core::{DecisionId, InterruptId, InterruptType, StopMode, StopReason};
 
+use super::branching::LeftBehind;
 use super::keeper::{KeepError, Keeper};
 use super::registry::Standing;
 use super::tree::Reach;
@@ -31,7 +32,8 @@ pub struct StoppedRun {
 }
 
 impl Keeper {
-    /// Acknowledges and resolves the stops of a reach, and those below it.
+    /// Acknowledges and resolves the stops of a reach, and those below it. That the whole run has stopped cuts no
+    /// agent of it off: such a stop stays until its workflow has gone on without the agent.
     pub(crate) async fn finish_stops(
         self: &Arc<Self>,
         reach: &Reach,
@@ -45,6 +47,7 @@ impl Keeper {
             let open: Vec<_> = standing
                 .iter()
                 .filter(|stop| !stop.settled && is_within(&stop.reach, reach))
+                .filter(|stop| *reach != Reach::Run || !self.is_cut(stop))
                 .collect();
             if open.is_empty() {
                 return Ok(finished);
@@ -111,8 +114,11 @@ impl Keeper {
                         .recover(|| settings.store.acknowledge(id, epoch, evidence.clone()))
                         .await
                 }
-                State::Acknowledged => self.resolve(&interrupt, standing, checkpoint).await,
-                State::AwaitingReview => match superseded_by(stop, standing) {
+                State::Acknowledged => {
+                    let left = self.left_behind(&interrupt, checkpoint).await?;
+                    self.resolve(&interrupt, standing, &left).await
+                }
+                State::AwaitingReview => match self.superseded_by(stop, standing) {
                     Some(by) => self.supersede(&interrupt, by).await,
                     None => return Ok(Some(interrupt)),
                 },
@@ -141,14 +147,14 @@ impl Keeper {
         &self,
         interrupt: &Interrupt,
         standing: &[Standing],
-        checkpoint: Option<CheckpointId>,
+        left: &LeftBehind,
     ) -> Result<Interrupt, ChangeError> {
         let settings = &self.shared.settings;
         let (id, epoch) = (interrupt.id, interrupt.epoch);
         match interrupt.interrupt_type {
             InterruptType::Pause => {
                 let stop = standing.iter().find(|stop| stop.id == id);
-                if let Some(by) = stop.and_then(|stop| superseded_by(stop, standing)) {
+                if let Some(by) = stop.and_then(|stop| self.superseded_by(stop, standing)) {
                     return self.supersede(interrupt, by).await;
                 }
                 let shown = Digest::of(interrupt.content.as_bytes());
@@ -168,8 +174,7 @@ impl Keeper {
                     id: DecisionId::from_uuid(id.uuid()),
                     verdict: Verdict::Applied,
                     target: None,
-                    content: checkpoint
-                        .map(|checkpoint| format!(r#"{{"checkpoint":"{checkpoint}"}}"#)),
+                    content: left.content(),
                 };
                 settings
                     .backoff
@@ -204,10 +209,10 @@ impl Keeper {
     ) -> Result<Option<StoppedRun>, KeepError> {
         let stops = self.finish_stops(&Reach::Run, evidence, checkpoint).await?;
         let standing = self.shared.registry.standing(self.run);
-        let Some(deciding) = deciding(&standing) else {
+        let Some(deciding) = self.deciding(&standing) else {
             return Ok(None);
         };
-        let state = if ends_run(deciding) {
+        let state = if self.ends_run(deciding) {
             RunState::Cancelled
         } else {
             RunState::Paused
@@ -221,6 +226,13 @@ impl Keeper {
             stops,
             checkpoint,
         }))
+    }
+
+    /// Whether a stop is in force that has not been carried out, though nothing of the run runs any more.
+    pub(crate) fn is_late(&self) -> bool {
+        let standing = self.shared.registry.standing(self.run);
+        let mut open = standing.iter().filter(|stop| !stop.settled);
+        open.any(|stop| !self.is_cut(stop))
     }
 
     /// Ends the run where a stop has ended it and whoever carried that out died before the run's own state said so.
@@ -243,7 +255,9 @@ impl Keeper {
                 return Ok(false);
             };
             after = *last;
-            let ended = found.into_iter().find(|(_position, it)| has_ended_run(it));
+            let ended = found
+                .into_iter()
+                .find(|(_position, it)| self.has_ended_run(it));
             if let Some((_position, stop)) = ended {
                 self.rest(RunState::Cancelled, stop.reason).await?;
                 self.shared.beat();
@@ -252,8 +266,12 @@ impl Keeper {
         }
     }
 
-    /// Records that the run rests; one that never began is first told to stop.
+    /// Records that the run rests; one that never began is first told to stop. One that is over takes its agents
+    /// with it.
     async fn rest(&self, state: RunState, reason: String) -> Result<(), KeepError> {
+        if state == RunState::Cancelled {
+            self.cancel_agents().await?;
+        }
         match self.change_run(state, Some(reason.clone())).await {
             Err(KeepError::Run(RunError::Illegal {
                 from: RunState::Created,
@@ -265,6 +283,47 @@ impl Keeper {
             }
             changed => changed,
         }
+    }
+
+    /// The stop that decides what becomes of the run: one that ends it, else the hardest.
+    fn deciding<'stops>(&self, standing: &'stops [Standing]) -> Option<&'stops Standing> {
+        standing
+            .iter()
+            .filter(|stop| !self.is_cut(stop))
+            .max_by_key(|stop| (self.ends_run(stop), stop.reason.mode))
+    }
+
+    /// Whether a stop of the whole run was carried out after which nothing goes on.
+    fn has_ended_run(&self, stop: &Interrupt) -> bool {
+        let is_applied = stop
+            .decision
+            .as_ref()
+            .is_some_and(|decision| decision.verdict == Verdict::Applied);
+        let is_whole = stop.scope == Scope::Run || stop.node == self.node;
+        is_whole && leaves_nothing(stop.interrupt_type) && is_applied
+    }
+
+    fn ends_run(&self, stop: &Standing) -> bool {
+        self.is_whole(&stop.reach) && leaves_nothing(stop.interrupt_type)
+    }
+
+    /// Whether a stop cuts an agent off, and the run goes on without it.
+    fn is_cut(&self, stop: &Standing) -> bool {
+        !self.is_whole(&stop.reach) && leaves_nothing(stop.interrupt_type)
+    }
+
+    /// The agent that stands for the run takes all of it along.
+    fn is_whole(&self, reach: &Reach) -> bool {
+        match reach {
+            Reach::Run => true,
+            Reach::Node(node) => *node == self.node,
+        }
+    }
+
+    /// A pause is pointless where another stop ends the run.
+    fn superseded_by(&self, stop: &Standing, standing: &[Standing]) -> Option<InterruptId> {
+        let ending = standing.iter().find(|other| self.ends_run(other))?;
+        (stop.interrupt_type == InterruptType::Pause).then_some(ending.id)
     }
 
     /// Tells hooks of a stop that has taken hold.
@@ -279,39 +338,9 @@ impl Keeper {
     }
 }
 
-/// The stop that decides what becomes of the run: one that ends it, else the hardest.
-fn deciding(standing: &[Standing]) -> Option<&Standing> {
-    standing
-        .iter()
-        .filter(|stop| stop.interrupt_type != InterruptType::Prune || stop.reach == Reach::Run)
-        .max_by_key(|stop| (ends_run(stop), stop.reason.mode))
-}
-
-/// Whether a stop of the whole run was carried out after which nothing goes on.
-fn has_ended_run(stop: &Interrupt) -> bool {
-    let is_applied = stop
-        .decision
-        .as_ref()
-        .is_some_and(|decision| decision.verdict == Verdict::Applied);
-    let ends = matches!(
-        stop.interrupt_type,
-        InterruptType::Stop | InterruptType::Prune
-    );
-    stop.scope == Scope::Run && ends && is_applied
-}
-
-fn ends_run(stop: &Standing) -> bool {
-    stop.reach == Reach::Run
-        && matches!(
-            stop.interrupt_type,
-            InterruptType::Stop | InterruptType::Prune
-        )
-}
-
-/// A pause is pointless where another stop ends the run.
-fn superseded_by(stop: &Standing, standing: &[Standing]) -> Option<InterruptId> {
-    let ending = standing.iter().find(|other| ends_run(other))?;
-    (stop.interrupt_type == InterruptType::Pause).then_some(ending.id)
+/// Whether nothing of what is stopped so goes on.
+const fn leaves_nothing(interrupt_type: InterruptType) -> bool {
+    matches!(interrupt_type, InterruptType::Stop | InterruptType::Prune)
 }
 
 fn is_within(inner: &Reach, outer: &Reach) -> bool {

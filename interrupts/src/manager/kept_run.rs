@@ -264,6 +264,11 @@ impl KeptRun {
         keeper.look().await?;
         keeper.carry_out_stops().await?;
         match end {
+            RunEnd::Stopped | RunEnd::Waiting { .. } if keeper.is_late() => {
+                // It came after the last word of the workflow, and nothing of the run runs any more.
+                keeper.stop_run(&Evidence::Cancelled, None).await?;
+                Ok(())
+            }
             RunEnd::Stopped => Ok(()),
             RunEnd::Waiting { reason } => keeper.change_run(RunState::Waiting, Some(reason)).await,
             RunEnd::Completed => keeper.change_run(RunState::Completed, None).await,

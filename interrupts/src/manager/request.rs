@@ -41,7 +41,7 @@ pub enum StopKind {
     Stop,
     /// The node and all below it end; the run goes on without them.
     Prune,
-    /// The run stops at a checkpoint, to be forked there.
+    /// The run stops at a checkpoint, and another one is forked off there. Either can be resumed.
     Branch,
 }
 

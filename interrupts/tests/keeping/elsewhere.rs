@@ -281,16 +281,20 @@ async fn a_stop_of_a_run_that_nobody_runs_is_carried_out_by_whoever_asks() {
     let handle = two.request(stop);
     handle.recorded().await.unwrap();
     assert_eq!(scene.state(run).await, RunState::Paused);
-    let stopped = two.carry_out(run, node("root")).await.unwrap().unwrap();
+    let stopped = two
+        .carry_out(run, node("root"), None)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(stopped.state, RunState::Cancelled);
     assert_eq!(handle.settled().await.unwrap()[0].state, State::Resolved);
     assert_eq!(scene.state(run).await, RunState::Cancelled);
     assert_eq!(scene.states(run).await, [State::Cancelled, State::Resolved]);
 
     let other = scene.run().await;
-    assert_eq!(two.carry_out(other, node("root")).await, Ok(None));
+    assert_eq!(two.carry_out(other, node("root"), None).await, Ok(None));
     let _kept = taken(&one, other).await;
-    let refused = two.carry_out(other, node("root")).await;
+    let refused = two.carry_out(other, node("root"), None).await;
     assert!(matches!(
         refused,
         Err(KeepError::Run(RunError::Owned { .. }))

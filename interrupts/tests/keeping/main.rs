@@ -8,6 +8,7 @@ mod failing;
 mod faulty;
 mod hooking;
 mod lanes;
+mod late;
 mod never_lost;
 mod scene;
 mod signalled;

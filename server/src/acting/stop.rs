@@ -69,6 +69,13 @@ pub(crate) async fn stop(
             "publish it as an event: `POST /v1/interrupt-requests`",
         ));
     }
+    if order.interrupt_type == InterruptType::Prune && order.scope == Scope::Run {
+        return Err(Problem::new(
+            Kind::Shape,
+            "PRUNE concerns an agent, not a whole run",
+            "leave `scope` out, or end the whole run with the type STOP",
+        ));
+    }
     refuse_ended(agent)?;
     if let Some(under_way) = under_way(app, agent, &order).await? {
         let raised = app

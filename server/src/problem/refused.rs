@@ -264,7 +264,9 @@ fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
         Refusal::Held { by } => Problem::new(
             Kind::Held,
             said,
-            format!("decide {by} first; then it is shown again"),
+            format!(
+                "decide {by} first, or resume the run where that has not taken hold; then it is shown again"
+            ),
         )
         .with("held_by", by.to_string()),
         Refusal::Role { .. } => Problem::new(

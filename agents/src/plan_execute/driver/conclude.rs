@@ -2,6 +2,7 @@
 
 use interrupts::life::{Evidence, RunState};
 use routing_core::StopMode;
+use routing_core::review::Question;
 
 use super::{Driver, Rest};
 use crate::durable::control::Stopped;
@@ -33,7 +34,20 @@ impl Driver {
             }
             Rest::Ended(PlanEnd::Cancelled { reason }) => self.cancelled(reason).await,
             Rest::Held { reason } => self.held(reason).await,
-            Rest::Waiting { questions } => {
+            Rest::Waiting { questions } => self.waiting(questions).await,
+        }
+    }
+
+    /// Says that the run waits for answers, unless a stop has met it meanwhile.
+    async fn waiting(&mut self, questions: Vec<Question>) -> Result<RunStatus, FlowError> {
+        let stopped = self
+            .control
+            .stopped(self.checkpoints.last(), Evidence::Boundary)
+            .await;
+        let reason = self.scope.reason().map(|reason| reason.message);
+        let reason = reason.unwrap_or_else(|| "it was told to stop".to_owned());
+        match stopped {
+            Stopped::Unasked => {
                 self.become_state(RunState::Waiting, "it waits for an answer")
                     .await?;
                 Ok(RunStatus::Waiting {
@@ -41,6 +55,7 @@ impl Driver {
                     questions,
                 })
             }
+            Stopped::Paused | Stopped::Cancelled => self.having_stopped(stopped, reason).await,
         }
     }
 
@@ -64,8 +79,17 @@ impl Driver {
             .control
             .stopped(self.checkpoints.last(), evidence)
             .await;
+        self.having_stopped(stopped, reason).await
+    }
+
+    /// Records what has become of a run that has stopped.
+    async fn having_stopped(
+        &mut self,
+        stopped: Stopped,
+        reason: String,
+    ) -> Result<RunStatus, FlowError> {
         match stopped {
-            Stopped::Paused => {
+            Stopped::Paused | Stopped::Unasked => {
                 self.become_state(RunState::Paused, &reason).await?;
                 Ok(RunStatus::Paused { reason })
             }

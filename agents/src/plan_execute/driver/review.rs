@@ -84,7 +84,11 @@ impl Driver {
             Ok(Outcome::Interrupted { reason, .. }) => Heard::Stopped(reason.message),
             Err(error @ (ReviewError::NobodyThere | ReviewError::Unavailable { .. } | _)) => {
                 tracing::info!(%error, interrupt = %question.interrupt, "the plan waits");
-                Heard::Nobody
+                // Where nobody is there, a stop that has come says what follows.
+                match scope.reason() {
+                    Some(reason) => Heard::Stopped(reason.message),
+                    None => Heard::Nobody,
+                }
             }
         })
     }

@@ -215,7 +215,7 @@ impl Prepared {
     }
 }
 
-/// Gives the run back: what was asked of it by now is recorded first.
+/// Gives the run back: what was asked of it by now is recorded first, and what was asked meanwhile takes hold.
 ///
 /// # Errors
 ///
@@ -224,9 +224,14 @@ impl Prepared {
 /// # Cancel safety
 ///
 /// Dropped, the end is recorded or the lease runs out.
-pub(in crate::commands) async fn settle(kept: Kept, report: &RunReport) -> anyhow::Result<()> {
+pub(in crate::commands) async fn settle(
+    keeping: &Keeping,
+    kept: Kept,
+    report: &RunReport,
+) -> anyhow::Result<()> {
     use agents::run::RunStatus;
     let Kept { run, .. } = kept;
+    let id = run.run();
     let end = match &report.status {
         RunStatus::Completed { .. } => RunEnd::Completed,
         RunStatus::Waiting { .. } => RunEnd::Waiting {
@@ -247,5 +252,6 @@ pub(in crate::commands) async fn settle(kept: Kept, report: &RunReport) -> anyho
     if let Ok(run) = Arc::<KeptRun>::try_unwrap(run) {
         run.settle(end).await?;
     }
+    keeping.carry_out_late(id).await?;
     Ok(())
 }

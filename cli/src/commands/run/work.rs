@@ -129,7 +129,7 @@ pub(in crate::commands) async fn perform(
     };
     let report = execute(&keeping, &kept, input, work, shown).await?;
     let limited = kept.control.was_limited();
-    let settled = settle(kept, &report).await;
+    let settled = settle(&keeping, kept, &report).await;
     keeping.manager.hooks_ended().await;
     // The signals are heard until all is written: whoever reads may have stopped to.
     let written = written(stage_thread, report.clone()).await;

@@ -78,7 +78,7 @@ impl Work {
             note: Box::new(|note| tracing::warn!(%note, "of the tools of a run")),
         };
         let report = self.prepared.execute(keeping, &kept, beside).await?;
-        settle(kept, &report).await?;
+        settle(keeping, kept, &report).await?;
         Ok(report)
     }
 }

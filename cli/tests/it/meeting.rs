@@ -1,0 +1,227 @@
+//! Stops that meet a run while it asks, or once nobody runs it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::place::Place;
+use crate::program::{lines, script, spawn};
+
+/// How many stops meet a run at how many moments around its question.
+const MEETINGS: u64 = 12;
+
+fn asking(place: &Place) -> PathBuf {
+    let choice = |name: &str| json!({"label": name, "value": name, "description": "a way"});
+    let question = json!({"agent": "DISCOVERY_ORCHESTRATOR", "turn": 1, "interrupt": {
+        "type": "HUMAN_REVIEW", "reason": "which way?", "choices": [choice("left"), choice("right")],
+        "confirmationItems": [], "contextForDecision": "two ways"}});
+    script(place.folder.path(), &json!([question]))
+}
+
+/// A run that asked and left, since nobody was there.
+fn waiting(place: &Place) -> String {
+    place
+        .end_of_run(&["--script", asking(place).to_str().unwrap()])
+        .exits_with(5);
+    place.only_run()
+}
+
+fn interrupts(place: &Place, run: &str) -> Vec<Value> {
+    let journal = place.end(&["ps", run, "--json", "-v"]).exits_with(0);
+    let rows = lines(&journal.output);
+    let ids = rows.iter().flat_map(|row| {
+        let interrupts = row["interrupts"].as_array();
+        interrupts.cloned().unwrap_or_default()
+    });
+    ids.collect()
+}
+
+fn shown(place: &Place, interrupt: &Value) -> Value {
+    let id = interrupt["id"].as_str().unwrap();
+    let shown = place.end(&["review", id, "--json"]).exits_with(0);
+    lines(&shown.output).remove(0)
+}
+
+fn agent<'run>(run: &'run Value, name: &str) -> &'run Value {
+    let agents = run["agents"].as_array().unwrap();
+    let mut found = agents
+        .iter()
+        .filter(|agent| agent["agent_id"].as_str().unwrap().ends_with(name));
+    found.next().unwrap()
+}
+
+#[test]
+fn an_agent_that_waits_for_an_answer_is_pruned_when_its_run_goes_on() {
+    for kind in ["PRUNE", "STOP"] {
+        let place = Place::new();
+        let run = waiting(&place);
+        let discovery = format!("{run}/orchestrator/discovery");
+        let made = place
+            .end(&["interrupt", &discovery, "--type", kind])
+            .exits_with(0);
+        assert!(made.output.contains("takes hold when"), "{made:#?}");
+        let asked = place.end(&["review", "--json"]).exits_with(0);
+        let asked = lines(&asked.output).remove(0);
+        // Its parent goes on without it: the agent that it starts in its place asks the same.
+        place.end(&["resume", &run, "--no-input"]).exits_with(5);
+        let row = place.runs().remove(0);
+        assert_eq!(agent(&row, "/discovery")["status"], "pruned", "{row:#}");
+        assert_eq!(shown(&place, &asked)["state"], "cancelled");
+        let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
+        assert_eq!(open.len(), 1, "{open:#?}");
+        place.end(&["history", "--verify"]).exits_with(0);
+    }
+}
+
+#[test]
+fn a_pause_of_a_run_that_asked_and_left_goes_before_its_question() {
+    let place = Place::new();
+    let run = waiting(&place);
+    let question = lines(&place.end(&["review", "--json"]).exits_with(0).output).remove(0);
+    let pause = place.end(&["interrupt", &run, "--json"]).exits_with(0);
+    let pause = lines(&pause.output).remove(0);
+    assert_eq!(pause["state"], "awaiting_review");
+    let held = shown(&place, &question);
+    assert_eq!(held["held_by"], pause["id"], "{held:#}");
+    let id = question["id"].as_str().unwrap();
+    let answer = ["review", id, "--decision", "respond", "--message", "left"];
+    place.end(&answer).exits_with(4).says("is held");
+    // Resumed unchanged, the question is shown again, and can be answered.
+    place.end(&["resume", &run, "--no-input"]).exits_with(5);
+    assert_eq!(shown(&place, &question)["held_by"], Value::Null);
+    place.end(&answer).exits_with(0);
+    place.end(&["resume", &run, "--no-input"]).exits_with(0);
+}
+
+#[test]
+fn an_agent_of_a_run_that_nobody_runs_is_paused_at_once() {
+    let place = Place::new();
+    let run = waiting(&place);
+    let discovery = format!("{run}/orchestrator/discovery");
+    let pause = place
+        .end(&["interrupt", &discovery, "--json", "--wait"])
+        .exits_with(0);
+    assert_eq!(lines(&pause.output)[0]["state"], "awaiting_review");
+    assert_eq!(place.runs()[0]["state"], "paused");
+}
+
+#[test]
+fn a_branch_of_a_run_that_nobody_runs_can_be_resumed_like_the_run_itself() {
+    let place = Place::new();
+    let run = waiting(&place);
+    let made = place
+        .end(&["interrupt", &run, "--type", "BRANCH"])
+        .exits_with(0);
+    assert!(made.output.contains("BRANCH applied"), "{made:#?}");
+    let runs = place.runs();
+    assert_eq!(runs.len(), 2, "{runs:#?}");
+    let branch = runs.iter().find(|row| row["id"] != run.as_str()).unwrap();
+    let branch = branch["id"].as_str().unwrap();
+    assert!(
+        made.output.contains(&format!("irq resume {branch}")),
+        "{made:#?}"
+    );
+    for one in [&run, branch] {
+        place.end(&["resume", one, "--no-input"]).exits_with(5);
+    }
+    // Each asks by itself.
+    let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
+    assert_eq!(open.len(), 2, "{open:#?}");
+}
+
+#[test]
+fn an_agent_that_is_stopped_ends_and_its_run_goes_on() {
+    let place = Place::new();
+    let child = spawn(&mut place.run(&["--pace", "60"]));
+    place.wait_for_steps(2);
+    let run = place.only_run();
+    let discovery = format!("{run}/orchestrator/discovery");
+    let stop = ["interrupt", &discovery, "--type", "STOP", "--wait"];
+    let stopped = place.end(&stop).exits_with(0);
+    assert!(stopped.output.contains("STOP applied"), "{stopped:#?}");
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    let row = place.runs().remove(0);
+    let left = row["agents"].as_array().unwrap().iter().filter(|agent| {
+        let address = agent["agent_id"].as_str().unwrap();
+        format!("{address}/").starts_with("orchestrator/discovery/")
+    });
+    for agent in left {
+        let status = agent["status"].as_str().unwrap();
+        assert!(["pruned", "completed"].contains(&status), "{agent:#}");
+    }
+}
+
+#[test]
+fn an_agent_is_pruned_and_no_whole_run() {
+    let place = Place::new();
+    let run = waiting(&place);
+    let discovery = format!("{run}/orchestrator/discovery");
+    place
+        .end(&["interrupt", &discovery, "--type", "PRUNE", "--scope", "run"])
+        .exits_with(2)
+        .says("concerns an agent");
+}
+
+#[test]
+fn the_agents_of_a_run_that_is_stopped_are_cancelled_with_it() {
+    let place = Place::new();
+    let child = spawn(&mut place.run(&["--pace", "60"]));
+    place.wait_for_steps(2);
+    let run = place.only_run();
+    let stop = [
+        "interrupt",
+        &run,
+        "--type",
+        "STOP",
+        "--mode",
+        "immediate",
+        "--wait",
+    ];
+    place.end(&stop).exits_with(0);
+    child.wait_with_output().unwrap();
+    let row = place.runs().remove(0);
+    assert_eq!(row["state"], "cancelled");
+    for agent in row["agents"].as_array().unwrap() {
+        let status = agent["status"].as_str().unwrap();
+        assert!(["cancelled", "completed"].contains(&status), "{agent:#}");
+    }
+}
+
+#[test]
+fn no_stop_that_meets_a_run_while_it_stops_to_ask_is_left_undone() {
+    for meeting in 0..MEETINGS {
+        let place = Place::new();
+        let script = asking(&place);
+        let asks = spawn(&mut place.run(&["--script", script.to_str().unwrap()]));
+        place.wait_for_steps(1);
+        std::thread::sleep(Duration::from_millis(meeting * 15));
+        let run = place.only_run();
+        let kind = if meeting % 2 == 0 { "PAUSE" } else { "STOP" };
+        let stop = [
+            "interrupt",
+            &run,
+            "--type",
+            kind,
+            "--wait",
+            "--timeout",
+            "30s",
+            "--json",
+        ];
+        let stopped = place.end(&stop).exits_with(0);
+        asks.wait_with_output().unwrap();
+        let stop = lines(&stopped.output).remove(0);
+        let (state, run) = match kind {
+            "PAUSE" => ("awaiting_review", "paused"),
+            _ => ("resolved", "cancelled"),
+        };
+        assert_eq!(stop["state"], state, "{meeting}: {stop:#}");
+        assert_eq!(place.runs()[0]["state"], run, "{meeting}");
+        let open = interrupts(&place, place.runs()[0]["id"].as_str().unwrap());
+        assert!(
+            open.iter().all(|one| one["state"] != "delivered"),
+            "{meeting}: {open:#?}"
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! The agents of a run that is over.
+
+use super::keeper::{KeepError, Keeper};
+use crate::store::{NodeActivity, NodeRow, Page};
+
+const PAGE: u32 = 200;
+
+impl Keeper {
+    /// Records that the agents which had not ended are cancelled: their run is.
+    pub(super) async fn cancel_agents(&self) -> Result<(), KeepError> {
+        let settings = &self.shared.settings;
+        let (store, backoff) = (&settings.store, &settings.backoff);
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = backoff
+                .recover(|| store.nodes(Some(self.run), page))
+                .await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(());
+            };
+            after = *last;
+            let now = settings.clock.now();
+            let cancelled: Vec<NodeRow> = found
+                .into_iter()
+                .map(|(_position, row)| row)
+                .filter(|row| !row.activity.is_final())
+                .map(|row| NodeRow {
+                    activity: NodeActivity::Cancelled,
+                    takes_messages: false,
+                    since: now,
+                    ..row
+                })
+                .collect();
+            if !cancelled.is_empty() {
+                backoff
+                    .recover(|| store.put_nodes(self.run, self.epoch, cancelled.clone()))
+                    .await?;
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Stops that come when a run has stopped already, and stops that are more than the end of a turn.
+
+use interrupts::KindName;
+use interrupts::life::{Evidence, RunState, State};
+use interrupts::manager::{KeptRun, RunEnd, StopKind, StopRequest, Target};
+use interrupts::store::{
+    CheckpointDraft, CheckpointId, Checkpoints as _, NodeActivity, NodeRow, Nodes as _, Runs as _,
+};
+use jiff::Timestamp;
+use routing_core::{RunId, StopMode};
+use serde_json::Value;
+
+use crate::scene::{Scene, node, pause, taken, work_until_stopped};
+
+fn of(kind: StopKind, target: Target) -> StopRequest {
+    StopRequest {
+        kind,
+        ..pause(target, StopMode::Graceful)
+    }
+}
+
+fn to_ask() -> RunEnd {
+    RunEnd::Waiting {
+        reason: "a question".to_owned(),
+    }
+}
+
+async fn checkpoint(scene: &Scene, kept: &KeptRun) -> CheckpointId {
+    let draft = CheckpointDraft {
+        run: kept.run(),
+        epoch: kept.epoch(),
+        parent: None,
+        form: 1,
+        content: "{}".to_owned(),
+        intents: Vec::new(),
+        pending: Vec::new(),
+    };
+    scene.store.save(draft).await.unwrap().id
+}
+
+async fn agent(scene: &Scene, kept: &KeptRun, name: &str) {
+    let row = NodeRow {
+        run: kept.run(),
+        node: node(name),
+        kind: KindName::new("ORCHESTRATOR").unwrap(),
+        activity: NodeActivity::Running,
+        takes_messages: true,
+        turn: 1,
+        step: 1,
+        tokens: 0,
+        since: Timestamp::UNIX_EPOCH,
+    };
+    let put = scene.store.put_nodes(kept.run(), kept.epoch(), vec![row]);
+    put.await.unwrap();
+}
+
+async fn activity(scene: &Scene, run: RunId, name: &str) -> NodeActivity {
+    let row = scene.store.node(run, &node(name)).await.unwrap();
+    row.unwrap().activity
+}
+
+#[tokio::test]
+async fn a_pause_that_meets_a_run_which_stops_to_ask_takes_hold() {
+    let scene = Scene::new();
+    let process = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&process, run).await;
+    kept.begin().await.unwrap();
+    let handle = process.request(pause(Target::Run(run), StopMode::Graceful));
+    kept.settle(to_ask()).await.unwrap();
+    assert_eq!(scene.state(run).await, RunState::Paused);
+    assert_eq!(scene.states(run).await, [State::AwaitingReview]);
+    let settled = handle.settled().await.unwrap();
+    assert_eq!(settled[0].state, State::AwaitingReview);
+}
+
+#[tokio::test]
+async fn a_stop_after_the_last_word_about_a_pause_ends_the_run() {
+    let scene = Scene::new();
+    let process = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&process, run).await;
+    kept.begin().await.unwrap();
+    process.request(pause(Target::Run(run), StopMode::Graceful));
+    kept.acknowledge_stops(Evidence::Boundary, None)
+        .await
+        .unwrap();
+    process.request(of(StopKind::Stop, Target::Run(run)));
+    kept.settle(RunEnd::Stopped).await.unwrap();
+    assert_eq!(scene.state(run).await, RunState::Cancelled);
+    assert_eq!(scene.states(run).await, [State::Cancelled, State::Resolved]);
+}
+
+#[tokio::test]
+async fn that_a_run_has_stopped_cuts_no_agent_of_it_off() {
+    for kind in [StopKind::Prune, StopKind::Stop] {
+        let scene = Scene::new();
+        let process = scene.process("one");
+        let run = scene.run().await;
+        let kept = taken(&process, run).await;
+        kept.begin().await.unwrap();
+        let worker = node("root/worker");
+        let cut = process.request(of(kind, Target::Node(run, worker.clone())));
+        cut.recorded().await.unwrap();
+        process.request(pause(Target::Run(run), StopMode::Graceful));
+        work_until_stopped(kept).await.unwrap();
+        assert_eq!(scene.state(run).await, RunState::Paused);
+        let stands = [State::Delivered, State::AwaitingReview];
+        assert_eq!(scene.states(run).await, stands, "{kind:?}");
+
+        // Whoever goes on with the run leaves the agent out.
+        let kept = taken(&process, run).await;
+        assert!(kept.node_scope(&worker).is_stopping());
+        kept.acknowledge_stops_of(&worker, Evidence::Cancelled, None)
+            .await
+            .unwrap();
+        assert_eq!(scene.interrupts(run).await[0].state, State::Resolved);
+    }
+}
+
+#[tokio::test]
+async fn the_agent_that_stands_for_the_run_takes_all_of_it_along() {
+    let scene = Scene::new();
+    let process = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&process, run).await;
+    kept.begin().await.unwrap();
+    process.request(of(StopKind::Stop, Target::Node(run, node("root"))));
+    kept.settle(to_ask()).await.unwrap();
+    assert_eq!(scene.state(run).await, RunState::Cancelled);
+}
+
+#[tokio::test]
+async fn the_agents_of_a_run_that_is_stopped_for_good_are_cancelled_with_it() {
+    let scene = Scene::new();
+    let process = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&process, run).await;
+    kept.begin().await.unwrap();
+    agent(&scene, &kept, "root/one").await;
+    process.request(of(StopKind::Stop, Target::Run(run)));
+    work_until_stopped(kept).await.unwrap();
+    let row = activity(&scene, run, "root/one").await;
+    assert_eq!(row, NodeActivity::Cancelled);
+}
+
+#[tokio::test]
+async fn a_branch_leaves_a_run_that_was_forked_where_this_one_stopped() {
+    let scene = Scene::new();
+    let process = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&process, run).await;
+    kept.begin().await.unwrap();
+    let at = checkpoint(&scene, &kept).await;
+    process.request(of(StopKind::Branch, Target::Run(run)));
+    kept.acknowledge_stops(Evidence::Boundary, Some(at))
+        .await
+        .unwrap();
+    kept.settle(RunEnd::Stopped).await.unwrap();
+    assert_eq!(scene.state(run).await, RunState::Paused);
+    let decision = scene.interrupts(run).await.remove(0).decision.unwrap();
+    let left: Value = serde_json::from_str(&decision.content.unwrap()).unwrap();
+    assert_eq!(left["checkpoint"], at.to_string());
+    let branch: RunId = left["branch"].as_str().unwrap().parse().unwrap();
+    let branch = scene.store.run(branch).await.unwrap().unwrap();
+    assert_eq!(branch.forked_from, Some(at));
+    assert_eq!(branch.state, RunState::Created);
+}
