@@ -27,7 +27,7 @@ pub(crate) use fork::Fork;
 pub(crate) use journal::{Begin, Finish};
 pub(crate) use message::{ReadMessages, SendMessage, WithdrawMessage};
 pub(crate) use node::PutNodes;
-pub(crate) use purge::{Cut, PurgeRun, ended_before};
+pub(crate) use purge::{Cut, PurgeRun, PurgedRun, ended_before};
 pub(crate) use reroute::{ExpireReroute, NodeEnded, TurnIgnored};
 pub(crate) use rule::{ApplyRule, ExpireRule, PutRule, RevokeRule};
 pub(crate) use run::{ChangeRun, CreateRun, RunChange};

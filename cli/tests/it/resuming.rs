@@ -287,3 +287,39 @@ fn a_run_whose_folder_is_gone_says_so_and_can_still_go_on_later() {
     std::fs::rename(&away, Path::new(place.folder.path())).unwrap();
     place.end(&["resume", &run, "--no-input"]).exits_with(0);
 }
+
+#[test]
+fn a_fork_that_has_not_begun_keeps_the_run_that_it_goes_on_from() {
+    let place = Place::new();
+    let steps = serde_json::json!([{
+        "agent": "DISCOVERY_ORCHESTRATOR", "turn": 1,
+        "interrupt": {
+            "type": "BRANCH", "reason": "both ways", "choices": [],
+            "confirmationItems": [], "contextForDecision": "two ways lead there",
+        },
+    }]);
+    let script = crate::program::script(place.keeping.path(), &steps);
+    end(place.run(&["--script"]).arg(&script)).exits_with(0);
+    let by_state = |state: &str| {
+        let mut runs = place.runs();
+        runs.retain(|run| run["state"] == state);
+        let ids = runs
+            .iter()
+            .map(|run| run["id"].as_str().unwrap().to_owned());
+        ids.collect::<Vec<_>>()
+    };
+    let (first, branch) = (by_state("completed"), by_state("created"));
+    assert_eq!((first.len(), branch.len()), (1, 1), "{:?}", place.runs());
+    let purge = || {
+        let purged = place.end(&["purge", "--older-than", "1ms", "--yes", "--json"]);
+        lines(&purged.exits_with(0).output)[0]["runs"].clone()
+    };
+    assert_eq!(purge(), serde_json::json!([]));
+    place
+        .end(&["resume", &branch[0], "--no-input"])
+        .exits_with(0);
+    let purged = purge();
+    let mut gone: Vec<_> = purged.as_array().unwrap().iter().collect();
+    gone.sort_by_key(|id| **id == branch[0]);
+    assert_eq!(gone, [&first[0], &branch[0]]);
+}

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use routing_core::RunId;
 
 use super::Adapter;
-use crate::operation::{Cut, PurgeRun, ended_before};
+use crate::operation::{Cut, PurgeRun, PurgedRun, ended_before};
 use crate::query::Backend;
 
 /// How many rows are read at a time.
@@ -18,57 +18,150 @@ const ROWS_AT_A_TIME: u32 = 1_000;
 /// What goes.
 struct Plan {
     before: Timestamp,
-    purged: Purged,
+    /// Each run, with what belongs to it.
+    runs: Vec<(RunId, Purged)>,
+    notifications: u64,
     cut: Cut,
+    /// How many rows of the audit go.
+    audit_rows: u64,
 }
 
 #[async_trait]
 impl<B: Backend> Purge for Adapter<B> {
     async fn purgeable(&self, age: SignedDuration) -> Result<Purged, StoreError> {
-        Ok(plan(&self.backend, age).await?.purged)
+        let before = self.backend.now().checked_sub(age);
+        let before = before.unwrap_or(Timestamp::MIN);
+        let runs = going(&self.backend, before).await?;
+        Ok(plan(&self.backend, before, runs).await?.purged())
     }
 
     async fn purge(&self, age: SignedDuration) -> Result<Purged, StoreError> {
-        let plan = plan(&self.backend, age).await?;
-        let before = plan.before;
-        for id in &plan.purged.runs {
-            // A run that has ended stays ended, so each is still what the plan has found. One at a time, so
-            // that nobody who writes waits for long.
-            let id = *id;
-            self.backend.execute(PurgeRun { id, before }).await?;
+        let before = self.backend.now().checked_sub(age);
+        let before = before.unwrap_or(Timestamp::MIN);
+        let runs = going(&self.backend, before).await?;
+        let mut plan = plan(&self.backend, before, runs).await?;
+        let gone = forget(&self.backend, &plan).await?;
+        if gone.len() < plan.runs.len() {
+            // The audit tells of what stays after all.
+            plan = self::plan(&self.backend, before, gone).await?;
         }
+        let purged = plan.purged();
         self.backend.execute(plan.cut).await?;
-        Ok(plan.purged)
+        Ok(purged)
     }
 }
 
-async fn plan<B: Backend>(backend: &B, age: SignedDuration) -> Result<Plan, StoreError> {
-    let before = backend.now().checked_sub(age).unwrap_or(Timestamp::MIN);
-    let mut purged = Purged::default();
-    for run in ended(backend, before).await? {
-        if !backend.live(run, 1).await?.is_empty() {
-            continue;
+impl Plan {
+    fn purged(&self) -> Purged {
+        let mut purged = Purged {
+            notifications: self.notifications,
+            audit_rows: self.audit_rows,
+            ..Purged::default()
+        };
+        for (run, of_run) in &self.runs {
+            purged.runs.push(*run);
+            purged.interrupts += of_run.interrupts;
+            purged.reroutes += of_run.reroutes;
+            purged.effects += of_run.effects;
+            purged.checkpoints += of_run.checkpoints;
+            purged.nodes += of_run.nodes;
+            purged.messages += of_run.messages;
         }
-        let of_run = backend.footprint(run).await?;
-        purged.runs.push(run);
-        purged.interrupts += of_run.interrupts;
-        purged.reroutes += of_run.reroutes;
-        purged.effects += of_run.effects;
-        purged.checkpoints += of_run.checkpoints;
-        purged.nodes += of_run.nodes;
-        purged.messages += of_run.messages;
+        purged
     }
+}
+
+/// The runs that may go, each with what belongs to it.
+async fn going<B: Backend>(
+    backend: &B,
+    before: Timestamp,
+) -> Result<Vec<(RunId, Purged)>, StoreError> {
+    let needed = needed(backend, 0).await?;
+    let mut going = Vec::new();
+    for run in ended(backend, before).await? {
+        if !needed.contains(&run) && backend.live(run, 1).await?.is_empty() {
+            going.push((run, backend.footprint(run).await?));
+        }
+    }
+    Ok(going)
+}
+
+/// What goes beside these runs.
+async fn plan<B: Backend>(
+    backend: &B,
+    before: Timestamp,
+    runs: Vec<(RunId, Purged)>,
+) -> Result<Plan, StoreError> {
     let (outbox, notifications) = backend.dealt_with(before).await?;
     let anchor = backend.audit_anchor().await?;
-    let audit = settled(backend, anchor, before, &purged.runs).await?;
-    purged.notifications = notifications;
-    purged.audit_rows = audit.position - anchor.position;
-    let cut = Cut { outbox, audit };
+    let gone = runs.iter().map(|(run, _of_run)| *run).collect();
+    let audit = settled(backend, anchor, before, gone).await?;
     Ok(Plan {
         before,
-        purged,
-        cut,
+        runs,
+        notifications,
+        audit_rows: audit.position - anchor.position,
+        cut: Cut { outbox, audit },
     })
+}
+
+/// Forgets the runs of a plan, and says which are gone. One at a time, so that nobody who writes waits for long.
+async fn forget<B: Backend>(backend: &B, plan: &Plan) -> Result<Vec<(RunId, Purged)>, StoreError> {
+    let mut gone = Vec::new();
+    let mut needed = BTreeSet::new();
+    let mut known_runs = 0;
+    for (id, of_run) in &plan.runs {
+        // A run that has ended stays ended, but another one may have been forked off it since it was planned.
+        let is_gone = loop {
+            if needed.contains(id) {
+                break false;
+            }
+            let purge = PurgeRun {
+                id: *id,
+                before: plan.before,
+                known_runs,
+            };
+            match backend.execute(purge).await? {
+                PurgedRun::Gone => break true,
+                PurgedRun::Stays => break false,
+                PurgedRun::MoreRuns(runs) => {
+                    needed.extend(self::needed(backend, known_runs).await?);
+                    known_runs = runs;
+                }
+            }
+        };
+        if is_gone {
+            gone.push((*id, of_run.clone()));
+        }
+    }
+    Ok(gone)
+}
+
+/// Runs from whose checkpoints other runs are to go on that have not ended and saved none of their own yet, among the
+/// runs after a place.
+async fn needed<B: Backend>(backend: &B, after: u64) -> Result<BTreeSet<RunId>, StoreError> {
+    let live = [
+        RunState::Created,
+        RunState::Running,
+        RunState::Stopping,
+        RunState::Paused,
+        RunState::Waiting,
+    ];
+    let mut needed = BTreeSet::new();
+    let mut page = Page {
+        after,
+        limit: ROWS_AT_A_TIME,
+    };
+    loop {
+        let rows = backend.runs(&live, page).await?;
+        let Some((last, _run)) = rows.last() else {
+            return Ok(needed);
+        };
+        page.after = *last;
+        let unsaved = rows.iter().filter(|(_place, run)| run.checkpoint == 0);
+        let from = unsaved.filter_map(|(_place, run)| run.forked_from);
+        needed.extend(from.map(|checkpoint| checkpoint.run));
+    }
 }
 
 /// Runs that ended at a time or before it.
@@ -97,9 +190,8 @@ async fn settled<B: Backend>(
     backend: &B,
     anchor: AuditHead,
     before: Timestamp,
-    going: &[RunId],
+    mut gone: BTreeSet<RunId>,
 ) -> Result<AuditHead, StoreError> {
-    let mut gone: BTreeSet<RunId> = going.iter().copied().collect();
     let mut last = anchor;
     loop {
         let page = Page {

@@ -17,10 +17,23 @@ pub(crate) fn ended_before(run: &Run, time: Timestamp) -> bool {
 pub(crate) struct PurgeRun {
     pub(crate) id: RunId,
     pub(crate) before: Timestamp,
+    /// How many runs there were when it was looked which of them need it.
+    pub(crate) known_runs: u64,
+}
+
+/// What became of a run that was to be forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PurgedRun {
+    /// It is not there any more.
+    Gone,
+    /// It did not end before that time.
+    Stays,
+    /// There are so many runs by now, and the newer ones may need it.
+    MoreRuns(u64),
 }
 
 impl Operation for PurgeRun {
-    type Output = ();
+    type Output = PurgedRun;
     type Error = StoreError;
 
     fn want(&self, tables: &mut Tables) {
@@ -28,16 +41,20 @@ impl Operation for PurgeRun {
         tables.runs.want(&self.id);
     }
 
-    fn run(&self, tables: &mut Tables) -> Result<(), Halt<StoreError>> {
+    fn run(&self, tables: &mut Tables) -> Result<PurgedRun, Halt<StoreError>> {
         let Some(row) = tables.runs.get(&self.id)?.cloned() else {
-            return Ok(());
+            return Ok(PurgedRun::Gone);
         };
         if !ended_before(&row.run, self.before) {
-            return Ok(());
+            return Ok(PurgedRun::Stays);
+        }
+        let runs = tables.heads()?.runs;
+        if runs > self.known_runs {
+            return Ok(PurgedRun::MoreRuns(runs));
         }
         audit(&row.run, "purge", tables)?;
         tables.forget_run(self.id);
-        Ok(())
+        Ok(PurgedRun::Gone)
     }
 }
 

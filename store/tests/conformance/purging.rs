@@ -1,13 +1,15 @@
 //! Forgetting what is over.
 
 use interrupts::life::RunState;
-use interrupts::store::{Consumer, NodeActivity, Page, Purged, Run, Store};
+use interrupts::store::{
+    CheckpointId, Consumer, NewRun, NodeActivity, Page, Purged, Run, RunError, Store,
+};
 use jiff::SignedDuration;
 use routing_core::RunId;
 
 use crate::nodes::{message, node};
 use crate::running::{draft, intent};
-use crate::scene::{ALL, Scene, choosing, person, question, rerouting};
+use crate::scene::{ALL, Scene, choosing, delivery, person, question, rerouting};
 
 const HOUR: SignedDuration = SignedDuration::from_secs(3_600);
 
@@ -187,4 +189,96 @@ pub(crate) async fn an_ended_run_with_a_live_interrupt_stays<S: Store>(scene: Sc
     store.sweep(1_000).await.unwrap();
     let runs: Vec<RunId> = store.purge(HOUR).await.unwrap().runs;
     assert_eq!(runs, [run.id]);
+}
+
+/// A run that has ended, and its checkpoint.
+async fn ended_at<S: Store>(scene: &Scene<S>) -> CheckpointId {
+    let run = scene.run().await;
+    let checkpoint = scene.store.save(draft(&run, None)).await.unwrap().id;
+    end(scene, &run).await;
+    checkpoint
+}
+
+fn fork() -> NewRun {
+    NewRun {
+        id: RunId::generate(),
+        alias: None,
+        content: "{}".to_owned(),
+    }
+}
+
+pub(crate) async fn a_run_stays_while_a_live_fork_of_it_has_no_checkpoint_of_its_own<S: Store>(
+    scene: Scene<S>,
+) {
+    let store = &scene.store;
+    let (from, given_up) = (ended_at(&scene).await, ended_at(&scene).await);
+    let forked = store.fork_run(from, fork()).await.unwrap();
+    let other = store.fork_run(given_up, fork()).await.unwrap();
+    let owned = async |run: &Run| {
+        let owned = store.own_run(run.id, delivery("owner", 600)).await.unwrap();
+        let running = RunState::Running;
+        let change = store.change_run(run.id, owned.epoch, running, None);
+        change.await.unwrap()
+    };
+    // Its process may have died at once, or be at work.
+    scene.wait(3_600);
+    assert!(store.purgeable(HOUR).await.unwrap().runs.is_empty());
+    assert!(store.purge(HOUR).await.unwrap().runs.is_empty());
+    let (forked, other) = (owned(&forked).await, owned(&other).await);
+    assert!(store.purge(HOUR).await.unwrap().runs.is_empty());
+    assert!(store.checkpoint(from).await.unwrap().is_some());
+    let again = store.fork_run(from, fork()).await.unwrap();
+
+    // What has ended goes on from nowhere, and what has saved one goes on from that.
+    let cancelled = RunState::Cancelled;
+    for run in [&other, &again] {
+        let epoch = run.epoch;
+        store
+            .change_run(run.id, epoch, cancelled, None)
+            .await
+            .unwrap();
+    }
+    let mut own = draft(&forked, Some(from));
+    own.epoch = forked.epoch;
+    let own = store.save(own).await.unwrap();
+    let runs = store.purge(HOUR).await.unwrap().runs;
+    assert_eq!(runs, [from.run, given_up.run]);
+    let mut next = draft(&forked, Some(own.id));
+    next.epoch = forked.epoch;
+    store.save(next).await.unwrap();
+}
+
+pub(crate) async fn of_a_purge_and_a_fork_at_once_one_is_too_late<S: Store>(scene: Scene<S>) {
+    let mut froms = Vec::new();
+    for _round in 0..50 {
+        froms.push(ended_at(&scene).await);
+    }
+    scene.wait(3_600);
+    let store = scene.store.clone();
+    let forks = tokio::spawn({
+        let (store, froms) = (store.clone(), froms.clone());
+        async move {
+            let mut forks = Vec::new();
+            // From the last one, so that the two meet.
+            for from in froms.into_iter().rev() {
+                forks.push((from, store.fork_run(from, fork()).await));
+                tokio::task::yield_now().await;
+            }
+            forks
+        }
+    });
+    let purged = store.purge(HOUR).await.unwrap();
+    for (from, forked) in forks.await.unwrap() {
+        let kept = store.checkpoint(from).await.unwrap();
+        match forked {
+            Ok(_) => assert!(kept.is_some(), "{from}"),
+            Err(error) => {
+                assert_eq!(error, RunError::NoCheckpoint { checkpoint: from });
+                assert!(purged.runs.contains(&from.run));
+            }
+        }
+    }
+    for run in purged.runs {
+        assert_eq!(store.run(run).await, Ok(None));
+    }
 }
