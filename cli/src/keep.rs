@@ -34,9 +34,9 @@ pub(crate) use inbox::LateInbox;
 pub(crate) use spoken::{FIRST_WORDS, SECOND_WORDS, SeenSignal, Spoken, TERMINATED_WORDS};
 
 use facings::AgentFacings;
-pub(crate) use owner::gone_owner;
 use owner::is_gone;
 pub(crate) use owner::own_name;
+pub(crate) use owner::{gone_owner, has_process};
 use pulse::PulseBell;
 
 /// The node that stands for a whole run of the reference workflow.

@@ -37,6 +37,7 @@ mod tooling;
 mod view;
 mod visible;
 mod watch;
+mod withdrawal;
 
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ mod draft;
 mod draw;
 mod editing;
 mod ends;
+mod going_on;
 mod key;
 mod modal;
 mod modal_key;
@@ -21,6 +22,7 @@ mod review;
 mod screen;
 mod seen;
 mod snapshot;
+mod standing;
 mod state;
 
 use std::io::{self, IsTerminal, Write};

@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::installation;
 use crate::storage::complete;
 use crate::view::{self, json_line};
+use crate::withdrawal;
 
 /// Withdraws an interrupt.
 ///
@@ -23,7 +24,11 @@ pub(crate) fn withdraw(
         let installation = installation::open(store).await?;
         let interrupt = find_interrupt(&*installation, &arguments.interrupt).await?;
         let after = installation.withdraw(interrupt.id).await?;
-        tell(&interrupt, &after, arguments.json)
+        let told = tell(&interrupt, &after, arguments.json)?;
+        if let Some(why) = withdrawal::after(&*installation, &after).await? {
+            eprintln!("note: {why}");
+        }
+        Ok(told)
     })
 }
 

@@ -9,6 +9,8 @@ use interrupts::store::Run;
 use interrupts::{NameError, OwnerName};
 use uuid::Uuid;
 
+use crate::storage::is_owned;
+
 /// The name of this process.
 ///
 /// # Errors
@@ -27,6 +29,11 @@ pub(crate) fn own_name() -> Result<OwnerName, NameError> {
 pub(crate) fn gone_owner(run: &Run) -> Option<OwnerName> {
     let lease = run.lease.as_ref();
     lease.map(|lease| lease.owner.clone()).filter(is_gone)
+}
+
+/// Whether a process has a run, as far as can be known here.
+pub(crate) fn has_process(run: &Run) -> bool {
+    is_owned(run) && gone_owner(run).is_none()
 }
 
 /// Whether the process behind a name is known to be gone: it was of this machine, since its last boot, and it

@@ -94,6 +94,8 @@ pub(super) enum Action {
 pub(super) enum Done {
     /// A pause was accepted.
     Interrupted { interrupt: InterruptId },
+    /// A pause cannot be taken back any more: the process was told to stop.
+    StopsFirst { run: RunId, interrupt: InterruptId },
     /// A change of a plan is proposed: it can be looked at.
     Proposed {
         run: RunId,

@@ -1,7 +1,7 @@
 //! Carries out what the keys ask for, through the installation.
 
 use agents::RouteType;
-use interrupts::life::{Scope, Verdict};
+use interrupts::life::{Scope, State, Verdict};
 use interrupts::store::{Run, StoredMessage};
 use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
@@ -10,12 +10,16 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::action::{Action, Done};
+use super::standing::Standing;
 use crate::address::full;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewDecision, NewStop, NewText};
+use crate::keep::has_process;
 use crate::plan;
 use crate::refused::no_interrupt;
 use crate::request::{Addressee, Wish};
+use crate::storage::is_owned;
+use crate::withdrawal;
 
 /// Carries out an action that concerns the installation.
 ///
@@ -126,7 +130,7 @@ async fn widen(at: &dyn Installation, run: RunId, narrow: InterruptId) -> Result
     let wide = interrupt(at, run, None, StopMode::Graceful).await?;
     if at.withdraw(narrow).await.is_err() {
         // It has taken hold.
-        let _decided = resume(at, narrow, None).await?;
+        let _run = let_go_on(at, narrow, None).await?;
     }
     Ok(wide)
 }
@@ -147,15 +151,31 @@ async fn reroute(
     };
     let to = addressee(at, run, Some(node)).await?;
     at.publish(&to, wish, None).await?;
-    resume(at, pause, None).await?;
+    let_go_on(at, pause, None).await?;
+    let standing = Standing::of(at, run).await?;
     Ok(Done::Told(format!(
-        "It goes on, is asked to interrupt itself, and the answer goes to {target}."
+        "{} It is asked to interrupt itself, and the answer goes to {target}.",
+        standing.in_words(run)
     )))
 }
 
+/// What the screen shows may be older than what the run was told meanwhile.
 async fn withdraw(at: &dyn Installation, id: InterruptId) -> Result<Done, Failure> {
-    at.withdraw(id).await?;
-    Ok(Done::Told("Taken back: it goes on unchanged.".to_owned()))
+    let interrupt = at.interrupt(id).await?.ok_or_else(|| no_interrupt(id))?;
+    let run = interrupt.run;
+    if interrupt.state != State::Requested && interrupt.state.is_live() {
+        let found = at.run(run).await?;
+        if found.is_some_and(|found| has_process(&found)) {
+            return Ok(Done::StopsFirst { run, interrupt: id });
+        }
+    }
+    let withdrawn = at.withdraw(id).await?;
+    Ok(Done::Told(
+        match withdrawal::after(at, &withdrawn).await? {
+            Some(why) => format!("Taken back too late: {why}"),
+            None => "Taken back: it goes on unchanged.".to_owned(),
+        },
+    ))
 }
 
 async fn resume(
@@ -163,6 +183,16 @@ async fn resume(
     id: InterruptId,
     input: Option<String>,
 ) -> Result<Done, Failure> {
+    let run = let_go_on(at, id, input).await?;
+    Ok(Done::Told(Standing::of(at, run).await?.in_words(run)))
+}
+
+/// Decides a pause, and says whose.
+async fn let_go_on(
+    at: &dyn Installation,
+    id: InterruptId,
+    input: Option<String>,
+) -> Result<RunId, Failure> {
     let interrupt = at.interrupt(id).await?.ok_or_else(|| no_interrupt(id))?;
     let Some(review) = &interrupt.review else {
         return Err(Failure::new(
@@ -183,20 +213,18 @@ async fn resume(
         content: input.map(|input| json!({ "input": input }).to_string()),
         remember: None,
     };
-    let decided = at.decide(decision).await?;
-    told_to_go_on(at, decided.run).await
+    Ok(at.decide(decision).await?.run)
 }
 
 /// What to say of a run that may go on now.
 async fn told_to_go_on(at: &dyn Installation, run: RunId) -> Result<Done, Failure> {
     let found = at.run(run).await?;
-    if found.is_some_and(|found| !crate::storage::is_owned(&found)) {
-        return Ok(Done::Told(format!(
-            "Decided. No process runs it now: irq resume {}",
-            super::draw::short(&run.to_string())
-        )));
-    }
-    Ok(Done::Told("Decided; it goes on.".to_owned()))
+    let standing = if found.is_some_and(|found| !is_owned(&found)) {
+        Standing::Alone
+    } else {
+        Standing::GoesOn
+    };
+    Ok(Done::Told(standing.in_words(run)))
 }
 
 async fn run_of(at: &dyn Installation, run: RunId) -> Result<Run, Failure> {

@@ -87,7 +87,7 @@ fn press(state: &mut State, key: KeyEvent) -> Vec<Action> {
             return Vec::new();
         }
         KeyCode::Char('d') if control && state.composer.value().is_empty() => {
-            return vec![Action::Quit];
+            return state.quit();
         }
         _ => {}
     }

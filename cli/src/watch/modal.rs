@@ -163,11 +163,13 @@ impl Modal {
         self.focus = order[(at + step) % order.len()];
     }
 
-    /// What the choice means now that the interrupt stands like this; `None` while it has to wait.
-    pub(super) fn carry_out(&self, interrupt: &Interrupt) -> Option<Action> {
+    /// What the choice means now that the interrupt stands like this; `None` while it has to wait. A process that
+    /// was told to stop stops, so what it was told cannot be taken back: it goes on once it has stopped.
+    pub(super) fn carry_out(&self, interrupt: &Interrupt, has_process: bool) -> Option<Action> {
         let id = interrupt.id;
         match (self.chosen.as_ref()?, interrupt.state) {
-            (Chosen::ResumeUnchanged, State::Requested | State::Delivered) => {
+            (Chosen::ResumeUnchanged, State::Requested) => Some(Action::Withdraw { interrupt: id }),
+            (Chosen::ResumeUnchanged, State::Delivered) if !has_process => {
                 Some(Action::Withdraw { interrupt: id })
             }
             (Chosen::ResumeUnchanged, State::AwaitingReview) => Some(Action::Resume {

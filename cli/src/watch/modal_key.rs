@@ -43,13 +43,14 @@ pub(super) fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) 
         if choice == Chosen::ResumeUnchanged {
             state.keep_words(&modal.text);
         }
+        let is_again = modal.chosen.as_ref() == Some(&choice);
         modal.chosen = Some(choice);
-        let standing = modal
-            .interrupt
-            .and_then(|id| state.snapshot.interrupt(id))
-            .and_then(|interrupt| modal.carry_out(interrupt));
-        if let Some(action) = standing {
+        if let Some(action) = state.wanted(&modal) {
             return state.carry_out(modal, action);
+        }
+        if is_again && key.code == KeyCode::Esc && modal.interrupt.is_some() {
+            state.goes_on_later(*modal);
+            return Vec::new();
         }
     }
     state.overlay = Some(Overlay::Modal(modal));

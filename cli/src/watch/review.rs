@@ -166,7 +166,7 @@ pub(super) fn modify_plan(state: &mut State, id: InterruptId, text: &str) -> Vec
     let mut modal = Modal::new(interrupt.run, node, draft, state.now, change);
     modal.interrupt = Some(id);
     modal.chosen = modal.submitted();
-    match modal.carry_out(&interrupt) {
+    match state.wanted(&modal) {
         Some(action) => state.carry_out(Box::new(modal), action),
         None => {
             state.overlay = Some(Overlay::Modal(Box::new(modal)));

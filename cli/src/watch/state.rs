@@ -12,7 +12,8 @@ use tui_input::Input;
 
 use super::action::{Action, Done};
 use super::draft::AnswerDraft;
-use super::modal::{Modal, PlanChange};
+use super::going_on::GoingOn;
+use super::modal::{Chosen, Modal, PlanChange};
 use super::queue::TakenBack;
 use super::seen::Seen;
 use super::snapshot::{RunView, Snapshot};
@@ -117,6 +118,7 @@ pub(super) struct State {
     /// What the terminal shows of what can be decided.
     pub(super) seen: Seen,
     pub(super) taken_back: TakenBack,
+    pub(super) going_on: GoingOn,
 }
 
 impl State {
@@ -141,6 +143,7 @@ impl State {
             rings: false,
             seen: Seen::default(),
             taken_back: TakenBack::default(),
+            going_on: GoingOn::default(),
         }
     }
 
@@ -172,7 +175,9 @@ impl State {
         self.rings = open > self.rung;
         self.rung = open;
         self.at = self.at.min(self.rows().saturating_sub(1));
-        self.follow_modal()
+        let mut actions = self.follow_modal();
+        actions.extend(self.follow_closed());
+        actions
     }
 
     /// Carries out what was chosen in the modal, once the pause has taken hold.
@@ -184,16 +189,12 @@ impl State {
             return Vec::new();
         };
         let modal = modal.clone();
-        let action = match self.snapshot.interrupt(id) {
-            Some(interrupt) => modal.carry_out(interrupt),
+        if modal.chosen.is_some() && self.snapshot.interrupt(id).is_none() {
             // It has ended: what was chosen is done, or somebody else was first.
-            None if modal.chosen.is_some() => {
-                self.overlay = None;
-                return Vec::new();
-            }
-            None => None,
-        };
-        match action {
+            self.overlay = None;
+            return Vec::new();
+        }
+        match self.wanted(&modal) {
             Some(action) => self.carry_out(modal, action),
             None => Vec::new(),
         }
@@ -225,6 +226,13 @@ impl State {
                 if let Some(Overlay::Modal(modal)) = &mut self.overlay {
                     modal.interrupt = Some(interrupt);
                 }
+            }
+            Done::StopsFirst { run, interrupt } => {
+                let mut modal =
+                    Modal::new(run, None, Input::default(), self.now, PlanChange::Unneeded);
+                modal.interrupt = Some(interrupt);
+                modal.chosen = Some(Chosen::ResumeUnchanged);
+                self.goes_on_later(modal);
             }
             Done::Proposed { run, preview } => {
                 if let Some(Overlay::Modal(modal)) = &mut self.overlay
@@ -424,7 +432,7 @@ impl State {
     /// Ctrl+C with nothing to clear: the second one within two seconds leaves.
     pub(super) fn leave(&mut self) -> Vec<Action> {
         if self.leaves_until.is_some() {
-            return vec![Action::Quit];
+            return self.quit();
         }
         self.leaves_until = self.now.checked_add(LEAVING).ok();
         self.tell("Press Ctrl+C again to exit. Runs go on.");

@@ -47,5 +47,6 @@ mod troubled;
 mod watching;
 mod watching_queue;
 mod watching_slow;
+mod watching_taken_back;
 mod watching_windows;
 mod whole_run;

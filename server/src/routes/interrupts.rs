@@ -179,7 +179,8 @@ pub(crate) async fn read(
     Ok(versioned(interrupt.version, &headers, view))
 }
 
-/// Withdraws an interrupt that is not wanted any more.
+/// Withdraws an interrupt that is not wanted any more. A stop that its run's process was told of takes hold all the
+/// same: of a pause, decide `resume` once it awaits its review instead.
 #[utoipa::path(delete, path = "/v1/interrupts/{interrupt_id}", params(("interrupt_id" = String, Path)),
     extensions(("x-right" = json!("request"))), responses((status = 200, body = InterruptView)))]
 pub(crate) async fn withdraw(

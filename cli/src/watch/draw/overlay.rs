@@ -12,7 +12,7 @@ use tui_input::Input;
 use super::agents::{change, plan_within};
 use super::{Look, packed, short};
 use crate::visible::{visible_line, visible_lines};
-use crate::watch::modal::{Focus, Modal, PlanChange, phases};
+use crate::watch::modal::{Chosen, Focus, Modal, PlanChange, phases};
 use crate::watch::state::{Overlay, State};
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
@@ -95,6 +95,8 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &State, modal: &Modal, l
         "the model thinks of a change; nothing is applied"
     } else if let PlanChange::Shown(_) = modal.change {
         "Enter applies it · other words ask again · Esc resume unchanged"
+    } else if modal.chosen == Some(Chosen::ResumeUnchanged) {
+        "taken back: it goes on unchanged as soon as it has stopped · Esc closes this"
     } else if modal.chosen.is_some() {
         "chosen; carried out as soon as the agent has stopped"
     } else {

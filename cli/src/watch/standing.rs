@@ -1,0 +1,90 @@
+//! Whether somebody goes on with a run whose pause was decided.
+
+use std::time::Duration;
+
+use interrupts::life::RunState;
+use routing_core::RunId;
+use tokio::time::Instant;
+
+use super::draw::short;
+use crate::exit::Failure;
+use crate::installation::Installation;
+use crate::keep::has_process;
+
+/// How often is looked.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a run may seem to work whose process is about to rest: its pause is recorded before its state.
+const ABOUT_TO_REST: Duration = Duration::from_millis(1_500);
+/// How long a server may take to go on with a run that rests.
+const TAKEN_UP: Duration = Duration::from_secs(1);
+/// How long a process may take to end.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// What becomes of a run whose pause was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// A process works on it.
+    GoesOn,
+    /// No process has it.
+    Alone,
+    /// Its process has not given it up yet, and does not work on it.
+    Ending,
+    /// It has ended, or is gone.
+    Over,
+}
+
+impl Standing {
+    /// Looks for a while at a run whose pause was decided just now.
+    ///
+    /// # Errors
+    ///
+    /// Where the installation cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub(super) async fn of(at: &dyn Installation, run: RunId) -> Result<Self, Failure> {
+        let began = Instant::now();
+        let mut rested = None;
+        loop {
+            let Some(found) = at.run(run).await? else {
+                return Ok(Self::Over);
+            };
+            if found.state.is_final() {
+                return Ok(Self::Over);
+            }
+            match (has_process(&found), found.state) {
+                (true, RunState::Running | RunState::Waiting) => {
+                    if rested.is_some() || began.elapsed() >= ABOUT_TO_REST {
+                        return Ok(Self::GoesOn);
+                    }
+                }
+                (true, _) => {
+                    rested.get_or_insert_with(Instant::now);
+                    if began.elapsed() >= LONGEST {
+                        return Ok(Self::Ending);
+                    }
+                }
+                (false, _) => {
+                    let since = rested.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= TAKEN_UP {
+                        return Ok(Self::Alone);
+                    }
+                }
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    pub(super) fn in_words(self, run: RunId) -> String {
+        let run = short(&run.to_string());
+        match self {
+            Self::GoesOn => "Decided; it goes on.".to_owned(),
+            Self::Alone => format!("Decided. No process runs it now: irq resume {run}"),
+            Self::Ending => {
+                format!("Decided. Its process is about to end; then: irq resume {run}")
+            }
+            Self::Over => "Decided.".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Pauses that are taken back once their run was told to stop: it stops, and goes on unchanged.
+
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use interrupts::life::{State, Verdict};
+use interrupts::store::{Filter, Interrupts, Page};
+use rexpect::session::PtySession;
+use routing_core::InterruptId;
+use store::{SqliteStore, StoreSettings};
+use tokio::runtime::Runtime;
+
+use crate::place::Place;
+use crate::watching::{press, start_with, until};
+
+/// A run that speaks so slowly that it is told to stop long before it has stopped.
+fn slow(place: &Place) -> Child {
+    let child = place
+        .run(&["--pace", "6"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    place.wait_for_call();
+    child
+}
+
+/// The interrupts of the store, which another process uses.
+fn standing(place: &Place) -> Vec<(InterruptId, State, Option<Verdict>)> {
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = SqliteStore::open(place.store(), StoreSettings::default());
+        let store = store.await.unwrap();
+        let page = Page {
+            after: 0,
+            limit: 10,
+        };
+        let found = store.interrupts(&Filter::default(), page).await.unwrap();
+        store.close().await.unwrap();
+        let stands = found.into_iter().map(|(_place, it)| {
+            let verdict = it.decision.as_ref().map(|decision| decision.verdict);
+            (it.id, it.state, verdict)
+        });
+        stands.collect()
+    })
+}
+
+fn is(place: &Place, wanted: State) -> bool {
+    standing(place)
+        .iter()
+        .any(|(_id, state, _verdict)| *state == wanted)
+}
+
+fn screens(place: &Place) -> PtySession {
+    start_with(&format!("--silent --store {}", place.store().display()))
+}
+
+/// Nobody goes on with the run by itself, and the last line says so. Where the screen shows the same letter as before,
+/// nothing is drawn: this word stands where no other line has one of its letters.
+fn says_that_nobody_goes_on(screen: &mut PtySession) {
+    screen.exp_string("process").unwrap();
+}
+
+/// What the pause was decided with, and what the run makes of it.
+fn went_on_unchanged(place: &Place) {
+    let all = standing(place);
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!(all[0].2, Some(Verdict::Resume));
+    let run = place.only_run();
+    place.end(&["resume", &run, "--no-input"]).exits_with(0);
+}
+
+#[test]
+fn a_pause_that_is_taken_back_while_it_stops_is_resumed_unchanged() {
+    let place = Place::new();
+    let mut child = slow(&place);
+    let mut screen = screens(&place);
+    press(&mut screen, "\x1b");
+    screen.exp_string("modify the plan").unwrap();
+    until("it is told to stop", || is(&place, State::Delivered));
+    // What the screen knows may be older.
+    press(&mut screen, "\x1b");
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+    until("it is decided", || is(&place, State::Resolved));
+    says_that_nobody_goes_on(&mut screen);
+    press(&mut screen, "\x04");
+    screen.exp_string("LEFT 0").unwrap();
+    went_on_unchanged(&place);
+}
+
+#[test]
+fn its_window_may_be_closed_and_leaving_says_what_stays_undone() {
+    let place = Place::new();
+    let mut child = slow(&place);
+    let mut screen = screens(&place);
+    press(&mut screen, "\x1b");
+    screen.exp_string("modify the plan").unwrap();
+    until("it is told to stop", || is(&place, State::Delivered));
+    // The screen knows it by then.
+    std::thread::sleep(Duration::from_millis(1_500));
+    press(&mut screen, "\x1b");
+    screen.exp_string("closes").unwrap();
+    press(&mut screen, "\x1b");
+    screen.exp_string("first").unwrap();
+    press(&mut screen, "\x04");
+    screen.exp_string("Leave").unwrap();
+    screen.exp_string(&place.only_run()).unwrap();
+    press(&mut screen, "n");
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+    until("it is decided", || is(&place, State::Resolved));
+    says_that_nobody_goes_on(&mut screen);
+    press(&mut screen, "\x04");
+    screen.exp_string("LEFT 0").unwrap();
+    went_on_unchanged(&place);
+}
+
+#[test]
+fn a_withdrawal_that_comes_too_late_says_that_the_run_stops() {
+    let place = Place::new();
+    let mut child = slow(&place);
+    let run = place.only_run();
+    place
+        .end(&["interrupt", &run, "--wait=delivered"])
+        .exits_with(0);
+    let id = standing(&place)[0].0.to_string();
+    let withdrawn = place.end(&["withdraw", &id]).exits_with(0);
+    let says = &withdrawn.error_output;
+    assert!(says.contains("stops all the same"), "{withdrawn:#?}");
+    assert!(
+        says.contains(&format!("irq resume {run}")),
+        "{withdrawn:#?}"
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+    place.end(&["resume", &run, "--no-input"]).exits_with(0);
+}
