@@ -6,7 +6,7 @@ use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{ChangeError, Filter, Store};
 use interrupts::{ActorName, Digest};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{DecisionId, RunId};
+use routing_core::{DecisionId, InterruptType, RunId};
 
 use crate::exit::{Exit, Failure};
 use crate::listing;
@@ -85,6 +85,10 @@ impl Due {
 
 /// When and how the policy ends an interrupt, where it does.
 fn due(policy: &Policy, pause: Interrupt) -> Option<DuePause> {
+    if pause.interrupt_type != InterruptType::Pause {
+        // A question that a rule answers is decided when it is raised; one that is open is a person's.
+        return None;
+    }
     // An interrupt has one decision at most, so its own bits name it.
     let id = DecisionId::from_uuid(pause.id.uuid());
     match policy.decide(&pause, id) {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use agents::plan_execute::{PLAN_EXECUTE, PlanRole};
 use agents::{AgentKind, RouteType};
 use interrupts::policy::{Policy, Vocabulary};
 use routing_core::AgentType;
@@ -21,10 +22,13 @@ pub(crate) fn read(file: &Path) -> Result<Policy, Failure> {
         let text = format!("cannot read the policy {}: {error}", file.display());
         Failure::new(Exit::NotFound, text)
     })?;
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let of_plans = PlanRole::ALL.map(PlanRole::name);
+    let agents = AgentKind::NAMES.iter().copied();
+    let agents = agents.chain(of_plans).chain([PLAN_EXECUTE]);
+    let routes = RouteType::NAMES.iter().copied();
     let vocabulary = Vocabulary {
-        agents: names(AgentKind::NAMES),
-        routes: names(RouteType::NAMES),
+        agents: agents.map(str::to_owned).collect(),
+        routes: routes.map(str::to_owned).collect(),
     };
     Policy::from_toml(&text, &vocabulary).map_err(|error| {
         let text = format!("{} is no policy:\n{error}", file.display());

@@ -17,12 +17,9 @@ use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::desk::{Desk, machinery, missing, shortened};
+use super::desk::{Desk, MOST_AT_ONCE, machinery, missing, shortened, sweep_due};
 use super::error::KeepError;
 use crate::agent_kind::RouteType;
-
-/// How many interrupts a look at the deadlines ends at most.
-const MOST_AT_ONCE: u32 = 100;
 
 /// The decisions of a run in its store.
 pub(crate) struct StoreDecisions {
@@ -70,15 +67,6 @@ impl StoreDecisions {
             () = kept.bell.heard() => {}
             () = tokio::time::sleep(kept.poll) => {}
         }
-    }
-
-    /// Ends what has waited too long, where the interrupt may be among it.
-    async fn sweep_due(&self, interrupt: InterruptId) -> Result<(), KeepError> {
-        let row = self.row(interrupt).await?;
-        if row.is_some_and(|row| row.deadline.is_some()) {
-            self.desk.record.store().sweep(MOST_AT_ONCE).await?;
-        }
-        Ok(())
     }
 
     async fn open_review(&self, interrupt: InterruptId, shown: Digest) -> Result<(), KeepError> {
@@ -435,7 +423,7 @@ impl Decisions<RouteType> for StoreDecisions {
                 Ok(None) => {
                     self.pause().await;
                     let ended = async {
-                        self.sweep_due(id).await?;
+                        sweep_due(&self.desk.record, id).await?;
                         self.desk.end_pause(id, began.elapsed()).await
                     };
                     ended

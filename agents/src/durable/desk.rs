@@ -28,6 +28,9 @@ use crate::agent_kind::{AgentKind, RouteType};
 
 pub(crate) use events::event_key;
 
+/// How many interrupts a look at the deadlines ends at most.
+pub(crate) const MOST_AT_ONCE: u32 = 100;
+
 /// The most bytes of a reason; what is longer stands whole in the content.
 const LONGEST_REASON: usize = 16 << 10;
 
@@ -149,7 +152,7 @@ impl Desk {
             Some(asked_for) => self.acknowledge(asked_for, content).await?,
             None => {
                 let mut admission = self.admission(raising, content)?;
-                self.rule(&mut admission).await?;
+                set_terms(&self.record, &mut admission).await?;
                 let question = RaisedQuestion {
                     admission,
                     delivery: self.record.delivery(None),
@@ -161,46 +164,17 @@ impl Desk {
         self.decide_by_policy(raising.interrupt).await
     }
 
-    /// Sets what the policy says of how long it may wait. A request that was made before keeps what was said
-    /// then, whatever the policy says by now: it is the same request.
-    async fn rule(&self, admission: &mut Admission) -> Result<(), KeepError> {
-        let known = self.record.store().interrupt_of(&admission.key).await?;
-        match known {
-            Some(first) => first.keep_terms(admission),
-            None => self.record.kept.policy.apply(admission),
-        }
-        Ok(())
-    }
-
     /// Decides what a standing rule or the policy decides by itself, before anybody is asked. A rule goes first: it
     /// is about this very question. Where neither does, or where the decision is refused, somebody is asked as usual.
     pub(crate) async fn decide_by_policy(&self, interrupt: InterruptId) -> Result<(), KeepError> {
-        let policy = &self.record.kept.policy;
         let store = self.record.store();
         let Some(row) = store.interrupt(interrupt).await? else {
             return Err(missing(interrupt));
         };
-        if row.state != State::Acknowledged {
-            return Ok(());
+        if row.state == State::Acknowledged && !decide_by_rule(store, &row).await? {
+            decide_by_policy(&self.record, &row).await?;
         }
-        if decide_by_rule(store, &row).await? || **policy == Policy::default() {
-            return Ok(());
-        }
-        // An interrupt has one decision at most, so its own bits name it.
-        match policy.decide(&row, DecisionId::from_uuid(row.id.uuid())) {
-            Automatic::Decide { choosing, after } if after.is_zero() => {
-                let judge = Judge::Policy { epoch: row.epoch };
-                match store.decide(row.id, judge, choosing).await {
-                    Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
-                    Err(error) => Err(error.into()),
-                }
-            }
-            Automatic::Ask { why: Some(why) } => {
-                tracing::warn!(%interrupt, %why, "the policy does not decide though a rule says so");
-                Ok(())
-            }
-            Automatic::Decide { .. } | Automatic::Ask { why: None } => Ok(()),
-        }
+        Ok(())
     }
 
     /// Ends a pause that somebody is asked about, where the policy says that it ends by itself once it has been
@@ -349,6 +323,56 @@ pub(crate) async fn decide_by_rule(store: &dyn Store, row: &Interrupt) -> Result
         Err(ChangeError::Refused(_)) => Ok(false),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether the policy has decided an interrupt that its run's owner has acknowledged.
+pub(crate) async fn decide_by_policy(
+    record: &RunRecord,
+    row: &Interrupt,
+) -> Result<bool, KeepError> {
+    let policy = &record.kept.policy;
+    if **policy == Policy::default() {
+        return Ok(false);
+    }
+    // An interrupt has one decision at most, so its own bits name it.
+    match policy.decide(row, DecisionId::from_uuid(row.id.uuid())) {
+        Automatic::Decide { choosing, after } if after.is_zero() => {
+            let judge = Judge::Policy { epoch: row.epoch };
+            match record.store().decide(row.id, judge, choosing).await {
+                Ok(_) => Ok(true),
+                // Somebody else has decided or taken it: whatever became of it is seen next.
+                Err(ChangeError::Refused(_)) => Ok(false),
+                Err(error) => Err(error.into()),
+            }
+        }
+        Automatic::Ask { why: Some(why) } => {
+            tracing::warn!(interrupt = %row.id, %why, "the policy does not decide though a rule says so");
+            Ok(false)
+        }
+        Automatic::Decide { .. } | Automatic::Ask { why: None } => Ok(false),
+    }
+}
+
+/// Sets what the policy says of how long a question may wait. A request that was made before keeps what was said
+/// then, whatever the policy says by now: it is the same request.
+pub(crate) async fn set_terms(
+    record: &RunRecord,
+    admission: &mut Admission,
+) -> Result<(), KeepError> {
+    match record.store().interrupt_of(&admission.key).await? {
+        Some(first) => first.keep_terms(admission),
+        None => record.kept.policy.apply(admission),
+    }
+    Ok(())
+}
+
+/// Ends what has waited too long, where this interrupt may be among it.
+pub(crate) async fn sweep_due(record: &RunRecord, interrupt: InterruptId) -> Result<(), KeepError> {
+    let row = record.store().interrupt(interrupt).await?;
+    if row.is_some_and(|row| row.state.is_live() && row.deadline.is_some()) {
+        record.store().sweep(MOST_AT_ONCE).await?;
+    }
+    Ok(())
 }
 
 /// Whether an event was refused because its id was used for something else.

@@ -4,6 +4,7 @@ mod at_a_terminal;
 mod changing;
 mod clash;
 pub(crate) mod desk;
+mod policies;
 mod steering;
 mod watching;
 

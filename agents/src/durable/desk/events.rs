@@ -10,7 +10,7 @@ use routing_core::event::InterruptRequestEvent;
 use routing_core::reroute::RerouteState;
 use routing_core::{AgentType, EventId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 
-use super::{Desk, all_routes, machinery, shortened};
+use super::{Desk, all_routes, machinery, set_terms, shortened};
 use crate::agent_kind::AgentKind;
 use crate::durable::entry::InterruptIntent;
 use crate::durable::error::KeepError;
@@ -64,7 +64,7 @@ impl Desk {
             recurrence: Recurrence::Verbatim,
             reroute: Some(RouteName::new(event.target().name())?),
         };
-        self.rule(&mut admission).await?;
+        set_terms(&self.record, &mut admission).await?;
         let admitted = self.record.store().admit(admission).await?;
         self.record.event_came();
         self.events()

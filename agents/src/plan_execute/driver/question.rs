@@ -16,7 +16,9 @@ use super::Driver;
 use super::nodes::{PLAN_EXECUTE, role_of};
 use super::standing::OpenQuestion;
 use crate::durable::decisions::name_of;
-use crate::durable::desk::{decide_by_rule, machinery, missing, shortened};
+use crate::durable::desk::{
+    decide_by_policy, decide_by_rule, machinery, missing, set_terms, shortened, sweep_due,
+};
 use crate::durable::error::KeepError;
 use crate::plan_execute::desk::PlanRole;
 use crate::plan_execute::state::{Activity, Cause, Held, Phase};
@@ -164,24 +166,22 @@ impl Driver {
         let row = match store.interrupt(open.interrupt).await? {
             Some(row) => row,
             None => {
+                let mut admission = self.admission(open, &asked)?;
+                set_terms(&self.journal.record, &mut admission).await?;
+                if asked.source == StopSource::System {
+                    // It stands where another workflow is paused by the system, and no pause expires: nobody is in
+                    // time for a provider that is down over night.
+                    admission.patience = None;
+                }
                 let raised = RaisedQuestion {
-                    admission: self.admission(open, &asked)?,
+                    admission,
                     delivery: self.journal.record.delivery(None),
                 };
                 store.raise(raised).await?.into_interrupt()
             }
         };
         let row = self.taken_again(row).await?;
-        // A question that is held because a person interrupted the plan is shown to that person.
-        let by_rule = match self.standing.state.phase() {
-            Phase::Asking { .. } => decide_by_rule(store, &row).await?,
-            Phase::Held(_)
-            | Phase::Created
-            | Phase::Working { .. }
-            | Phase::BackingOff { .. }
-            | Phase::Ended(_) => false,
-        };
-        if row.state == State::Acknowledged && !by_rule {
+        if row.state == State::Acknowledged && !self.decided_by_itself(&row).await? {
             let shown = Digest::of(&serde_json::to_vec(&question)?);
             match store.require_review(row.id, row.epoch, shown).await {
                 // It was decided or withdrawn meanwhile, which is seen next.
@@ -191,6 +191,25 @@ impl Driver {
             }
         }
         Ok(Some(question))
+    }
+
+    /// Whether a standing rule or the policy has decided what would be shown. A rule goes first: it is about this very
+    /// question, and none is about failures. What is held because a person interrupted the plan is that person's.
+    async fn decided_by_itself(&self, row: &Interrupt) -> Result<bool, KeepError> {
+        let record = &self.journal.record;
+        let is_asked = match self.standing.state.phase() {
+            Phase::Asking { .. } => {
+                if decide_by_rule(record.store(), row).await? {
+                    return Ok(true);
+                }
+                true
+            }
+            Phase::Held(held) => matches!(held.cause, Cause::SystemError { .. }),
+            Phase::Created | Phase::Working { .. } | Phase::BackingOff { .. } | Phase::Ended(_) => {
+                false
+            }
+        };
+        Ok(is_asked && decide_by_policy(record, row).await?)
     }
 
     /// The question as it stands with its agent's words: one that was given up and is tried again has lost them.
@@ -276,8 +295,9 @@ impl Driver {
         })
     }
 
-    /// The question's interrupt, once it has ended.
+    /// The question's interrupt, once it has ended; it has where its time is over.
     pub(super) async fn ended(&self, id: InterruptId) -> Result<Option<Interrupt>, KeepError> {
+        sweep_due(&self.journal.record, id).await?;
         let row = self.journal.record.store().interrupt(id).await?;
         let row = row.ok_or_else(|| missing(id))?;
         if row.state == State::DeadLettered {
@@ -344,6 +364,9 @@ impl Driver {
                 // Somebody else has it in hand, or goes first: what he does is waited for.
                 Err(ChangeError::Refused(Refusal::Claimed { .. } | Refusal::Held { .. })) => {
                     self.look_again().await;
+                }
+                Err(ChangeError::Refused(Refusal::DeadlinePassed { .. })) => {
+                    sweep_due(&self.journal.record, id).await?;
                 }
                 Err(error) => return Err(error.into()),
             }
