@@ -5,11 +5,12 @@ use agents::plan_execute::{
     PlanVersion, QuestionFate, StoredPlan,
 };
 use interrupts::Digest;
-use interrupts::life::Interrupt;
+use interrupts::life::{Interrupt, RunState};
 use interrupts::store::Run;
 use jiff::Timestamp;
 
 use crate::arguments::verdict_name;
+use crate::keep::has_process;
 use crate::layout::cut;
 use crate::palette::{Palette, Tone};
 use crate::refused::decider;
@@ -203,8 +204,9 @@ impl Page<'_> {
             let task = visible_line(&step.task);
             let line = if Some(step.id) == now {
                 let is_held = matches!(self.plan.state().phase(), Phase::Held(_));
-                let mark = if is_held { "‖" } else { "▶" };
-                let said = if is_held {
+                let stands = is_held || self.stands();
+                let mark = if stands { "‖" } else { "▶" };
+                let said = if stands {
                     "next when it goes on"
                 } else {
                     "now"
@@ -220,6 +222,22 @@ impl Page<'_> {
             text.push_str("  No step yet: the plan is being made.\n");
         }
         text
+    }
+
+    /// The question that goes before all else, where there is one.
+    fn to_answer(&self) -> String {
+        let question = self.plan.standing.question.as_ref();
+        match (self.plan.state().phase(), question) {
+            (Phase::Asking { .. }, Some(question)) => {
+                format!("Answer it first: irq review {}\n", question.interrupt)
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Whether nobody works on the run, so that nothing of it is under way.
+    fn stands(&self) -> bool {
+        matches!(self.run.state, RunState::Paused | RunState::Waiting) || !has_process(self.run)
     }
 
     fn told_versions(&self, palette: Palette) -> String {
@@ -246,8 +264,8 @@ impl Page<'_> {
         if self.run.state.is_final() {
             return String::new();
         }
-        if self.decided.is_some() && self.escape.is_none() {
-            return format!("\nGo on with it: irq resume {run}\n");
+        if self.escape.is_none() && (self.decided.is_some() || self.stands()) {
+            return format!("\n{}Go on with it: irq resume {run}\n", self.to_answer());
         }
         if self.escape.is_none() {
             return format!("\nStop it before its next step: irq interrupt {run} --wait\n");

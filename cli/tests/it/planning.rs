@@ -6,6 +6,7 @@ mod clash;
 pub(crate) mod desk;
 mod policies;
 mod steering;
+mod troubled;
 mod watching;
 
 use std::io::Read;

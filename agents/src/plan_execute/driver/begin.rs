@@ -3,7 +3,7 @@
 use interrupts::EffectId;
 use interrupts::life::{Decision, Interrupt, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Page};
-use routing_core::InterruptType;
+use routing_core::{InterruptType, StopSource};
 use serde_json::Value;
 
 use super::{Driver, standing::PlanStanding};
@@ -57,6 +57,10 @@ impl Decided {
             let revision = serde_json::from_value(content).unwrap_or_default();
             self.revised = Some(revision);
         }
+    }
+
+    const fn says_something(&self) -> bool {
+        self.cancelled || !self.inputs.is_empty() || self.revised.is_some()
     }
 
     fn say(&mut self, input: &str) {
@@ -134,7 +138,7 @@ impl Driver {
             | Phase::Working { .. }
             | Phase::Asking { .. }
             | Phase::BackingOff { .. } => {
-                if !decided.cancelled && decided.inputs.is_empty() && decided.revised.is_none() {
+                if !decided.says_something() {
                     return Ok(self.standing.state.pick_up(self.now()));
                 }
             }
@@ -147,7 +151,7 @@ impl Driver {
     pub(super) fn carry_out(&mut self, decided: Decided) -> Result<Vec<PlanEffect>, FlowError> {
         let mut effects = Vec::new();
         if !decided.cancelled {
-            effects.extend(self.stand_still()?);
+            effects.extend(self.stand_still("resumed with a request")?);
         }
         let events = match decided.events(&self.standing.state) {
             Ok(events) => events,
@@ -173,12 +177,13 @@ impl Driver {
         Ok(effects)
     }
 
-    /// A person has something to say about a plan that was cut off at work.
-    fn stand_still(&mut self) -> Result<Vec<PlanEffect>, FlowError> {
+    /// The plan stands still for a person: where it was cut off at work, and he has something to say, or where it
+    /// cannot go on as it stands.
+    pub(super) fn stand_still(&mut self, why: &str) -> Result<Vec<PlanEffect>, FlowError> {
         let mut effects = Vec::new();
         let is_held = |driver: &Self| matches!(driver.standing.state.phase(), Phase::Held(_));
         if !is_held(self) {
-            let reason = Some("resumed with a request".to_owned());
+            let reason = Some(why.to_owned());
             effects.extend(self.apply(&PlanEvent::Interrupt { reason })?);
         }
         if !is_held(self) {
@@ -220,7 +225,12 @@ impl Driver {
             return;
         }
         if let Some(decision) = &interrupt.decision {
+            let was_there = decided.is_there;
             decided.take(decision);
+            // Who lets a run go on that the system paused says nothing yet to a question about what failed.
+            if interrupt.source == StopSource::System && !decided.says_something() {
+                decided.is_there = was_there;
+            }
             applied.push(interrupt.id);
             self.standing.dispatched.push(decision.effect);
         }

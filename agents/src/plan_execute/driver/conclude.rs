@@ -94,11 +94,7 @@ impl Driver {
                 Ok(RunStatus::Paused { reason })
             }
             Stopped::Cancelled => {
-                let event = PlanEvent::Cancel {
-                    reason: Some(reason.clone()),
-                };
-                let effects = self.apply(&event)?;
-                self.record(&effects).await?;
+                self.give_up(&reason).await?;
                 self.cancelled(Some(reason)).await
             }
         }
@@ -113,20 +109,57 @@ impl Driver {
         Ok(())
     }
 
-    /// A run that could not be recorded, or that waits for an operator, has not failed: whoever resumes it finds it where it stood.
-    async fn unconcluded(&self, error: &FlowError) -> RunStatus {
-        let record = &self.journal.record;
-        if error.is_resumable() {
-            let reason = if error.is_of_the_store() {
-                "its store failed".to_owned()
-            } else {
-                error.chain()
-            };
-            let _best_effort = record.become_state(RunState::Paused, Some(reason)).await;
+    /// A run that could not be recorded, or that waits for an operator, has not failed: whoever resumes it finds it
+    /// where it stood.
+    async fn unconcluded(&mut self, error: &FlowError) -> RunStatus {
+        if error.is_of_the_store() {
+            let record = &self.journal.record;
+            let reason = Some("its store failed".to_owned());
+            let _best_effort = record.become_state(RunState::Paused, reason).await;
             let _best_effort = record.release().await;
+        } else if error.is_resumable() {
+            match self.in_trouble(error).await {
+                Ok(Stopped::Paused) => {}
+                Ok(Stopped::Cancelled) => {
+                    return RunStatus::Cancelled {
+                        reason: error.chain(),
+                        from_outside: true,
+                    };
+                }
+                Err(unrecorded) => {
+                    tracing::warn!(%unrecorded, "the run's trouble is not recorded as a stop");
+                    let _best_effort = self.become_state(RunState::Paused, &error.chain()).await;
+                }
+            }
         } else {
             let _best_effort = self.become_state(RunState::Failed, &error.chain()).await;
         }
         failed(error)
+    }
+
+    /// Records what ended the work as the stop of the system that it is, on which the plan stands still.
+    async fn in_trouble(&mut self, error: &FlowError) -> Result<Stopped, FlowError> {
+        let chain = error.chain();
+        let effects = self.stand_still(&chain)?;
+        self.record(&effects).await?;
+        let checkpoint = self.checkpoints.last();
+        let stopped = self.control.in_trouble(&error.trouble(), checkpoint).await;
+        match stopped {
+            Stopped::Paused => self.become_state(RunState::Paused, &chain).await?,
+            Stopped::Cancelled => {
+                self.give_up(&chain).await?;
+                self.become_state(RunState::Cancelled, &chain).await?;
+            }
+        }
+        Ok(stopped)
+    }
+
+    /// The plan is over where it stands.
+    async fn give_up(&mut self, reason: &str) -> Result<(), FlowError> {
+        let event = PlanEvent::Cancel {
+            reason: Some(reason.to_owned()),
+        };
+        let effects = self.apply(&event)?;
+        self.record(&effects).await
     }
 }
