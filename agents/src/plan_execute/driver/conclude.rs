@@ -119,7 +119,7 @@ impl Driver {
             let _best_effort = record.release().await;
         } else if error.is_resumable() {
             match self.in_trouble(error).await {
-                Ok(Stopped::Paused) => {}
+                Ok(Stopped::Paused | Stopped::Unasked) => {}
                 Ok(Stopped::Cancelled) => {
                     return RunStatus::Cancelled {
                         reason: error.chain(),
@@ -145,7 +145,9 @@ impl Driver {
         let checkpoint = self.checkpoints.last();
         let stopped = self.control.in_trouble(&error.trouble(), checkpoint).await;
         match stopped {
-            Stopped::Paused => self.become_state(RunState::Paused, &chain).await?,
+            Stopped::Paused | Stopped::Unasked => {
+                self.become_state(RunState::Paused, &chain).await?;
+            }
             Stopped::Cancelled => {
                 self.give_up(&chain).await?;
                 self.become_state(RunState::Cancelled, &chain).await?;
