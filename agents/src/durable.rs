@@ -13,6 +13,7 @@ pub(crate) mod decisions;
 pub(crate) mod desk;
 pub(crate) mod entry;
 pub(crate) mod error;
+pub(crate) mod given_up;
 pub(crate) mod journal;
 pub(crate) mod letter;
 pub(crate) mod model;

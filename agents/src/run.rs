@@ -23,6 +23,7 @@ pub use crate::durable::allowance::{Allowance, BudgetOrder};
 pub use crate::durable::checkpoint::{NodeSnapshot, RunSnapshot};
 pub use crate::durable::control::{RunControl, Stopped, Trouble};
 pub use crate::durable::entry::Prompt;
+pub use crate::durable::given_up::given_up_because;
 pub use crate::durable::order::{OrderError, RunOrder, ToolOrder, Workflow};
 pub use crate::durable::record::{Hold, RunStore};
 pub use config::{RunConfig, RunLimits};

@@ -1,7 +1,7 @@
 //! What a store refuses, as failures with an exit code and a way out.
 
 use interrupts::life::AdmissionError;
-use interrupts::life::{Decider, Decision, Refusal};
+use interrupts::life::{Decider, Decision, Refusal, Verdict};
 use interrupts::store::{AdmitError, ChangeError, MessageError, RuleError, RunError, StoreError};
 use jiff::Timestamp;
 use routing_core::InterruptId;
@@ -105,14 +105,7 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
             "`irq review {by}` decides that one; where it has not taken hold yet, `irq resume` lets it"
         )),
         Refusal::Role { .. } => Failure::new(Exit::NotAuthorised, refusal.to_string()),
-        Refusal::VerdictNotAllowed { verdict, allowed } => {
-            let allowed: Vec<&str> = allowed.iter().copied().map(verdict_name).collect();
-            Failure::new(
-                Exit::Usage,
-                format!("{interrupt} does not take `{}`", verdict_name(*verdict)),
-            )
-            .hint(format!("it takes: {}", allowed.join(", ")))
-        }
+        Refusal::VerdictNotAllowed { verdict, allowed } => by_verdict(interrupt, *verdict, allowed),
         Refusal::TargetNotAllowed { .. } | Refusal::TargetMismatch | Refusal::NotAStop => {
             Failure::new(Exit::Usage, refusal.to_string()).hint(look)
         }
@@ -129,6 +122,20 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
         }
         _ => Failure::new(Exit::Failure, refusal.to_string()),
     }
+}
+
+/// A verdict that an interrupt does not take.
+fn by_verdict(interrupt: InterruptId, verdict: Verdict, allowed: &[Verdict]) -> Failure {
+    let text = format!("{interrupt} does not take `{}`", verdict_name(verdict));
+    // Of a stop: it has no answer that could go elsewhere.
+    if verdict == Verdict::Reroute && allowed.contains(&Verdict::Resume) {
+        let text = format!("{text}: whoever was stopped goes on where it stood");
+        return Failure::new(Exit::Usage, text).hint(
+            "`irq reroute AGENT --to AGENT_TYPE` publishes a reroute for its agent; then go on with `irq resume`",
+        );
+    }
+    let allowed: Vec<&str> = allowed.iter().copied().map(verdict_name).collect();
+    Failure::new(Exit::Usage, text).hint(format!("it takes: {}", allowed.join(", ")))
 }
 
 /// An interrupt that was not admitted.

@@ -19,6 +19,7 @@ use tokio::time::Instant;
 
 use super::desk::{Desk, MOST_AT_ONCE, machinery, missing, shortened, sweep_due};
 use super::error::KeepError;
+use super::given_up::given_up_because;
 use crate::agent_kind::RouteType;
 
 /// The decisions of a run in its store.
@@ -34,6 +35,12 @@ impl From<KeepError> for DecisionErrorBox {
 
 /// Lets `?` turn what the store says into what the handler is told.
 struct DecisionErrorBox(DecisionError);
+
+impl From<DecisionError> for DecisionErrorBox {
+    fn from(error: DecisionError) -> Self {
+        Self(error)
+    }
+}
 
 type Known = Result<Option<StandingDecision<RouteType>>, DecisionErrorBox>;
 
@@ -303,6 +310,10 @@ fn content(row: &Interrupt, proposal: &Proposal<RouteType>) -> Result<String, Ke
 /// The decision of an interrupt that has ended. One that was given up gets none until somebody has it tried again,
 /// so nobody waits for it.
 fn standing(row: &Interrupt) -> Known {
+    if let Some(reason) = given_up_because(row) {
+        let interrupt = row.id;
+        return Err(DecisionError::Cancelled { interrupt, reason }.into());
+    }
     match (&row.decision, row.state) {
         (Some(decision), State::Resolved | State::Rerouted | State::Expired) => {
             Ok(Some(read(row, decision)?))

@@ -9,6 +9,7 @@ use routing_core::{EventId, InterruptType, NodeId};
 
 use super::desk::Desk;
 use super::error::KeepError;
+use super::given_up::given_up_because;
 use super::journal::RunJournal;
 use super::letter::{Letter, Origin};
 use crate::agent_kind::AgentKind;
@@ -22,6 +23,8 @@ pub(crate) struct Unread {
     pub(crate) letters: Vec<(NodeId, Letter)>,
     /// For the node of the run's own flow that has the turn.
     pub(crate) inputs: Vec<Letter>,
+    /// Why the run shall not go on, where somebody has given it up.
+    pub(crate) given_up: Option<String>,
 }
 
 /// The event of an interrupt that a supervisor's event asked for.
@@ -75,7 +78,9 @@ impl Unread {
             };
             after = *last;
             for (_, interrupt) in &found {
-                if let Some(letter) = resume_input(journal, interrupt) {
+                if let Some(reason) = given_up(journal, interrupt).await? {
+                    self.given_up = Some(reason);
+                } else if let Some(letter) = resume_input(journal, interrupt) {
                     if !read.contains(&letter.origin) {
                         self.inputs.push(letter);
                     }
@@ -134,19 +139,51 @@ pub(crate) fn message_letter(position: u64, text: &str) -> Letter {
     }
 }
 
-/// The input with which somebody resumed the run after a stop from outside. One that an agent raised is
-/// resumed by the handler, which reads its input.
-fn resume_input(journal: &RunJournal, interrupt: &Interrupt) -> Option<Letter> {
-    if interrupt.interrupt_type != InterruptType::Pause
-        || journal.raised().contains(&interrupt.id)
-        || EventId::try_from(interrupt.key.as_str().to_owned())
+/// Whether it is a stop from outside on which somebody has decided. One that an agent raised is resumed by the
+/// handler, which reads its decision.
+fn is_decided_pause(journal: &RunJournal, interrupt: &Interrupt) -> bool {
+    interrupt.interrupt_type == InterruptType::Pause
+        && !journal.raised().contains(&interrupt.id)
+        && !EventId::try_from(interrupt.key.as_str().to_owned())
             .is_ok_and(|_| event_of(interrupt).is_some())
-        || !matches!(interrupt.state, State::Resolved | State::Rerouted)
-    {
+        && matches!(interrupt.state, State::Resolved | State::Rerouted)
+}
+
+/// Why the run shall not go on, where that was decided and not carried out yet. An earlier version has passed it
+/// over and recorded that it was carried out: what went on then goes on.
+async fn given_up(
+    journal: &RunJournal,
+    interrupt: &Interrupt,
+) -> Result<Option<String>, KeepError> {
+    let reason = given_up_because(interrupt).filter(|_| is_decided_pause(journal, interrupt));
+    let (Some(reason), Some(decision)) = (reason, &interrupt.decision) else {
+        return Ok(None);
+    };
+    let record = &journal.record;
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let open = record.store().unknown_effects(record.run, page).await?;
+        let Some(last) = open.last() else {
+            return Ok(None);
+        };
+        after = last.position;
+        if open.iter().any(|it| it.intent.effect == decision.effect) {
+            return Ok(Some(reason));
+        }
+    }
+}
+
+/// The input with which somebody resumed the run after a stop from outside, or the change that he wants.
+fn resume_input(journal: &RunJournal, interrupt: &Interrupt) -> Option<Letter> {
+    if !is_decided_pause(journal, interrupt) {
         return None;
     }
     let decision = interrupt.decision.as_ref()?;
-    if !matches!(decision.verdict, Verdict::Resume | Verdict::Respond) {
+    if !matches!(
+        decision.verdict,
+        Verdict::Resume | Verdict::Respond | Verdict::ModifyPlan
+    ) {
         return None;
     }
     let content: serde_json::Value = serde_json::from_str(decision.content.as_deref()?).ok()?;

@@ -62,6 +62,8 @@ pub(crate) struct Engine {
     control: OnceLock<Arc<dyn RunControl>>,
     /// What was given along when the run was resumed.
     inputs: Mutex<Vec<Letter>>,
+    /// Why the run does not go on from where it stood, where somebody has given it up.
+    given_up: OnceLock<String>,
     /// Where workers were sent that left their dispatch node, as far as the run has not gone there yet.
     later: Mutex<VecDeque<InterruptRouting>>,
     script: Mutex<Vec<(usize, SupervisorStep)>>,
@@ -225,6 +227,7 @@ impl Engine {
             tooling,
             control: OnceLock::new(),
             inputs: Mutex::default(),
+            given_up: OnceLock::new(),
             later: Mutex::default(),
             script: Mutex::new(supervisor_steps.into_iter().enumerate().collect()),
             steps: Mutex::new(0),
@@ -248,7 +251,15 @@ impl Engine {
         self.model.add(self.journal.usage(), &self.journal.tokens());
         self.nodes.were_read(self.journal.read_letters());
         if standing == Standing::GoesOn && !self.journal.record.is_watched_only() {
-            let Unread { letters, inputs } = Unread::gather(&self.journal, &self.desk).await?;
+            let unread = Unread::gather(&self.journal, &self.desk).await?;
+            let Unread {
+                letters,
+                inputs,
+                given_up,
+            } = unread;
+            if let Some(reason) = given_up {
+                let _first = self.given_up.set(reason);
+            }
             for (node, letter) in letters {
                 self.nodes.keep_unread(&node, letter);
             }
@@ -267,6 +278,11 @@ impl Engine {
         // There is one as soon as the run is executed, and nothing asks before.
         self.control()
             .map_or_else(StopScope::new, |control| control.scope_of(node))
+    }
+
+    /// Why the run does not go on from where it stood, where somebody has given it up.
+    pub(crate) fn given_up(&self) -> Option<&str> {
+        self.given_up.get().map(String::as_str)
     }
 
     /// New input for the node of the run's own flow that has the turn, where it came with the resuming.

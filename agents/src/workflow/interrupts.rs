@@ -102,6 +102,9 @@ async fn resolve(
     begun: Option<InterruptId>,
 ) -> Result<Next, FlowError> {
     let engine = &flow.engine;
+    if let Some(reason) = engine.given_up() {
+        return Ok(Next::Finished(FlowEnd::Stopped(reason.to_owned())));
+    }
     if engine.journal.record.is_watched_only() {
         let reason = end_of_what_was_recorded();
         return Ok(Next::Finished(FlowEnd::Interrupted(reason)));
@@ -129,6 +132,10 @@ async fn resolve(
         .await;
     let end = match handled {
         Ok(Outcome::Completed(resolution)) => end_of(flow, node, resolution)?,
+        // Whoever paused it has been told that nothing goes on.
+        Err(HandleError::Decision(DecisionError::Cancelled { reason, .. })) => {
+            InterruptEnd::Stopped { reason }
+        }
         Err(
             refusal @ (HandleError::NeedsCheckpoints { .. }
             | HandleError::Decision(DecisionError::Withdrawn { .. })),

@@ -85,7 +85,7 @@ async fn again(flow: &Flow, node: &mut Node, field: &str) -> Result<Option<Cause
         return Ok(again_as_recorded(flow, node, field)?);
     }
     let engine = &flow.engine;
-    if engine.journal.record.is_watched_only() {
+    if engine.journal.record.is_watched_only() || engine.given_up().is_some() {
         return Ok(None);
     }
     engine.journal.go_live();
@@ -258,6 +258,9 @@ async fn stopped<R>(
     scope: &StopScope,
 ) -> Result<Option<Step<R>>, FlowError> {
     let engine = &flow.engine;
+    if let Some(reason) = engine.given_up() {
+        return Ok(Some(Step::Ended(FlowEnd::Stopped(reason.to_owned()))));
+    }
     if scope.is_stopping()
         && let Some(reason) = scope.reason()
     {

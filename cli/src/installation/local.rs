@@ -32,6 +32,7 @@ use crate::refused::{by_admission, by_change, by_mailbox, by_rule, by_store, no_
 use crate::request::{self, Addressee, Stop, Wish};
 use crate::storage::{Storage, is_owned};
 
+mod given_up;
 mod unowned;
 
 /// How long a claim holds.
@@ -309,6 +310,7 @@ impl Installation for Local {
         };
         let mut rung = Vec::new();
         for one in &decided {
+            given_up::end(&self.storage, one).await?;
             if !rung.contains(&one.run) {
                 rung.push(one.run);
                 self.ring(one.run).await?;

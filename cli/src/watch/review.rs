@@ -186,7 +186,9 @@ fn decide_to(
         state.warn("It has ended.");
         return Vec::new();
     };
-    if !interrupt.allowed.contains(&verdict) {
+    // Of a stop it is no decision: its agent is asked to interrupt itself, and goes on.
+    let is_published = interrupt.family() == Family::Stop && target.is_some();
+    if !is_published && !interrupt.allowed.contains(&verdict) {
         state.warn(format!(
             "It does not take `{}`.",
             crate::arguments::verdict_name(verdict)

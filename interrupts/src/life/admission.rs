@@ -278,9 +278,9 @@ const fn usual_verdicts(family: Family) -> &'static [Verdict] {
             Verdict::Cancel,
         ],
         Family::Stop => &[
+            // To go elsewhere, a reroute is published for whoever was stopped.
             Verdict::Resume,
             Verdict::Respond,
-            Verdict::Reroute,
             Verdict::ModifyPlan,
             Verdict::Cancel,
             Verdict::Applied,

@@ -4,7 +4,7 @@ use routing_core::InterruptId;
 use serde::Deserialize;
 
 use super::keeper::{KeepError, Keeper};
-use crate::life::{Family, Interrupt};
+use crate::life::{Family, Interrupt, RunState, Verdict};
 use crate::store::{JournalError, Page};
 
 const PAGE: u32 = 200;
@@ -20,7 +20,8 @@ struct Dispatch {
 
 impl Keeper {
     /// Records that the decisions of all stops that came from outside have been carried out. What an agent has
-    /// raised by itself is carried out by its workflow, which says so.
+    /// raised by itself is carried out by its workflow, which says so. That the run is given up is carried out once
+    /// it is cancelled: until then whoever takes the run next has to find it.
     pub(crate) async fn carry_out_stops(&self) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
         let mut after = 0;
@@ -45,7 +46,10 @@ impl Keeper {
                     .backoff
                     .recover(|| settings.store.interrupt(dispatch.interrupt))
                     .await?;
-                if interrupt.is_some_and(|interrupt| self.is_from_outside(&interrupt)) {
+                let Some(stop) = interrupt.filter(|it| self.is_from_outside(it)) else {
+                    continue;
+                };
+                if !gives_up(&stop) || self.is_cancelled().await? {
                     self.carried_out(entry.intent.effect).await?;
                 }
             }
@@ -56,6 +60,15 @@ impl Keeper {
     fn is_from_outside(&self, interrupt: &Interrupt) -> bool {
         let own = format!("{}/", self.run);
         interrupt.family() == Family::Stop && !interrupt.key.as_str().starts_with(&own)
+    }
+
+    async fn is_cancelled(&self) -> Result<bool, KeepError> {
+        let settings = &self.shared.settings;
+        let run = settings
+            .backoff
+            .recover(|| settings.store.run(self.run))
+            .await?;
+        Ok(run.is_some_and(|run| run.state == RunState::Cancelled))
     }
 
     async fn carried_out(&self, effect: crate::EffectId) -> Result<(), KeepError> {
@@ -75,4 +88,10 @@ impl Keeper {
             }
         }
     }
+}
+
+/// Whether it was decided that the run shall not go on.
+fn gives_up(stop: &Interrupt) -> bool {
+    let decision = stop.decision.as_ref();
+    decision.is_some_and(|decision| decision.verdict == Verdict::Cancel)
 }

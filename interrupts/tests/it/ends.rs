@@ -4,6 +4,7 @@ use interrupts::life::{
     Decider, Effect, Event, Notice, Refusal, ReviewChange, Role, State, Verdict,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey, OwnerName};
+use routing_core::InterruptType;
 
 use crate::guards::notices;
 use crate::scene::{
@@ -87,6 +88,23 @@ fn rows_7_and_9_refuse_what_the_table_does_not_allow() {
     assert_eq!(
         open.after(&person(&open, choosing(5, None)), at(100)),
         Err(Refusal::DeadlinePassed { deadline: at(100) })
+    );
+}
+
+/// An earlier version has stored that a stop may be sent elsewhere, and passed over that it was.
+#[test]
+fn no_person_sends_a_stop_elsewhere_whatever_was_stored_of_it() {
+    let mut pause = question(State::AwaitingReview);
+    pause.interrupt_type = InterruptType::Pause;
+    pause.allowed = vec![Verdict::Resume, Verdict::Reroute, Verdict::Cancel];
+    let mut away = choosing(5, Some("OTHER"));
+    away.verdict = Verdict::Reroute;
+    assert_eq!(
+        pause.after(&person(&pause, away), at(2)),
+        Err(Refusal::VerdictNotAllowed {
+            verdict: Verdict::Reroute,
+            allowed: vec![Verdict::Resume, Verdict::Cancel],
+        })
     );
 }
 

@@ -80,6 +80,14 @@ pub enum DecisionError {
         /// The interrupt.
         interrupt: InterruptId,
     },
+    /// What the interrupt has stopped was given up: nothing goes on from it, and its run ends.
+    #[error("{interrupt} was cancelled: {reason}")]
+    Cancelled {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// By whom and why, in words.
+        reason: String,
+    },
     /// The interrupt was given up before anybody could decide it. Whoever tends the store may have it tried again.
     #[error("{interrupt} is dead-lettered: it was tried too often, and nobody can decide it")]
     DeadLettered {

@@ -1,5 +1,6 @@
 //! Deciding an interrupt as it was shown.
 
+use agents::run::given_up_because;
 use interrupts::life::{Interrupt, Refusal, State};
 use interrupts::rules::Remember;
 use interrupts::store::Run;
@@ -108,11 +109,18 @@ pub(in crate::commands) fn told(decided: &Interrupt, run: Option<&Run>) -> Strin
         verdict_name(decision.verdict),
         decision.target
     );
-    if let Some(run) = run.filter(|run| !is_owned(run) && !run.state.is_final()) {
+    let Some(run) = run.filter(|run| !is_owned(run)) else {
+        return text;
+    };
+    let gives_up = given_up_because(decided).is_some();
+    if !run.state.is_final() {
+        let what = if gives_up { "It ends" } else { "Go on" };
         text.push_str(&format!(
-            "No process runs it now. Go on with: irq resume {}\n",
+            "No process runs it now. {what} with: irq resume {}\n",
             run.id
         ));
+    } else if gives_up {
+        text.push_str(&format!("{} is {}.\n", run.id, run.state));
     }
     text
 }

@@ -20,12 +20,19 @@ impl Interrupt {
         now: Timestamp,
     ) -> Result<Draft, Refusal> {
         let by = self.check_judge(judge, now)?;
-        self.check_verdict(choosing.verdict)?;
+        if let Judge::Person { .. } = judge {
+            self.check_persons_verdict(choosing.verdict)?;
+        } else {
+            self.check_verdict(choosing.verdict)?;
+        }
         if choosing.target.is_some() != (choosing.verdict == Verdict::Reroute) {
             return Err(Refusal::TargetMismatch);
         }
         if choosing.verdict == Verdict::Applied && by != Decider::Policy {
-            return Err(self.not_allowed(choosing.verdict));
+            return Err(Refusal::VerdictNotAllowed {
+                verdict: choosing.verdict,
+                allowed: self.allowed.clone(),
+            });
         }
         // The decider's reroute, else the bound target, else the origin.
         let target = choosing
@@ -165,15 +172,22 @@ impl Interrupt {
         if self.allowed.contains(&verdict) {
             Ok(())
         } else {
-            Err(self.not_allowed(verdict))
+            Err(Refusal::VerdictNotAllowed {
+                verdict,
+                allowed: self.allowed.clone(),
+            })
         }
     }
 
-    fn not_allowed(&self, verdict: Verdict) -> Refusal {
-        Refusal::VerdictNotAllowed {
-            verdict,
-            allowed: self.allowed.clone(),
+    /// What nobody carries out is refused although an earlier version has stored that it is allowed.
+    fn check_persons_verdict(&self, verdict: Verdict) -> Result<(), Refusal> {
+        if self.verdicts().any(|allowed| allowed == verdict) {
+            return Ok(());
         }
+        Err(Refusal::VerdictNotAllowed {
+            verdict,
+            allowed: self.verdicts().collect(),
+        })
     }
 }
 

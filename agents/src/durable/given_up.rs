@@ -1,0 +1,40 @@
+//! Pauses whose decision is that the run shall not go on.
+
+use interrupts::life::{Decider, Decision, Interrupt, Verdict};
+use routing_core::InterruptType;
+use serde_json::Value;
+
+/// Why a run ends that somebody gave up while it was paused, in words; `None` where the decision of the interrupt
+/// says nothing of the kind, or there is none.
+///
+/// `cancel` gives up what an interrupt holds. A question holds one matter, which its agent then gives up; a pause
+/// holds the run.
+pub fn given_up_because(interrupt: &Interrupt) -> Option<String> {
+    if interrupt.interrupt_type != InterruptType::Pause {
+        return None;
+    }
+    let decision = interrupt.decision.as_ref()?;
+    if decision.verdict != Verdict::Cancel {
+        return None;
+    }
+    let who = match &decision.by {
+        Decider::Person { name } | Decider::Rule { name, .. } => name.as_str(),
+        Decider::Policy => "the policy",
+        // Nobody has decided, so nobody has given it up.
+        Decider::Deadline => return None,
+    };
+    Some(match said(decision) {
+        Some(words) => format!("{who} cancelled it: {words}"),
+        None => format!("{who} cancelled it while it was paused"),
+    })
+}
+
+/// What was said with a decision.
+fn said(decision: &Decision) -> Option<String> {
+    let content: Value = serde_json::from_str(decision.content.as_deref()?).ok()?;
+    ["input", "text"]
+        .into_iter()
+        .find_map(|field| content.get(field)?.as_str())
+        .map(|words| words.trim().to_owned())
+        .filter(|words| !words.is_empty())
+}
