@@ -36,4 +36,4 @@ pub use progress::{LastInterrupt, PlannedNode, RunProgress, Steps};
 pub use report::{InterruptRecord, InterruptResult, RunReport, RunStatus};
 pub use suggestion::Suggestion;
 pub use used::{CallEnd, CallUse, RunUse};
-pub use working::{WorkError, Working};
+pub use working::{WorkError, Working, keep_input};

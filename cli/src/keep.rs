@@ -21,7 +21,7 @@ use routing_core::{InterruptType, NodeId, RunId};
 use store::bell_at;
 use tokio::runtime::Handle;
 
-use agents::run::{Allowance, Hold, RunOrder, RunStore, Workflow, Working};
+use agents::run::{Allowance, Hold, RunOrder, RunStore, Workflow, Working, keep_input};
 
 use crate::exit::{Exit, Failure, causes};
 use crate::listing;
@@ -314,13 +314,29 @@ impl Keeping {
         Ok(lease.map(|lease| lease.owner).filter(is_gone))
     }
 
-    /// Where the run's own parts keep it.
-    pub(crate) fn run_store(
+    /// Keeps new input for the agent that has the turn, so that it outlives this process until it is read.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be written.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(crate) async fn keep_input(
         &self,
         kept: &Kept,
-        input: Option<String>,
-        policy: Arc<Policy>,
-    ) -> RunStore {
+        workflow: Workflow,
+        input: &str,
+    ) -> Result<(), Failure> {
+        let node = first_node(workflow)?;
+        let run = kept.run.run();
+        let given = keep_input(self.store(), run, kept.run.epoch(), &node, input).await;
+        given.map_err(|error| Failure::new(Exit::Failure, causes(&error)))
+    }
+
+    /// Where the run's own parts keep it.
+    pub(crate) fn run_store(&self, kept: &Kept, policy: Arc<Policy>) -> RunStore {
         let mut store = RunStore::new(
             Arc::clone(&self.storage.store),
             self.owner.clone(),
@@ -331,7 +347,6 @@ impl Keeping {
         };
         store.bell = Arc::new(PulseBell::new(kept.run.pulse()));
         store.control = Some(Arc::clone(&kept.control) as Arc<_>);
-        store.input = input;
         store.policy = policy;
         store
     }

@@ -120,16 +120,18 @@ pub trait RunLauncher: Send + Sync {
     }
 
     /// Goes on with a run that nobody executes, and returns before it ends. Where somebody executes it already,
-    /// that is no error.
+    /// that is no error. With new input for the agent that has the turn, where there is some: it is kept with the run
+    /// before this returns, and read once.
     ///
     /// # Errors
     ///
-    /// [`LaunchError`]. The run stands where it stood.
+    /// [`LaunchError`]; also where somebody executes the run already and there is input, which nobody would read. The
+    /// run stands where it stood.
     ///
     /// # Cancel safety
     ///
     /// Safe to repeat.
-    async fn resume(&self, run: RunId) -> Result<(), LaunchError>;
+    async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError>;
 
     /// Creates a run with this id that goes on from a checkpoint of another one, and begins to execute it. Where it
     /// was created before, from the same checkpoint, it is that one.
@@ -171,7 +173,7 @@ impl RunLauncher for NoLauncher {
         Err(LaunchError::Unsupported)
     }
 
-    async fn resume(&self, _run: RunId) -> Result<(), LaunchError> {
+    async fn resume(&self, _run: RunId, _input: Option<String>) -> Result<(), LaunchError> {
         Err(LaunchError::Unsupported)
     }
 

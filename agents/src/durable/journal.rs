@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use super::attempts::Tries;
 use super::entry::{CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, TurnStart};
 use super::error::KeepError;
+use super::input::GivenInput;
 use super::letter::Origin;
 use super::place;
 use super::record::RunRecord;
@@ -113,6 +114,11 @@ impl RunJournal {
     /// The letters that were read.
     pub(crate) fn read_letters(&self) -> &[Origin] {
         self.past.get().map_or(&[], |past| &past.read)
+    }
+
+    /// The input that was given along whenever the run was resumed.
+    pub(crate) fn inputs(&self) -> &[GivenInput] {
+        self.past.get().map_or(&[], |past| &past.inputs)
     }
 
     /// The interrupts that nodes of the run had raised.

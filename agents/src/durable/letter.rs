@@ -1,5 +1,6 @@
 //! What is put into the box of a node, and where it came from.
 
+use interrupts::EffectId;
 use routing_core::model::Message;
 use routing_core::{EventId, InterruptId};
 use serde::{Deserialize, Serialize};
@@ -23,10 +24,15 @@ pub(crate) enum Origin {
         /// The interrupt that had paused it.
         interrupt: InterruptId,
     },
-    /// Whoever resumed the run gave it along.
+    /// Whoever resumed the run gave it along, and an earlier version kept it only here.
     Given {
         /// The epoch of the run that began then.
         epoch: u64,
+    },
+    /// Whoever resumed the run gave it along.
+    Input {
+        /// The entry of the journal that holds it.
+        effect: EffectId,
     },
 }
 
@@ -48,7 +54,10 @@ impl Letter {
     pub(crate) const fn message_place(&self) -> Option<u64> {
         match self.origin {
             Origin::Message { position } => Some(position),
-            Origin::Event { .. } | Origin::Resumed { .. } | Origin::Given { .. } => None,
+            Origin::Event { .. }
+            | Origin::Resumed { .. }
+            | Origin::Given { .. }
+            | Origin::Input { .. } => None,
         }
     }
 

@@ -12,10 +12,11 @@ use interrupts::store::{
 };
 use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{InterruptId, RunId};
+use routing_core::{InterruptId, NodeId, RunId};
 
 use super::control::RunControl;
 use super::error::KeepError;
+use super::input;
 
 /// How many nodes are read together.
 const NODES: u32 = 1_000;
@@ -57,7 +58,8 @@ pub struct RunStore {
     pub poll: Duration,
     /// Stops its nodes from outside; without it, only the scope that the run is executed in does.
     pub control: Option<Arc<dyn RunControl>>,
-    /// New input for a run that is resumed: a letter for the node that has the turn.
+    /// New input for a run that is resumed: a letter for the node that has the turn. It is recorded before the run
+    /// goes on, and read once, in this process or a later one.
     pub input: Option<String>,
     /// What holds for the interrupts of its nodes: how long a question waits, and which ones nobody is asked.
     pub policy: Arc<Policy>,
@@ -120,6 +122,19 @@ impl RunRecord {
     /// Whether nothing may be done or written.
     pub(crate) fn is_watched_only(&self) -> bool {
         self.kept.hold == Hold::Nobody
+    }
+
+    /// Keeps the input that came with the resuming, before anything goes on: in the journal it outlives this
+    /// process.
+    pub(crate) async fn keep_input(&self) -> Result<(), KeepError> {
+        let Some(text) = self.kept.input.as_deref() else {
+            return Ok(());
+        };
+        if self.is_watched_only() {
+            return Ok(());
+        }
+        let (store, node) = (self.store(), NodeId::root());
+        input::record(store, self.run, self.epoch()?, &node, text).await
     }
 
     /// The epoch in which this process has the run.

@@ -50,10 +50,13 @@ impl Unread {
         let mut unread = Self::default();
         unread.of_interrupts(journal, desk, &read).await?;
         unread.of_messages(journal, &read).await?;
-        if let Some(input) = &journal.record.kept.input {
-            let epoch = journal.record.epoch()?;
-            let letter = Letter::input(Origin::Given { epoch }, input);
-            unread.inputs.push(letter);
+        for given in journal.inputs() {
+            let origin = Origin::Input {
+                effect: given.effect,
+            };
+            if !read.contains(&origin) {
+                unread.inputs.push(Letter::input(origin, &given.text));
+            }
         }
         Ok(unread)
     }

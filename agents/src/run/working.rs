@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::used::work_of;
 use crate::durable::allowance::{ALLOWANCE, Allowance};
 use crate::durable::error::KeepError;
+use crate::durable::input;
 
 /// The kind of the entries that say how long a process has worked on a run.
 pub(super) const WORK: &str = "work";
@@ -89,6 +90,26 @@ impl Working {
         tracing::debug!(run = %self.run, ?worked, "worked");
         finish(store, self.epoch, self.effect, worked).await
     }
+}
+
+/// Keeps new input for the agent that has the turn of a run that this process owns in this epoch: it is read once,
+/// by the next turn of the run's own flow, whichever process takes that. Call it before the run goes on.
+///
+/// # Errors
+///
+/// Where it cannot be recorded.
+///
+/// # Cancel safety
+///
+/// Safe to repeat: an epoch has one input.
+pub async fn keep_input(
+    store: &dyn Store,
+    run: RunId,
+    epoch: u64,
+    node: &NodeId,
+    text: &str,
+) -> Result<(), WorkError> {
+    Ok(input::record(store, run, epoch, node, text).await?)
 }
 
 /// Why the work on a run could not be recorded.

@@ -244,6 +244,7 @@ impl Engine {
         let _first = self.control.set(control);
         let (standing, checkpoint) = self.journal.record.open().await?;
         self.checkpoints.go_on_from(checkpoint);
+        self.journal.record.keep_input().await?;
         let (loaded, told) = tokio::join!(self.journal.load(), self.journal.record.told_nodes());
         loaded?;
         self.nodes.were_told(told?);

@@ -11,6 +11,7 @@ mod elsewhere;
 mod elsewhere_plans;
 mod events;
 mod following;
+mod given_input;
 mod giving_up;
 mod help;
 mod hooking;

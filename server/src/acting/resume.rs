@@ -64,7 +64,7 @@ pub(crate) async fn resume(
         .partition(|interrupt| interrupt.family() == Family::Stop);
     match (pauses.is_empty(), questions.is_empty()) {
         (true, false) => Err(open_questions(&questions)),
-        (true, true) => nothing_to_decide(app, run).await,
+        (true, true) => nothing_to_decide(app, run, order.input).await,
         (false, _) => {
             for pause in pauses {
                 lift(app, caller, &pause, &order).await?;
@@ -102,7 +102,7 @@ async fn resumed_before(app: &App, caller: &Caller, run: &Run, key: &str) -> Res
 }
 
 /// The run stands still though nobody is asked: its process died. Somebody has to execute it, that is all.
-async fn nothing_to_decide(app: &App, run: &Run) -> Result<RunId, Problem> {
+async fn nothing_to_decide(app: &App, run: &Run, input: Option<String>) -> Result<RunId, Problem> {
     let executed = run
         .lease
         .as_ref()
@@ -117,7 +117,7 @@ async fn nothing_to_decide(app: &App, run: &Run) -> Result<RunId, Problem> {
             ),
         ));
     }
-    let resumed = app.config.launcher.resume(run.id).await;
+    let resumed = app.config.launcher.resume(run.id, input).await;
     resumed.map_err(|error| of_launch(&error))?;
     app.feed.nudge();
     Ok(run.id)

@@ -49,6 +49,8 @@ pub(crate) struct House {
 pub(crate) struct Launches {
     store: Arc<dyn Store>,
     pub(crate) resumed: Mutex<Vec<RunId>>,
+    /// The new input that came with it.
+    pub(crate) given: Mutex<Vec<String>>,
     /// Held, no suggestion comes to its end.
     pub(crate) thinking: Mutex<()>,
     /// How many suggestions were thought of.
@@ -83,8 +85,9 @@ impl RunLauncher for Launches {
         }
     }
 
-    async fn resume(&self, run: RunId) -> Result<(), LaunchError> {
+    async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError> {
         self.resumed.lock().await.push(run);
+        self.given.lock().await.extend(input);
         Ok(())
     }
 
@@ -156,6 +159,7 @@ impl House {
         let launcher = Arc::new(Launches {
             store: Arc::clone(&store),
             resumed: Mutex::default(),
+            given: Mutex::default(),
             thinking: Mutex::default(),
             thoughts: AtomicU32::new(0),
         });

@@ -178,6 +178,19 @@ async fn a_run_with_open_questions_is_not_resumed_over_them() {
 }
 
 #[tokio::test]
+async fn input_for_a_run_that_nothing_holds_comes_with_it() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    house.store.release_run(run.id, run.epoch).await.unwrap();
+    let path = format!("/v1/runs/{}/resume", run.id);
+    let body = json!({"input": "mind the oven"});
+    let resumed = house.post("supervisor", &path, &body).send().await.unwrap();
+    assert_eq!(resumed.status(), StatusCode::ACCEPTED);
+    assert_eq!(*house.launcher.resumed.lock().await, [run.id]);
+    assert_eq!(*house.launcher.given.lock().await, ["mind the oven"]);
+}
+
+#[tokio::test]
 async fn a_run_goes_on_from_a_checkpoint_as_a_run_of_its_own() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;

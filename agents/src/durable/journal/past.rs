@@ -16,6 +16,7 @@ use crate::durable::entry::{
     CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, TurnStart,
 };
 use crate::durable::error::KeepError;
+use crate::durable::input::GivenInput;
 use crate::durable::letter::Origin;
 
 /// How many entries are read at a time.
@@ -39,6 +40,8 @@ pub(super) struct Past {
     pub(super) tokens: HashMap<NodeId, u64>,
     /// The letters that were read.
     pub(super) read: Vec<Origin>,
+    /// The input that came with resumings, read or not.
+    pub(super) inputs: Vec<GivenInput>,
     /// The interrupts of the run's own nodes.
     pub(super) interrupts: Vec<InterruptId>,
     pub(super) last: Option<Timestamp>,
@@ -116,6 +119,10 @@ impl RunJournal {
 
     /// Sorts in one entry.
     fn take(&self, past: &mut Past, entry: JournalEntry) -> Result<(), KeepError> {
+        if let Some(given) = GivenInput::of(&entry) {
+            past.inputs.push(given);
+            return Ok(());
+        }
         let Intent {
             effect,
             node,

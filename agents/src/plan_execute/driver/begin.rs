@@ -102,6 +102,7 @@ impl Driver {
             });
         }
         let (_standing, checkpoint) = record.open().await?;
+        record.keep_input().await?;
         self.checkpoints.go_on_from(checkpoint);
         journal.load().await?;
         self.model.add(journal.usage(), &journal.tokens());
@@ -212,9 +213,13 @@ impl Driver {
                 self.take_decision(interrupt, &mut decided);
             }
         }
-        if let Some(input) = &record.kept.input {
-            decided.is_there = true;
-            decided.say(input);
+        let taken = &mut self.standing.inputs;
+        for given in self.journal.inputs() {
+            if !taken.contains(&given.effect) {
+                taken.push(given.effect);
+                decided.is_there = true;
+                decided.say(&given.text);
+            }
         }
         Ok(decided)
     }
@@ -256,6 +261,7 @@ pub(super) async fn read_standing(
     // What was asked and decided there is the other run's.
     standing.question = None;
     standing.applied.clear();
+    standing.inputs.clear();
     Ok(Some((standing, Vec::new())))
 }
 

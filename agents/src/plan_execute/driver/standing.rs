@@ -53,6 +53,9 @@ pub struct PlanStanding {
     /// The person's interrupts whose decisions have been carried out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub applied: Vec<InterruptId>,
+    /// The inputs that came with resumings and were taken in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<EffectId>,
     /// The decisions that are carried out by what this holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dispatched: Vec<EffectId>,
@@ -80,6 +83,7 @@ impl PlanStanding {
             unfinished: None,
             facts: Vec::new(),
             applied: Vec::new(),
+            inputs: Vec::new(),
             dispatched: Vec::new(),
             read: 0,
         }

@@ -43,8 +43,6 @@ pub(in crate::commands) struct Beside {
     pub(in crate::commands) reviewer: Arc<dyn Reviewer>,
     /// Who is told what happens.
     pub(in crate::commands) observer: Arc<dyn RunObserver>,
-    /// A letter for the agent that has the turn.
-    pub(in crate::commands) input: Option<String>,
     /// Is told what should be known of its agents' tools.
     pub(in crate::commands) note: Box<dyn Fn(String) + Send + Sync>,
 }
@@ -160,7 +158,6 @@ impl Prepared {
             model,
             reviewer,
             observer,
-            input,
             note,
         } = beside;
         let used = RunUse::of(keeping.store(), kept.run.run()).await;
@@ -192,7 +189,7 @@ impl Prepared {
             policy: HandlerPolicy::default(),
             clock: Arc::new(SystemClock),
             tools: tools.as_ref().map(OpenedTools::agents),
-            store: keeping.run_store(kept, input, self.limits.policy()),
+            store: keeping.run_store(kept, self.limits.policy()),
         };
         let watched = self.limits.watch(kept, &used)?;
         let scope = kept.run.scope();

@@ -99,8 +99,11 @@ pub(in crate::commands) async fn perform(
             .create(id, work.prepared.order().to_content()?)
             .await?;
     }
-    let kept = keeping.take(id, work.prepared.workflow()).await?;
-    let input = lifted(&kept, begin).await?;
+    let workflow = work.prepared.workflow();
+    let kept = keeping.take(id, workflow).await?;
+    if let Some(input) = lifted(&kept, begin).await? {
+        keeping.keep_input(&kept, workflow, &input).await?;
+    }
     kept.run.begin().await?;
     let unread = unread(&kept);
     let stage_thread = Stage::open(talk.report(global), unread)?;
@@ -127,7 +130,7 @@ pub(in crate::commands) async fn perform(
         model: &model,
         global,
     };
-    let report = execute(&keeping, &kept, input, work, shown).await?;
+    let report = execute(&keeping, &kept, work, shown).await?;
     let limited = kept.control.was_limited();
     let settled = settle(&keeping, kept, &report).await;
     keeping.manager.hooks_ended().await;
@@ -171,7 +174,6 @@ struct Shown<'stage> {
 async fn execute(
     keeping: &Keeping,
     kept: &Kept,
-    input: Option<String>,
     work: Work,
     shown: Shown<'_>,
 ) -> anyhow::Result<RunReport> {
@@ -191,7 +193,6 @@ async fn execute(
             Arc::clone(&interrupted) as Arc<_>,
             Arc::new(stage.clone()),
         ])),
-        input,
         note: note_on(stage),
     };
     let report = work.prepared.execute(keeping, kept, beside).await?;

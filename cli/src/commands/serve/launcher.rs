@@ -138,7 +138,7 @@ impl Launcher {
                 self.go_on_when_due(run.id);
                 continue;
             }
-            match self.go_on(&run, Lifting::Shutdown).await {
+            match self.go_on(&run, Lifting::Shutdown, None).await {
                 Ok(()) => tracing::info!(run = %run.id, "the run goes on here"),
                 Err(error) => {
                     tracing::warn!(run = %run.id, %error, "the run does not go on here");
@@ -179,17 +179,18 @@ impl Launcher {
         }
     }
 
-    /// Goes on with a run, once however often it is asked for.
-    async fn go_on(&self, run: &Run, lifting: Lifting) -> Result<(), Failure> {
+    /// Goes on with a run, once however often it is asked for; with new input for the agent that has the turn, where
+    /// there is some.
+    async fn go_on(&self, run: &Run, lifting: Lifting, input: Option<&str>) -> Result<(), Failure> {
         if !is_live(run) {
             let text = format!("{} is {}; it has ended", run.id, run.state);
             return Err(Failure::new(Exit::Conflict, text));
         }
         if self.0.keeping.is_held_elsewhere(run) {
-            return Ok(());
+            return goes_on_already(run, input);
         }
         let Some(here) = self.claim(run.id)? else {
-            return Ok(());
+            return goes_on_already(run, input);
         };
         let found = hindrance(self.0.store(), run).await;
         let found = found.map_err(|error| by_store(&error))?;
@@ -210,6 +211,10 @@ impl Launcher {
             let by = actor().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
             let lifted = kept.run.resume(&by, None).await;
             lifted.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
+        }
+        if let Some(input) = input {
+            let workflow = work.workflow();
+            self.0.keeping.keep_input(&kept, workflow, input).await?;
         }
         self.execute(here, work, kept);
         Ok(())
@@ -269,7 +274,7 @@ impl Launcher {
             }
             match self.0.store().run(run).await {
                 Ok(Some(row)) if self.has_news(&row).await => {
-                    if let Err(error) = self.resume(run).await {
+                    if let Err(error) = self.resume(run, None).await {
                         tracing::debug!(%run, %error, "the run stands");
                     }
                 }
@@ -331,19 +336,32 @@ impl Launcher {
     async fn go_on_with(&self, run: RunId) -> Result<(), Failure> {
         let found = self.0.store().run(run).await;
         match found.map_err(|error| by_store(&error))? {
-            Some(row) => self.go_on(&row, Lifting::Nothing).await,
+            Some(row) => self.go_on(&row, Lifting::Nothing, None).await,
             None => Ok(()),
         }
     }
 
-    async fn begin(&self, run: RunId, work: Work) -> Result<(), Failure> {
+    async fn begin(&self, run: RunId, work: Work, input: Option<&str>) -> Result<(), Failure> {
         let Some(here) = self.claim(run)? else {
             return Ok(());
         };
-        let kept = self.0.keeping.take(run, work.workflow()).await?;
+        let workflow = work.workflow();
+        let kept = self.0.keeping.take(run, workflow).await?;
+        if let Some(input) = input {
+            self.0.keeping.keep_input(&kept, workflow, input).await?;
+        }
         self.execute(here, work, kept);
         Ok(())
     }
+}
+
+/// Somebody executes the run: that is well, unless there is input, which would be lost.
+fn goes_on_already(run: &Run, input: Option<&str>) -> Result<(), Failure> {
+    if input.is_none() {
+        return Ok(());
+    }
+    let text = format!("{} goes on already; nothing was told to it", run.id);
+    Err(Failure::new(Exit::Conflict, text).hint("tell one of its agents: irq send AGENT TEXT"))
 }
 
 /// What the server says of a failure.
@@ -389,19 +407,19 @@ impl RunLauncher for Launcher {
         };
         let run = self.0.store().create_run(new).await;
         let run = run.map_err(|error| not_created(&error))?;
-        let begun = self.begin(run.id, work).await;
+        let begun = self.begin(run.id, work, None).await;
         begun.map_err(|failure| refused(&failure))?;
         Ok(run.id)
     }
 
-    async fn resume(&self, run: RunId) -> Result<(), LaunchError> {
+    async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError> {
         let unavailable = |detail: String| LaunchError::Unavailable { detail };
         let found = self.0.store().run(run).await;
         let found = found.map_err(|error| unavailable(error.to_string()))?;
         let Some(row) = found else {
             return Err(unavailable(format!("there is no {run}")));
         };
-        let resumed = self.go_on(&row, Lifting::Nothing).await;
+        let resumed = self.go_on(&row, Lifting::Nothing, input.as_deref()).await;
         resumed.map_err(|failure| refused(&failure))
     }
 
@@ -438,7 +456,7 @@ impl RunLauncher for Launcher {
         if !is_live(&forked) || is_owned(&forked) {
             return Ok(forked.id);
         }
-        let begun = self.begin(forked.id, work.with_input(input)).await;
+        let begun = self.begin(forked.id, work, input.as_deref()).await;
         begun.map_err(|failure| refused(&failure))?;
         Ok(forked.id)
     }

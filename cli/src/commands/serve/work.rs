@@ -16,8 +16,6 @@ use crate::keep::{Keeping, Kept};
 /// Everything that was checked before a run is taken.
 pub(super) struct Work {
     prepared: Prepared,
-    /// A letter for the agent that has the turn.
-    input: Option<String>,
     put_aside_after: Duration,
 }
 
@@ -34,7 +32,6 @@ impl Work {
     ) -> Result<Self, Failure> {
         Ok(Self {
             prepared: Prepared::of(order, limits, defaults.pace)?,
-            input: None,
             put_aside_after: defaults.put_aside_after,
         })
     }
@@ -48,11 +45,6 @@ impl Work {
     pub(super) fn counting_with(mut self, counts: &Arc<ToolCounts>) -> Self {
         self.prepared.count_with(counts);
         self
-    }
-
-    /// With new input for the agent that has the turn.
-    pub(super) fn with_input(self, input: Option<String>) -> Self {
-        Self { input, ..self }
     }
 
     /// Executes a run to its end, or to where it stops, and gives it back.
@@ -74,7 +66,6 @@ impl Work {
             model: self.prepared.model(),
             reviewer: Arc::new(Awaiting::new(standstill.watch(), self.put_aside_after)),
             observer: standstill,
-            input: self.input,
             note: Box::new(|note| tracing::warn!(%note, "of the tools of a run")),
         };
         let report = self.prepared.execute(keeping, &kept, beside).await?;

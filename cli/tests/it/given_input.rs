@@ -1,0 +1,110 @@
+//! What is said with `irq resume --message` is read once, whatever happens before.
+
+use std::io::{BufRead, BufReader};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::place::Place;
+use crate::program::{Ended, end, interrupt, lines, script, spawn};
+
+const WORDS: &str = "Mind the oven";
+
+/// How often a resumed run has told an agent the words.
+fn times_told(resumed: &Ended) -> usize {
+    let is_it = |event: &Value| {
+        event["type"] == "dev.irq.agent.message_added.v1"
+            && event["data"].to_string().contains(WORDS)
+    };
+    resumed.events().iter().filter(|it| is_it(it)).count()
+}
+
+/// A run that was killed while it called its model.
+fn killed(place: &Place, workflow: &[&str]) -> String {
+    let mut child = spawn(place.run(&["--pace", "60"]).args(workflow));
+    place.wait_for_call();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    place.only_run()
+}
+
+/// Goes on with it, says the words, and is stopped before a turn begins that could read them.
+fn resumed_and_stopped(place: &Place, run: &str) {
+    let mut command = place.irq(&["resume", run, "--message", WORDS, "--pace", "60"]);
+    let mut child = spawn(command.args(["--no-input", "-v"]));
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut seen = String::new();
+    while !seen.contains("asks its model") {
+        assert!(errors.read_line(&mut seen).unwrap() > 0, "{seen}");
+    }
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    std::io::copy(&mut errors, &mut std::io::sink()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{seen}");
+}
+
+#[test]
+fn input_outlives_a_stop_that_came_before_it_was_read() {
+    let place = Place::new();
+    let run = killed(&place, &[]);
+    resumed_and_stopped(&place, &run);
+    let resumed = place
+        .end(&["resume", &run, "--no-input", "--json"])
+        .exits_with(0);
+    assert_eq!(times_told(&resumed), 1, "{resumed:#?}");
+    let replayed = place.end(&["replay", &run, "--json"]).exits_with(0).output;
+    assert!(replayed.contains(WORDS), "{replayed}");
+}
+
+#[test]
+fn input_outlives_the_death_of_the_process_that_it_was_said_to() {
+    let place = Place::new();
+    let run = killed(&place, &[]);
+    let mut command = place.irq(&["resume", &run, "--message", WORDS, "--pace", "20"]);
+    let mut child = spawn(command.args(["--no-input", "-v"]));
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut seen = String::new();
+    while !seen.contains("asks its model") {
+        assert!(errors.read_line(&mut seen).unwrap() > 0, "{seen}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = place
+        .end(&["resume", &run, "--no-input", "--json"])
+        .exits_with(0);
+    assert_eq!(times_told(&resumed), 1, "{resumed:#?}");
+}
+
+#[test]
+fn input_waits_while_its_run_waits_for_an_answer() {
+    let place = Place::new();
+    let script = script(place.keeping.path(), &json!([interrupt("HUMAN_REVIEW")]));
+    end(place.run(&["--script"]).arg(script)).exits_with(5);
+    let run = place.only_run();
+    place
+        .end(&["resume", &run, "--message", WORDS, "--no-input"])
+        .exits_with(5);
+    let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
+    let question = open[0]["id"].as_str().unwrap();
+    let answer = ["--decision", "respond", "--message", "left"];
+    place
+        .end(&[&["review", question][..], &answer].concat())
+        .exits_with(0);
+    let resumed = place
+        .end(&["resume", &run, "--no-input", "--json"])
+        .exits_with(0);
+    assert_eq!(times_told(&resumed), 1, "{resumed:#?}");
+}
+
+#[test]
+fn a_plan_takes_in_what_was_said_before_its_process_died() {
+    let place = Place::new();
+    let run = killed(&place, &["--workflow", "plan-execute"]);
+    resumed_and_stopped(&place, &run);
+    place.end(&["resume", &run, "--no-input"]).exits_with(0);
+    let changed = place.journal(&run);
+    let asked = changed.iter().filter(|it| it["kind"] == "input").count();
+    assert!(asked > 0, "{changed:#?}");
+    let plan = place.end(&["plan", &run, "--json"]).exits_with(0).output;
+    assert!(plan.contains(WORDS), "{plan}");
+}
