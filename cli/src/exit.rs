@@ -4,6 +4,10 @@ use std::error::Error;
 use std::fmt::{self, Display, Write};
 use std::process::ExitCode;
 
+/// What pauses a run with [`Exit::LimitHit`].
+const LIMITS: &str = "a limit was hit: --max-steps, --timeout, --budget-usd, --max-memory or --max-cpu-time; \
+                      the run is paused";
+
 /// What the program's exit code says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -17,13 +21,13 @@ pub(crate) enum Exit {
     NotFound,
     /// What was asked for does not fit how things stand: decided already, changed since, ended.
     Conflict,
-    /// The run stopped to ask.
+    /// The run stopped to ask, or somebody elsewhere has paused it.
     Asking,
-    /// The run was ended from within: by a STOP interrupt, or by a collector's decision.
+    /// The run was cancelled: by a STOP interrupt, a collector's decision, or a pause that was decided so.
     Stopped,
     /// What was waited for did not come in time.
     TimedOut,
-    /// The run took as many steps as it may.
+    /// The run has used what it may use.
     LimitHit,
     /// Some of several things were done, others not.
     Partial,
@@ -88,10 +92,14 @@ impl Exit {
             Self::Conflict => {
                 "does not fit how things stand: decided already, changed since, ended"
             }
-            Self::Asking => "stopped to ask: the open interrupts' ids are on standard output",
-            Self::Stopped => "cancelled from within: a STOP interrupt, or a collector's decision",
+            Self::Asking => {
+                "stopped to ask, or paused from elsewhere: the open interrupts' ids are on standard output"
+            }
+            Self::Stopped => {
+                "cancelled: by a STOP interrupt, a collector's decision, or a pause decided with `cancel`"
+            }
             Self::TimedOut => "what was waited for did not come in time",
-            Self::LimitHit => "a limit was hit: --max-steps, --timeout or --budget-usd",
+            Self::LimitHit => LIMITS,
             Self::Partial => "some of several things were done, others not",
             Self::Unreachable => "the model's server, or the one of --server, cannot be reached",
             Self::NotAuthorised => {

@@ -10,6 +10,7 @@ mod summary;
 use std::io::{self, IsTerminal, Write};
 
 use agents::run::{RunOccurrence, RunReport, RunStatus};
+use routing_core::InterruptId;
 
 use crate::layout::screen_size;
 use crate::model::CallMoment;
@@ -41,6 +42,17 @@ pub(crate) struct Palettes {
     pub(crate) error_output: Palette,
 }
 
+/// A run that has ended, or stands still.
+#[derive(Debug, Clone)]
+pub(crate) struct Finished {
+    /// What became of it.
+    pub(crate) report: RunReport,
+    /// The interrupts that wait for somebody.
+    pub(crate) open: Vec<InterruptId>,
+    /// Whether it stopped to ask: the exit code says so, and a program may take the interrupts' ids.
+    pub(crate) asks: bool,
+}
+
 /// One form of telling what happens. Called by one thread, in order.
 pub(crate) trait Report: Send {
     /// Whether occurrences have to wait while somebody types at a prompt.
@@ -62,7 +74,7 @@ pub(crate) trait Report: Send {
     fn tick(&mut self) -> io::Result<()>;
 
     /// The run has ended.
-    fn finish(&mut self, report: &RunReport) -> io::Result<()>;
+    fn finish(&mut self, finished: &Finished) -> io::Result<()>;
 }
 
 /// Writes how a run ended: the result of one that is done to standard output; of one that stopped to ask
@@ -70,9 +82,10 @@ pub(crate) trait Report: Send {
 fn write_result(
     output: &mut dyn Write,
     error_output: &mut dyn Write,
-    report: &RunReport,
+    finished: &Finished,
     palettes: Palettes,
 ) -> io::Result<()> {
+    let report = &finished.report;
     let (columns, _rows) = screen_size();
     let summary = |palette| Summary { columns, palette }.text(report);
     if let RunStatus::Completed { .. } = &report.status {
@@ -88,8 +101,8 @@ fn write_result(
         .write_all(b"\n")
         .and_then(|()| error_output.write_all(summary(palettes.error_output).as_bytes()))
         .and_then(|()| error_output.flush());
-    if let RunStatus::Waiting { interrupts, .. } = &report.status {
-        for interrupt in interrupts {
+    if finished.asks {
+        for interrupt in &finished.open {
             writeln!(output, "{interrupt}")?;
         }
     }

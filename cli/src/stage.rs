@@ -7,11 +7,11 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use agents::run::{RunObserver, RunOccurrence, RunReport};
+use agents::run::{RunObserver, RunOccurrence};
 use tokio::sync::oneshot;
 
 use crate::model::CallMoment;
-use crate::report::Report;
+use crate::report::{Finished, Report};
 
 /// How often a picture that moves is drawn.
 const FRAME: Duration = Duration::from_millis(100);
@@ -27,7 +27,7 @@ enum Cue {
     /// A line was typed; it has to be shown where no terminal has done so.
     Typed(Option<String>),
     Released,
-    Finish(Box<RunReport>),
+    Finish(Box<Finished>),
 }
 
 /// Tells the stage what to show. Clones speak to the same stage.
@@ -144,8 +144,8 @@ impl StageThread {
     /// # Errors
     ///
     /// Where standard output could not be written.
-    pub(crate) fn finish(self, report: RunReport) -> io::Result<()> {
-        self.stage.tell(Cue::Finish(Box::new(report)));
+    pub(crate) fn finish(self, finished: Finished) -> io::Result<()> {
+        self.stage.tell(Cue::Finish(Box::new(finished)));
         self.thread
             .join()
             .unwrap_or_else(|_panic| Err(io::Error::other("the output has stopped")))
@@ -173,9 +173,9 @@ impl Play {
                 }
             }
             match cues.recv_timeout(next_frame.saturating_duration_since(now)) {
-                Ok(Cue::Finish(report)) => {
+                Ok(Cue::Finish(finished)) => {
                     self.release()?;
-                    return self.report.finish(&report);
+                    return self.report.finish(&finished);
                 }
                 Ok(cue) => self.cue(cue)?,
                 Err(RecvTimeoutError::Timeout) => {}

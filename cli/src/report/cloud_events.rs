@@ -5,13 +5,13 @@ mod fact;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use agents::run::{RunEvent, RunOccurrence, RunReport};
+use agents::run::{RunEvent, RunOccurrence};
 use jiff::Timestamp;
 use routing_core::{InterruptId, NodeId, RunId};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Report;
+use super::{Finished, Report};
 use crate::model::CallMoment;
 use crate::visible::visible_json;
 
@@ -40,6 +40,8 @@ pub(crate) struct CloudEvents {
     error_output: Box<dyn Write + Send>,
     /// How many events were written.
     written: u64,
+    /// That the run has stopped: told at its end, when it is known what waits.
+    stopped: Option<(RunId, Timestamp, Fact)>,
     /// The nodes that raised the interrupts.
     nodes: HashMap<InterruptId, NodeId>,
 }
@@ -55,6 +57,7 @@ impl CloudEvents {
             output,
             error_output,
             written: 0,
+            stopped: None,
             nodes: HashMap::new(),
         }
     }
@@ -117,6 +120,10 @@ impl Report for CloudEvents {
             return Ok(());
         }
         for fact in facts_of(&occurrence.event) {
+            if let RunEvent::Stopped { .. } = &occurrence.event {
+                self.stopped = Some((occurrence.run, occurrence.at, fact));
+                continue;
+            }
             self.write(occurrence.run, occurrence.at, fact)?;
         }
         Ok(())
@@ -140,7 +147,10 @@ impl Report for CloudEvents {
         Ok(())
     }
 
-    fn finish(&mut self, _report: &RunReport) -> io::Result<()> {
+    fn finish(&mut self, finished: &Finished) -> io::Result<()> {
+        if let Some((run, at, fact)) = self.stopped.take() {
+            self.write(run, at, fact.with_open(&finished.open))?;
+        }
         self.output.flush()
     }
 }

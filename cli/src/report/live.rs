@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use agents::run::{RunOccurrence, RunReport};
+use agents::run::RunOccurrence;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
 
 use super::agent_tree::Picture;
 use super::story::{Steps, Story};
-use super::{Detail, Palettes, Report, write_result};
+use super::{Detail, Finished, Palettes, Report, write_result};
 use crate::layout::{screen_size, wrap};
 use crate::model::CallMoment;
 
@@ -141,7 +141,7 @@ impl Report for Live {
         Ok(())
     }
 
-    fn finish(&mut self, report: &RunReport) -> io::Result<()> {
+    fn finish(&mut self, finished: &Finished) -> io::Result<()> {
         self.clear();
         let (columns, _rows) = screen_size();
         let last = Picture {
@@ -155,6 +155,11 @@ impl Report for Live {
         if !tree.is_empty() {
             write_error(&format!("\n{}\n", tree.join("\n")));
         }
-        write_result(&mut io::stdout(), &mut io::stderr(), report, self.palettes)
+        write_result(
+            &mut io::stdout(),
+            &mut io::stderr(),
+            finished,
+            self.palettes,
+        )
     }
 }

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use agents::run::{RunOccurrence, RunReport};
+use agents::run::RunOccurrence;
 
 use super::story::{Steps, Story};
-use super::{Detail, Palettes, Report, write_result};
+use super::{Detail, Finished, Palettes, Report, write_result};
 use crate::model::CallMoment;
 
 /// Writes a line for each thing that happens.
@@ -75,11 +75,11 @@ impl Report for Plain {
         Ok(())
     }
 
-    fn finish(&mut self, report: &RunReport) -> io::Result<()> {
+    fn finish(&mut self, finished: &Finished) -> io::Result<()> {
         write_result(
             &mut *self.output,
             &mut *self.error_output,
-            report,
+            finished,
             self.palettes,
         )
     }

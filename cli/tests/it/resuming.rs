@@ -147,6 +147,30 @@ fn another_terminal_stops_a_run_and_is_told_when_it_has_stopped() {
     let stopped: Ended = child.wait_with_output().unwrap().into();
     let stopped = stopped.exits_with(5);
     assert!(stopped.error_output.contains("enough"), "{stopped:#?}");
+    // Exit code 5 promises what can be decided.
+    assert_eq!(
+        stopped.output,
+        format!("{}\n", asked["id"].as_str().unwrap())
+    );
+}
+
+#[test]
+fn the_last_event_of_a_run_that_another_terminal_has_paused_names_its_pause() {
+    let place = Place::new();
+    let child = spawn(&mut place.run(&["--pace", "20", "--json"]));
+    place.wait_for_steps(1);
+    let run = place.only_run();
+    let asked = place
+        .end(&["interrupt", &run, "--mode", "immediate", "--wait", "--json"])
+        .exits_with(0);
+    let asked: Value = serde_json::from_str(&asked.output).unwrap();
+    let stopped: Ended = child.wait_with_output().unwrap().into();
+    let stopped = stopped.exits_with(5);
+    let events = stopped.events();
+    let last = events.last().unwrap();
+    assert_eq!(last["type"], "dev.irq.run.stopped.v1", "{last:#}");
+    let open = last["data"]["open_interrupts"].as_array().unwrap();
+    assert_eq!(open, std::slice::from_ref(&asked["id"]));
 }
 
 #[test]

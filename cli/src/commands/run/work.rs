@@ -3,11 +3,13 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-use agents::run::{RunObserver, RunOccurrence, RunOrder, RunReport};
+use agents::run::{RunObserver, RunOccurrence, RunOrder, RunReport, RunStatus};
+use interrupts::life::State;
 use interrupts::manager::{StopRequest, Target};
 use interrupts::policy::Policy;
 use interrupts::signals::OsSignals;
-use routing_core::{RunId, StopMode, StopSource};
+use interrupts::store::{Filter, Store};
+use routing_core::{InterruptId, RunId, StopMode, StopSource};
 
 use super::ending::Ending;
 use super::limits::OuterLimits;
@@ -19,7 +21,9 @@ use crate::arguments::Global;
 use crate::exit::{Exit, Failure};
 use crate::hooks::CommandHook;
 use crate::keep::{Keeping, Kept, SeenSignal, Spoken};
+use crate::listing;
 use crate::model::Watched;
+use crate::report::Finished;
 use crate::reviewer::InterruptCount;
 use crate::stage::{Stage, StageThread};
 use crate::storage::Storage;
@@ -134,25 +138,54 @@ pub(in crate::commands) async fn perform(
     let limited = kept.control.was_limited();
     let settled = settle(&keeping, kept, &report).await;
     keeping.manager.hooks_ended().await;
-    // The signals are heard until all is written: whoever reads may have stopped to.
-    let written = written(stage_thread, report.clone()).await;
-    drop(listening);
-    settled?;
-    written?;
     let ending = Ending {
         status: &report.status,
         trouble: model.trouble(),
         signal: seen.exit(),
         limited,
     };
+    let finished = Finished {
+        open: open_interrupts(keeping.store(), &report).await,
+        asks: ending.exit() == Exit::Asking,
+        report: report.clone(),
+    };
+    // The signals are heard until all is written: whoever reads may have stopped to.
+    let written = written(stage_thread, finished).await;
+    drop(listening);
+    settled?;
+    written?;
     match ending.failure() {
         Some(failure) => Err(failure.into()),
         None => Ok(ending.exit()),
     }
 }
 
+/// The interrupts of a run that wait for somebody: those that can be decided now stand first.
+async fn open_interrupts(store: &dyn Store, report: &RunReport) -> Vec<InterruptId> {
+    let filter = Filter {
+        run: Some(report.run),
+        states: vec![State::AwaitingReview],
+        ..Filter::default()
+    };
+    let mut open = listing::interrupts_in(store, &filter)
+        .await
+        .unwrap_or_else(|error| {
+            tracing::warn!(%error, "the open interrupts of the run cannot be read");
+            Vec::new()
+        });
+    open.sort_by_key(|interrupt| interrupt.held_by.is_some());
+    let mut ids: Vec<InterruptId> = open.into_iter().map(|interrupt| interrupt.id).collect();
+    if let RunStatus::Waiting { interrupts, .. } = &report.status {
+        // What the run waits for is known even where the store is gone.
+        let unlisted = interrupts.iter().filter(|id| !ids.contains(id));
+        let unlisted: Vec<InterruptId> = unlisted.copied().collect();
+        ids.extend(unlisted);
+    }
+    ids
+}
+
 /// Writes the last of what is told of a run.
-async fn written(stage: StageThread, last: RunReport) -> Result<(), Failure> {
+async fn written(stage: StageThread, last: Finished) -> Result<(), Failure> {
     let written = tokio::task::spawn_blocking(move || stage.finish(last))
         .await
         .unwrap_or_else(|error| Err(io::Error::other(error)));

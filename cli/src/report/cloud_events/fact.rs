@@ -34,6 +34,14 @@ impl Fact {
         }
     }
 
+    /// With the interrupts that wait for somebody.
+    pub(super) fn with_open(mut self, open: &[InterruptId]) -> Self {
+        if let Value::Object(fields) = &mut self.data {
+            fields.insert("open_interrupts".to_owned(), json!(open));
+        }
+        self
+    }
+
     fn agent(name: &'static str, node: &NodeId, data: Value) -> Self {
         Self {
             name,

@@ -392,8 +392,13 @@ impl Following {
                 crate::commands::print(&ending.summary(palette))?;
             } else {
                 let _ = write!(io::stderr().lock(), "\n{}", ending.summary(self.palette));
-                for question in &questions {
-                    crate::commands::print(&format!("{}\n", question.id))?;
+                let waiting = if exit == Exit::Asking {
+                    &standing.waiting
+                } else {
+                    &questions
+                };
+                for interrupt in waiting {
+                    crate::commands::print(&format!("{}\n", interrupt.id))?;
                 }
             }
         }
