@@ -15,7 +15,7 @@ use super::{Finished, Report};
 use crate::model::CallMoment;
 use crate::visible::visible_json;
 
-use fact::{Fact, Subject, facts_of, facts_of_call};
+use fact::{Fact, Subject, fact_of_going_on, facts_of, facts_of_call};
 
 /// What stands before the name of every type of event.
 const TYPE_PREFIX: &str = "dev.irq.";
@@ -30,6 +30,9 @@ struct Envelope<'e> {
     subject: Option<String>,
     time: Timestamp,
     datacontenttype: &'static str,
+    /// Which owner of the run tells it: a number that grows with each.
+    epoch: u64,
+    /// Its place in what this owner tells.
     sequence: &'e str,
     data: Value,
 }
@@ -38,6 +41,8 @@ struct Envelope<'e> {
 pub(crate) struct CloudEvents {
     output: Box<dyn Write + Send>,
     error_output: Box<dyn Write + Send>,
+    /// The epoch of the run in which this process has it.
+    epoch: u64,
     /// How many events were written.
     written: u64,
     /// That the run has stopped: told at its end, when it is known what waits.
@@ -47,15 +52,20 @@ pub(crate) struct CloudEvents {
 }
 
 impl CloudEvents {
-    /// Writes to the process's own outputs.
-    pub(crate) fn new() -> Self {
-        Self::over(Box::new(io::stdout()), Box::new(io::stderr()))
+    /// Writes to the process's own outputs, of a run that it has in this epoch.
+    pub(crate) fn new(epoch: u64) -> Self {
+        Self::over(Box::new(io::stdout()), Box::new(io::stderr()), epoch)
     }
 
-    fn over(output: Box<dyn Write + Send>, error_output: Box<dyn Write + Send>) -> Self {
+    fn over(
+        output: Box<dyn Write + Send>,
+        error_output: Box<dyn Write + Send>,
+        epoch: u64,
+    ) -> Self {
         Self {
             output,
             error_output,
+            epoch,
             written: 0,
             stopped: None,
             nodes: HashMap::new(),
@@ -67,12 +77,14 @@ impl CloudEvents {
         let sequence = format!("{:016}", self.written);
         let envelope = Envelope {
             specversion: "1.0",
-            id: format!("{run}-{sequence}"),
+            // Every process that goes on with the run counts anew, in an epoch of its own.
+            id: format!("{run}-{}-{sequence}", self.epoch),
             source: format!("/irq/local/runs/{run}"),
             r#type: format!("{TYPE_PREFIX}{}.v1", fact.name),
             subject: self.subject(fact.subject),
             time: at,
             datacontenttype: "application/json",
+            epoch: self.epoch,
             sequence: &sequence,
             data: fact.data,
         };
@@ -116,8 +128,11 @@ impl Report for CloudEvents {
             self.nodes.insert(*interrupt, node.clone());
         }
         if occurrence.replayed {
-            // It was told by the process that did it.
-            return Ok(());
+            // It was told by the process that did it; that the run goes on was not.
+            return match fact_of_going_on(&occurrence.event, self.epoch) {
+                Some(fact) => self.write(occurrence.run, Timestamp::now(), fact),
+                None => Ok(()),
+            };
         }
         for fact in facts_of(&occurrence.event) {
             if let RunEvent::Stopped { .. } = &occurrence.event {

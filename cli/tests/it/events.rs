@@ -4,9 +4,11 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read};
 
 use cloudevents::{AttributesReader, Event};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::program::{end, example_script, interrupt, run_in, script, spawn, workspace};
+use crate::place::Place;
+use crate::program::{Ended, end, example_script, interrupt, run_in, script, spawn, workspace};
 
 /// The types, without prefix and version.
 fn types(events: &[Value]) -> Vec<&str> {
@@ -150,4 +152,47 @@ fn a_run_whose_events_nobody_reads_ends_by_itself() {
         error_output.contains("the output could not be written to its end"),
         "{error_output}"
     );
+}
+
+#[test]
+fn whoever_goes_on_with_a_run_tells_no_event_under_an_id_that_was_told() {
+    let place = Place::new();
+    let child = spawn(&mut place.run(&["--json", "--pace", "100"]));
+    place.wait_for_steps(1);
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    let first: Ended = child.wait_with_output().unwrap().into();
+    let first = first.exits_with(130).events();
+    let run = place.only_run();
+    let second = place
+        .end(&["resume", &run, "--no-input", "--json"])
+        .exits_with(0)
+        .events();
+    let mut ids = HashSet::new();
+    for value in first.iter().chain(&second) {
+        let event: Event = serde_json::from_value(value.clone()).unwrap();
+        let id = (event.source().clone(), event.id().to_owned());
+        assert!(ids.insert(id), "told twice: {value:#}");
+    }
+    assert_eq!(types(&first).first(), Some(&"run.started"));
+    assert_eq!(types(&second).first(), Some(&"run.resumed"));
+    assert_eq!(second[0]["data"]["goal"], "Describe the bakery");
+    let time =
+        |event: &Value| -> jiff::Timestamp { event["time"].as_str().unwrap().parse().unwrap() };
+    assert!(time(first.last().unwrap()) < time(&second[0]));
+    assert_eq!(types(&second).last(), Some(&"run.completed"));
+    // Without gaps in what each process tells, and in order over all of them.
+    for events in [&first, &second] {
+        for (index, event) in events.iter().enumerate() {
+            assert_eq!(event["sequence"], format!("{:016}", index + 1));
+            assert_eq!(event["epoch"], events[0]["epoch"]);
+        }
+    }
+    assert!(first[0]["epoch"].as_u64() < second[0]["epoch"].as_u64());
+    let forked = place
+        .end(&["fork", &run, "--no-input", "--json"])
+        .exits_with(0)
+        .events();
+    assert_eq!(types(&forked).first(), Some(&"run.started"));
+    assert_ne!(forked[0]["source"], second[0]["source"]);
 }

@@ -64,10 +64,10 @@ impl Talk {
         })
     }
 
-    /// What tells of the run.
-    pub(super) fn report(self, global: Global) -> Box<dyn Report> {
+    /// What tells of the run, which this process has in this epoch.
+    pub(super) fn report(self, global: Global, epoch: u64) -> Box<dyn Report> {
         if self.json {
-            return Box::new(CloudEvents::new());
+            return Box::new(CloudEvents::new(epoch));
         }
         let detail = match (global.quiet, global.verbose) {
             (true, _) => Detail::Little,

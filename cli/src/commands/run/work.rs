@@ -98,19 +98,9 @@ pub(in crate::commands) async fn perform(
     let signals = OsSignals::listen()?;
     let policy = work.policy();
     let keeping = Keeping::over(storage, &policy)?;
-    if begin == Begin::New {
-        keeping
-            .create(id, work.prepared.order().to_content()?)
-            .await?;
-    }
-    let workflow = work.prepared.workflow();
-    let kept = keeping.take(id, workflow).await?;
-    if let Some(input) = lifted(&kept, begin).await? {
-        keeping.keep_input(&kept, workflow, &input).await?;
-    }
-    kept.run.begin().await?;
+    let kept = taken(&keeping, id, begin, &work).await?;
     let unread = unread(&kept);
-    let stage_thread = Stage::open(talk.report(global), unread)?;
+    let stage_thread = Stage::open(talk.report(global, kept.run.epoch()), unread)?;
     let stage = stage_thread.stage();
     let told = stage.clone();
     if let Some(hook) = CommandHook::of(&policy, move |text| told.notice(text)) {
@@ -158,6 +148,22 @@ pub(in crate::commands) async fn perform(
         Some(failure) => Err(failure.into()),
         None => Ok(ending.exit()),
     }
+}
+
+/// Makes this process the owner of a run, which begins or goes on from here.
+async fn taken(keeping: &Keeping, id: RunId, begin: Begin, work: &Work) -> anyhow::Result<Kept> {
+    if begin == Begin::New {
+        keeping
+            .create(id, work.prepared.order().to_content()?)
+            .await?;
+    }
+    let workflow = work.prepared.workflow();
+    let kept = keeping.take(id, workflow).await?;
+    if let Some(input) = lifted(&kept, begin).await? {
+        keeping.keep_input(&kept, workflow, &input).await?;
+    }
+    kept.run.begin().await?;
+    Ok(kept)
 }
 
 /// The interrupts of a run that wait for somebody: those that can be decided now stand first.

@@ -8,6 +8,9 @@ use tools::CallEnd as ToolEnd;
 
 use crate::model::{CallEnd, CallMoment, CallPhase};
 
+/// The epoch of a run's first owner.
+const FIRST_EPOCH: u64 = 1;
+
 /// What an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
@@ -75,6 +78,26 @@ const fn tool_end_name(end: &ToolEnd) -> &'static str {
         | ToolEnd::Denied { .. }
         | ToolEnd::TimedOut { .. } => "tool.finished",
     }
+}
+
+/// What a process tells first that goes on with what was recorded, where the occurrence is that it began. A fork
+/// begins with what another run has recorded, and this is its own beginning.
+pub(super) fn fact_of_going_on(event: &RunEvent, epoch: u64) -> Option<Fact> {
+    let RunEvent::Started {
+        goal,
+        model,
+        workspace,
+    } = event
+    else {
+        return None;
+    };
+    let data = json!({"goal": goal, "model": model, "workspace": workspace});
+    let name = if epoch == FIRST_EPOCH {
+        "run.started"
+    } else {
+        "run.resumed"
+    };
+    Some(Fact::run(name, data))
 }
 
 /// The events that an occurrence becomes: usually one, none for the pieces of an answer.

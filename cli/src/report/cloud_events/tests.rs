@@ -31,7 +31,7 @@ impl Write for Written {
 
 fn write_all(run: RunId, events: Vec<RunEvent>) -> (Vec<Event>, String) {
     let written = Written::default();
-    let mut report = CloudEvents::over(Box::new(written.clone()), Box::new(io::sink()));
+    let mut report = CloudEvents::over(Box::new(written.clone()), Box::new(io::sink()), 3);
     for (index, event) in events.into_iter().enumerate() {
         report
             .occurrence(&RunOccurrence {
