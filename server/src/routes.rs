@@ -26,7 +26,9 @@ pub(crate) use decisions::digest;
 pub(crate) use history::{
     HistoryQuery, export as export_history, newest as newest_history, verified,
 };
-pub(crate) use interrupts::{InboxQuery, find as find_interrupts, waiting};
+pub(crate) use interrupts::{
+    InboxQuery, find as find_interrupts, find_such as find_such_interrupts, waiting,
+};
 pub(crate) use messages::unsent;
 pub(crate) use runs::{agents_in, told_of};
 pub(crate) use tokens::not_issued;

@@ -1,5 +1,6 @@
 //! The inbox: what waits for a person.
 
+mod part;
 mod together;
 
 use std::collections::HashMap;
@@ -18,10 +19,11 @@ use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::parameters::Parameters;
 use crate::problem::{Problem, of_store};
-use crate::routes::{InboxQuery, find_interrupts, waiting};
+use crate::routes::waiting;
 use crate::visible::visible;
 use crate::wire::{RunView, kind_of, label};
 
+use part::Part;
 pub(super) use together::decide;
 
 /// The priority of what agents ask; what is below it goes before.
@@ -33,7 +35,25 @@ const USUAL: u8 = 10;
 pub(crate) struct Shown {
     tab: Tab,
     find: String,
-    cursor: Option<String>,
+    /// Where the part before this one ended.
+    cursor: String,
+}
+
+impl Shown {
+    /// The address of a list with the same conditions, from a place on.
+    fn address(&self, path: &str, cursor: &str) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        for (name, value) in [
+            ("tab", tab_name(self.tab).unwrap_or_default()),
+            ("find", &*self.find),
+            ("cursor", cursor),
+        ] {
+            if !value.is_empty() {
+                query.append_pair(name, value);
+            }
+        }
+        format!("{path}?{}", query.finish())
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -78,7 +98,7 @@ pub(super) async fn show(
         // The list follows the feed, and is read again whenever the feed opens: what came meanwhile is not told again.
         // Without scripts it is as of now.
         div hx-ext="sse" sse-connect="/v1/events?topics=interrupt.*&named=1" {
-            div id="list" aria-live="polite" hx-get=(list_address(&shown))
+            div id="list" aria-live="polite" hx-get=(shown.address("/inbox", &shown.cursor))
                 hx-trigger="sse:interrupt.opened, sse:interrupt.updated, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]" {
                 (parts.rows)
             }
@@ -117,15 +137,6 @@ fn tab_name(tab: Tab) -> Option<&'static str> {
     TABS.iter()
         .find(|(other, _, _)| *other == tab)
         .map(|(_, name, _)| *name)
-}
-
-fn list_address(shown: &Shown) -> String {
-    let mut query = url::form_urlencoded::Serializer::new(String::new());
-    if let Some(name) = tab_name(shown.tab) {
-        query.append_pair("tab", name);
-    }
-    query.append_pair("find", &shown.find);
-    format!("/inbox?{}", query.finish())
 }
 
 /// What the feed changes.
@@ -171,28 +182,11 @@ async fn parts(app: &App, caller: &Caller, shown: &Shown) -> Result<Parts, Probl
             .filter(|one| is_mine(one, caller, now))
             .count(),
     };
-    let status = match shown.tab {
-        Tab::Open | Tab::Mine => "open",
-        Tab::Resolved => "resolved",
-        Tab::Expired => "expired",
-    };
-    let query = InboxQuery {
-        status: Some(status.to_owned()),
-        cursor: shown.cursor.clone(),
-        ..InboxQuery::default()
-    };
-    let (mut found, next) = find_interrupts(app, &query).await?;
-    let wanted = shown.find.to_lowercase();
-    found.retain(|interrupt| {
-        let mine = shown.tab != Tab::Mine || is_mine(interrupt, caller, now);
-        mine && matches(interrupt, &wanted)
-    });
-    found.sort_by_key(|interrupt| (interrupt.lane(), interrupt.requested_at));
-    let goals = goals(app, &found).await?;
+    let part = Part::of(app, caller, shown, waiting).await?;
+    let goals = goals(app, &part.found).await?;
     let listed = Listed {
-        found: &found,
+        part: &part,
         goals: &goals,
-        next,
         waiting: counts.open,
         may_decide: Right::Decide.is_of(caller.actor.role),
     };
@@ -219,9 +213,8 @@ async fn goals(app: &App, found: &[Interrupt]) -> Result<HashMap<RunId, String>,
 
 /// A part of the inbox.
 struct Listed<'rows> {
-    found: &'rows [Interrupt],
+    part: &'rows Part,
     goals: &'rows HashMap<RunId, String>,
-    next: Option<String>,
     /// How many wait for a person, whatever is shown.
     waiting: usize,
     /// Whether whoever looks may decide.
@@ -237,23 +230,14 @@ fn is_mine(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> bool {
     claimed || review.assignee.as_ref() == Some(name)
 }
 
-fn matches(interrupt: &Interrupt, wanted: &str) -> bool {
-    wanted.is_empty()
-        || [
-            &*interrupt.reason,
-            interrupt.node.as_str(),
-            interrupt.kind.as_str(),
-        ]
-        .iter()
-        .any(|text| text.to_lowercase().contains(wanted))
-}
-
 fn table(listed: &Listed<'_>, shown: &Shown, now: Timestamp) -> Markup {
-    let found = listed.found;
+    let found = &listed.part.found;
     html! {
-        p.count data-testid="count" data-count=(listed.waiting) { (found.len()) " shown" }
+        p.count data-testid="count" data-count=(listed.waiting) {
+            (found.len()) @if let Some(all) = listed.part.all.filter(|all| *all > found.len()) { " of " (all) } " shown"
+        }
         @if found.is_empty() {
-            (nothing(shown))
+            (nothing(shown, listed.part.next.is_some()))
         } @else {
             @let together = listed.may_decide && shown.tab == Tab::Open && together::is_possible(found);
             @let cards = html! {
@@ -265,8 +249,9 @@ fn table(listed: &Listed<'_>, shown: &Shown, now: Timestamp) -> Markup {
                 form method="post" action="/inbox/decide" { (cards) (together::buttons()) }
             } @else { (cards) }
         }
-        @if let (Some(next), Some(tab)) = (&listed.next, tab_name(shown.tab)) {
-            p { a href=(format!("/?tab={tab}&cursor={next}")) { "More" } }
+        p.buttons {
+            @if !shown.cursor.is_empty() { a id="inbox-first" href=(shown.address("/", "")) { "From the beginning" } }
+            @if let Some(next) = &listed.part.next { a id="inbox-more" href=(shown.address("/", next)) { "More" } }
         }
     }
 }
@@ -285,10 +270,12 @@ fn card(interrupt: &Interrupt, listed: &Listed<'_>, together: bool, now: Timesta
     }
 }
 
-fn nothing(shown: &Shown) -> Markup {
+fn nothing(shown: &Shown, goes_on: bool) -> Markup {
     html! {
         p.empty {
-            @if !shown.find.is_empty() { "Nothing here has these words." }
+            @if goes_on { "Nothing of those that were looked at has these words; there are more." }
+            @else if !shown.cursor.is_empty() { "There are no more." }
+            @else if !shown.find.is_empty() { "Nothing here has these words." }
             @else {
                 @match shown.tab {
                     Tab::Open => { "Nobody waits for you. To see a question, start a run that asks one: " code { (EXAMPLE) } },

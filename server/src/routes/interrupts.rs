@@ -80,6 +80,15 @@ pub(crate) async fn find(
     app: &App,
     query: &InboxQuery,
 ) -> Result<(Vec<Interrupt>, Option<String>), Problem> {
+    find_such(app, query, |_interrupt| true).await
+}
+
+/// As [`find`], of those that are wanted beside. What is not wanted takes no place in a part.
+pub(crate) async fn find_such(
+    app: &App,
+    query: &InboxQuery,
+    is_wanted: impl Fn(&Interrupt) -> bool + Send,
+) -> Result<(Vec<Interrupt>, Option<String>), Problem> {
     let mut page = page(query.cursor.as_deref(), query.limit)?;
     let filter = filter_of(app, query).await?;
     let now = app.now();
@@ -91,7 +100,7 @@ pub(crate) async fn find(
         for (position, interrupt) in rows {
             page.after = position;
             looked += 1;
-            if fits(query, &interrupt, now) {
+            if fits(query, &interrupt, now) && is_wanted(&interrupt) {
                 found.push(interrupt);
             }
             if found.len() == page.limit as usize || looked >= MOST_ROWS {
@@ -240,7 +249,7 @@ pub(crate) async fn routing_schema_of(
     Ok((StatusCode::OK, kind, schema.text().to_owned()).into_response())
 }
 
-/// The interrupts that wait for a person, for counting.
+/// The interrupts that wait for a person, in the order of their admission: the first 10,000 of them.
 pub(crate) async fn waiting(app: &App) -> Result<Vec<Interrupt>, Problem> {
     let filter = Filter {
         states: vec![InterruptState::AwaitingReview],

@@ -12,6 +12,7 @@ mod feed;
 mod history_page;
 mod house;
 mod listed;
+mod long_lists;
 mod messages;
 mod page;
 mod page_lists;
