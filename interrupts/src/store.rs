@@ -29,7 +29,7 @@ pub use audit::{
 pub use checkpoint::{Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints};
 pub use error::{ChangeError, StoreError};
 pub use interrupt::{
-    AdmitError, Admitted, Deciding, Delivery, Filter, Interrupts, Page, RaisedQuestion,
+    AdmitError, Admitted, Deciding, Delivery, Filter, Interrupts, Page, PageBack, RaisedQuestion,
     RefusedDecision, Swept, TogetherError,
 };
 pub use journal::{Begun, Intent, Journal, JournalEntry, JournalError, JournalResult, Repeating};

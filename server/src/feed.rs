@@ -18,7 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use interrupts::life::Notice;
-use interrupts::store::{Notification, OutboxRow, Page, Store, StoreError};
+use interrupts::store::{Notification, OutboxRow, Page, PageBack, Store, StoreError};
+use routing_core::RunId;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -183,10 +184,35 @@ impl Feed {
             return Ok(events);
         }
         let rows = self.rows(position).await?;
-        let known = self.known.of(&*self.store, &rows).await;
-        let calls = calls_of(&*self.store, &rows).await;
+        Ok(self.rendered(&rows).await)
+    }
+
+    /// Events of one run after a position, in their order, however many of others are between.
+    pub(crate) async fn of_run(
+        &self,
+        run: RunId,
+        page: Page,
+    ) -> Result<Vec<Arc<FeedEvent>>, StoreError> {
+        let rows = self.store.outbox_of(run, page).await?;
+        Ok(self.rendered(&rows).await)
+    }
+
+    /// The last events of one run, newest first.
+    pub(crate) async fn last_of_run(
+        &self,
+        run: RunId,
+        limit: u32,
+    ) -> Result<Vec<Arc<FeedEvent>>, StoreError> {
+        let before = None;
+        let rows = self.store.last_outbox_of(run, PageBack { before, limit });
+        Ok(self.rendered(&rows.await?).await)
+    }
+
+    async fn rendered(&self, rows: &[OutboxRow]) -> Vec<Arc<FeedEvent>> {
+        let known = self.known.of(&*self.store, rows).await;
+        let calls = calls_of(&*self.store, rows).await;
         let render = |row| self.render(row, &known, &calls);
-        Ok(rows.iter().map(render).collect())
+        rows.iter().map(render).collect()
     }
 
     /// Whether the store has told an event with this position.

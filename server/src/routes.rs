@@ -30,7 +30,7 @@ pub(crate) use interrupts::{
     InboxQuery, find as find_interrupts, find_such as find_such_interrupts, waiting,
 };
 pub(crate) use messages::unsent;
-pub(crate) use runs::{agents_in, told_of};
+pub(crate) use runs::agents_in;
 pub(crate) use tokens::not_issued;
 
 use ::agents::{AgentKind, RouteType};

@@ -6,7 +6,7 @@ use interrupts::life::{Interrupt, RunState};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, Purged, RerouteRow, Run, StoreError, StoredMessage, TokenRow,
+    OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoreError, StoredMessage, TokenRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -77,6 +77,8 @@ pub(crate) trait Backend: Send + Sync + 'static {
         page: Page,
     ) -> impl Future<Output = Found<Vec<(u64, Run)>>> + Send;
 
+    fn last_runs(&self, page: PageBack) -> impl Future<Output = Found<Vec<(u64, Run)>>> + Send;
+
     /// Live interrupts of a run.
     fn live(&self, run: RunId, limit: u32) -> impl Future<Output = Found<Vec<InterruptId>>> + Send;
 
@@ -141,6 +143,18 @@ pub(crate) trait Backend: Send + Sync + 'static {
     ) -> impl Future<Output = Found<Vec<Checkpoint>>> + Send;
 
     fn outbox(&self, page: Page) -> impl Future<Output = Found<Vec<OutboxRow>>> + Send;
+
+    fn outbox_of(
+        &self,
+        run: RunId,
+        page: Page,
+    ) -> impl Future<Output = Found<Vec<OutboxRow>>> + Send;
+
+    fn last_outbox_of(
+        &self,
+        run: RunId,
+        page: PageBack,
+    ) -> impl Future<Output = Found<Vec<OutboxRow>>> + Send;
 
     fn cursor(&self, consumer: &Consumer) -> impl Future<Output = Found<u64>> + Send;
 

@@ -127,6 +127,7 @@ mortal! {
         fn run(id: RunId) -> Result<Option<Run>, StoreError>;
         fn run_of(alias: &str) -> Result<Option<Run>, StoreError>;
         fn runs(states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, StoreError>;
+        fn last_runs(page: PageBack) -> Result<Vec<(u64, Run)>, StoreError>;
     }
     Journal {
         fn begin(epoch: u64, intent: Intent) -> Result<Begun, JournalError>;
@@ -143,6 +144,8 @@ mortal! {
     }
     Outbox {
         fn outbox(page: Page) -> Result<Vec<OutboxRow>, StoreError>;
+        fn outbox_of(run: RunId, page: Page) -> Result<Vec<OutboxRow>, StoreError>;
+        fn last_outbox_of(run: RunId, page: PageBack) -> Result<Vec<OutboxRow>, StoreError>;
         fn consumed(consumer: &Consumer, through: u64) -> Result<u64, StoreError>;
         fn cursor(consumer: &Consumer) -> Result<u64, StoreError>;
     }

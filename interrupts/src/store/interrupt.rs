@@ -143,6 +143,15 @@ pub struct Page {
     pub limit: u32,
 }
 
+/// A part of a list that is read from its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageBack {
+    /// Ends before this position; at the end of the list where it is absent.
+    pub before: Option<u64>,
+    /// The most entries.
+    pub limit: u32,
+}
+
 /// What a sweep ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Swept {

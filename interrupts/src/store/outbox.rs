@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::audit::RuleEvent;
 use super::checkpoint::CheckpointId;
 use super::error::StoreError;
-use super::interrupt::Page;
+use super::interrupt::{Page, PageBack};
 use super::node::NodeActivity;
 use crate::digest::EffectId;
 use crate::life::{Notice, RunState, State};
@@ -110,6 +110,22 @@ pub enum Notification {
     },
 }
 
+impl Notification {
+    /// The run that it is about; none where it is about a rule that is confined to no run.
+    pub const fn run(&self) -> Option<RunId> {
+        match self {
+            Self::Interrupt { run, .. }
+            | Self::Reroute { run, .. }
+            | Self::Node { run, .. }
+            | Self::Effect { run, .. }
+            | Self::Message { run, .. }
+            | Self::Run { run, .. } => Some(*run),
+            Self::Checkpoint { checkpoint } => Some(checkpoint.run),
+            Self::Rule { run, .. } => *run,
+        }
+    }
+}
+
 /// A row of the outbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutboxRow {
@@ -134,6 +150,32 @@ pub trait Outbox: Send + Sync {
     ///
     /// Safe: it only reads.
     async fn outbox(&self, page: Page) -> Result<Vec<OutboxRow>, StoreError>;
+
+    /// Rows about one run after a position, in their order, however many there are about others between.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn outbox_of(&self, run: RunId, page: Page) -> Result<Vec<OutboxRow>, StoreError>;
+
+    /// The last rows about one run, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn last_outbox_of(
+        &self,
+        run: RunId,
+        page: PageBack,
+    ) -> Result<Vec<OutboxRow>, StoreError>;
 
     /// Records that a consumer has dealt with everything up to a position. Cursors never go back, and never
     /// beyond the last row. Returns where the cursor stands.

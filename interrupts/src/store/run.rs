@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::CheckpointId;
 use super::error::StoreError;
-use super::interrupt::{Delivery, Page};
+use super::interrupt::{Delivery, Page, PageBack};
 use crate::life::{Lease, RunState};
 
 /// A run.
@@ -241,4 +241,15 @@ pub trait Runs: Send + Sync {
     ///
     /// Safe: it only reads.
     async fn runs(&self, states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, StoreError>;
+
+    /// The last runs that were created, newest first, each with its position.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn last_runs(&self, page: PageBack) -> Result<Vec<(u64, Run)>, StoreError>;
 }

@@ -12,9 +12,9 @@ use interrupts::store::{
     AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
     CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery,
     Filter, Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages,
-    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, Purge, Purged,
-    RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules,
-    StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, VerifyError,
+    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, PageBack,
+    Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
+    StandingRules, StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
@@ -145,6 +145,7 @@ ports! {
         fn run(id: RunId) -> Result<Option<Run>, StoreError>;
         fn run_of(alias: &str) -> Result<Option<Run>, StoreError>;
         fn runs(states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, StoreError>;
+        fn last_runs(page: PageBack) -> Result<Vec<(u64, Run)>, StoreError>;
     }
     Journal {
         fn begin(epoch: u64, intent: Intent) -> Result<Begun, JournalError>;
@@ -161,6 +162,8 @@ ports! {
     }
     Outbox {
         fn outbox(page: Page) -> Result<Vec<OutboxRow>, StoreError>;
+        fn outbox_of(run: RunId, page: Page) -> Result<Vec<OutboxRow>, StoreError>;
+        fn last_outbox_of(run: RunId, page: PageBack) -> Result<Vec<OutboxRow>, StoreError>;
         fn consumed(consumer: &Consumer, through: u64) -> Result<u64, StoreError>;
         fn cursor(consumer: &Consumer) -> Result<u64, StoreError>;
     }

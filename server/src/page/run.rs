@@ -8,7 +8,7 @@ use agents::plan_execute::{StoredPlan, is_plan};
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use interrupts::life::Interrupt;
-use interrupts::store::{Checkpoint, Page, Run};
+use interrupts::store::{Checkpoint, Page, PageBack, Run};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -27,7 +27,7 @@ pub(in crate::page) use controls::{message, resume, stop};
 pub(in crate::page) use messages::withdraw as withdraw_message;
 
 /// How many runs a page shows.
-const SHOWN: usize = 100;
+const SHOWN: u32 = 100;
 
 /// Which runs.
 #[derive(Debug, Default, Deserialize)]
@@ -36,30 +36,23 @@ pub(crate) struct Shown {
     cursor: Option<String>,
 }
 
-/// The runs.
+/// The runs, newest first.
 pub(super) async fn list(
     State(app): State<App>,
     Visitor(caller): Visitor,
     Parameters(shown): Parameters<Shown>,
 ) -> Response {
-    let page_of = crate::parameters::page(shown.cursor.as_deref(), None);
-    let runs = match page_of {
-        Ok(part) => app.store().runs(&[], part).await.map_err(|e| of_store(&e)),
-        Err(problem) => Err(problem),
-    };
-    let runs = match runs {
-        Ok(runs) => runs,
+    let (runs, next) = match part_of(&app, &shown).await {
+        Ok(part) => part,
         Err(problem) => return refused(&problem, Some(&caller)),
     };
     let now = app.now();
-    let next = (runs.len() >= SHOWN)
-        .then(|| runs.last().map(|(position, _)| *position))
-        .flatten();
     let body = html! {
         h1 { "Runs" }
-        @if runs.is_empty() { p.empty { "No run yet. Start one with " code { "irq run \"Describe this project\"" } " on this machine, or with " code { "POST /v1/runs" } "." } }
+        @if runs.is_empty() && shown.cursor.is_some() { p.empty { "There are no more." } }
+        @else if runs.is_empty() { p.empty { "No run yet. Start one with " code { "irq run \"Describe this project\"" } " on this machine, or with " code { "POST /v1/runs" } "." } }
         ul.cards {
-            @for (_, run) in &runs {
+            @for run in &runs {
                 @let view = RunView::of(run, now);
                 li.card data-testid="run" data-state=(view.status) {
                     h2 { a href=(format!("/runs/{}", run.id)) { (visible(view.goal.as_deref().unwrap_or(&view.thread_id))) } }
@@ -67,9 +60,28 @@ pub(super) async fn list(
                 }
             }
         }
-        @if let Some(next) = next { p { a href=(format!("/runs?cursor={next}")) { "More" } } }
+        p.buttons {
+            @if shown.cursor.is_some() { a href="/runs" { "The newest" } }
+            @if let Some(next) = next { a href=(format!("/runs?cursor={next}")) { "Older" } }
+        }
     };
     page("Runs", Place::Runs, Some(&caller), &body).into_response()
+}
+
+/// A part of the runs, newest first, and the cursor of what is older.
+async fn part_of(app: &App, shown: &Shown) -> Result<(Vec<Run>, Option<u64>), Problem> {
+    let cursor = crate::parameters::page(shown.cursor.as_deref(), None)?;
+    let part = PageBack {
+        before: shown.cursor.is_some().then_some(cursor.after),
+        limit: SHOWN + 1,
+    };
+    let runs = app.store().last_runs(part).await;
+    let mut runs = runs.map_err(|error| of_store(&error))?;
+    let goes_on = runs.len() > SHOWN as usize;
+    runs.truncate(SHOWN as usize);
+    let last = runs.last().map(|(position, _run)| *position);
+    let runs = runs.into_iter().map(|(_position, run)| run).collect();
+    Ok((runs, last.filter(|_last| goes_on)))
 }
 
 /// A run.

@@ -15,16 +15,16 @@ use crate::problem::{Kind, Problem};
 /// The header that makes a request the same one when it is sent again.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// The address of a request with another cursor.
-pub(super) fn next_link(uri: &Uri, cursor: &str) -> Option<HeaderValue> {
+/// A link to the address of a request with another cursor, by the name of the cursor's parameter.
+pub(super) fn next_link(uri: &Uri, parameter: &str, cursor: &str) -> Option<HeaderValue> {
     let query = uri.query().unwrap_or_default();
     let mut pairs = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-        if name != "cursor" {
+        if name != parameter {
             pairs.append_pair(&name, &value);
         }
     }
-    pairs.append_pair("cursor", cursor);
+    pairs.append_pair(parameter, cursor);
     let link = format!("<{}?{}>; rel=\"next\"", uri.path(), pairs.finish());
     HeaderValue::try_from(link).ok()
 }
@@ -32,7 +32,7 @@ pub(super) fn next_link(uri: &Uri, cursor: &str) -> Option<HeaderValue> {
 /// A part of a list, with a link to the next one.
 pub(super) fn listed<T: Serialize>(uri: &Uri, cursor: Option<&str>, body: T) -> Response {
     let mut response = Json(body).into_response();
-    if let Some(link) = cursor.and_then(|cursor| next_link(uri, cursor)) {
+    if let Some(link) = cursor.and_then(|cursor| next_link(uri, "cursor", cursor)) {
         response.headers_mut().insert(header::LINK, link);
     }
     response

@@ -1,5 +1,7 @@
 //! Runs: started, read, stopped, continued.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{OriginalUri, State};
@@ -12,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 use utoipa::{IntoParams, ToSchema};
 
-use super::list::{RequestKey, listed};
+use super::list::{RequestKey, listed, next_link};
 use crate::access::{Directs, Reads};
 use crate::acting::{self, ResumeOrder, StopOrder};
 use crate::address::{agents_of, first_of};
 use crate::app::App;
 use crate::body::StrictJson;
-use crate::feed::position_text;
+use crate::feed::{FeedEvent, position_text};
 use crate::launcher::LaunchOrder;
 use crate::parameters::{Parameters, Segment, page, wrong};
 use crate::problem::{Problem, of_launch, of_store};
@@ -26,9 +28,6 @@ use crate::wire::{
     AgentView, CheckpointPage, CheckpointView, InterruptView, ModeName, RunPage, RunView, TreeNode,
     tree_of,
 };
-
-/// How many rows of the feed one request looks at when it wants those of one run.
-const MOST_ROWS: u32 = 5_000;
 
 /// Which runs.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -315,62 +314,59 @@ pub(crate) struct LogPage {
     events: Vec<Box<RawValue>>,
     /// The position to go on after.
     after_seq: String,
+    /// Whether the run has told more after it already.
+    more: bool,
 }
 
-/// The events of a run so far: as JSON, or as lines where the caller accepts `application/x-ndjson`.
+/// The events of a run so far: as JSON, or as lines where the caller accepts `application/x-ndjson`. Where there are
+/// more, `Link` says how to go on.
 #[utoipa::path(get, path = "/v1/runs/{run_id}/events", params(("run_id" = String, Path), LogQuery),
     extensions(("x-right" = json!("read"))), responses((status = 200, body = LogPage)))]
 pub(crate) async fn events(
     State(app): State<App>,
     Reads(_caller): Reads,
     Segment(run): Segment,
+    OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     Parameters(query): Parameters<LogQuery>,
 ) -> Result<Response, Problem> {
     let run = app.run_named(&run).await?;
-    let Page { after, limit } = page(query.after_seq.as_deref(), query.limit)?;
-    let (told, position) = told_of(&app, run.id, after, limit as usize).await?;
-    if super::history::wants_lines(&headers) {
-        let mut lines = String::new();
-        for json in &told {
-            lines.push_str(json);
-            lines.push('\n');
-        }
-        let kind = [(header::CONTENT_TYPE, super::history::LINES)];
-        return Ok((kind, Body::from(lines)).into_response());
-    }
-    let events = told
-        .into_iter()
-        .filter_map(|json| RawValue::from_string(json).ok())
-        .collect();
+    let page = page(query.after_seq.as_deref(), query.limit)?;
+    let (told, more) = told_of(&app, run.id, page).await?;
+    let position = told.last().map_or(page.after, |event| event.position);
     let after_seq = position_text(position);
-    Ok(Json(LogPage { events, after_seq }).into_response())
+    let mut response = if super::history::wants_lines(&headers) {
+        let lines: String = told.iter().flat_map(|event| [&*event.json, "\n"]).collect();
+        let kind = [(header::CONTENT_TYPE, super::history::LINES)];
+        (kind, Body::from(lines)).into_response()
+    } else {
+        let events = told
+            .iter()
+            .filter_map(|event| RawValue::from_string(event.json.clone()).ok());
+        let page = LogPage {
+            events: events.collect(),
+            after_seq: after_seq.clone(),
+            more,
+        };
+        Json(page).into_response()
+    };
+    // Lines have no other place to say that they are not all.
+    if more && let Some(link) = next_link(&uri, "after_seq", &after_seq) {
+        response.headers_mut().insert(header::LINK, link);
+    }
+    Ok(response)
 }
 
-/// Events of a run after a position, and the position that was looked at last.
-pub(crate) async fn told_of(
+/// Events of a run after a position, and whether there are more of them.
+async fn told_of(
     app: &App,
     run: RunId,
-    after: u64,
-    limit: usize,
-) -> Result<(Vec<String>, u64), Problem> {
-    let (mut told, mut position, mut looked) = (Vec::new(), after, 0);
-    while told.len() < limit && looked < MOST_ROWS {
-        let events = app.feed.after(position).await;
-        let events = events.map_err(|error| of_store(&error))?;
-        if events.is_empty() {
-            break;
-        }
-        for event in events {
-            position = event.position;
-            looked += 1;
-            if event.run == Some(run) {
-                told.push(event.json.clone());
-            }
-            if told.len() == limit {
-                break;
-            }
-        }
-    }
-    Ok((told, position))
+    page: Page,
+) -> Result<(Vec<Arc<FeedEvent>>, bool), Problem> {
+    let limit = page.limit.saturating_add(1);
+    let told = app.feed.of_run(run, Page { limit, ..page }).await;
+    let mut told = told.map_err(|error| of_store(&error))?;
+    let more = told.len() > page.limit as usize;
+    told.truncate(page.limit as usize);
+    Ok((told, more))
 }

@@ -1,7 +1,9 @@
 //! Long lists of the page: all of it can be reached, and what goes first is on the first page.
 
 use interrupts::life::Role;
+use interrupts::store::NewRun;
 use reqwest::StatusCode;
+use routing_core::RunId;
 use serde_json::json;
 
 use crate::house::House;
@@ -109,4 +111,25 @@ async fn what_is_over_is_found_however_much_else_is_over() {
     assert_eq!(found, asked);
     let (_, page) = browser.get("/?tab=resolved&find=question+119").await;
     assert_eq!(cards(&page, start), asked[118..119]);
+}
+
+#[tokio::test]
+async fn the_newest_run_is_on_the_first_page_of_the_runs() {
+    let house = House::open().await;
+    let mut created = Vec::new();
+    for number in 0..203 {
+        let new = NewRun {
+            id: RunId::generate(),
+            alias: None,
+            content: json!({"goal": format!("goal {number}")}).to_string(),
+        };
+        created.push(house.store.create_run(new).await.unwrap().id.to_string());
+    }
+    created.reverse();
+    let browser = Browser::of(&house, "alex", Role::Observer).await;
+    let found = all_cards(&browser, "/runs", "href=\"/runs/", "Older").await;
+    assert_eq!(found, created);
+    // Programs read them in the order of their creation.
+    let first = house.read("/v1/runs?limit=1").await;
+    assert_eq!(first["runs"][0]["run_id"], json!(created[202]));
 }

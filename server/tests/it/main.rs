@@ -4,6 +4,7 @@
 
 mod agents_page;
 mod attacks;
+mod busy;
 mod cloud_events;
 mod crowds;
 mod decisions;

@@ -2,8 +2,10 @@
 
 use async_trait::async_trait;
 use interrupts::store::{
-    Audit, AuditHead, AuditRow, Consumer, Outbox, OutboxRow, Page, StoreError, VerifyError,
+    Audit, AuditHead, AuditRow, Consumer, Outbox, OutboxRow, Page, PageBack, StoreError,
+    VerifyError,
 };
+use routing_core::RunId;
 
 use super::Adapter;
 use crate::operation::Consume;
@@ -16,6 +18,18 @@ const ROWS_AT_A_TIME: u32 = 1_000;
 impl<B: Backend> Outbox for Adapter<B> {
     async fn outbox(&self, page: Page) -> Result<Vec<OutboxRow>, StoreError> {
         self.backend.outbox(page).await
+    }
+
+    async fn outbox_of(&self, run: RunId, page: Page) -> Result<Vec<OutboxRow>, StoreError> {
+        self.backend.outbox_of(run, page).await
+    }
+
+    async fn last_outbox_of(
+        &self,
+        run: RunId,
+        page: PageBack,
+    ) -> Result<Vec<OutboxRow>, StoreError> {
+        self.backend.last_outbox_of(run, page).await
     }
 
     async fn consumed(&self, consumer: &Consumer, through: u64) -> Result<u64, StoreError> {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use interrupts::life::RunState;
 use interrupts::store::{
     Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Delivery,
-    JournalEntry, NewRun, Page, Run, RunError, Runs, StoreError,
+    JournalEntry, NewRun, Page, PageBack, Run, RunError, Runs, StoreError,
 };
 use jiff::SignedDuration;
 use routing_core::RunId;
@@ -82,6 +82,10 @@ impl<B: Backend> Runs for Adapter<B> {
 
     async fn runs(&self, states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, StoreError> {
         self.backend.runs(states, page).await
+    }
+
+    async fn last_runs(&self, page: PageBack) -> Result<Vec<(u64, Run)>, StoreError> {
+        self.backend.last_runs(page).await
     }
 }
 

@@ -1,10 +1,12 @@
 //! Reading from memory.
 
+use std::cmp::Reverse;
+
 use interrupts::life::{Interrupt, RunState};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, Purged, RerouteRow, Run, StoredMessage, TokenRow,
+    OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -21,6 +23,11 @@ fn paged<T>(mut rows: Vec<(u64, T)>, page: Page) -> Vec<(u64, T)> {
     rows.sort_by_key(|(position, _row)| *position);
     rows.truncate(usize::try_from(page.limit).unwrap_or(usize::MAX));
     rows
+}
+
+/// Whether a position lies in a part that is read from the end.
+fn is_before(position: u64, page: PageBack) -> bool {
+    page.before.is_none_or(|before| position < before)
 }
 
 /// The first of a list.
@@ -123,6 +130,21 @@ impl Backend for Memory {
             .filter(|(_id, row)| states.is_empty() || states.contains(&row.run.state))
             .map(|(_id, row)| (row.position, row.run.clone()));
         Ok(paged(rows.collect(), page))
+    }
+
+    async fn last_runs(&self, page: PageBack) -> Found<Vec<(u64, Run)>> {
+        let tables = self.lock();
+        let mut rows: Vec<(u64, &Run)> = tables
+            .runs
+            .rows()
+            .map(|(_id, row)| (row.position, &row.run))
+            .filter(|(position, _run)| is_before(*position, page))
+            .collect();
+        rows.sort_by_key(|(position, _run)| Reverse(*position));
+        let rows = rows
+            .into_iter()
+            .map(|(position, run)| (position, run.clone()));
+        Ok(first(rows, page.limit))
     }
 
     async fn live(&self, run: RunId, limit: u32) -> Found<Vec<InterruptId>> {
@@ -242,6 +264,21 @@ impl Backend for Memory {
     async fn outbox(&self, page: Page) -> Found<Vec<OutboxRow>> {
         let tables = self.lock();
         let rows = tables.outbox.rows_after(&page.after);
+        Ok(first(rows.map(|(_position, row)| row.clone()), page.limit))
+    }
+
+    async fn outbox_of(&self, run: RunId, page: Page) -> Found<Vec<OutboxRow>> {
+        let tables = self.lock();
+        let rows = tables.outbox.rows_after(&page.after);
+        let rows = rows.filter(|(_position, row)| row.notification.run() == Some(run));
+        Ok(first(rows.map(|(_position, row)| row.clone()), page.limit))
+    }
+
+    async fn last_outbox_of(&self, run: RunId, page: PageBack) -> Found<Vec<OutboxRow>> {
+        let tables = self.lock();
+        let rows = tables.outbox.rows().rev().filter(|(position, row)| {
+            is_before(**position, page) && row.notification.run() == Some(run)
+        });
         Ok(first(rows.map(|(_position, row)| row.clone()), page.limit))
     }
 

@@ -6,7 +6,7 @@ use interrupts::life::{Interrupt, RunState};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, Purged, RerouteRow, Run, StoredMessage, TokenRow,
+    OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -154,6 +154,13 @@ impl Backend for Sqlite {
             .await
     }
 
+    async fn last_runs(&self, page: PageBack) -> Found<Vec<(u64, Run)>> {
+        let sql = "SELECT position, body FROM runs WHERE (?1 IS NULL OR position < ?1) \
+             ORDER BY position DESC LIMIT ?2";
+        let before = page.before.map(position).transpose()?;
+        self.rows(sql, (before, page.limit), numbered).await
+    }
+
     async fn node(&self, run: RunId, node: &NodeId) -> Found<Option<NodeRow>> {
         let sql = "SELECT body FROM nodes WHERE id = ?";
         self.row(sql, (node_key(&(run, node.clone())),), body).await
@@ -260,6 +267,21 @@ impl Backend for Sqlite {
         let sql = "SELECT position, at, body FROM outbox WHERE position > ? \
              ORDER BY position LIMIT ?";
         self.rows(sql, (position(page.after)?, page.limit), notification)
+            .await
+    }
+
+    async fn outbox_of(&self, run: RunId, page: Page) -> Found<Vec<OutboxRow>> {
+        let sql = "SELECT position, at, body FROM outbox INDEXED BY outbox_of_run \
+             WHERE run = ? AND position > ? ORDER BY position LIMIT ?";
+        let values = (run.to_string(), position(page.after)?, page.limit);
+        self.rows(sql, values, notification).await
+    }
+
+    async fn last_outbox_of(&self, run: RunId, page: PageBack) -> Found<Vec<OutboxRow>> {
+        let sql = "SELECT position, at, body FROM outbox INDEXED BY outbox_of_run \
+             WHERE run = ?1 AND (?2 IS NULL OR position < ?2) ORDER BY position DESC LIMIT ?3";
+        let before = page.before.map(position).transpose()?;
+        self.rows(sql, (run.to_string(), before, page.limit), notification)
             .await
     }
 

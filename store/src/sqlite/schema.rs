@@ -9,11 +9,12 @@ use super::error::store_error;
 const OURS: i64 = 0x6972_7173;
 
 /// The steps from an empty file to the newest schema, oldest first. One that was released is never changed.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     include_str!("../../migrations/0001_life.sql"),
     include_str!("../../migrations/0002_nodes.sql"),
     include_str!("../../migrations/0003_rules.sql"),
     include_str!("../../migrations/0004_open_interrupts.sql"),
+    include_str!("../../migrations/0005_events_of_runs.sql"),
 ];
 
 /// The newest schema that this program knows.

@@ -2,9 +2,10 @@
 
 use interrupts::OwnerName;
 use interrupts::life::{Role, RunState, State, WithdrawCause};
-use interrupts::store::{Filter, Page, Store};
-use routing_core::NodeId;
+use interrupts::store::{Filter, Notification, OutboxRow, Page, PageBack, Store};
+use routing_core::{NodeId, RunId};
 
+use crate::running::draft;
 use crate::scene::{ALL, Scene, actor, choosing, person, question, rerouting};
 
 pub(crate) async fn pages_cover_everything_once_and_in_order<S: Store>(scene: Scene<S>) {
@@ -107,6 +108,78 @@ pub(crate) async fn the_outbox_has_no_gaps_and_cursors_never_go_back<S: Store>(s
     }
     let other = OwnerName::new("watcher").unwrap();
     assert_eq!(store.cursor(&other).await, Ok(0));
+}
+
+pub(crate) async fn what_is_told_of_one_run_is_found_among_what_others_tell<S: Store>(
+    scene: Scene<S>,
+) {
+    let (one, other) = (scene.run().await, scene.run().await);
+    for number in 0..6 {
+        let run = if number % 3 == 0 { &one } else { &other };
+        let asked = question(run, format!("k{number}"));
+        scene.admitted(asked).await;
+    }
+    scene.store.save(draft(&one, None)).await.unwrap();
+    let all = scene.store.outbox(ALL).await.unwrap();
+    let is_of_one = |row: &OutboxRow| match &row.notification {
+        Notification::Interrupt { run, .. } | Notification::Run { run, .. } => *run == one.id,
+        Notification::Checkpoint { checkpoint } => checkpoint.run == one.id,
+        other => panic!("{other:?}"),
+    };
+    let of_one: Vec<OutboxRow> = all.iter().filter(|row| is_of_one(row)).cloned().collect();
+    assert!(of_one.len() >= 3 && of_one.len() < all.len(), "{all:?}");
+    let last = of_one.last().unwrap();
+    assert!(
+        matches!(last.notification, Notification::Checkpoint { .. }),
+        "{last:?}"
+    );
+    assert_eq!(scene.store.outbox_of(one.id, ALL).await.unwrap(), of_one);
+    let page = Page {
+        after: of_one[0].position,
+        limit: 1,
+    };
+    assert_eq!(
+        scene.store.outbox_of(one.id, page).await.unwrap(),
+        of_one[1..2]
+    );
+    let newest: Vec<OutboxRow> = of_one.iter().rev().cloned().collect();
+    let (before, limit) = (None, 2);
+    let page = PageBack { before, limit };
+    assert_eq!(
+        scene.store.last_outbox_of(one.id, page).await.unwrap(),
+        newest[..2]
+    );
+    let page = PageBack {
+        before: Some(newest[1].position),
+        limit: 100,
+    };
+    assert_eq!(
+        scene.store.last_outbox_of(one.id, page).await.unwrap(),
+        newest[2..]
+    );
+    let nobody = scene.store.outbox_of(RunId::generate(), ALL).await;
+    assert_eq!(nobody.unwrap(), []);
+}
+
+pub(crate) async fn the_last_runs_come_first_where_they_are_read_from_the_end<S: Store>(
+    scene: Scene<S>,
+) {
+    for _run in 0..5 {
+        scene.run().await;
+    }
+    let mut all = scene.store.runs(&[], ALL).await.unwrap();
+    all.reverse();
+    let (mut seen, mut before) = (Vec::new(), None);
+    loop {
+        let part = scene.store.last_runs(PageBack { before, limit: 2 }).await;
+        let part = part.unwrap();
+        let Some((last, _run)) = part.last() else {
+            break;
+        };
+        before = Some(*last);
+        seen.extend(part);
+    }
+    assert_eq!(seen, all);
 }
 
 pub(crate) async fn the_audit_has_a_row_for_each_transition_and_verifies<S: Store>(

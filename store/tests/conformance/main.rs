@@ -132,6 +132,8 @@ conformance! {
         pages_cover_everything_once_and_in_order,
         filters_choose_by_run_node_and_state,
         the_outbox_has_no_gaps_and_cursors_never_go_back,
+        what_is_told_of_one_run_is_found_among_what_others_tell,
+        the_last_runs_come_first_where_they_are_read_from_the_end,
         the_audit_has_a_row_for_each_transition_and_verifies;
     races:
         of_64_decisions_one_wins_and_the_others_are_told_which,

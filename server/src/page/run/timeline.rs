@@ -7,21 +7,18 @@ use serde_json::Value;
 use crate::app::App;
 use crate::page::layout::{state, time_text};
 use crate::page::words;
-use crate::problem::Problem;
-use crate::routes::told_of;
+use crate::problem::{Problem, of_store};
 use crate::visible::visible;
 
 /// How many events are shown.
-const SHOWN: usize = 200;
-/// How far back is looked for them.
-const FAR: u64 = 10_000;
+const SHOWN: u32 = 200;
 
 /// The lines.
 pub(super) async fn lines(app: &App, run: &Run) -> Result<Markup, Problem> {
     let events = last_events(app, run).await?;
     let now = app.now();
     Ok(html! {
-        @if events.is_empty() { p { "Nothing lately; the history has it all." } }
+        @if events.is_empty() { p { "Nothing is told of it any more; the history may have it." } }
         ol.events { @for event in &events { (line(event, now)) } }
         p { a href=(format!("/history?run_id={}", run.id)) { "The whole history of this run" } }
     })
@@ -29,23 +26,10 @@ pub(super) async fn lines(app: &App, run: &Run) -> Result<Markup, Problem> {
 
 /// The last events of a run, newest first.
 async fn last_events(app: &App, run: &Run) -> Result<Vec<Value>, Problem> {
-    let mut events: Vec<String> = Vec::new();
-    let mut after = app.feed.latest().saturating_sub(FAR);
-    loop {
-        let (told, position) = told_of(app, run.id, after, 500).await?;
-        let done = position == after || told.is_empty();
-        events.extend(told);
-        if done {
-            break;
-        }
-        after = position;
-    }
-    Ok(events
-        .iter()
-        .rev()
-        .take(SHOWN)
-        .filter_map(|json| serde_json::from_str(json).ok())
-        .collect())
+    let told = app.feed.last_of_run(run.id, SHOWN).await;
+    let told = told.map_err(|error| of_store(&error))?;
+    let read = told.iter().map(|event| serde_json::from_str(&event.json));
+    Ok(read.filter_map(Result::ok).collect())
 }
 
 fn line(event: &Value, now: jiff::Timestamp) -> Markup {
