@@ -49,7 +49,8 @@ pub struct ServerLimits {
     pub message_bytes: usize,
     /// The most subscriptions of a WebSocket.
     pub subscriptions: usize,
-    /// How far a reader of the feed may fall behind before it is told of a gap, in events.
+    /// How far a reader of the feed that has kept up may fall behind before it is told of a gap, in events. Whoever
+    /// comes back with a position of his own reads all that is kept after it.
     pub feed_lag: u64,
     /// How often a quiet feed shows that it lives.
     pub heartbeat: Duration,

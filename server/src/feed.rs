@@ -215,6 +215,18 @@ impl Feed {
         rows.iter().map(render).collect()
     }
 
+    /// Whether what follows a position is at hand, without a look into the store.
+    fn is_at_hand(&self, position: u64) -> bool {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.front()
+            .is_some_and(|first| first.position <= position + 1)
+    }
+
+    /// The position of the first event after one that is kept.
+    async fn first_after(&self, position: u64) -> Result<Option<u64>, StoreError> {
+        next_after(&*self.store, position).await
+    }
+
     /// Whether the store has told an event with this position.
     pub(crate) async fn exists(&self, position: u64) -> Result<bool, StoreError> {
         let found = next_after(&*self.store, position.saturating_sub(1)).await?;

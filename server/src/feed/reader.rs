@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use interrupts::store::StoreError;
+use interrupts::store::{Page, StoreError};
+use routing_core::RunId;
 use tokio::sync::watch;
 
-use super::{Feed, FeedEvent, Filter};
+use super::{CHUNK, Feed, FeedEvent, Filter};
 
 /// What comes next for a reader.
 #[derive(Debug)]
@@ -50,6 +51,11 @@ pub(crate) struct Reader {
     /// The last position that was dealt with.
     position: u64,
     waiting: VecDeque<Arc<FeedEvent>>,
+    /// Up to where everything that he wants has been read: it was told, or it waits.
+    read_through: u64,
+    /// Whether he has once been where the feed is. Before that he comes from a position of his own choice, and reads
+    /// what is kept at his own pace.
+    has_kept_up: bool,
     latest: watch::Receiver<u64>,
 }
 
@@ -57,8 +63,11 @@ impl Reader {
     /// A reader of what comes after a position; from now on where he names none.
     pub(crate) fn new(feed: &Arc<Feed>, filter: Filter, after: Option<u64>) -> Self {
         let latest = feed.latest.subscribe();
+        let position = after.unwrap_or_else(|| *latest.borrow());
         Self {
-            position: after.unwrap_or_else(|| *latest.borrow()),
+            position,
+            read_through: position,
+            has_kept_up: after.is_none(),
             feed: Arc::clone(feed),
             filter,
             waiting: VecDeque::new(),
@@ -102,8 +111,10 @@ impl Reader {
                     return Ok(Some(Next::Event(event)));
                 }
             }
+            self.position = self.position.max(self.read_through);
             let latest = *self.latest.borrow_and_update();
             if self.position == latest {
+                self.has_kept_up = true;
                 return Ok(None);
             }
             if self.position > latest && self.feed.exists(self.position).await? {
@@ -113,12 +124,16 @@ impl Reader {
             if let Some(gap) = self.beyond_reach(latest) {
                 return Ok(Some(gap));
             }
-            let events = self.feed.after(self.position).await?;
-            let Some(first) = events.first().map(|event| event.position) else {
+            let first = match self.filter.run {
+                Some(run) if !self.feed.is_at_hand(self.position) => {
+                    self.read_of(run, latest).await?
+                }
+                Some(_) | None => self.read().await?,
+            };
+            let Some(first) = first else {
                 return Ok(None);
             };
             let missed = self.position + 1;
-            self.waiting = events.into();
             if first > missed {
                 self.position = first - 1;
                 return Ok(Some(self.gap(missed, first - 1, GapReason::Retention)));
@@ -126,20 +141,51 @@ impl Reader {
         }
     }
 
-    /// A position after the end was never given out; one far before it takes too long to catch up.
+    /// Reads what follows. Returns the first position that is kept.
+    async fn read(&mut self) -> Result<Option<u64>, StoreError> {
+        let events = self.feed.after(self.position).await?;
+        let first = events.first().map(|event| event.position);
+        self.waiting = events.into();
+        Ok(first)
+    }
+
+    /// Reads what follows of one run, past all that others have told between. Returns the first position that is kept,
+    /// of whatever run.
+    async fn read_of(&mut self, run: RunId, latest: u64) -> Result<Option<u64>, StoreError> {
+        let first = self.feed.first_after(self.position).await?;
+        let page = Page {
+            after: self.position,
+            limit: CHUNK,
+        };
+        let events = self.feed.of_run(run, page).await?;
+        let is_whole = events.len() < CHUNK as usize;
+        let last = events.last().map_or(self.position, |event| event.position);
+        self.read_through = if is_whole { last.max(latest) } else { last };
+        self.waiting = events.into();
+        Ok(first)
+    }
+
+    /// A position after the end was never given out. Whoever has kept up and is far behind now does not take what is
+    /// told as fast as it comes.
     fn beyond_reach(&mut self, latest: u64) -> Option<Next> {
         if self.position > latest {
             let from = latest + 1;
             let to = self.position;
-            self.position = latest;
+            self.moved_to(latest);
             return Some(self.gap(from, to, GapReason::Retention));
         }
-        if latest - self.position > self.feed.lag {
+        if self.has_kept_up && latest - self.position > self.feed.lag {
             let from = self.position + 1;
-            self.position = latest;
+            self.moved_to(latest);
             return Some(self.gap(from, latest, GapReason::SlowConsumer));
         }
         None
+    }
+
+    /// Goes on after a position, wherever that lies.
+    fn moved_to(&mut self, position: u64) {
+        self.position = position;
+        self.read_through = position;
     }
 
     fn gap(&self, from: u64, to: u64, reason: GapReason) -> Next {

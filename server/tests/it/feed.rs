@@ -222,38 +222,6 @@ async fn a_position_that_is_gone_is_answered_with_where_to_look_and_the_stream_g
 }
 
 #[tokio::test]
-async fn a_reader_who_is_too_far_behind_is_told_of_the_gap() {
-    let house = House::with(|config| config.limits.feed_lag = 5).await;
-    let run = running(&*house.store, None).await;
-    for _ in 0..10 {
-        open_question(&*house.store, &run).await;
-    }
-    // What the feed knows is what lag is measured by.
-    while !house
-        .get(
-            "viewer",
-            &format!("/v1/runs/{}/events?after_seq=30", run.id),
-        )
-        .send()
-        .await
-        .unwrap()
-        .text()
-        .await
-        .unwrap()
-        .contains("interrupt.opened")
-    {}
-    let mut live = Events::of(stream(&house, "", None).await);
-    let mut events = Events::of(stream(&house, "?after_seq=1", None).await);
-    let gap = events.next().await.unwrap();
-    assert_eq!(name(&gap), "dev.irq.stream.reset.v1");
-    assert_eq!(gap.data["data"]["reason"], "slow_consumer");
-    assert_eq!(gap.data["data"]["from_seq"], "0000000000000002");
-    open_question(&*house.store, &run).await;
-    assert!(live.next().await.is_some());
-    assert!(events.next().await.unwrap().id > gap.id);
-}
-
-#[tokio::test]
 async fn a_reader_gets_what_he_wants_and_nothing_else() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
