@@ -18,7 +18,7 @@ pub(crate) use rule::{RememberOrder, make_rule, revoke_rule, rule_named};
 pub(crate) use stop::{StopOrder, Stopped, affected, stop};
 
 use interrupts::{Digest, IdempotencyKey};
-use routing_core::InterruptId;
+use routing_core::{InterruptId, RunId};
 use uuid::Uuid;
 
 use crate::access::Caller;
@@ -82,6 +82,14 @@ fn request_key(
     };
     IdempotencyKey::new(format!("{purpose}:{}", id.simple()))
         .map_err(|error| crate::parameters::wrong("Idempotency-Key", error.to_string()))
+}
+
+/// The id of a run that a caller starts: of his key, so that it is the same when it is sent again.
+pub(crate) fn run_id(caller: &Caller, key: Option<&str>) -> RunId {
+    match key {
+        Some(key) => RunId::from_uuid(keyed(caller, "run", key)),
+        None => RunId::generate(),
+    }
 }
 
 /// The store's key of a message.

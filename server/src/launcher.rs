@@ -2,14 +2,17 @@
 
 use agents::plan_execute::{PlanEditError, StoredPlan};
 use async_trait::async_trait;
+use interrupts::Digest;
 use interrupts::life::Actor;
 use interrupts::store::CheckpointId;
 use routing_core::RunId;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A run that is to be started.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaunchOrder {
+    /// Its id.
+    pub id: RunId,
     /// What it shall reach, in words.
     pub goal: String,
     /// The client's own name for the run.
@@ -18,6 +21,17 @@ pub struct LaunchOrder {
     pub options: Map<String, Value>,
     /// Who asks for it.
     pub by: Actor,
+}
+
+impl LaunchOrder {
+    /// The digest of what is asked for, whoever asks and under whatever id. A launcher keeps it with the run, so that
+    /// the same order is known when it comes again.
+    pub fn asked(&self) -> Digest {
+        let mut asked = json!([self.goal, self.alias, self.options]);
+        // In whatever order a client names them.
+        asked.sort_all_objects();
+        Digest::of(asked.to_string().as_bytes())
+    }
 }
 
 /// Why a run was not started or continued.
@@ -35,7 +49,7 @@ pub enum LaunchError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The alias belongs to another run.
+    /// The id or the alias belongs to a run that was ordered otherwise.
     #[error("the name belongs to {run}")]
     Taken {
         /// That run.
@@ -102,7 +116,8 @@ pub enum PlanOrderError {
 /// Executes runs in this process. The server asks it; whoever embeds the server provides it.
 #[async_trait]
 pub trait RunLauncher: Send + Sync {
-    /// Creates a run, begins to execute it, and returns before it ends.
+    /// Creates a run, begins to execute it, and returns before it ends. Where it was created before by the same order,
+    /// it is that one, whatever became of it.
     ///
     /// # Errors
     ///
@@ -110,7 +125,7 @@ pub trait RunLauncher: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the run was started or not: list the runs to see.
+    /// Dropped, the run was started or not: start it again with the same id to be sure.
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError>;
 
     /// How many results of tools came after their calls had been given up, in the runs that it has executed. They were
@@ -134,7 +149,7 @@ pub trait RunLauncher: Send + Sync {
     async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError>;
 
     /// Creates a run with this id that goes on from a checkpoint of another one, and begins to execute it. Where it
-    /// was created before, from the same checkpoint, it is that one.
+    /// was created before, from the same checkpoint with the same input, it is that one.
     ///
     /// # Errors
     ///
@@ -142,7 +157,7 @@ pub trait RunLauncher: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the run was started or not: list the runs to see.
+    /// Dropped, the run was started or not: fork it again with the same id to be sure.
     async fn fork(
         &self,
         checkpoint: CheckpointId,

@@ -313,7 +313,7 @@ async fn answer_in_time(State(app): State<App>, request: Request, next: Next) ->
         Err(_elapsed) => Problem::new(
             Kind::AnswerSlow,
             "the answer took too long; what was asked may have happened",
-            "read it again to see; changes with an `Idempotency-Key` can be repeated",
+            "read it again to see; a change that was sent with an `Idempotency-Key` can be sent again with the same one",
         )
         .into_response(),
     };

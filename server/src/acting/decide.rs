@@ -163,7 +163,7 @@ async fn prepare(
     order: &DecisionOrder,
 ) -> Result<Prepared, Problem> {
     let id = decision_id(caller, interrupt, order.key.as_deref());
-    if let Some(before) = made_before(interrupt, id, order)? {
+    if let Some(before) = made_before(app, interrupt, id, order).await? {
         return Ok(Prepared::Before(Box::new(before)));
     }
     if let Some(problem) = not_decided(interrupt, app.now()) {
@@ -209,7 +209,8 @@ fn not_made() -> Problem {
 }
 
 /// The same request was carried out before: its answer stands. The same key with another request is refused.
-fn made_before(
+pub(super) async fn made_before(
+    app: &App,
     interrupt: &Interrupt,
     id: DecisionId,
     order: &DecisionOrder,
@@ -224,7 +225,7 @@ fn made_before(
     let same = choosing(interrupt, id, order).is_ok_and(|choosing| {
         choosing.verdict == decision.verdict && choosing.content == decision.content
     });
-    if same {
+    if same && is_remembered_so(app, id, order.remember.as_ref()).await? {
         return Ok(Some(Decided::Before(interrupt.clone())));
     }
     Err(Problem::new(
@@ -233,6 +234,21 @@ fn made_before(
         "use a new `Idempotency-Key` for a new decision",
     )
     .with("decision_id", decision.id.to_string()))
+}
+
+/// Whether a decision that was made is remembered as the order says. Its rule has its id.
+async fn is_remembered_so(
+    app: &App,
+    id: DecisionId,
+    order: Option<&RememberOrder>,
+) -> Result<bool, Problem> {
+    let rule = app.store().rule(RuleId::from_uuid(id.uuid())).await;
+    let rule = rule.map_err(|error| of_store(&error))?;
+    Ok(match (order, rule) {
+        (None, None) => true,
+        (Some(order), Some(rule)) => order.made(&rule),
+        (None, Some(_)) | (Some(_), None) => false,
+    })
 }
 
 /// The refusal of the store, with the decision that stands where somebody was first.

@@ -5,10 +5,11 @@ use interrupts::store::{CheckpointId, Filter, Page, Run};
 use routing_core::RunId;
 use serde_json::Value;
 
-use super::decide::{DecisionOrder, decide, decision_id};
+use super::decide::{DecisionOrder, decide, decision_id, made_before};
 use super::keyed;
 use crate::access::{Caller, Right};
 use crate::app::App;
+use crate::launcher::LaunchError;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem, of_launch, of_store};
 
@@ -31,26 +32,33 @@ pub(crate) async fn resume(
     order: ResumeOrder,
 ) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
+    // The key of a fork is its run's: from whatever checkpoint, it can be used once.
+    let fork = order.key.as_deref();
+    let fork = fork.map(|key| RunId::from_uuid(keyed(caller, &format!("fork {}", run.id), key)));
+    let before = resumed_before(app, caller, run, &order).await?;
     if let Some(number) = order.checkpoint {
+        if before {
+            return Err(key_was_used());
+        }
         let checkpoint = CheckpointId {
             run: run.id,
             number,
         };
-        let id = match order.key.as_deref() {
-            Some(key) => RunId::from_uuid(keyed(caller, &format!("fork {checkpoint}"), key)),
-            None => RunId::generate(),
-        };
-        return app
-            .config
-            .launcher
-            .fork(checkpoint, id, order.input, caller.actor.clone())
-            .await
-            .map_err(|error| of_launch(&error));
+        let id = fork.unwrap_or_else(RunId::generate);
+        return forked(app, caller, checkpoint, (id, order.input)).await;
     }
-    if let Some(key) = order.key.as_deref()
-        && resumed_before(app, caller, run, key).await?
-    {
+    if before {
         return Ok(run.id);
+    }
+    if let Some(fork) = fork
+        && app
+            .store()
+            .run(fork)
+            .await
+            .map_err(|error| of_store(&error))?
+            .is_some()
+    {
+        return Err(key_was_used());
     }
     if run.state.is_final() {
         return Err(super::stop::finished(&format!(
@@ -74,8 +82,35 @@ pub(crate) async fn resume(
     }
 }
 
-/// Whether the same request lifted a pause of the run before.
-async fn resumed_before(app: &App, caller: &Caller, run: &Run, key: &str) -> Result<bool, Problem> {
+/// Forks a run as the run with this id, which is new or was made by the same request.
+async fn forked(
+    app: &App,
+    caller: &Caller,
+    checkpoint: CheckpointId,
+    (id, input): (RunId, Option<String>),
+) -> Result<RunId, Problem> {
+    let launcher = &app.config.launcher;
+    let by = caller.actor.clone();
+    let forked = launcher.fork(checkpoint, id, input, by).await;
+    forked.map_err(|error| {
+        if error == (LaunchError::Taken { run: id }) {
+            key_was_used()
+        } else {
+            of_launch(&error)
+        }
+    })
+}
+
+/// Whether the same request lifted a pause of the run before. The key of another one is refused.
+async fn resumed_before(
+    app: &App,
+    caller: &Caller,
+    run: &Run,
+    order: &ResumeOrder,
+) -> Result<bool, Problem> {
+    let Some(key) = order.key.as_deref() else {
+        return Ok(false);
+    };
     let filter = Filter {
         run: Some(run.id),
         node: None,
@@ -92,13 +127,22 @@ async fn resumed_before(app: &App, caller: &Caller, run: &Run, key: &str) -> Res
             return Ok(false);
         };
         page.after = *last;
-        for (_position, interrupt) in &ended {
-            let id = decision_id(caller, interrupt, Some(key));
-            if interrupt.decision.as_ref().is_some_and(|it| it.id == id) {
+        for (_position, pause) in &ended {
+            let id = decision_id(caller, pause, Some(key));
+            let lifting = lifting(pause, order);
+            if made_before(app, pause, id, &lifting).await?.is_some() {
                 return Ok(true);
             }
         }
     }
+}
+
+fn key_was_used() -> Problem {
+    Problem::new(
+        Kind::IdempotencyConflict,
+        "the key was used to go on with this run in another way",
+        "use a new `Idempotency-Key` for a new request",
+    )
 }
 
 /// The run stands still though nobody is asked: its process died. Somebody has to execute it, that is all.
@@ -123,17 +167,13 @@ async fn nothing_to_decide(app: &App, run: &Run, input: Option<String>) -> Resul
     Ok(run.id)
 }
 
-async fn lift(
-    app: &App,
-    caller: &Caller,
-    pause: &Interrupt,
-    order: &ResumeOrder,
-) -> Result<(), Problem> {
+/// The decision by which a pause is lifted.
+fn lifting(pause: &Interrupt, order: &ResumeOrder) -> DecisionOrder {
     let verdict = match &order.input {
         Some(_) => Verdict::Respond,
         None => Verdict::Resume,
     };
-    let decision = DecisionOrder {
+    DecisionOrder {
         version: Some(pause.version),
         shown: None,
         key: order.key.clone(),
@@ -143,7 +183,16 @@ async fn lift(
         reroute_to: None,
         remember: None,
         way: Way::Resume,
-    };
+    }
+}
+
+async fn lift(
+    app: &App,
+    caller: &Caller,
+    pause: &Interrupt,
+    order: &ResumeOrder,
+) -> Result<(), Problem> {
+    let decision = lifting(pause, order);
     decide(app, caller, pause, decision)
         .await
         .map(|_decided| ())

@@ -2,7 +2,7 @@
 
 use interrupts::Digest;
 use interrupts::life::Interrupt;
-use interrupts::rules::{Reach, Remember, StandingRule};
+use interrupts::rules::{Reach, Remember, RuleScope, StandingRule};
 use interrupts::store::{NewRule, RuleError};
 use jiff::SignedDuration;
 use routing_core::{DecisionId, RuleId};
@@ -33,6 +33,19 @@ impl RememberOrder {
             lifetime: SignedDuration::from_secs(self.seconds.into()),
             most_uses: self.most_uses,
         }
+    }
+
+    /// Whether a rule was made by such an order.
+    pub(super) fn made(self, rule: &StandingRule) -> bool {
+        let reach = match rule.scope {
+            RuleScope::Agent { .. } => Reach::Agent,
+            RuleScope::Run { .. } => Reach::Run,
+            RuleScope::Everywhere => Reach::Everywhere,
+        };
+        let lifetime = rule.expires_at.duration_since(rule.created_at);
+        reach == self.reach
+            && lifetime == SignedDuration::from_secs(self.seconds.into())
+            && rule.most_uses == self.most_uses
     }
 }
 

@@ -76,8 +76,16 @@ pub(crate) async fn stop(
             "leave `scope` out, or end the whole run with the type STOP",
         ));
     }
-    refuse_ended(agent)?;
-    if let Some(under_way) = under_way(app, agent, &order).await? {
+    let key = request_key(caller, "stop", order.key.as_deref())?;
+    let known = app.store().interrupt_of(&key).await;
+    let known = known.map_err(|error| of_store(&error))?;
+    // What was asked for before is answered whatever became of its run since, and whatever else is under way.
+    if known.is_none() {
+        refuse_ended(agent)?;
+    }
+    if known.is_none()
+        && let Some(under_way) = under_way(app, agent, &order).await?
+    {
         let raised = app
             .store()
             .raise_mode(under_way.id, caller.actor.clone(), order.mode)
@@ -96,7 +104,6 @@ pub(crate) async fn stop(
             }
         }
     }
-    let key = request_key(caller, "stop", order.key.as_deref())?;
     let admission = admission(caller, agent, order, key)?;
     let admitted = app
         .store()

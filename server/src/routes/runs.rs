@@ -21,9 +21,9 @@ use crate::address::{agents_of, first_of};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::feed::{FeedEvent, position_text};
-use crate::launcher::LaunchOrder;
+use crate::launcher::{LaunchError, LaunchOrder};
 use crate::parameters::{Parameters, Segment, page, wrong};
-use crate::problem::{Problem, of_launch, of_store};
+use crate::problem::{Kind, Problem, of_launch, of_store};
 use crate::wire::{
     AgentView, CheckpointPage, CheckpointView, InterruptView, ModeName, RunPage, RunView, TreeNode,
     tree_of,
@@ -94,31 +94,54 @@ pub(crate) struct NewRunBody {
     options: Map<String, Value>,
 }
 
-/// Starts a run.
-#[utoipa::path(post, path = "/v1/runs", request_body = NewRunBody, extensions(("x-right" = json!("direct"))),
-    responses((status = 201, body = RunView)))]
+/// Starts a run. Sent again with its key, it is the same run.
+#[utoipa::path(post, path = "/v1/runs", request_body = NewRunBody,
+    params(("Idempotency-Key" = Option<String>, Header)), extensions(("x-right" = json!("direct"))),
+    responses((status = 201, body = RunView), (status = 200, body = RunView)))]
 pub(crate) async fn start(
     State(app): State<App>,
     Directs(caller): Directs,
+    RequestKey(key): RequestKey,
     StrictJson(body): StrictJson<NewRunBody>,
 ) -> Result<Response, Problem> {
+    let id = acting::run_id(&caller, key.as_deref());
     let order = LaunchOrder {
+        id,
         goal: body.goal,
         alias: body.thread_id,
         options: body.options,
         by: caller.actor,
     };
+    let known = app
+        .store()
+        .run(id)
+        .await
+        .map_err(|error| of_store(&error))?;
     let started = app.config.launcher.start(order).await;
-    let id = started.map_err(|error| of_launch(&error))?;
+    let id = started.map_err(|error| {
+        if error != (LaunchError::Taken { run: id }) {
+            return of_launch(&error);
+        }
+        Problem::new(
+            Kind::IdempotencyConflict,
+            "the key was used for another run",
+            "use a new `Idempotency-Key` for a new run",
+        )
+        .with("run_id", id.to_string())
+    })?;
     app.feed.nudge();
     let run = app.run(id).await?;
+    let status = match known {
+        None => StatusCode::CREATED,
+        // Whoever began it may have gone before it was under way.
+        Some(known) if known.state == RunState::Created => {
+            app.wake(&known);
+            StatusCode::OK
+        }
+        Some(_) => StatusCode::OK,
+    };
     let location = [(header::LOCATION, format!("/v1/runs/{id}"))];
-    Ok((
-        StatusCode::CREATED,
-        location,
-        Json(RunView::of(&run, app.now())),
-    )
-        .into_response())
+    Ok((status, location, Json(RunView::of(&run, app.now()))).into_response())
 }
 
 /// A run, by its id or its client's name for it, with its open interrupts.

@@ -11,10 +11,11 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::list::RequestKey;
 use crate::access::{IssueError, Operates, TokenOrder, issue_token, role_name};
 use crate::app::App;
 use crate::body::StrictJson;
-use crate::parameters::Segment;
+use crate::parameters::{Segment, wrong};
 use crate::problem::{Kind, Problem, of_store};
 
 /// The longest life of a token that ends, in seconds.
@@ -136,14 +137,22 @@ pub(crate) struct NewTokenView {
     token: TokenView,
 }
 
-/// Makes a token.
+/// Makes a token. A secret is shown once, so a request with an `Idempotency-Key` is refused: it could not be answered
+/// again.
 #[utoipa::path(post, path = "/v1/tokens", request_body = TokenBody, extensions(("x-right" = json!("operate"))),
     responses((status = 201, body = NewTokenView)))]
 pub(crate) async fn create(
     State(app): State<App>,
     Operates(caller): Operates,
+    RequestKey(key): RequestKey,
     StrictJson(body): StrictJson<TokenBody>,
 ) -> Result<Response, Problem> {
+    if key.is_some() {
+        return Err(wrong(
+            "Idempotency-Key",
+            "a secret is shown once: the same request makes another token",
+        ));
+    }
     let shape = |detail: String| Problem::new(Kind::Shape, detail, "correct the field");
     if !(1..=LONGEST_LIFE).contains(&body.lifetime_s.unwrap_or(1)) {
         let reason = format!("$.lifetime_s: 1 to {LONGEST_LIFE} are possible");

@@ -70,11 +70,11 @@ impl RunLauncher for Launches {
                 reason: "it is empty".to_owned(),
             });
         }
-        let id = RunId::generate();
+        let asked = order.asked().to_string();
         let new = NewRun {
-            id,
+            id: order.id,
             alias: order.alias,
-            content: serde_json::json!({"goal": order.goal}).to_string(),
+            content: serde_json::json!({"goal": order.goal, "asked": asked}).to_string(),
         };
         match self.store.create_run(new).await {
             Ok(run) => Ok(run.id),
@@ -95,16 +95,17 @@ impl RunLauncher for Launches {
         &self,
         checkpoint: CheckpointId,
         id: RunId,
-        _input: Option<String>,
+        input: Option<String>,
         _by: Actor,
     ) -> Result<RunId, LaunchError> {
         let new = NewRun {
             id,
             alias: None,
-            content: "{}".to_owned(),
+            content: serde_json::json!({"input": input}).to_string(),
         };
         match self.store.fork_run(checkpoint, new).await {
             Ok(run) => Ok(run.id),
+            Err(interrupts::store::RunError::Taken { run }) => Err(LaunchError::Taken { run }),
             Err(error) => Err(LaunchError::Refused {
                 reason: error.to_string(),
             }),

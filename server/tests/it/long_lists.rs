@@ -53,12 +53,7 @@ async fn each_of_many_open_questions_is_on_one_page_and_what_goes_first_is_on_th
     let mut asked = Vec::new();
     for number in 1..=107 {
         let admission = question(&run, &format!("question {number:03}"));
-        asked.push(
-            awaiting(&*house.store, admission)
-                .await
-                .id
-                .to_string(),
-        );
+        asked.push(awaiting(&*house.store, admission).await.id.to_string());
     }
     // It comes last, and goes first.
     let (_run, pause) = held_plan(&*house.store).await;

@@ -20,6 +20,7 @@ mod page_lists;
 mod page_refusals;
 mod plan_changes;
 mod plans;
+mod repeated;
 mod requests;
 mod rights;
 mod rules;

@@ -69,6 +69,8 @@ fn is_same(one: &StandingRule, other: &StandingRule) -> bool {
         && one.content == other.content
         && one.created_by == other.created_by
         && one.most_uses == other.most_uses
+        && one.expires_at.duration_since(one.created_at)
+            == other.expires_at.duration_since(other.created_at)
 }
 
 /// Keeps a new rule after all others; whether its id was free.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agents::plan_execute::{PlanChange, PlanEditError, StoredPlan, change_plan, open_escape};
 use agents::run::{RunOrder, RunStatus};
 use async_trait::async_trait;
+use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
 use interrupts::policy::Policy;
 use interrupts::store::{CheckpointId, NewRun, Run, RunError, Store};
@@ -17,7 +18,7 @@ use tools::ToolCounts;
 
 use super::delays::{Delay, Delays};
 use super::news::has_news;
-use super::order::{Defaults, is_launched};
+use super::order::{Defaults, is_asked, is_launched, launched};
 use super::predecessor::{Hindrance, hindrance, is_live};
 use super::work::Work;
 use crate::actor::actor;
@@ -377,6 +378,12 @@ fn refused(failure: &Failure) -> LaunchError {
     }
 }
 
+/// The digest of what a fork is asked for.
+fn forked(checkpoint: CheckpointId, input: Option<&str>) -> Digest {
+    let said = serde_json::json!([checkpoint.to_string(), input]);
+    Digest::of(said.to_string().as_bytes())
+}
+
 fn not_created(error: &RunError) -> LaunchError {
     if let RunError::Taken { run } = error {
         LaunchError::Taken { run: *run }
@@ -392,6 +399,18 @@ impl RunLauncher for Launcher {
     }
 
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
+        let known = self.0.store().run(order.id).await;
+        let known = known.map_err(|error| LaunchError::Unavailable {
+            detail: error.to_string(),
+        })?;
+        // Known by what was asked for: what this server would make of it may differ from what an earlier one has made.
+        if let Some(run) = known {
+            return if is_asked(&run.content, order.asked()) {
+                Ok(run.id)
+            } else {
+                Err(LaunchError::Taken { run: run.id })
+            };
+        }
         let (run_order, content) = self.0.defaults.order(&order)?;
         let work = self
             .0
@@ -401,12 +420,16 @@ impl RunLauncher for Launcher {
                 reason: failure.to_string(),
             })?;
         let new = NewRun {
-            id: RunId::generate(),
+            id: order.id,
             alias: order.alias,
             content,
         };
         let run = self.0.store().create_run(new).await;
         let run = run.map_err(|error| not_created(&error))?;
+        // The same request may have been faster.
+        if run.state != RunState::Created {
+            return Ok(run.id);
+        }
         let begun = self.begin(run.id, work, None).await;
         begun.map_err(|failure| refused(&failure))?;
         Ok(run.id)
@@ -448,7 +471,7 @@ impl RunLauncher for Launcher {
         let new = NewRun {
             id,
             alias: None,
-            content: super::order::launched(&from.content, &by),
+            content: launched(&from.content, &by, forked(checkpoint, input.as_deref())),
         };
         let forked = store.fork_run(checkpoint, new).await;
         let forked = forked.map_err(|error| not_created(&error))?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use agents::catalogue;
 use agents::run::{Allowance, Goal, RunLimits, RunOrder, ToolOrder, Workflow};
+use interrupts::Digest;
 use interrupts::life::Actor;
 use llm::Script;
 use routing_core::answer::read_strictly;
@@ -23,6 +24,9 @@ use crate::tooling;
 
 /// The field of a stored order that names who launched the run. Readers of older programs pass over it.
 const LAUNCHED_BY: &str = "launched_by";
+
+/// The field of a stored order that holds the digest of what was asked for.
+const ASKED: &str = "asked";
 
 /// The field of a stored order that holds the limits which it brought along.
 const OWN_LIMITS: &str = "own_limits";
@@ -217,7 +221,7 @@ fn stored(
     launch: &LaunchOrder,
     own: &OwnLimits,
 ) -> Result<String, serde_json::Error> {
-    let content = launched(&order.to_content()?, &launch.by);
+    let content = launched(&order.to_content()?, &launch.by, launch.asked());
     if *own == OwnLimits::default() {
         return Ok(content);
     }
@@ -226,12 +230,13 @@ fn stored(
     serde_json::to_string(&fields)
 }
 
-/// The content of a run, with who launched it.
-pub(super) fn launched(content: &str, by: &Actor) -> String {
+/// The content of a run, with who launched it and the digest of what he asked for.
+pub(super) fn launched(content: &str, by: &Actor, asked: Digest) -> String {
     match serde_json::from_str::<Map<String, Value>>(content) {
         Ok(mut fields) => {
             let by = by.name.as_str().to_owned();
             fields.insert(LAUNCHED_BY.to_owned(), Value::String(by));
+            fields.insert(ASKED.to_owned(), Value::String(asked.to_string()));
             Value::Object(fields).to_string()
         }
         // What is no order stays what it is: whoever reads it says so.
@@ -243,6 +248,12 @@ pub(super) fn launched(content: &str, by: &Actor) -> String {
 pub(super) fn is_launched(content: &str) -> bool {
     serde_json::from_str::<Value>(content)
         .is_ok_and(|fields| fields.get(LAUNCHED_BY).is_some_and(Value::is_string))
+}
+
+/// Whether the run that has this content was launched by such an order.
+pub(super) fn is_asked(content: &str, asked: Digest) -> bool {
+    serde_json::from_str::<Value>(content)
+        .is_ok_and(|fields| fields.get(ASKED).and_then(Value::as_str) == Some(&*asked.to_string()))
 }
 
 #[cfg(test)]
@@ -271,6 +282,7 @@ mod tests {
 
     fn launch(options: &Value) -> LaunchOrder {
         LaunchOrder {
+            id: routing_core::RunId::generate(),
             goal: "Describe the bakery".to_owned(),
             alias: None,
             options: options.as_object().unwrap().clone(),

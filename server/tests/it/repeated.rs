@@ -1,0 +1,204 @@
+//! A request that is sent again with its key has the answer that it had, and its key takes no other one.
+
+use interrupts::life::{RunState, State};
+use interrupts::store::{Page, Store};
+use reqwest::{Response, StatusCode};
+use serde_json::{Value, json};
+
+use crate::house::{House, problem};
+use crate::scene::{checkpoint, held_plan, open_question, running};
+
+async fn send(house: &House, path: &str, body: &Value, key: &str) -> Response {
+    let request = house.post("supervisor", path, body);
+    let request = request.header("Idempotency-Key", key);
+    request.send().await.unwrap()
+}
+
+/// What the same request is answered, after a look at its status.
+async fn answer(response: Response, status: StatusCode) -> Value {
+    let found = response.status();
+    let body: Value = response.json().await.unwrap();
+    assert_eq!(found, status, "{body}");
+    body
+}
+
+async fn conflict(response: Response) -> Value {
+    let refused = problem(response, StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(refused["code"], "idempotency-conflict", "{refused}");
+    refused
+}
+
+async fn runs(store: &dyn Store) -> usize {
+    let page = Page {
+        after: 0,
+        limit: 100,
+    };
+    store.runs(&[], page).await.unwrap().len()
+}
+
+#[tokio::test]
+async fn a_run_is_started_once_however_often_it_is_asked_for_with_one_key() {
+    let house = House::open().await;
+    let body = json!({"goal": "ship it", "options": {"seed": 7, "model": "rehearsal"}});
+    let first = send(&house, "/v1/runs", &body, "once-1").await;
+    let first = answer(first, StatusCode::CREATED).await;
+    // In whatever order its client names the options.
+    let again = json!({"options": {"model": "rehearsal", "seed": 7}, "goal": "ship it"});
+    let again = send(&house, "/v1/runs", &again, "once-1").await;
+    let location = again.headers()["location"].to_str().unwrap().to_owned();
+    let again = answer(again, StatusCode::OK).await;
+    assert_eq!(again["run_id"], first["run_id"]);
+    assert_eq!(
+        location,
+        format!("/v1/runs/{}", first["run_id"].as_str().unwrap())
+    );
+    for other in [
+        json!({"goal": "ship it"}),
+        json!({"goal": "ship it", "options": body["options"], "thread_id": "t"}),
+        json!({"goal": "sink it", "options": body["options"]}),
+    ] {
+        let refused = conflict(send(&house, "/v1/runs", &other, "once-1").await).await;
+        assert_eq!(refused["run_id"], first["run_id"], "{other}");
+    }
+    assert_eq!(runs(&*house.store).await, 1);
+    // Another key, another caller and no key are other requests.
+    answer(
+        send(&house, "/v1/runs", &body, "once-2").await,
+        StatusCode::CREATED,
+    )
+    .await;
+    for role in ["admin", "supervisor"] {
+        let mut request = house.post(role, "/v1/runs", &body);
+        if role == "admin" {
+            request = request.header("Idempotency-Key", "once-1");
+        }
+        answer(request.send().await.unwrap(), StatusCode::CREATED).await;
+    }
+    assert_eq!(runs(&*house.store).await, 4);
+}
+
+#[tokio::test]
+async fn a_decision_that_shall_be_remembered_is_another_one_than_one_that_shall_not() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let plain = json!({"decision": "approve"});
+    let remembered = |uses: u32, seconds: u32, scope: &str| json!({"decision": "approve", "remember": {"scope": scope, "ttl_s": seconds, "max_uses": uses}});
+    let first = remembered(2, 60, "run");
+    for (made, others) in [
+        (plain.clone(), vec![first.clone()]),
+        (
+            first,
+            vec![
+                plain,
+                remembered(3, 60, "run"),
+                remembered(2, 61, "run"),
+                remembered(2, 60, "agent"),
+            ],
+        ),
+    ] {
+        let asked = open_question(&*house.store, &run).await;
+        let path = format!("/v1/interrupts/{}/decisions", asked.id);
+        let decide = async |body: &Value| {
+            let request = house.post("reviewer", &path, body);
+            let request = request.header("If-Match", format!("\"{}\"", asked.version));
+            request.header("Idempotency-Key", "d").send().await.unwrap()
+        };
+        let first = answer(decide(&made).await, StatusCode::CREATED).await;
+        for other in others {
+            conflict(decide(&other).await).await;
+        }
+        assert_eq!(answer(decide(&made).await, StatusCode::OK).await, first);
+    }
+    let rules = house.read("/v1/rules").await;
+    assert_eq!(rules["rules"].as_array().unwrap().len(), 1, "{rules}");
+}
+
+#[tokio::test]
+async fn a_rule_with_another_end_is_another_rule() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let shown = house.read(&format!("/v1/interrupts/{}", asked.id)).await;
+    let body = |seconds: u32| {
+        json!({
+            "interrupt_id": asked.id, "shown_digest": shown["shown_digest"], "decision": "approve",
+            "scope": "run", "ttl_s": seconds, "max_uses": 1,
+        })
+    };
+    let first = send(&house, "/v1/rules", &body(60), "r").await;
+    let first = answer(first, StatusCode::CREATED).await;
+    let again = send(&house, "/v1/rules", &body(60), "r").await;
+    assert_eq!(answer(again, StatusCode::CREATED).await, first);
+    conflict(send(&house, "/v1/rules", &body(61), "r").await).await;
+}
+
+#[tokio::test]
+async fn a_stop_is_asked_for_once_whatever_became_of_its_run() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let path = format!("/v1/runs/{}/cancel", run.id);
+    let body = json!({"reason": "enough"});
+    let first = answer(send(&house, &path, &body, "s").await, StatusCode::ACCEPTED).await;
+    // While it is under way, too, the key takes no other request.
+    conflict(send(&house, &path, &json!({"reason": "more"}), "s").await).await;
+    let again = answer(send(&house, &path, &body, "s").await, StatusCode::OK).await;
+    assert_eq!(again["id"], first["id"]);
+    for state in [RunState::Stopping, RunState::Cancelled] {
+        let changed = house.store.change_run(run.id, run.epoch, state, None).await;
+        changed.unwrap();
+    }
+    let again = answer(send(&house, &path, &body, "s").await, StatusCode::OK).await;
+    assert_eq!(again["id"], first["id"]);
+}
+
+#[tokio::test]
+async fn a_run_goes_on_once_and_from_one_checkpoint_with_one_key() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let (first, second) = (
+        checkpoint(&*house.store, &run).await,
+        checkpoint(&*house.store, &run).await,
+    );
+    let path = format!("/v1/runs/{}/resume", run.id);
+    let body = json!({"checkpoint": first, "input": "to the left"});
+    let forked = answer(send(&house, &path, &body, "f").await, StatusCode::ACCEPTED).await;
+    let again = answer(send(&house, &path, &body, "f").await, StatusCode::ACCEPTED).await;
+    assert_eq!(again, forked);
+    for other in [
+        json!({"checkpoint": second, "input": "to the left"}),
+        json!({"checkpoint": first, "input": "to the right"}),
+        json!({"checkpoint": first}),
+        json!({}),
+    ] {
+        conflict(send(&house, &path, &other, "f").await).await;
+    }
+    assert_eq!(runs(&*house.store).await, 2);
+
+    let (run, pause) = held_plan(&*house.store).await;
+    let path = format!("/v1/runs/{}/resume", run.id);
+    let body = json!({"input": "bake it longer"});
+    answer(send(&house, &path, &body, "p").await, StatusCode::ACCEPTED).await;
+    answer(send(&house, &path, &body, "p").await, StatusCode::ACCEPTED).await;
+    for other in [
+        json!({}),
+        json!({"input": "bake it less"}),
+        json!({"checkpoint": 1}),
+    ] {
+        conflict(send(&house, &path, &other, "p").await).await;
+    }
+    let lifted = house.store.interrupt(pause.id).await.unwrap().unwrap();
+    assert_eq!(lifted.state, State::Resolved);
+    assert_eq!(runs(&*house.store).await, 3);
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_be_answered_again_takes_no_key() {
+    let house = House::open().await;
+    let body = json!({"name": "kim", "role": "viewer"});
+    let request = house.post("admin", "/v1/tokens", &body);
+    let request = request.header("Idempotency-Key", "t").send().await.unwrap();
+    let refused = problem(request, StatusCode::BAD_REQUEST).await;
+    assert_eq!(refused["parameter"], "Idempotency-Key", "{refused}");
+    let tokens = house.store.tokens().await.unwrap();
+    assert!(tokens.iter().all(|token| token.name.as_str() != "kim"));
+}
