@@ -33,4 +33,4 @@ pub use launcher::{
     LaunchError, LaunchOrder, NoLauncher, PlanOrder, PlanOrderError, PlanWish, RunLauncher,
 };
 pub use routes::openapi;
-pub use serve::{Drained, ServeError, serve};
+pub use serve::{Drained, ServeError, check_reach, serve};

@@ -61,7 +61,7 @@ pub async fn serve(
     config: ServerConfig,
     stop: CancellationToken,
 ) -> Result<Drained, ServeError> {
-    check_remote(&listener, &config).await?;
+    check_reach(&listener, &config).await?;
     let drain_time = config.drain_time;
     let app = app_of(config, &stop).await?;
     let connections = Connections::new(
@@ -111,7 +111,18 @@ async fn app_of(config: ServerConfig, stop: &CancellationToken) -> Result<App, S
     }))
 }
 
-async fn check_remote(listener: &TcpListener, config: &ServerConfig) -> Result<(), ServeError> {
+/// Whether a server may be reached by whoever can reach its socket. [`serve`] looks by itself; whoever does something
+/// before that, such as to print the address, looks first.
+///
+/// # Errors
+///
+/// [`ServeError::Remote`] where other machines can reach it and that was not allowed; [`ServeError::NoTokens`] where
+/// it was, and nobody has a token that lasts.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn check_reach(listener: &TcpListener, config: &ServerConfig) -> Result<(), ServeError> {
     let address = listener.local_addr().map_err(ServeError::Socket)?;
     if address.ip().is_loopback() {
         return Ok(());

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interrupts::signals::OsSignals;
-use server::{Drained, Remote, ServeError, ServerConfig, serve as serve_http};
+use server::{Drained, Remote, ServeError, ServerConfig, check_reach, serve as serve_http};
 use store::bell_at;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -52,10 +52,17 @@ async fn until_stopped(
 ) -> anyhow::Result<Exit> {
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
+    if !arguments.allow_remote && !arguments.listen.ip().is_loopback() {
+        let address = arguments.listen;
+        return Err(not_served(&ServeError::Remote { address }).into());
+    }
     let listener = listen(arguments.listen).await?;
     let address = listener.local_addr()?;
     let storage = Storage::create(store).await?;
     let config = config(arguments, &storage)?;
+    // Before anything is printed, and before a run of an earlier server is taken up.
+    let reach = check_reach(&listener, &config).await;
+    reach.map_err(|error| not_served(&error))?;
     let drain = config.drain_time;
     let kept = Arc::clone(&storage.store);
     let policy = defaults.limits.policy();

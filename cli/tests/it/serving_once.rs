@@ -1,10 +1,10 @@
-//! What a server does once: it starts a run for a key, over restarts, too.
+//! What a server does once: it starts a run for a key, over restarts, too; and one that may not serve does nothing.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::program::interrupt;
-use crate::serving::Installation;
+use crate::program::{Ended, end, interrupt, irq, workspace};
+use crate::serving::{Installation, open};
 
 #[tokio::test]
 async fn a_run_is_started_once_for_a_key_whatever_the_next_server_starts_with() {
@@ -59,4 +59,57 @@ async fn a_run_is_started_once_for_a_key_whatever_the_next_server_starts_with() 
     let (status, refused) = fork("to the right").await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{refused}");
     server.kill();
+}
+
+fn refused(installation: &Installation, arguments: &[&str], hint: &str) -> Ended {
+    let folder = workspace();
+    let mut command = irq();
+    command.args(["serve", "--listen", "0.0.0.0:0"]);
+    command
+        .arg("--workspace")
+        .arg(folder.path())
+        .args(arguments);
+    let ended = end(command.env("IRQ_STORE", installation.store())).exits_with(2);
+    assert_eq!(ended.output, "", "{ended:?}");
+    let ended = ended.says(hint);
+    assert!(!format!("{ended:?}").contains("Serving on"), "{ended:?}");
+    ended
+}
+
+#[tokio::test]
+async fn a_server_that_may_not_be_reached_says_no_address_and_takes_up_no_run() {
+    let installation = Installation::new();
+    let server = installation.serve();
+    let run = installation.start_asking().await;
+    let question = installation.questions(1).await.remove(0);
+    server.kill();
+    let payload = r#"{"selectedChoices":["left"]}"#;
+    let mut answer = irq();
+    answer.args([
+        "review",
+        &question,
+        "--decision",
+        "respond",
+        "--payload",
+        payload,
+    ]);
+    end(answer.env("IRQ_STORE", installation.store())).exits_with(0);
+    let kept = async || {
+        let store = open(&installation.store()).await;
+        store.run(run.parse().unwrap()).await.unwrap().unwrap()
+    };
+    let before = kept().await;
+    refused(&installation, &[], "--allow-remote");
+    assert_eq!(kept().await, before);
+    // Allowed, it needs somebody who can come in.
+    let mut list = irq();
+    list.args(["token", "list", "--json"]);
+    let tokens = end(list.env("IRQ_STORE", installation.store())).exits_with(0);
+    for token in crate::program::lines(&tokens.output) {
+        let mut revoke = irq();
+        revoke.args(["token", "revoke", token["id"].as_str().unwrap()]);
+        end(revoke.env("IRQ_STORE", installation.store())).exits_with(0);
+    }
+    refused(&installation, &["--allow-remote"], "irq token create");
+    assert_eq!(kept().await, before);
 }

@@ -5,7 +5,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::CookieJar;
-use interrupts::store::Tokens;
+use interrupts::store::{TokenRow, Tokens};
 use maud::html;
 
 use super::layout::{Place, banner, page, refused};
@@ -15,7 +15,7 @@ use crate::access::{
 };
 use crate::app::App;
 use crate::body::FormFields;
-use crate::problem::{Problem, of_store};
+use crate::problem::{Kind, Problem, of_store};
 
 /// The parameter of the address that holds the launch token.
 const LAUNCH: &str = "launch";
@@ -34,9 +34,8 @@ impl FromRequestParts<App> for Visitor {
         if let Some(secret) = launch {
             let peer = parts.extensions.get::<Peer>().copied();
             // The address with the secret is left at once, whether it was good or not.
-            return Err(match let_in(app, &secret, peer).await {
-                Ok(Some(response)) => response,
-                Ok(None) => entrance(None),
+            return Err(match by_address(app, &secret, peer).await {
+                Ok(response) => response,
                 Err(problem) => refused(&problem, None),
             });
         }
@@ -79,22 +78,48 @@ pub(super) async fn begin(
         return entrance(None);
     }
     let secret = fields.first("token").unwrap_or_default();
-    match let_in(&app, secret, peer.map(|peer| peer.0)).await {
+    let token = match used(&app, secret).await {
+        Ok(token) => token,
+        Err(problem) => return refused(&problem, None),
+    };
+    match let_in(&app, token, peer.map(|peer| peer.0)).await {
         Ok(Some(response)) => response,
         Ok(None) => entrance(Some(&Caller::nobody())),
         Err(problem) => refused(&problem, None),
     }
 }
 
-/// Trades a secret for a session.
-async fn let_in(app: &App, secret: &str, peer: Option<Peer>) -> Result<Option<Response>, Problem> {
-    let row = match digest_of_presented(secret) {
-        Some(digest) => Tokens::use_token(app.store(), digest)
-            .await
-            .map_err(|error| of_store(&error))?,
-        None => None,
+/// Trades the secret of an address for a session. Addresses are kept, shared and logged: only what is void after its
+/// first use may stand in one.
+async fn by_address(app: &App, secret: &str, peer: Option<Peer>) -> Result<Response, Problem> {
+    let token = used(app, secret).await?;
+    if token.as_ref().is_some_and(|token| !token.once) {
+        return Ok(entrance(Some(&Problem::new(
+            Kind::Unauthenticated,
+            "the address holds a token that lasts; an address lets in only by a token for one use",
+            "type the token in below; where the address was passed on or kept, make the token void: `irq token revoke`",
+        ))));
+    }
+    let let_in = let_in(app, token, peer).await?;
+    Ok(let_in.unwrap_or_else(|| entrance(None)))
+}
+
+/// The token of a secret, where it holds. One that can be used once is void afterwards.
+async fn used(app: &App, secret: &str) -> Result<Option<TokenRow>, Problem> {
+    let Some(digest) = digest_of_presented(secret) else {
+        return Ok(None);
     };
-    let Some(caller) = row.and_then(|row| Caller::of(row, Credential::Session)) else {
+    let token = Tokens::use_token(app.store(), digest).await;
+    token.map_err(|error| of_store(&error))
+}
+
+/// Trades a token for a session.
+async fn let_in(
+    app: &App,
+    token: Option<TokenRow>,
+    peer: Option<Peer>,
+) -> Result<Option<Response>, Problem> {
+    let Some(caller) = token.and_then(|token| Caller::of(token, Credential::Session)) else {
         if let Some(Peer(peer)) = peer {
             app.pace.failure(peer)?;
         }

@@ -6,6 +6,7 @@ mod agents_page;
 mod attacks;
 mod busy;
 mod cloud_events;
+mod coming_in;
 mod crowds;
 mod decisions;
 mod docs_page;
