@@ -47,10 +47,29 @@
     }
   };
   // What is chosen in the list stays chosen when the list is read again; what has changed since is another version.
-  // What is opened stays open.
+  // What is opened stays open, and what is written or selected stays so, with the cursor where it was. While somebody
+  // selects, the part is read again afterwards: the list of a selection would close.
   let chosen = [];
   let opened = [];
-  document.addEventListener("htmx:beforeSwap", () => {
+  let written = [];
+  const late = new Set();
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const active = document.activeElement;
+    if (active.tagName === "SELECT" && event.target.contains(active)) {
+      event.detail.shouldSwap = false;
+      if (late.has(event.target)) return;
+      late.add(event.target);
+      active.addEventListener("blur", () => {
+        late.delete(event.target);
+        event.target.dispatchEvent(new Event("late"));
+      }, { once: true });
+      return;
+    }
+    const fields = event.target.querySelectorAll("input[id]:not([type=hidden], [type=checkbox]), textarea[id], select[id]");
+    written = [...fields].map((field) => ({
+      id: field.id, value: field.value, checked: field.checked, active: field === active,
+      at: field === active ? [field.selectionStart, field.selectionEnd] : [null, null],
+    }));
     chosen = [...document.querySelectorAll("#list [name=chosen]:checked")].map((box) => box.value);
     opened = [...document.querySelectorAll("details[id][open]")].map((part) => part.id);
   });
@@ -59,6 +78,15 @@
       if (chosen.includes(box.value)) box.checked = true;
     }
     for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
+    for (const { id, value, checked, active, at } of written) {
+      const field = document.getElementById(id);
+      if (!field || !("value" in field)) continue;
+      if (field.type === "radio") field.checked = checked;
+      else if (field.tagName !== "SELECT" || [...field.options].some((option) => option.value === value)) field.value = value;
+      // What was in a part that was closed when it came could not take the focus.
+      if (active) field.focus({ preventScroll: true });
+      if (at[0] !== null && field.setSelectionRange) field.setSelectionRange(...at);
+    }
   });
   document.addEventListener("htmx:afterSwap", count);
   count();

@@ -20,33 +20,47 @@ mod visitor;
 mod words;
 
 use axum::Router;
-use axum::routing::{get, post};
+use axum::response::Redirect;
+use axum::routing::get;
 
 use crate::app::App;
 
 pub(crate) use refusal::tell_people;
+
+/// A form that was refused stands at the address that it was sent to. Whoever opens that again is where it was.
+async fn to_inbox() -> Redirect {
+    Redirect::to("/")
+}
+
+async fn to_settings() -> Redirect {
+    Redirect::to("/settings")
+}
 
 /// The addresses of the page. They are for people, and stand in no description.
 pub(crate) fn router() -> Router<App> {
     Router::new()
         .route("/", get(inbox::show))
         .route("/inbox", get(inbox::list))
-        .route("/inbox/decide", post(inbox::decide))
+        .route("/inbox/decide", get(to_inbox).post(inbox::decide))
         .route(
             "/review/{interrupt_id}",
             get(review::show).post(review::decide),
         )
-        .route("/review/{interrupt_id}/claim", post(review::claim))
+        .route(
+            "/review/{interrupt_id}/claim",
+            get(review::look).post(review::claim),
+        )
         .route("/runs", get(run::list))
         .route("/runs/{run_id}", get(run::show))
         .route("/runs/{run_id}/live", get(run::live))
         .route("/runs/{run_id}/timeline", get(run::timeline))
-        .route("/runs/{run_id}/stop", post(run::stop))
-        .route("/runs/{run_id}/resume", post(run::resume))
-        .route("/runs/{run_id}/message", post(run::message))
+        .route("/runs/{run_id}/controls", get(run::controls))
+        .route("/runs/{run_id}/stop", get(run::look).post(run::stop))
+        .route("/runs/{run_id}/resume", get(run::look).post(run::resume))
+        .route("/runs/{run_id}/message", get(run::look).post(run::message))
         .route(
             "/runs/{run_id}/messages/{message}/withdraw",
-            post(run::withdraw_message),
+            get(run::look_from_message).post(run::withdraw_message),
         )
         .route("/agents", get(agents::show))
         .route("/agents/list", get(agents::list))
@@ -54,8 +68,11 @@ pub(crate) fn router() -> Router<App> {
         .route("/history", get(history::show))
         .route("/history/export", get(history::export))
         .route("/settings", get(settings::show))
-        .route("/rules/{rule_id}/revoke", post(rules::revoke))
-        .route("/session", post(visitor::begin))
-        .route("/session/end", post(visitor::end))
+        .route(
+            "/rules/{rule_id}/revoke",
+            get(to_settings).post(rules::revoke),
+        )
+        .route("/session", get(to_inbox).post(visitor::begin))
+        .route("/session/end", get(to_inbox).post(visitor::end))
         .route("/assets/{name}", get(assets::send))
 }

@@ -49,6 +49,8 @@ SCRIPT = {
 # Nothing has to be confirmed, so several of these can be decided together.
 PLAIN = json.loads(json.dumps(SCRIPT))
 PLAIN["steps"][0]["interrupt"] |= {"reason": "may I?", "confirmationItems": []}
+TWICE = json.loads(json.dumps(SCRIPT))
+TWICE["steps"].append(json.loads(json.dumps(SCRIPT["steps"][0])) | {"turn": 2})
 failed = []
 
 
@@ -282,6 +284,48 @@ def without_scripts(installation, browser, state):
     context.close()
 
 
+def run_page(installation, context):
+    """What one can do with a run follows it, and nothing that is open or written is lost by that."""
+    run = installation.ask(TWICE)
+    first = settled_question(installation, run)
+    page = context.new_page()
+    page.goto(f"{installation.base}/runs/{run}")
+    page.locator("#stopping summary").click()
+    page.locator("#reason").fill("let me look")
+    page.locator("#immediate").check()
+    page.locator("#sending summary").click()
+    page.locator("#text").fill("a long thought")
+    page.locator("#text").evaluate("field => { field.focus(); field.setSelectionRange(2, 6); }")
+    page.locator("#stopping").evaluate("part => { part.dataset.seen = 'before'; }")
+    installation.decide(first, {"decision": "respond", "payload": {"selectedChoices": ["left"]}})
+    again = settled(page, lambda: page.locator("#stopping:not([data-seen])").count())
+    claim("what one can do with a run is read again when it goes on", bool(again))
+    second = settled(page, lambda: [it["id"] for it in installation.call(f"/v1/interrupts?run_id={run}&status=open")["interrupts"] if it["id"] != first])
+    claim("and the run asks again", bool(second))
+    settled(page, lambda: page.locator("#live [data-state=waiting]").count())
+    agents = installation.call(f"/v1/agents?run_id={run}")["agents"]
+    live = [it for it in agents if it["status"] not in ("completed", "failed", "cancelled", "pruned")]
+    whole = page.locator("#stopping option").first
+    counted = settled(page, lambda: whole.inner_text().startswith(f"The whole run: {len(live)} agent"))
+    claim("the stop menu counts the agents that there are now", bool(counted), whole.inner_text())
+    state = page.evaluate(
+        """() => ({
+            open: [...document.querySelectorAll("#controls details[open]")].map(part => part.id),
+            reason: document.getElementById("reason").value,
+            immediate: document.getElementById("immediate").checked,
+            text: document.getElementById("text").value,
+            at: [document.activeElement.id, document.activeElement.selectionStart, document.activeElement.selectionEnd],
+        })"""
+    )
+    kept = {"open": ["stopping", "sending"], "reason": "let me look", "immediate": True, "text": "a long thought", "at": ["text", 2, 6]}
+    claim("what is open, chosen and written stays, with the cursor where it was", state == kept, str(state))
+    page.locator("#stopping button[value=PAUSE]").click()
+    page.wait_for_load_state()
+    goes_on = settled(page, lambda: page.locator("#resume").count() and page.locator("[data-testid=checkpoint]").count(), 30_000)
+    claim("a run that is paused from its page can be gone on with, without a reload", bool(goes_on))
+    page.close()
+
+
 def to_the_answer(installation, page):
     opened = settled_question(installation, installation.ask())
     page.goto(f"{installation.base}/review/{opened}?focus=decision")
@@ -400,6 +444,7 @@ def main():
             agents(installation, page)
             between(installation, page)
             together(installation, page)
+            run_page(installation, context)
             without_scripts(installation, browser, state)
             to_the_answer(installation, page)
             offline(installation, page, context)

@@ -1,6 +1,7 @@
 //! The review: what is asked, everything that one needs to answer it, and the answer.
 
 mod answering;
+mod claiming;
 
 use agents::plan_execute::{PlanPreview, StoredPlan};
 use agents::run::Suggestion;
@@ -22,13 +23,15 @@ use crate::body::FormFields;
 use crate::metrics::Way;
 use crate::parameters::{Segment, wrong};
 use crate::problem::{Problem, not_decided};
-use crate::routes::{claim_or_release, waiting};
+use crate::routes::waiting;
 use crate::visible::visible;
 use crate::wire::{
     DecisionView, Question, kind_of, label, request_schema, target_of, verdict_name,
 };
 
 use answering::{allows, answer_form};
+use claiming::claiming;
+pub(super) use claiming::{claim, look};
 
 /// What precedes the names of the confirmations in the form.
 const CONFIRM: &str = "confirm.";
@@ -313,25 +316,6 @@ fn facts(interrupt: &Interrupt, now: jiff::Timestamp) -> Markup {
     }
 }
 
-/// The button that tells others that one looks at it, or that one does no longer.
-fn claiming(interrupt: &Interrupt, caller: &Caller, now: jiff::Timestamp) -> Markup {
-    let review = interrupt.review.as_ref();
-    let claim = review.and_then(|review| review.claim_at(now));
-    let is_own = claim.is_some_and(|claim| claim.by == caller.actor.name);
-    html! {
-        @if review.is_some() && (claim.is_none() || is_own) {
-            form method="post" action=(format!("/review/{}/claim", interrupt.id)) {
-                input type="hidden" name="version" value=(interrupt.version);
-                @if is_own { button.quiet type="submit" name="claim" value="no" { "Give it back" } }
-                @else {
-                    button.quiet type="submit" name="claim" value="yes" aria-describedby="claim-hint" { "Claim it" }
-                    " " span.hint id="claim-hint" { "others see that you look at it, and cannot decide it for a few minutes" }
-                }
-            }
-        }
-    }
-}
-
 /// What else waits: of the same run first.
 fn beside(shown: &Shown) -> Markup {
     html! {
@@ -341,26 +325,6 @@ fn beside(shown: &Shown) -> Markup {
             }
         }
         @if let Some(next) = &shown.next { p { a id="next" href=(next) { "Next open question" } } }
-    }
-}
-
-/// Claims it, or gives it back.
-pub(super) async fn claim(
-    State(app): State<App>,
-    Visitor(caller): Visitor,
-    Segment(id): Segment,
-    fields: FormFields,
-) -> Response {
-    let interrupt = match interrupt_named(&app, &id).await {
-        Ok(interrupt) => interrupt,
-        Err(problem) => return refused(&problem, Some(&caller)),
-    };
-    let version = fields.first("version").and_then(|text| text.parse().ok());
-    let takes = fields.first("claim") != Some("no");
-    let back = format!("/review/{}", interrupt.id);
-    match claim_or_release(&app, &caller, interrupt, version, takes).await {
-        Ok(()) => Redirect::to(&back).into_response(),
-        Err(problem) => refused(&problem, Some(&caller)),
     }
 }
 

@@ -7,7 +7,7 @@ mod timeline;
 use agents::plan_execute::{StoredPlan, is_plan};
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
-use interrupts::life::Interrupt;
+use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{Checkpoint, Page, PageBack, Run};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -23,8 +23,9 @@ use crate::routes::{InboxQuery, agents_in, find_interrupts};
 use crate::visible::visible;
 use crate::wire::{AgentView, RunView, TreeNode, kind_of, label, tree_of};
 
-pub(in crate::page) use controls::{message, resume, stop};
-pub(in crate::page) use messages::withdraw as withdraw_message;
+use controls::Tried;
+pub(in crate::page) use controls::{look, message, resume, stop};
+pub(in crate::page) use messages::{look as look_from_message, withdraw as withdraw_message};
 
 /// How many runs a page shows.
 const SHOWN: u32 = 100;
@@ -93,8 +94,8 @@ pub(super) async fn show(
     shown(&app, &caller, &run, None).await
 }
 
-async fn shown(app: &App, caller: &Caller, run: &str, problem: Option<&Problem>) -> Response {
-    match whole(app, caller, run, problem).await {
+async fn shown(app: &App, caller: &Caller, run: &str, tried: Option<Tried<'_>>) -> Response {
+    match whole(app, caller, run, tried).await {
         Ok(response) => response,
         Err(problem) => refused(&problem, Some(caller)),
     }
@@ -104,26 +105,26 @@ async fn whole(
     app: &App,
     caller: &Caller,
     run: &str,
-    problem: Option<&Problem>,
+    tried: Option<Tried<'_>>,
 ) -> Result<Response, Problem> {
     let run = app.run_named(run).await?;
     let agents = agents_in(app, &run).await?;
-    let checkpoints = checkpoints(app, &run).await?;
-    let now = app.now();
-    let view = RunView::of(&run, now);
+    let view = RunView::of(&run, app.now());
     let title = view.goal.clone().unwrap_or_else(|| view.thread_id.clone());
     let may = Right::Direct.is_of(caller.actor.role);
-    let controls = (may && !run.state.is_final()).then(|| controls::controls(&run, &agents));
+    let problem = tried.map(|tried| tried.problem);
     let body = html! {
         p.crumbs { a href="/runs" { "Runs" } " / " (run.id) }
         h1 { (visible(&title)) }
         @if let Some(problem) = problem { (banner(problem)) }
         div hx-ext="sse" sse-connect=(format!("/v1/events?run_id={}&named=1", run.id)) {
             div id="live" aria-live="polite" hx-get=(format!("/runs/{}/live", run.id)) hx-trigger=(OF_AGENTS) {
-                (parts(app, &run, agents, may).await?)
+                (parts(app, &run, agents.clone(), may).await?)
             }
-            @if let Some(controls) = controls { (controls) }
-            (controls::saved(&run, &checkpoints, may && !view.executing, may, now))
+            // Not read aloud: whoever is in the middle of it is not interrupted.
+            div id="controls" hx-get=(format!("/runs/{}/controls", run.id)) hx-trigger=(format!("late, {OF_AGENTS}")) {
+                (steering(app, &run, &agents, may, tried).await?)
+            }
             section aria-labelledby="events" { h2 id="events" { "What happened" }
                 p.hint { "The last thing first." }
                 div id="timeline" hx-get=(format!("/runs/{}/timeline", run.id))
@@ -138,6 +139,54 @@ async fn whole(
         Some(problem) => super::layout::again(problem, page),
         None => page.into_response(),
     })
+}
+
+/// What one can do with a run as it stands.
+async fn steering(
+    app: &App,
+    run: &Run,
+    agents: &[AgentView],
+    may: bool,
+    tried: Option<Tried<'_>>,
+) -> Result<Markup, Problem> {
+    let checkpoints = checkpoints(app, run).await?;
+    let now = app.now();
+    let may_resume = may && !RunView::of(run, now).executing;
+    Ok(html! {
+        @if may && !run.state.is_final() { (controls::controls(run, agents, tried)) }
+        (controls::saved(run, &checkpoints, (may_resume, may), tried, now))
+        (soon_again(app, run, "controls"))
+    })
+}
+
+/// That a process lets a run go is told by no event: where it will soon, the part is read again by itself.
+fn soon_again(app: &App, run: &Run, part: &str) -> Markup {
+    let seconds = match run.state {
+        RunState::Paused | RunState::Completed | RunState::Failed | RunState::Cancelled => 2,
+        RunState::Waiting => 10,
+        RunState::Created | RunState::Running | RunState::Stopping => 0,
+    };
+    let stays = seconds == 0 || !RunView::of(run, app.now()).executing;
+    html! {
+        @if !stays {
+            div hx-get=(format!("/runs/{}/{part}", run.id)) hx-target=(format!("#{part}")) hx-trigger=(format!("load delay:{seconds}s")) {}
+        }
+    }
+}
+
+/// What one can do with it, alone.
+pub(super) async fn controls(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segment(run): Segment,
+) -> Response {
+    let steering = async {
+        let run = app.run_named(&run).await?;
+        let agents = agents_in(&app, &run).await?;
+        let may = Right::Direct.is_of(caller.actor.role);
+        steering(&app, &run, &agents, may, None).await
+    };
+    part(steering.await, &caller)
 }
 
 /// What changes while one looks at it.
@@ -206,6 +255,7 @@ async fn parts(app: &App, run: &Run, agents: Vec<AgentView>, may: bool) -> Resul
             (branch(&tree, &open))
         }
         (messages::waiting(app, run, may).await?)
+        (soon_again(app, run, "live"))
     })
 }
 

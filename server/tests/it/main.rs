@@ -26,6 +26,7 @@ mod requests;
 mod rights;
 mod rules;
 mod rules_told;
+mod run_page;
 mod runs;
 mod scene;
 mod socket;

@@ -64,6 +64,13 @@ impl<'house> Browser<'house> {
         (response.status(), response.text().await.unwrap())
     }
 
+    /// The response to going to a page, wherever that leads.
+    pub(crate) async fn look(&self, path: &str) -> Response {
+        let request = self.client.get(self.house.url(path));
+        let request = request.header("Accept", PAGES);
+        request.header("Cookie", &self.cookie).send().await.unwrap()
+    }
+
     pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Response {
         self.client
             .post(self.house.url(path))

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use interrupts::life::Scope;
 use interrupts::store::{Checkpoint, NewMessage, Run};
 use maud::{Markup, html};
-use routing_core::{InterruptType, NodeId, StopMode};
+use routing_core::{InterruptType, NodeId, RunId, StopMode};
 
 use super::shown;
 use crate::access::{Caller, Right};
@@ -13,7 +13,7 @@ use crate::acting::{self, ResumeOrder, StopOrder, message_key, stop as ask_to_st
 use crate::address::{Found, first_of, in_run};
 use crate::app::App;
 use crate::body::FormFields;
-use crate::page::layout::time;
+use crate::page::layout::{refused, time};
 use crate::page::visitor::Visitor;
 use crate::parameters::{Segment, wrong};
 use crate::problem::Problem;
@@ -21,25 +21,65 @@ use crate::routes::unsent;
 use crate::visible::visible;
 use crate::wire::{AgentView, label};
 
-/// What stops and steers a run that has not ended.
-pub(super) fn controls(run: &Run, agents: &[AgentView]) -> Markup {
+/// A form of the page of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Stop,
+    Resume,
+    Message,
+    /// One in which nothing is written.
+    Button,
+}
+
+/// A form that was refused: it is shown again as it was filled in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tried<'form> {
+    pub(super) form: Form,
+    pub(super) fields: &'form FormFields,
+    pub(super) problem: &'form Problem,
+}
+
+/// What was filled in, where it was this form that was refused.
+fn filled<'form>(tried: Option<Tried<'form>>, form: Form) -> Option<&'form FormFields> {
+    tried
+        .filter(|tried| tried.form == form)
+        .map(|tried| tried.fields)
+}
+
+fn text<'form>(filled: Option<&'form FormFields>, name: &str) -> &'form str {
+    filled
+        .and_then(|fields| fields.first(name))
+        .unwrap_or_default()
+}
+
+/// What stops and steers a run that has not ended. Its parts have ids, so that what is open and written in it stays
+/// when it is read again.
+pub(super) fn controls(run: &Run, agents: &[AgentView], tried: Option<Tried<'_>>) -> Markup {
     let live: Vec<&AgentView> = agents.iter().filter(|agent| is_live(agent)).collect();
     html! {
-        details.panel { summary { "Stop or pause" }
+        (stopping(run, &live, filled(tried, Form::Stop)))
+        (sending(run, &live, filled(tried, Form::Message)))
+    }
+}
+
+fn stopping(run: &Run, live: &[&AgentView], filled: Option<&FormFields>) -> Markup {
+    let (whom, at_once) = (text(filled, "node"), text(filled, "mode") == "immediate");
+    html! {
+        details.panel id="stopping" open[filled.is_some()] { summary { "Stop or pause" }
             form.stack method="post" action=(format!("/runs/{}/stop", run.id)) {
                 label for="node" { "Whom" }
                 select id="node" name="node" {
                     option value="" { "The whole run: " (counted(live.len())) }
-                    @for agent in &live {
-                        option value=(agent.node_id) { (named(agent)) ": " (counted(reached(agent, &live))) }
+                    @for agent in live {
+                        option value=(agent.node_id) selected[agent.node_id == whom] { (named(agent)) ": " (counted(reached(agent, live))) }
                     }
                 }
                 p.hint { "A stop of an agent reaches all that it has started, too." }
                 label for="reason" { "Why" }
-                input id="reason" name="reason" autocomplete="off";
+                input id="reason" name="reason" autocomplete="off" value=(text(filled, "reason"));
                 fieldset { legend { "How" }
-                    p.choice { input type="radio" id="graceful" name="mode" value="graceful" checked; label for="graceful" { "Finish the step, then stop" } }
-                    p.choice { input type="radio" id="immediate" name="mode" value="immediate"; label for="immediate" { "Stop now" } }
+                    p.choice { input type="radio" id="graceful" name="mode" value="graceful" checked[!at_once]; label for="graceful" { "Finish the step, then stop" } }
+                    p.choice { input type="radio" id="immediate" name="mode" value="immediate" checked[at_once]; label for="immediate" { "Stop now" } }
                 }
                 p.buttons {
                     button type="submit" name="type" value="PAUSE" { "Pause" }
@@ -48,18 +88,29 @@ pub(super) fn controls(run: &Run, agents: &[AgentView]) -> Markup {
                 p.hint { "What is paused can be resumed. What is ended cannot; only a checkpoint of it can be gone on from." }
             }
         }
-        details.panel { summary { "Send a message" }
+    }
+}
+
+/// Only an agent that will have another turn reads a message; which ones do changes while the run works.
+fn sending(run: &Run, live: &[&AgentView], filled: Option<&FormFields>) -> Markup {
+    let readers: Vec<_> = live.iter().filter(|agent| agent.takes_messages).collect();
+    let (whom, said) = (text(filled, "node"), text(filled, "text"));
+    html! {
+        details.panel id="sending" open[filled.is_some()] { summary { "Send a message" }
             form.stack method="post" action=(format!("/runs/{}/message", run.id)) {
-                label for="to" { "To" }
-                select id="to" name="node" {
-                    option value="" { "The first agent" }
-                    @for agent in live.iter().filter(|agent| agent.takes_messages) {
-                        option value=(agent.node_id) { (named(agent)) }
+                @if readers.is_empty() {
+                    p id="to" { "No agent reads messages now: none of them will have another turn." }
+                } @else {
+                    label for="to" { "To" }
+                    select id="to" name="node" {
+                        @for agent in &readers {
+                            option value=(agent.node_id) selected[agent.node_id == whom] { (named(agent)) }
+                        }
                     }
                 }
                 label for="text" { "Message, read at the start of its next turn" }
-                textarea id="text" name="text" rows="3" required {}
-                p.buttons { button type="submit" { "Send" } }
+                textarea id="text" name="text" rows="3" required { (said) }
+                p.buttons { button type="submit" disabled[readers.is_empty()] { "Send" } }
             }
         }
     }
@@ -95,16 +146,17 @@ fn counted(agents: usize) -> String {
 pub(super) fn saved(
     run: &Run,
     checkpoints: &[Checkpoint],
-    may_resume: bool,
-    may_fork: bool,
+    (may_resume, may_fork): (bool, bool),
+    tried: Option<Tried<'_>>,
     now: jiff::Timestamp,
 ) -> Markup {
+    let input = text(filled(tried, Form::Resume), "input");
     html! {
         @if may_resume && !run.state.is_final() {
             section aria-labelledby="resume" { h2 id="resume" { "Go on" }
                 form.stack method="post" action=(format!("/runs/{}/resume", run.id)) {
                     label for="input" { "New input for the agent that has the turn (may be empty)" }
-                    input id="input" name="input" autocomplete="off";
+                    input id="input" name="input" autocomplete="off" value=(input);
                     p.buttons { button type="submit" { "Resume" } }
                 }
             }
@@ -145,7 +197,7 @@ pub(in crate::page) async fn stop(
     fields: FormFields,
 ) -> Response {
     let outcome = stopped(&app, &caller, &run, &fields).await;
-    back(&app, &caller, &run, outcome).await
+    back(&app, &caller, &run, (Form::Stop, &fields), outcome).await
 }
 
 async fn stopped(
@@ -153,7 +205,7 @@ async fn stopped(
     caller: &Caller,
     run: &str,
     fields: &FormFields,
-) -> Result<String, Problem> {
+) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
     let agent = agent_of(app, run, fields).await?;
     let order = StopOrder {
@@ -179,7 +231,7 @@ async fn stopped(
         key: None,
     };
     ask_to_stop(app, caller, &agent, order).await?;
-    Ok(run.to_owned())
+    Ok(agent.run.id)
 }
 
 /// Goes on by the form.
@@ -200,8 +252,7 @@ pub(in crate::page) async fn resume(
         Ok(stored) => acting::resume(&app, &caller, &stored, order).await,
         Err(problem) => Err(problem),
     };
-    let outcome = outcome.map(|resumed| resumed.to_string());
-    back(&app, &caller, &run, outcome).await
+    back(&app, &caller, &run, (Form::Resume, &fields), outcome).await
 }
 
 /// Sends a message by the form.
@@ -212,7 +263,7 @@ pub(in crate::page) async fn message(
     fields: FormFields,
 ) -> Response {
     let outcome = sent(&app, &caller, &run, &fields).await;
-    back(&app, &caller, &run, outcome).await
+    back(&app, &caller, &run, (Form::Message, &fields), outcome).await
 }
 
 async fn sent(
@@ -220,7 +271,7 @@ async fn sent(
     caller: &Caller,
     run: &str,
     fields: &FormFields,
-) -> Result<String, Problem> {
+) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
     let agent = agent_of(app, run, fields).await?;
     let text = fields
@@ -236,18 +287,41 @@ async fn sent(
     let sent = app.store().send_message(message).await;
     sent.map_err(|error| unsent(&error))?;
     app.wake(&agent.run);
-    Ok(run.to_owned())
+    Ok(agent.run.id)
 }
 
-/// Back to the run, or the run with what went wrong.
+/// Back to the run, or the run with what went wrong and what was filled in.
 pub(super) async fn back(
     app: &App,
     caller: &Caller,
     run: &str,
-    outcome: Result<String, Problem>,
+    (form, fields): (Form, &FormFields),
+    outcome: Result<RunId, Problem>,
 ) -> Response {
-    match outcome {
-        Ok(run) => Redirect::to(&format!("/runs/{run}")).into_response(),
-        Err(problem) => shown(app, caller, run, Some(&problem)).await,
+    let problem = match outcome {
+        Ok(run) => return Redirect::to(&format!("/runs/{run}")).into_response(),
+        Err(problem) => problem,
+    };
+    let tried = Tried {
+        form,
+        fields,
+        problem: &problem,
+    };
+    shown(app, caller, run, Some(tried)).await
+}
+
+/// Back to the run, from the address of one of its forms that was opened as a page.
+pub(in crate::page) async fn look(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segment(run): Segment,
+) -> Response {
+    to_run(&app, &caller, &run).await
+}
+
+pub(super) async fn to_run(app: &App, caller: &Caller, run: &str) -> Response {
+    match app.run_named(run).await {
+        Ok(run) => Redirect::to(&format!("/runs/{}", run.id)).into_response(),
+        Err(problem) => refused(&problem, Some(caller)),
     }
 }

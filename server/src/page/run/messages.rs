@@ -4,10 +4,12 @@ use axum::extract::State;
 use axum::response::Response;
 use interrupts::store::{Page, Run, StoredMessage};
 use maud::{Markup, html};
+use routing_core::RunId;
 
-use super::controls::back;
+use super::controls::{Form, back, to_run};
 use crate::access::{Caller, Right};
 use crate::app::App;
+use crate::body::FormFields;
 use crate::page::layout::time;
 use crate::page::visitor::Visitor;
 use crate::parameters::{Segments, wrong};
@@ -61,10 +63,20 @@ pub(in crate::page) async fn withdraw(
     Segments(run, message): Segments,
 ) -> Response {
     let outcome = withdrawn(&app, &caller, &run, &message).await;
-    back(&app, &caller, &run, outcome.map(|()| run.clone())).await
+    let nothing = FormFields(Vec::new());
+    back(&app, &caller, &run, (Form::Button, &nothing), outcome).await
 }
 
-async fn withdrawn(app: &App, caller: &Caller, run: &str, message: &str) -> Result<(), Problem> {
+/// Back to the run, from the address of the button.
+pub(in crate::page) async fn look(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segments(run, _message): Segments,
+) -> Response {
+    to_run(&app, &caller, &run).await
+}
+
+async fn withdrawn(app: &App, caller: &Caller, run: &str, message: &str) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
     let run = app.run_named(run).await?;
     let number = message
@@ -73,5 +85,5 @@ async fn withdrawn(app: &App, caller: &Caller, run: &str, message: &str) -> Resu
     let by = caller.actor.clone();
     let withdrawn = app.store().withdraw_message(run.id, number, by).await;
     withdrawn.map_err(|error| unsent(&error))?;
-    Ok(())
+    Ok(run.id)
 }

@@ -1,0 +1,66 @@
+//! Claiming a question, so that others see that one looks at it.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Redirect, Response};
+use interrupts::life::Interrupt;
+use maud::{Markup, html};
+
+use crate::access::Caller;
+use crate::acting::interrupt_named;
+use crate::app::App;
+use crate::body::FormFields;
+use crate::page::layout::refused;
+use crate::page::visitor::Visitor;
+use crate::parameters::Segment;
+use crate::routes::claim_or_release;
+
+/// The button that tells others that one looks at it, or that one does no longer.
+pub(super) fn claiming(interrupt: &Interrupt, caller: &Caller, now: jiff::Timestamp) -> Markup {
+    let review = interrupt.review.as_ref();
+    let claim = review.and_then(|review| review.claim_at(now));
+    let is_own = claim.is_some_and(|claim| claim.by == caller.actor.name);
+    html! {
+        @if review.is_some() && (claim.is_none() || is_own) {
+            form method="post" action=(format!("/review/{}/claim", interrupt.id)) {
+                input type="hidden" name="version" value=(interrupt.version);
+                @if is_own { button.quiet type="submit" name="claim" value="no" { "Give it back" } }
+                @else {
+                    button.quiet type="submit" name="claim" value="yes" aria-describedby="claim-hint" { "Claim it" }
+                    " " span.hint id="claim-hint" { "others see that you look at it, and cannot decide it for a few minutes" }
+                }
+            }
+        }
+    }
+}
+
+/// Back to the review, from the address of its button.
+pub(in crate::page) async fn look(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segment(id): Segment,
+) -> Response {
+    match interrupt_named(&app, &id).await {
+        Ok(interrupt) => Redirect::to(&format!("/review/{}", interrupt.id)).into_response(),
+        Err(problem) => refused(&problem, Some(&caller)),
+    }
+}
+
+/// Claims it, or gives it back.
+pub(in crate::page) async fn claim(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segment(id): Segment,
+    fields: FormFields,
+) -> Response {
+    let interrupt = match interrupt_named(&app, &id).await {
+        Ok(interrupt) => interrupt,
+        Err(problem) => return refused(&problem, Some(&caller)),
+    };
+    let version = fields.first("version").and_then(|text| text.parse().ok());
+    let takes = fields.first("claim") != Some("no");
+    let back = format!("/review/{}", interrupt.id);
+    match claim_or_release(&app, &caller, interrupt, version, takes).await {
+        Ok(()) => Redirect::to(&back).into_response(),
+        Err(problem) => refused(&problem, Some(&caller)),
+    }
+}
