@@ -7,7 +7,7 @@ use crate::body::FormFields;
 use crate::visible::visible;
 
 /// What precedes the names of the form's fields.
-const PREFIX: &str = "edit.";
+pub(super) const PREFIX: &str = "edit.";
 
 /// How a property is filled in.
 enum Input {

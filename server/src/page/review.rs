@@ -2,6 +2,7 @@
 
 mod answering;
 mod claiming;
+mod kept;
 
 use agents::plan_execute::{PlanPreview, StoredPlan};
 use agents::run::Suggestion;
@@ -289,10 +290,10 @@ fn body_with(
         }
         @if interrupt.family() == Family::Question { (destination(interrupt)) }
         @match (DecisionView::of(interrupt), &ended, may) {
-            (Some(decision), _, _) => (result(&decision, interrupt, next, now)),
-            (None, Some(problem), _) => (banner(problem)),
+            (Some(decision), _, _) => { (result(&decision, interrupt, next, now)) (kept::kept(&question, filled)) }
+            (None, Some(problem), _) => { (banner(problem)) (kept::kept(&question, filled)) }
             (None, None, true) => (answer_form(interrupt, &question, caller, filled)),
-            (None, None, false) => p.banner { "Your role only looks. Reviewers can decide." },
+            (None, None, false) => { p.banner { "Your role only looks. Reviewers can decide." } (kept::kept(&question, filled)) }
         }
         (beside(shown))
         details { summary { "Everything, as JSON" } pre tabindex="0" { (visible(&pretty(&question.content))) } }

@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::CookieJar;
 use interrupts::store::{TokenRow, Tokens};
@@ -31,16 +31,17 @@ impl FromRequestParts<App> for Visitor {
         let launch = url::form_urlencoded::parse(query.as_bytes())
             .find(|(name, _)| name == LAUNCH)
             .map(|(_, secret)| secret.into_owned());
+        let to = wanted(&parts.uri);
         if let Some(secret) = launch {
             let peer = parts.extensions.get::<Peer>().copied();
             // The address with the secret is left at once, whether it was good or not.
-            return Err(match by_address(app, &secret, peer).await {
+            return Err(match by_address(app, &secret, peer, &to).await {
                 Ok(response) => response,
                 Err(problem) => refused(&problem, None),
             });
         }
         let Some(caller) = parts.extensions.get::<Caller>().cloned() else {
-            return Err(entrance(None));
+            return Err(entrance(None, &to));
         };
         match Right::Read.demand(&caller) {
             Ok(()) => Ok(Self(caller)),
@@ -49,13 +50,37 @@ impl FromRequestParts<App> for Visitor {
     }
 }
 
-/// The page for those who are not known.
-fn entrance(problem: Option<&Problem>) -> Response {
+/// What somebody wanted to see, without the secret that may stand in the address.
+fn wanted(uri: &Uri) -> String {
+    let query = uri.query().unwrap_or_default();
+    let mut rest = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        if name != LAUNCH {
+            rest.append_pair(&name, &value);
+        }
+    }
+    let rest = rest.finish();
+    let mark = if rest.is_empty() { "" } else { "?" };
+    format!("{}{mark}{rest}", uri.path())
+}
+
+/// A path of this server: what a browser could take for another host's address is the inbox instead.
+fn of_this_server(path: &str) -> &str {
+    let is_path = path.starts_with('/') && !path.starts_with("//");
+    let is_plain = path
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if is_path && is_plain { path } else { "/" }
+}
+
+/// The page for those who are not known. Whoever comes in goes on to what he wanted to see.
+fn entrance(problem: Option<&Problem>, to: &str) -> Response {
     let body = html! {
         h1 { "Come in" }
         @if let Some(problem) = problem { (banner(problem)) }
         p { "Open the address that " code { "irq serve" } " has printed: it lets you in once. Or give a token:" }
         form method="post" action="/session" class="stack" {
+            input type="hidden" name="to" value=(of_this_server(to));
             label for="token" { "Token" }
             input id="token" name="token" type="password" autocomplete="off" required;
             p.hint { "Make one with " code { "irq token create --role reviewer" } "." }
@@ -73,35 +98,42 @@ pub(super) async fn begin(
     headers: axum::http::HeaderMap,
     fields: FormFields,
 ) -> Response {
+    let to = fields.first("to").unwrap_or("/");
     // Without it another site could make somebody act under a name that is not his.
     if !headers.contains_key(header::ORIGIN) {
-        return entrance(None);
+        return entrance(None, to);
     }
     let secret = fields.first("token").unwrap_or_default();
     let token = match used(&app, secret).await {
         Ok(token) => token,
         Err(problem) => return refused(&problem, None),
     };
-    match let_in(&app, token, peer.map(|peer| peer.0)).await {
+    match let_in(&app, token, peer.map(|peer| peer.0), to).await {
         Ok(Some(response)) => response,
-        Ok(None) => entrance(Some(&Caller::nobody())),
+        Ok(None) => entrance(Some(&Caller::nobody()), to),
         Err(problem) => refused(&problem, None),
     }
 }
 
 /// Trades the secret of an address for a session. Addresses are kept, shared and logged: only what is void after its
 /// first use may stand in one.
-async fn by_address(app: &App, secret: &str, peer: Option<Peer>) -> Result<Response, Problem> {
+async fn by_address(
+    app: &App,
+    secret: &str,
+    peer: Option<Peer>,
+    to: &str,
+) -> Result<Response, Problem> {
     let token = used(app, secret).await?;
     if token.as_ref().is_some_and(|token| !token.once) {
-        return Ok(entrance(Some(&Problem::new(
+        let problem = Problem::new(
             Kind::Unauthenticated,
             "the address holds a token that lasts; an address lets in only by a token for one use",
             "type the token in below; where the address was passed on or kept, make the token void: `irq token revoke`",
-        ))));
+        );
+        return Ok(entrance(Some(&problem), to));
     }
-    let let_in = let_in(app, token, peer).await?;
-    Ok(let_in.unwrap_or_else(|| entrance(None)))
+    let let_in = let_in(app, token, peer, to).await?;
+    Ok(let_in.unwrap_or_else(|| entrance(None, to)))
 }
 
 /// The token of a secret, where it holds. One that can be used once is void afterwards.
@@ -113,11 +145,12 @@ async fn used(app: &App, secret: &str) -> Result<Option<TokenRow>, Problem> {
     token.map_err(|error| of_store(&error))
 }
 
-/// Trades a token for a session.
+/// Trades a token for a session, and goes on to what was wanted.
 async fn let_in(
     app: &App,
     token: Option<TokenRow>,
     peer: Option<Peer>,
+    to: &str,
 ) -> Result<Option<Response>, Problem> {
     let Some(caller) = token.and_then(|token| Caller::of(token, Credential::Session)) else {
         if let Some(Peer(peer)) = peer {
@@ -129,7 +162,7 @@ async fn let_in(
         .await
         .map_err(|error| crate::routes::not_issued(&error))?;
     let jar = CookieJar::new().add(session_cookie(session));
-    let mut response = (jar, Redirect::to("/")).into_response();
+    let mut response = (jar, Redirect::to(of_this_server(to))).into_response();
     response
         .headers_mut()
         .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -152,4 +185,37 @@ pub(super) async fn end(
         Redirect::to("/"),
     )
         .into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_this_server, wanted};
+
+    #[test]
+    fn nobody_is_sent_to_another_host() {
+        for path in ["/review/int_1", "/?tab=mine&find=a+b", "/"] {
+            assert_eq!(of_this_server(path), path);
+        }
+        for path in [
+            "//evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "https://evil.example",
+            "javascript:x",
+            "",
+            "/\t/evil",
+            "/\n/evil",
+            "/\u{2215}/evil",
+        ] {
+            assert_eq!(of_this_server(path), "/", "{path:?}");
+        }
+    }
+
+    #[test]
+    fn the_secret_does_not_go_on_with_what_was_wanted() {
+        let wanted = |uri: &str| wanted(&uri.parse().unwrap());
+        assert_eq!(wanted("/review/x?launch=irq_1"), "/review/x");
+        assert_eq!(wanted("/?launch=irq_1&tab=mine&launch=2"), "/?tab=mine");
+        assert_eq!(wanted("/agents?type=A%20B"), "/agents?type=A+B");
+    }
 }

@@ -13,6 +13,7 @@ mod docs_page;
 mod feed;
 mod history_page;
 mod house;
+mod late;
 mod listed;
 mod long_lists;
 mod messages;
