@@ -30,6 +30,33 @@
   // A link from elsewhere may lead to the answer at once.
   if (new URLSearchParams(window.location.search).get("focus") === "decision") keys.a();
 
+  // All tabs share one connection to the feed; each takes of it what its own page wants. Where the browser cannot share,
+  // each tab has its own.
+  const shared = (address) => {
+    const wanted = new URL(address, window.location.href).searchParams;
+    const run = wanted.get("run_id");
+    const topics = (wanted.get("topics") ?? "*").split(",");
+    const wants = ({ topic, of }) => (!run || of.endsWith(`/runs/${run}`) || topic === "stream.reset")
+      && topics.some((one) => one.endsWith("*") ? topic.startsWith(one.slice(0, -1)) : one === topic);
+    const { port } = new SharedWorker("/assets/feed.js");
+    const source = new EventTarget();
+    const comes = () => port.postMessage("comes");
+    const leaves = () => port.postMessage("leaves");
+    const opens = () => source.onopen?.(new Event("open"));
+    Object.assign(source, { readyState: EventSource.CONNECTING, close: () => { leaves(); port.close(); } });
+    port.onmessage = ({ data }) => {
+      if (data.open) { source.readyState = EventSource.OPEN; opens(); }
+      else if (wants(data)) source.dispatchEvent(new MessageEvent(data.topic, { data: data.data, lastEventId: data.id }));
+    };
+    window.addEventListener("pagehide", leaves);
+    window.addEventListener("pageshow", (event) => { if (event.persisted) comes(); });
+    // What could not be read while there was no network is read now.
+    window.addEventListener("online", opens);
+    comes();
+    return source;
+  };
+  if ("SharedWorker" in window && window.htmx) window.htmx.createEventSource = shared;
+
   const title = document.title.replace(/^\(\d+\) /, "");
   const open = () => window.location.pathname === "/" && !/tab=(resolved|expired)/.test(window.location.search);
   let known = null;

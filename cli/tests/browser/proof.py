@@ -16,7 +16,7 @@ import urllib.request
 
 try:
     import axe_playwright_python
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Error, sync_playwright
 except ImportError as missing:
     sys.exit(f"{missing}: .ci/run installs it into target/browser")
 
@@ -96,6 +96,11 @@ class Installation:
         request = urllib.request.Request(self.base + path, data, headers)
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)
+
+    def text(self, path):
+        request = urllib.request.Request(self.base + path, headers={"Authorization": f"Bearer {self.token}"})
+        with urllib.request.urlopen(request) as answer:
+            return answer.read().decode()
 
     def decide(self, question, body):
         version = self.call(f"/v1/interrupts/{question}")["version"]
@@ -284,6 +289,39 @@ def without_scripts(installation, browser, state):
     context.close()
 
 
+def many_tabs(installation, context):
+    """More tabs than a browser opens connections: each is read, follows, and counts."""
+    paths = ["/", "/", "/", "/agents", "/", f"/runs/{installation.ask()}", "/", "/agents"]
+    tabs = [context.new_page() for _ in paths]
+    try:
+        for tab, path in zip(tabs, paths):
+            tab.goto(installation.base + path, timeout=10_000)
+        opened = True
+    except Error as error:
+        opened = str(error)
+    claim("eight tabs are open at once", opened is True, opened)
+    told = lambda: [line for line in installation.text("/metrics").splitlines() if line.startswith('irq_feed_clients{transport="Sse"}')]
+    one = settled(tabs[0], lambda: [line.split()[-1] for line in told()] == ["1"])
+    claim("and share one connection to the feed", bool(one), str(told()))
+    question = settled_question(installation, installation.ask())
+    inboxes = [tab for tab, path in zip(tabs, paths) if path == "/"]
+    row = lambda tab: tab.locator(f"#list a[href$='{question}']").count()
+    came = settled(tabs[0], lambda: all(row(tab) for tab in inboxes))
+    claim("a new question comes to every one of them", bool(came), str([row(tab) for tab in inboxes]))
+    open_now = len(installation.call("/v1/interrupts?status=open")["interrupts"])
+    titles = [tab.title() for tab in inboxes]
+    claim("and every title counts it", all(title.startswith(f"({open_now})") for title in titles), str(titles))
+    asks = settled(tabs[3], lambda: tabs[3].locator(f"a[href$='{question}']").count())
+    claim("and the agents' pages show who asks", bool(asks))
+    for tab in tabs[:7]:
+        tab.close()
+    last = tabs[7]
+    second = settled_question(installation, installation.ask())
+    claim("the last tab follows on its own", bool(settled(last, lambda: last.locator(f"a[href$='{second}']").count())))
+    last.go_back()
+    last.close()
+
+
 def run_page(installation, context):
     """What one can do with a run follows it, and nothing that is open or written is lost by that."""
     run = installation.ask(TWICE)
@@ -444,6 +482,9 @@ def main():
             agents(installation, page)
             between(installation, page)
             together(installation, page)
+            page.goto("about:blank")
+            other.goto("about:blank")
+            many_tabs(installation, context)
             run_page(installation, context)
             without_scripts(installation, browser, state)
             to_the_answer(installation, page)

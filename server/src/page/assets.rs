@@ -18,7 +18,7 @@ struct Asset {
 const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-static ASSETS: [Asset; 7] = [
+static ASSETS: [Asset; 8] = [
     Asset {
         name: "page.css",
         kind: STYLE,
@@ -28,6 +28,11 @@ static ASSETS: [Asset; 7] = [
         name: "page.js",
         kind: SCRIPT,
         bytes: include_bytes!("../../assets/page.js"),
+    },
+    Asset {
+        name: "feed.js",
+        kind: SCRIPT,
+        bytes: include_bytes!("../../assets/feed.js"),
     },
     Asset {
         name: "htmx.min.js",
