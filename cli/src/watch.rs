@@ -46,7 +46,7 @@ use ends::Ends;
 use picture::Picture;
 use reading::Reading;
 use screen::TakenScreen;
-use snapshot::Snapshot;
+use snapshot::{Snapshot, Wanted};
 use state::{Screen, State};
 
 /// How often ages and times on the screen are brought up to date.
@@ -190,7 +190,10 @@ async fn perform(
             }
         };
         picture.is_old();
-        reading.look_at(state.looked_at());
+        reading.look_at(Wanted {
+            run: state.looked_at(),
+            followed: state.followed(),
+        });
         state.rings &= !arguments.silent;
         ring(&mut state, &mut taken.beside())?;
         for action in actions {

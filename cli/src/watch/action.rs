@@ -89,6 +89,31 @@ pub(super) enum Action {
     Quit,
 }
 
+impl Action {
+    /// What was written for an agent, where that is all that this would bring to it.
+    pub(super) fn words(&self) -> Option<&str> {
+        match self {
+            Self::Send { text, .. } => Some(text),
+            Self::Resume { input, .. } => input.as_deref(),
+            Self::Interrupt { .. }
+            | Self::Harden { .. }
+            | Self::Suggest { .. }
+            | Self::ApplyPlan { .. }
+            | Self::Widen { .. }
+            | Self::RerouteAgent { .. }
+            | Self::Withdraw { .. }
+            | Self::Stop { .. }
+            | Self::Decide { .. }
+            | Self::Claim { .. }
+            | Self::TakeBack { .. }
+            | Self::Copy(_)
+            | Self::Open(_)
+            | Self::Edit { .. }
+            | Self::Quit => None,
+        }
+    }
+}
+
 /// What became of an action.
 #[derive(Debug, Clone)]
 pub(super) enum Done {
@@ -113,4 +138,6 @@ pub(super) enum Done {
     Told(String),
     /// It was refused; why, and what may help.
     Refused(String),
+    /// What was written for an agent was refused; why.
+    NotSent { words: String, why: String },
 }

@@ -27,6 +27,7 @@ use crate::withdrawal;
 ///
 /// Dropped, it was done or not; the next snapshot shows it.
 pub(super) async fn perform(at: &dyn Installation, action: Action) -> Done {
+    let words = action.words().map(str::to_owned);
     let done = match action {
         Action::Interrupt { run, node, mode } => interrupt(at, run, node, mode).await,
         Action::Harden { interrupt } => harden(at, interrupt).await,
@@ -63,7 +64,11 @@ pub(super) async fn perform(at: &dyn Installation, action: Action) -> Done {
     };
     done.unwrap_or_else(|failure| {
         let hint = failure.advice().map(|hint| format!(" — {hint}"));
-        Done::Refused(format!("{failure}{}", hint.unwrap_or_default()))
+        let why = format!("{failure}{}", hint.unwrap_or_default());
+        match words {
+            Some(words) => Done::NotSent { words, why },
+            None => Done::Refused(why),
+        }
     })
 }
 

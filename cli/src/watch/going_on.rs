@@ -1,8 +1,11 @@
 //! What was chosen about agents that have not stopped yet. It is carried out when they have, also where its window
 //! was closed meanwhile; whoever leaves before that is told what stays undone.
 
+use routing_core::InterruptId;
+use tui_input::Input;
+
 use super::action::Action;
-use super::modal::Modal;
+use super::modal::{Chosen, Modal};
 use super::state::{Overlay, State};
 use crate::keep::has_process;
 
@@ -15,6 +18,7 @@ pub(super) struct GoingOn {
 impl State {
     /// Closes a window in which the interrupt was taken back after its agent had been told.
     pub(super) fn goes_on_later(&mut self, modal: Modal) {
+        self.keep_words(&modal.text);
         self.going_on.closed.push(modal);
         self.tell("It stops first, and goes on unchanged as soon as it has stopped.");
     }
@@ -30,27 +34,82 @@ impl State {
     pub(super) fn follow_closed(&mut self) -> Vec<Action> {
         let mut actions = Vec::new();
         for modal in std::mem::take(&mut self.going_on.closed) {
-            let stands = modal
-                .interrupt
-                .is_some_and(|id| self.snapshot.interrupt(id).is_some());
+            let has_ended = modal.interrupt.is_none_or(|id| self.snapshot.has_ended(id));
             match self.wanted(&modal) {
                 Some(action) => actions.push(action),
-                None if stands => self.going_on.closed.push(modal),
-                // It has ended: somebody else was first.
-                None => {}
+                None if !has_ended => self.going_on.closed.push(modal),
+                // Somebody else was first.
+                None if modal.chosen == Some(Chosen::ResumeUnchanged) => {}
+                None => self.keep_words(&modal.text),
             }
         }
         actions
     }
 
+    /// The interrupts whose ends are waited for, however late the lists name them.
+    pub(super) fn followed(&self) -> Vec<InterruptId> {
+        let open = match &self.overlay {
+            Some(
+                Overlay::Modal(modal)
+                | Overlay::Confirm {
+                    over: Some(modal), ..
+                },
+            ) => modal.interrupt,
+            Some(Overlay::Confirm { .. } | Overlay::Routes { .. } | Overlay::Prompt { .. })
+            | None => None,
+        };
+        let closed = self.going_on.closed.iter();
+        open.into_iter()
+            .chain(closed.filter_map(|modal| modal.interrupt))
+            .collect()
+    }
+
+    /// The window of an interrupt, also while it asks something.
+    pub(super) fn modal_mut(&mut self) -> Option<&mut Modal> {
+        match &mut self.overlay {
+            Some(
+                Overlay::Modal(modal)
+                | Overlay::Confirm {
+                    over: Some(modal), ..
+                },
+            ) => Some(modal),
+            Some(Overlay::Confirm { .. } | Overlay::Routes { .. } | Overlay::Prompt { .. })
+            | None => None,
+        }
+    }
+
+    /// What was written in a window that is closed stays, to be sent or written on, behind what was written before.
+    pub(super) fn keep_words(&mut self, words: &Input) {
+        let draft = self.composer.value().trim_end();
+        if words.value().trim().is_empty() {
+            return;
+        }
+        self.composer = if draft.is_empty() {
+            words.clone()
+        } else {
+            format!("{draft} {}", words.value().trim()).into()
+        };
+    }
+
     /// Leaves; not without a question where what was chosen would stay undone.
     pub(super) fn quit(&mut self) -> Vec<Action> {
-        if let Some(Overlay::Modal(modal)) = &self.overlay
-            && modal.chosen.is_some()
-            && modal.interrupt.is_some()
+        let mut over = match self.overlay.take() {
+            Some(
+                Overlay::Modal(modal)
+                | Overlay::Confirm {
+                    over: Some(modal), ..
+                },
+            ) => Some(modal),
+            Some(Overlay::Confirm { .. } | Overlay::Routes { .. } | Overlay::Prompt { .. })
+            | None => None,
+        };
+        if let Some(modal) =
+            over.take_if(|modal| modal.chosen.is_some() && modal.interrupt.is_some())
         {
-            self.going_on.closed.push((**modal).clone());
-            self.overlay = None;
+            if modal.chosen == Some(Chosen::ResumeUnchanged) {
+                self.keep_words(&modal.text);
+            }
+            self.going_on.closed.push(*modal);
         }
         let undone = self.going_on.closed.iter().map(|modal| modal.run);
         let runs: Vec<String> = undone.map(|run| run.to_string()).collect();
@@ -63,6 +122,7 @@ impl State {
                 runs.join("\n")
             ),
             actions: vec![Action::Quit],
+            over,
         });
         Vec::new()
     }

@@ -100,7 +100,11 @@ fn press(state: &mut State, key: KeyEvent) -> Vec<Action> {
     }
     match state.overlay.take() {
         Some(Overlay::Modal(modal)) => in_modal(state, modal, key),
-        Some(Overlay::Confirm { question, actions }) => in_confirm(state, question, actions, key),
+        Some(Overlay::Confirm {
+            question,
+            actions,
+            over,
+        }) => in_confirm(state, question, actions, over, key),
         Some(Overlay::Routes {
             interrupt,
             routes,
@@ -223,6 +227,7 @@ fn interrupt_all(state: &mut State) -> Vec<Action> {
                 mode: StopMode::Graceful,
             })
             .collect(),
+        over: None,
     });
     Vec::new()
 }
@@ -231,16 +236,27 @@ fn in_confirm(
     state: &mut State,
     question: String,
     actions: Vec<Action>,
+    over: Option<Box<Modal>>,
     key: KeyEvent,
 ) -> Vec<Action> {
     match key.code {
-        KeyCode::Char('y' | 'Y') => actions,
+        KeyCode::Char('y' | 'Y') => {
+            if let Some(modal) = over {
+                state.keep_words(&modal.text);
+            }
+            actions
+        }
         KeyCode::Char('n' | 'N') | KeyCode::Esc => {
+            state.overlay = over.map(Overlay::Modal);
             state.tell("Nothing was done.");
             Vec::new()
         }
         _ => {
-            state.overlay = Some(Overlay::Confirm { question, actions });
+            state.overlay = Some(Overlay::Confirm {
+                question,
+                actions,
+                over,
+            });
             Vec::new()
         }
     }
@@ -472,5 +488,6 @@ fn approve_all(state: &mut State) {
     state.overlay = Some(Overlay::Confirm {
         question: format!("Approve all {} that are shown?", actions.len()),
         actions,
+        over: None,
     });
 }

@@ -2,7 +2,6 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent};
 use interrupts::life::{Scope, State as Life};
-use routing_core::RunId;
 use tui_input::backend::crossterm::EventHandler;
 
 use super::action::Action;
@@ -25,7 +24,7 @@ pub(super) fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) 
         (KeyCode::Enter, Focus::Button(Button::Reroute)) => return pick_route(state, modal),
         (KeyCode::Enter, Focus::Button(Button::WholeRun)) => return widen(state, modal),
         (KeyCode::Enter, Focus::Button(Button::StopRun)) => {
-            end_run(state, modal.run);
+            end_run(state, modal);
             return Vec::new();
         }
         (_, Focus::Text) => {
@@ -40,9 +39,6 @@ pub(super) fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) 
         (_, Focus::Button(_)) => {}
     }
     if let Some(choice) = chosen {
-        if choice == Chosen::ResumeUnchanged {
-            state.keep_words(&modal.text);
-        }
         let is_again = modal.chosen.as_ref() == Some(&choice);
         modal.chosen = Some(choice);
         if let Some(action) = state.wanted(&modal) {
@@ -96,10 +92,11 @@ fn widen(state: &mut State, mut modal: Box<Modal>) -> Vec<Action> {
 }
 
 /// Ends a run for good, after a question.
-fn end_run(state: &mut State, run: RunId) {
-    let scope = Scope::Run;
+fn end_run(state: &mut State, modal: Box<Modal>) {
+    let (run, scope) = (modal.run, Scope::Run);
     state.overlay = Some(Overlay::Confirm {
         question: format!("End {run} for good? It cannot be resumed."),
         actions: vec![Action::Stop { run, scope }],
+        over: Some(modal),
     });
 }

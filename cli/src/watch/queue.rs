@@ -127,7 +127,7 @@ impl State {
     /// What was taken back goes before what is being written.
     pub(super) fn write_on(&mut self, text: &str) {
         let draft = self.composer.value();
-        let whole = if draft.is_empty() {
+        let whole = if draft.trim().is_empty() {
             text.to_owned()
         } else {
             format!("{text} {draft}")

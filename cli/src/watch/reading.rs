@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use routing_core::RunId;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
-use super::snapshot::{Feed, Snapshot};
+use super::snapshot::{Feed, Snapshot, Wanted};
 use crate::exit::{Exit, Failure};
 use crate::installation::Installation;
 
@@ -16,7 +15,7 @@ const SLOWER: u32 = 4;
 /// What is read, while this is held. It needs a [`tokio::task::LocalSet`].
 pub(super) struct Reading {
     snapshots: mpsc::Receiver<Result<Snapshot, Failure>>,
-    looked_at: watch::Sender<Option<RunId>>,
+    wanted: watch::Sender<Wanted>,
     again: Arc<Notify>,
     task: JoinHandle<()>,
 }
@@ -25,15 +24,15 @@ impl Reading {
     /// Begins to read.
     pub(super) fn of(installation: Arc<dyn Installation>) -> Self {
         let (told, snapshots) = mpsc::channel(1);
-        let (looked_at, mut wanted) = watch::channel(None);
+        let (wishes, mut wanted) = watch::channel(Wanted::default());
         let again = Arc::new(Notify::new());
         let nudged = Arc::clone(&again);
         let pause = installation.pace() * SLOWER;
         let mut feed = Feed::new(installation);
         let task = tokio::task::spawn_local(async move {
             loop {
-                let run = *wanted.borrow_and_update();
-                if told.send(feed.read(run).await).await.is_err() {
+                let now = wanted.borrow_and_update().clone();
+                if told.send(feed.read(&now).await).await.is_err() {
                     return;
                 }
                 tokio::select! {
@@ -47,7 +46,7 @@ impl Reading {
         });
         Self {
             snapshots,
-            looked_at,
+            wanted: wishes,
             again,
             task,
         }
@@ -67,11 +66,11 @@ impl Reading {
         next.unwrap_or_else(|| Err(Failure::new(Exit::Failure, "nothing is read any more")))
     }
 
-    /// Looks at a run's stream from now on.
-    pub(super) fn look_at(&self, run: Option<RunId>) {
-        self.looked_at.send_if_modified(|looked_at| {
-            let is_other = *looked_at != run;
-            *looked_at = run;
+    /// Reads this too from now on.
+    pub(super) fn look_at(&self, wanted: Wanted) {
+        self.wanted.send_if_modified(|before| {
+            let is_other = *before != wanted;
+            *before = wanted;
             is_other
         });
     }

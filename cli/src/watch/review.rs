@@ -72,6 +72,7 @@ fn confirm(state: &mut State, id: InterruptId, verdict: Verdict, question: &str)
         state.overlay = Some(Overlay::Confirm {
             question: question.to_owned(),
             actions,
+            over: None,
         });
     }
     Vec::new()

@@ -73,8 +73,19 @@ pub(super) struct Snapshot {
     pub(super) history: Vec<HistoryLine>,
     /// The last effects of the run that is looked at.
     pub(super) stream: Vec<StreamLine>,
+    /// The interrupts that are followed and have ended, or are gone.
+    pub(super) ended: Vec<InterruptId>,
     /// The name of whoever sits here, as it stands beside what he does.
     pub(super) me: Option<String>,
+}
+
+/// What is to be read beside what is always read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// The run whose stream is shown.
+    pub(super) run: Option<RunId>,
+    /// Interrupts whose ends are waited for: one that a list does not name may be newer than the list.
+    pub(super) followed: Vec<InterruptId>,
 }
 
 /// Reads the installation again and again. What only grows is read on from where it was left.
@@ -126,7 +137,7 @@ impl Feed {
         }
     }
 
-    /// Reads what there is now, with the stream of the run that is looked at.
+    /// Reads what there is now, with what is wanted beside it.
     ///
     /// # Errors
     ///
@@ -135,7 +146,7 @@ impl Feed {
     /// # Cancel safety
     ///
     /// Dropped, lines of the history may be missing from later snapshots.
-    pub(super) async fn read(&mut self, looked_at: Option<RunId>) -> Result<Snapshot, Failure> {
+    pub(super) async fn read(&mut self, wanted: &Wanted) -> Result<Snapshot, Failure> {
         if self.me.is_none() {
             self.me = Some(self.from.my_name().await?);
         }
@@ -158,15 +169,17 @@ impl Feed {
         let is_shown = |id: &RunId| runs.iter().any(|view| view.run.id == *id);
         self.plans.retain(|id, _| is_shown(id));
         self.queues.retain(is_shown);
-        if looked_at != self.looked_at {
+        if wanted.run != self.looked_at {
             self.stream.clear();
-            self.looked_at = looked_at;
+            self.looked_at = wanted.run;
         }
         self.read_stream().await?;
         self.read_history().await?;
+        let (interrupts, ended) = open(&*self.from, &wanted.followed).await?;
         Ok(Snapshot {
             runs,
-            interrupts: open(&*self.from).await?,
+            interrupts,
+            ended,
             history: self.history.lines.iter().rev().cloned().collect(),
             stream: self.stream.values().cloned().collect(),
             me: self.me.clone(),
@@ -250,6 +263,11 @@ impl Snapshot {
         self.interrupts.iter().find(|interrupt| interrupt.id == id)
     }
 
+    /// Whether a followed interrupt is known to have ended.
+    pub(super) fn has_ended(&self, id: InterruptId) -> bool {
+        self.ended.contains(&id)
+    }
+
     /// The interrupts that wait for a person, in the order in which they should be answered.
     pub(super) fn inbox(&self) -> impl Iterator<Item = &Interrupt> {
         self.interrupts
@@ -268,7 +286,11 @@ const fn first(limit: u32) -> Page {
     Page { after: 0, limit }
 }
 
-async fn open(from: &dyn Installation) -> Result<Vec<Interrupt>, Failure> {
+/// The interrupts that are under way, and those of the followed that have ended.
+async fn open(
+    from: &dyn Installation,
+    followed: &[InterruptId],
+) -> Result<(Vec<Interrupt>, Vec<InterruptId>), Failure> {
     let filter = Filter {
         states: State::ALL
             .into_iter()
@@ -281,9 +303,19 @@ async fn open(from: &dyn Installation) -> Result<Vec<Interrupt>, Failure> {
         .into_iter()
         .map(|(_position, interrupt)| interrupt)
         .collect();
+    let mut ended = Vec::new();
+    for id in followed {
+        if open.iter().any(|interrupt| interrupt.id == *id) {
+            continue;
+        }
+        match from.interrupt(*id).await? {
+            Some(interrupt) if !interrupt.state.is_final() => open.push(interrupt),
+            Some(_) | None => ended.push(*id),
+        }
+    }
     // The order within a lane is that of admission, which the list has.
     open.sort_by_key(|interrupt| interrupt.lane().priority());
-    Ok(open)
+    Ok((open, ended))
 }
 
 fn told(subject: &AuditSubject) -> String {

@@ -59,6 +59,8 @@ pub(super) enum Overlay {
     Confirm {
         question: String,
         actions: Vec<Action>,
+        /// The window that it was asked from, which is there again where the answer is no.
+        over: Option<Box<Modal>>,
     },
     /// The targets that an answer may be sent to.
     Routes {
@@ -189,15 +191,15 @@ impl State {
             return Vec::new();
         };
         let modal = modal.clone();
-        if modal.chosen.is_some() && self.snapshot.interrupt(id).is_none() {
-            // It has ended: what was chosen is done, or somebody else was first.
+        if let Some(action) = self.wanted(&modal) {
+            return self.carry_out(modal, action);
+        }
+        if modal.chosen.is_some() && self.snapshot.has_ended(id) {
+            // Somebody else was first.
             self.overlay = None;
-            return Vec::new();
+            self.keep_words(&modal.text);
         }
-        match self.wanted(&modal) {
-            Some(action) => self.carry_out(modal, action),
-            None => Vec::new(),
-        }
+        Vec::new()
     }
 
     /// What was chosen in the modal is done. The modal stays where it shall show what comes of it.
@@ -207,6 +209,8 @@ impl State {
             modal.chosen = None;
             modal.change = PlanChange::Asked;
             self.overlay = Some(Overlay::Modal(modal));
+        } else if modal.chosen == Some(Chosen::ResumeUnchanged) {
+            self.keep_words(&modal.text);
         }
         vec![action]
     }
@@ -223,7 +227,7 @@ impl State {
     pub(super) fn done(&mut self, done: Done) {
         match done {
             Done::Interrupted { interrupt } => {
-                if let Some(Overlay::Modal(modal)) = &mut self.overlay {
+                if let Some(modal) = self.modal_mut() {
                     modal.interrupt = Some(interrupt);
                 }
             }
@@ -235,7 +239,7 @@ impl State {
                 self.goes_on_later(modal);
             }
             Done::Proposed { run, preview } => {
-                if let Some(Overlay::Modal(modal)) = &mut self.overlay
+                if let Some(modal) = self.modal_mut()
                     && modal.run == run
                 {
                     modal.change = PlanChange::Shown(preview);
@@ -244,7 +248,7 @@ impl State {
                 }
             }
             Done::NotProposed(text) => {
-                if let Some(Overlay::Modal(modal)) = &mut self.overlay {
+                if let Some(modal) = self.modal_mut() {
                     modal.change = PlanChange::Unseen;
                 }
                 self.warn(text);
@@ -265,13 +269,18 @@ impl State {
             Done::Told(text) => self.tell(text),
             Done::Refused(text) => {
                 // Nothing was accepted, so the window would wait for ever; its text goes back.
-                if let Some(Overlay::Modal(modal)) = &self.overlay
+                if let Some(modal) = self.modal_mut()
                     && modal.interrupt.is_none()
                 {
-                    self.composer = modal.text.clone();
+                    let words = modal.text.clone();
                     self.overlay = None;
+                    self.keep_words(&words);
                 }
                 self.warn(text);
+            }
+            Done::NotSent { words, why } => {
+                self.write_on(&words);
+                self.warn(why);
             }
         }
     }
@@ -400,13 +409,6 @@ impl State {
             .then_some((run, node))
     }
 
-    /// What was written in a window that is closed stays, to be sent or written on.
-    pub(super) fn keep_words(&mut self, words: &Input) {
-        if !words.value().trim().is_empty() && self.composer.value().is_empty() {
-            self.composer = words.clone();
-        }
-    }
-
     /// The number of the last checkpoint of a run.
     pub(super) fn checkpoint_of(&self, run: RunId) -> u64 {
         self.snapshot.run(run).map_or(0, |view| view.run.checkpoint)
@@ -424,8 +426,7 @@ impl State {
     /// Brings back the draft that was put aside last.
     pub(super) fn undo_clear(&mut self) {
         if let Some(draft) = self.cleared.take() {
-            self.composer = draft;
-            self.is_composing = true;
+            self.write_on(draft.value());
         }
     }
 

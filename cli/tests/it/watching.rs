@@ -24,7 +24,7 @@ pub(crate) fn start_with(arguments: &str) -> PtySession {
 }
 
 /// The screens, the path of their terminal, and the shell around them.
-fn start_known(arguments: &str) -> (PtySession, String, u32) {
+pub(crate) fn start_known(arguments: &str) -> (PtySession, String, u32) {
     let program = env!("CARGO_BIN_EXE_irq");
     // The program's own id and its terminal are told first, for tests that act on them from outside.
     let script = format!(
@@ -54,7 +54,7 @@ pub(crate) fn program_of(shell: u32) -> Pid {
     Pid::from_raw(child.parse().unwrap()).unwrap()
 }
 
-fn resize(terminal: &str, rows: &str, columns: &str) {
+pub(crate) fn resize(terminal: &str, rows: &str, columns: &str) {
     let done = Command::new("stty")
         .args(["-F", terminal, "rows", rows, "cols", columns])
         .status()

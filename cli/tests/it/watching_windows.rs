@@ -11,7 +11,7 @@ use crate::seed::{Seed, delivery};
 use crate::watching::{leave, press, read_and_press, start, until};
 
 /// The pause of a run that has come last, once there is one with this scope.
-fn pause(seed: &Seed, run: &Run, scope: Scope) -> Interrupt {
+pub(crate) fn pause(seed: &Seed, run: &Run, scope: Scope) -> Interrupt {
     let found = || {
         let mut asked = seed.interrupts(run);
         asked.retain(|it| it.interrupt_type == InterruptType::Pause && it.scope == scope);
@@ -22,7 +22,7 @@ fn pause(seed: &Seed, run: &Run, scope: Scope) -> Interrupt {
 }
 
 /// The process that works on the run has stopped.
-fn takes_hold(seed: &Seed, pause: &Interrupt) {
+pub(crate) fn takes_hold(seed: &Seed, pause: &Interrupt) {
     seed.wait(async {
         let taken = seed.store.deliver(pause.id, delivery("process-1", 600));
         let epoch = taken.await.unwrap().epoch;

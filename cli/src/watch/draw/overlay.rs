@@ -11,24 +11,35 @@ use tui_input::Input;
 
 use super::agents::{change, plan_within};
 use super::{Look, packed, short};
+use crate::layout::wrap;
 use crate::visible::{visible_line, visible_lines};
 use crate::watch::modal::{Chosen, Focus, Modal, PlanChange, phases};
 use crate::watch::state::{Overlay, State};
+
+/// How wide the window of a question is at most.
+const QUESTION: u16 = 72;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
     match &state.overlay {
         None => {}
         Some(Overlay::Modal(modal)) => draw_modal(frame, area, state, modal, look),
         Some(Overlay::Confirm { question, .. }) => {
-            let lines = visible_lines(question);
+            let width = usize::from(area.width.min(QUESTION).saturating_sub(2));
+            let lines: Vec<String> = visible_lines(question)
+                .iter()
+                .flat_map(|line| wrap(line, width, ""))
+                .collect();
             let height = u16::try_from(lines.len())
                 .unwrap_or(u16::MAX)
                 .saturating_add(4);
-            let inner = window(frame, area, 72, height, " Sure? ");
-            let mut text: Vec<Line<'_>> = lines.into_iter().map(Line::from).collect();
-            text.push(Line::default());
-            text.push(Line::styled("y yes · n no", look.waiting()));
-            frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: false }), inner);
+            let inner = window(frame, area, QUESTION, height, " Sure? ");
+            // However long the question is, the keys that answer it are in sight.
+            let [text, keys] =
+                Layout::vertical([Constraint::Min(0), Constraint::Length(1)]).areas(inner);
+            let lines: Vec<Line<'_>> = lines.into_iter().map(Line::from).collect();
+            frame.render_widget(Paragraph::new(lines), text);
+            let answers = Line::styled("y yes · n no", look.waiting());
+            frame.render_widget(Paragraph::new(answers), keys);
         }
         Some(Overlay::Routes { routes, at, .. }) => draw_routes(frame, area, routes, *at, look),
         Some(Overlay::Prompt { label, text, .. }) => {

@@ -1,0 +1,179 @@
+//! What somebody has written in `irq watch` is not lost: neither over a slow network, nor where it is refused, nor
+//! in a window that is closed.
+
+use std::time::Duration;
+
+use interrupts::life::{Scope, State, Verdict};
+use interrupts::store::{Messages as _, Page, Run};
+use rexpect::session::PtySession;
+
+use crate::seed::Seed;
+use crate::served::Served;
+use crate::slow_proxy::SlowProxy;
+use crate::watching::{leave, press, resize, start, start_known, start_with, until};
+use crate::watching_windows::{pause, takes_hold};
+
+/// How late a list is.
+const LATE: Duration = Duration::from_millis(1_200);
+
+fn sent(seed: &Seed, run: &Run) -> Vec<String> {
+    let page = Page {
+        after: 0,
+        limit: 10,
+    };
+    let sent = seed.wait(seed.store.messages(run.id, page)).unwrap();
+    sent.into_iter().map(|sent| sent.message.text).collect()
+}
+
+fn is_taken_back(seed: &Seed, run: &Run) {
+    until("the pause is taken back", || {
+        let asked = seed.interrupts(run);
+        asked.len() == 1 && asked[0].state == State::Cancelled
+    });
+}
+
+/// The screens of a reviewer of a server, who may interrupt nothing and write to nobody; and their terminal.
+fn reviewers(served: &Served) -> (PtySession, String) {
+    let token = served.token("rita", "reviewer");
+    let (screen, terminal, _shell) = start_known(&format!(
+        "--silent --server {} --token-file {}",
+        served.url,
+        token.display()
+    ));
+    (screen, terminal)
+}
+
+#[test]
+fn a_message_that_interrupts_is_not_lost_to_a_list_that_is_older_than_its_pause() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let served = Served::over(&seed.path());
+    let token = served.token("eve", "supervisor");
+    let proxy = SlowProxy::before(&served.url, "/v1/records/interrupts?", LATE);
+    let mut screen = start_with(&format!(
+        "--silent --server {} --token-file {}",
+        proxy.url,
+        token.display()
+    ));
+    press(&mut screen, "jj\tQXZ");
+    screen.exp_string("Z").unwrap();
+    proxy.until_something_is_on_its_way();
+    press(&mut screen, "\x1b\r");
+    let pause = pause(&seed, &run, Scope::Agent);
+    takes_hold(&seed, &pause);
+    until("it goes on", || {
+        seed.interrupt(pause.id).state == State::Resolved
+    });
+    let decision = seed.interrupt(pause.id).decision.unwrap();
+    assert_eq!(decision.verdict, Verdict::Respond);
+    assert!(decision.content.unwrap().contains("QXZ"));
+    leave(&mut screen);
+}
+
+#[test]
+fn a_pause_that_somebody_else_ends_before_any_list_names_it_closes_its_window_and_leaves_the_message()
+ {
+    let seed = Seed::new();
+    let run = seed.run();
+    let served = Served::over(&seed.path());
+    let token = served.token("eve", "supervisor");
+    let proxy = SlowProxy::before(&served.url, "/v1/records/interrupts?", LATE);
+    let mut screen = start_with(&format!(
+        "--silent --server {} --token-file {}",
+        proxy.url,
+        token.display()
+    ));
+    press(&mut screen, "jj\tQXZ");
+    screen.exp_string("Z").unwrap();
+    proxy.until_something_is_on_its_way();
+    press(&mut screen, "\x1b\r");
+    let pause = pause(&seed, &run, Scope::Agent);
+    seed.end(&["withdraw", &pause.id.to_string()]).exits_with(0);
+    // The window takes the keys until it is known to be over; the message is in the line then.
+    until("it is sent as a message", || {
+        std::thread::sleep(Duration::from_millis(500));
+        press(&mut screen, "\t\r");
+        !sent(&seed, &run).is_empty()
+    });
+    assert_eq!(sent(&seed, &run), ["QXZ"]);
+    press(&mut screen, "\x04");
+}
+
+#[test]
+fn a_draft_stays_where_an_interrupt_is_refused() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let served = Served::over(&seed.path());
+    let (mut screen, terminal) = reviewers(&served);
+    press(&mut screen, "jj\tQXZ");
+    screen.exp_string("Z").unwrap();
+    press(&mut screen, "\x1b");
+    screen.exp_string("needs the right").unwrap();
+    // Drawn anew, the line is shown whole.
+    resize(&terminal, "31", "101");
+    screen.exp_string("QXZ").unwrap();
+    assert!(seed.interrupts(&run).is_empty());
+    press(&mut screen, "\x03\x04");
+}
+
+#[test]
+fn a_message_that_is_refused_is_in_the_line_again() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let served = Served::over(&seed.path());
+    let (mut screen, terminal) = reviewers(&served);
+    press(&mut screen, "jj\tQXZ");
+    screen.exp_string("Z").unwrap();
+    press(&mut screen, "\r");
+    screen.exp_string("needs the right").unwrap();
+    resize(&terminal, "31", "101");
+    screen.exp_string("QXZ").unwrap();
+    assert!(sent(&seed, &run).is_empty());
+    press(&mut screen, "\x03\x04");
+}
+
+#[test]
+fn what_is_written_in_a_window_that_is_closed_joins_the_draft() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let mut screen = start(&seed);
+    press(&mut screen, "jj\tQXZ");
+    screen.exp_string("Z").unwrap();
+    press(&mut screen, "\x1b");
+    screen.exp_string("modify the plan").unwrap();
+    pause(&seed, &run, Scope::Agent);
+    press(&mut screen, "JWK");
+    std::thread::sleep(Duration::from_millis(200));
+    press(&mut screen, "\x1b");
+    is_taken_back(&seed, &run);
+    press(&mut screen, "\r");
+    until("both are sent", || sent(&seed, &run) == ["QXZ JWK"]);
+    leave(&mut screen);
+}
+
+#[test]
+fn whoever_does_not_end_the_run_after_all_is_in_the_window_again_with_what_he_wrote() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let (mut screen, terminal, _shell) =
+        start_known(&format!("--silent --store {}", seed.path().display()));
+    press(&mut screen, "jj\x1b");
+    screen.exp_string("modify the plan").unwrap();
+    pause(&seed, &run, Scope::Agent);
+    press(&mut screen, "QXZ\t\t\t\t\t\r");
+    std::thread::sleep(Duration::from_millis(300));
+    resize(&terminal, "31", "101");
+    // The question takes two lines, and the keys that answer it stand below them; the last line names them too.
+    screen.exp_string("\x1b[2J").unwrap();
+    screen.exp_string("Sure?").unwrap();
+    let question = screen.exp_string("yes").unwrap();
+    assert!(question.contains("resumed."), "{question}");
+    screen.exp_string("yes").unwrap();
+    press(&mut screen, "n");
+    screen.exp_string("modify the plan").unwrap();
+    press(&mut screen, "\x1b");
+    is_taken_back(&seed, &run);
+    press(&mut screen, "\t\r");
+    until("what was written is sent", || sent(&seed, &run) == ["QXZ"]);
+    leave(&mut screen);
+}
