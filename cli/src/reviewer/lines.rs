@@ -19,7 +19,7 @@ pub(crate) enum NoLine {
     /// The input cannot be read.
     #[error("cannot read the input")]
     Unreadable(#[source] io::Error),
-    /// The line is too long or no UTF-8; the next one may be fine.
+    /// The line is too long, no UTF-8, or holds keys that are no text; the next one may be fine.
     #[error("{0}")]
     Unusable(&'static str),
 }
@@ -137,7 +137,14 @@ pub(super) fn read_line(input: &mut impl BufRead) -> Result<String, NoLine> {
     }
     let line = String::from_utf8(bytes)
         .map_err(|_invalid| NoLine::Unusable("that line is no UTF-8 text"))?;
-    Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+    let line = line.trim_end_matches(['\n', '\r']);
+    // A key that a terminal does not take for itself, Esc or an arrow, stands in the line as such: `1` after it is no 1.
+    if line.chars().any(|it| it.is_control() && it != '\t') {
+        return Err(NoLine::Unusable(
+            "that line holds a key that is no text, such as Esc or an arrow; nothing was taken",
+        ));
+    }
+    Ok(line.to_owned())
 }
 
 fn skip_line(input: &mut impl BufRead) -> Result<(), NoLine> {
@@ -173,10 +180,11 @@ mod tests {
     #[test]
     fn a_line_that_cannot_be_used_does_not_hurt_the_next_one() {
         let mut bytes = vec![b'x'; 1_500_000];
-        bytes.extend(b"\n\xff\xfe\nfine\n");
+        bytes.extend(b"\n\xff\xfe\n\x1b1\nfine\tor so\n");
         let mut input = Cursor::new(bytes);
         assert!(matches!(read_line(&mut input), Err(NoLine::Unusable(_))));
         assert!(matches!(read_line(&mut input), Err(NoLine::Unusable(_))));
-        assert_eq!(read_line(&mut input).unwrap(), "fine");
+        assert!(matches!(read_line(&mut input), Err(NoLine::Unusable(_))));
+        assert_eq!(read_line(&mut input).unwrap(), "fine\tor so");
     }
 }

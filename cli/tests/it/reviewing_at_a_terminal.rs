@@ -58,6 +58,30 @@ fn a_person_may_leave_the_question_open() {
 }
 
 #[test]
+fn a_key_that_is_no_text_decides_nothing() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run);
+    let mut screen = start(&seed, &["review", &question.id.to_string()]);
+    screen.exp_string("> ").unwrap();
+    screen.send_line("\x1b1").unwrap();
+    screen.exp_string("a key that is no text").unwrap();
+    screen.exp_string("> ").unwrap();
+    assert_eq!(seed.interrupt(question.id), question);
+    screen.send_line("2").unwrap();
+    screen
+        .exp_string("respond, to DISCOVERY_ORCHESTRATOR")
+        .unwrap();
+    screen.exp_eof().unwrap();
+    let content = seed.interrupt(question.id).decision.unwrap().content;
+    let content = content.unwrap();
+    assert!(
+        content.contains("right") && !content.contains("\\u001b"),
+        "{content}"
+    );
+}
+
+#[test]
 fn whoever_answers_too_late_is_told_who_was_faster() {
     let seed = Seed::new();
     let run = seed.run();

@@ -71,6 +71,32 @@ fn what_was_typed_ahead_answers_no_question_that_nobody_has_seen() {
 }
 
 #[test]
+fn a_key_that_is_no_text_answers_nothing() {
+    let folder = workspace();
+    let mut command = run_in(folder.path());
+    command
+        .args(["--pace", "0", "--no-color", "--script"])
+        .arg(example_script("tour.json"));
+    let mut screen = start(command);
+    screen.exp_string("1-2 choose").unwrap();
+    for keys in ["\x1b1", "\x1b[A1", "1\x01"] {
+        screen.exp_string("> ").unwrap();
+        screen.send_line(keys).unwrap();
+        screen.exp_string("a key that is no text").unwrap();
+    }
+    screen.exp_string("> ").unwrap();
+    screen.send_line("1: the code first").unwrap();
+    screen.exp_string("Shall the tests be read too?").unwrap();
+    screen.send_line("\x1b[Dn").unwrap();
+    screen.exp_string("a key that is no text").unwrap();
+    screen.exp_string("> ").unwrap();
+    screen.send_line("n").unwrap();
+    screen.exp_string("PLANNING_ORCHESTRATOR asks").unwrap();
+    screen.send_control('c').unwrap();
+    screen.exp_eof().unwrap();
+}
+
+#[test]
 fn ctrl_c_works_at_the_prompt() {
     let folder = workspace();
     let mut command = run_in(folder.path());
