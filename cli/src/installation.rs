@@ -13,7 +13,7 @@ use std::time::Duration;
 use agents::plan_execute::{PlanReading, StoredPlan};
 use agents::run::RunProgress;
 use async_trait::async_trait;
-use interrupts::life::{Interrupt, RunState, Scope, Verdict};
+use interrupts::life::{Family, Interrupt, RunState, Scope, Verdict};
 use interrupts::rules::{Remember, StandingRule};
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
@@ -24,6 +24,7 @@ use routing_core::{InterruptId, InterruptType, NodeId, RuleId, RunId, StopMode};
 use server::PlanWish;
 
 use crate::arguments::StoreArguments;
+use crate::commands::is_launched;
 use crate::exit::Failure;
 use crate::request::{Addressee, Wish};
 
@@ -247,4 +248,17 @@ pub(crate) async fn open(arguments: &StoreArguments) -> Result<Arc<dyn Installat
         Whereabouts::Server(place) => Ok(Arc::new(Remote::at(&place)?)),
         Whereabouts::Store => Ok(Arc::new(Local::open(arguments).await?)),
     }
+}
+
+/// Whether a server that was asked goes on by itself with a run that it launched and left, now that this was decided.
+/// A run that somebody paused goes on only where its pause is decided.
+pub(crate) fn goes_on_there(at: &dyn Installation, run: &Run, decided: &Interrupt) -> bool {
+    let is_held = run.state == RunState::Paused;
+    let is_pause = Family::of(decided.interrupt_type) == Family::Stop;
+    is_left_there(at, run) && (is_pause || !is_held)
+}
+
+/// Whether a run was launched by the server that is asked.
+pub(crate) fn is_left_there(at: &dyn Installation, run: &Run) -> bool {
+    at.page().is_some() && is_launched(&run.content)
 }

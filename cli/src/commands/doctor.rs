@@ -33,7 +33,11 @@ pub(crate) fn doctor(
     complete(async {
         let mut findings = match Whereabouts::of(store)? {
             Whereabouts::Server(place) => server::findings(&place).await,
-            Whereabouts::Store => store::findings(store).await,
+            Whereabouts::Store => {
+                let mut found = store::findings(store).await;
+                found.push(machine::user());
+                found
+            }
         };
         findings.extend(machine::findings());
         if let Some(file) = &arguments.mcp {

@@ -187,7 +187,7 @@ impl Command<'_> {
             json_line(&view)
         } else {
             let run = again(self.at, &self.run).await?;
-            told(&decided, Some(&run))
+            told(self.at, &decided, Some(&run))
         };
         print(&text)?;
         Ok(Exit::Success)

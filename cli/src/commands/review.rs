@@ -276,7 +276,7 @@ async fn told_decided(
         json_line(&view::interrupt(decided))
     } else {
         let run = installation.run(decided.run).await?;
-        deciding::told(decided, run.as_ref())
+        deciding::told(installation, decided, run.as_ref())
     };
     print(&text)?;
     Ok(Exit::Success)

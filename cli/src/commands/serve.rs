@@ -31,6 +31,7 @@ use crate::storage::Storage;
 
 use launcher::Launcher;
 use order::Defaults;
+pub(crate) use order::is_launched;
 use stopping::Stopping;
 use welcome::Welcome;
 

@@ -1,7 +1,7 @@
 //! Carries out what the keys ask for, through the installation.
 
 use agents::RouteType;
-use interrupts::life::{Scope, State, Verdict};
+use interrupts::life::{Interrupt, Scope, State, Verdict};
 use interrupts::store::{Run, StoredMessage};
 use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use super::action::{Action, Done};
 use super::standing::Standing;
 use crate::address::full;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, NewDecision, NewStop, NewText};
+use crate::installation::{Installation, NewDecision, NewStop, NewText, goes_on_there};
 use crate::keep::has_process;
 use crate::plan;
 use crate::refused::no_interrupt;
@@ -222,12 +222,13 @@ async fn let_go_on(
 }
 
 /// What to say of a run that may go on now.
-async fn told_to_go_on(at: &dyn Installation, run: RunId) -> Result<Done, Failure> {
-    let found = at.run(run).await?;
-    let standing = if found.is_some_and(|found| !is_owned(&found)) {
-        Standing::Alone
-    } else {
-        Standing::GoesOn
+async fn told_to_go_on(at: &dyn Installation, decided: &Interrupt) -> Result<Done, Failure> {
+    let run = decided.run;
+    let standing = match at.run(run).await? {
+        Some(found) if is_owned(&found) => Standing::GoesOn,
+        Some(found) if goes_on_there(at, &found, decided) => Standing::Server,
+        Some(_) => Standing::Alone,
+        None => Standing::GoesOn,
     };
     Ok(Done::Told(standing.in_words(run)))
 }
@@ -253,8 +254,8 @@ async fn suggest(at: &dyn Installation, run: RunId, request: &str) -> Result<Don
 
 async fn apply_plan(at: &dyn Installation, run: RunId, digest: &Digest) -> Result<Done, Failure> {
     let row = run_of(at, run).await?;
-    plan::apply(at, &row, &digest.to_string()).await?;
-    told_to_go_on(at, run).await
+    let (decided, _preview) = plan::apply(at, &row, &digest.to_string()).await?;
+    told_to_go_on(at, &decided).await
 }
 
 async fn decide(at: &dyn Installation, action: Action) -> Result<Done, Failure> {
@@ -281,7 +282,7 @@ async fn decide(at: &dyn Installation, action: Action) -> Result<Done, Failure> 
         remember: None,
     };
     let decided = at.decide(decision).await?;
-    told_to_go_on(at, decided.run).await
+    told_to_go_on(at, &decided).await
 }
 
 async fn claim(

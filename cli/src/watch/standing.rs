@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::draw::short;
 use crate::exit::Failure;
-use crate::installation::Installation;
+use crate::installation::{Installation, is_left_there};
 use crate::keep::has_process;
 
 /// How often is looked.
@@ -27,6 +27,8 @@ pub(super) enum Standing {
     GoesOn,
     /// No process has it.
     Alone,
+    /// No process has it, and the server that launched it goes on with it.
+    Server,
     /// Its process has not given it up yet, and does not work on it.
     Ending,
     /// It has ended, or is gone.
@@ -68,7 +70,11 @@ impl Standing {
                 (false, _) => {
                     let since = rested.get_or_insert_with(Instant::now);
                     if since.elapsed() >= TAKEN_UP {
-                        return Ok(Self::Alone);
+                        return Ok(if is_left_there(at, &found) {
+                            Self::Server
+                        } else {
+                            Self::Alone
+                        });
                     }
                 }
             }
@@ -80,6 +86,7 @@ impl Standing {
         let run = short(&run.to_string());
         match self {
             Self::GoesOn => "Decided; it goes on.".to_owned(),
+            Self::Server => "Decided. The server goes on with it.".to_owned(),
             Self::Alone => format!("Decided. No process runs it now: irq resume {run}"),
             Self::Ending => {
                 format!("Decided. Its process is about to end; then: irq resume {run}")

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use interrupts::life::{RunState, State, Verdict};
-use serde_json::Value;
+use interrupts::life::{Interrupt, RunState, State, Verdict};
+use serde_json::{Value, json};
 
 use crate::program::{end, irq, lines, without_ids};
 use crate::seed::Seed;
 use crate::served::Served;
 use crate::server::{answering, nobody};
+use crate::watching::{press, read_and_press, resize, start_known, until};
 
 /// A store in which something has happened, with a question that waits.
 fn busy(seed: &Seed) -> (String, String) {
@@ -357,6 +358,60 @@ fn tokens_are_made_listed_and_revoked_through_a_server_by_those_who_run_it() {
     assert_eq!(none.error_output, beside.error_output);
 }
 
+/// A run that a server launched and has put aside, and its question. Nobody can execute it, so it stays as it is.
+fn put_aside(seed: &Seed) -> Interrupt {
+    let run = seed.run_of(&json!({"launched_by": "ada"}));
+    let question = seed.question(&run);
+    seed.change(&run, RunState::Waiting);
+    seed.abandon(&run);
+    question
+}
+
+#[test]
+fn whoever_decides_through_the_server_is_told_that_the_server_goes_on() {
+    let seed = Seed::new();
+    let (left, other) = (put_aside(&seed), put_aside(&seed));
+    let served = Served::over(&seed.path());
+    let token = served.token("rita", "reviewer");
+    let decide = ["review", &left.id.to_string(), "--decision", "approve"];
+    let decided = end(&mut served.irq_as(&token, &decide)).exits_with(0);
+    assert!(
+        decided.output.contains("The server goes on with it."),
+        "{decided:#?}"
+    );
+    assert!(!decided.output.contains("irq resume"), "{decided:#?}");
+    // Beside the store, nobody knows whether a server is there.
+    let decide = ["review", &other.id.to_string(), "--decision", "approve"];
+    let decided = seed.end(&decide).exits_with(0);
+    assert!(decided.output.contains("irq resume"), "{decided:#?}");
+}
+
+#[test]
+fn the_screens_say_too_that_the_server_goes_on() {
+    let seed = Seed::new();
+    let question = put_aside(&seed);
+    let served = Served::over(&seed.path());
+    let token = served.token("rita", "reviewer");
+    let (mut screen, terminal, _shell) = start_known(&format!(
+        "--silent --server {} --token-file {}",
+        served.url,
+        token.display()
+    ));
+    press(&mut screen, "2\r");
+    screen.exp_string("shall it go").unwrap();
+    read_and_press(&mut screen, "a");
+    until("it is decided", || {
+        seed.interrupt(question.id).state == State::Resolved
+    });
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    // Drawn anew, every word is whole.
+    resize(&terminal, "31", "101");
+    for word in ["Decided.", "server", "goes"] {
+        screen.exp_string(word).unwrap();
+    }
+    press(&mut screen, "\x04");
+}
+
 #[test]
 fn the_doctor_says_what_is_wrong_with_a_server_and_how_to_mend_it() {
     use std::os::unix::fs::PermissionsExt;
@@ -375,6 +430,10 @@ fn the_doctor_says_what_is_wrong_with_a_server_and_how_to_mend_it() {
     assert_eq!(
         found(&well.output, "token")["found"],
         "ada may come in as reviewer"
+    );
+    assert_eq!(
+        found(&well.output, "user")["found"],
+        "decisions here are ada's"
     );
     assert_eq!(found(&well.output, "server")["status"], "ok");
     std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o644)).unwrap();

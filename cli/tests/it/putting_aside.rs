@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{end, irq};
+use crate::program::{Ended, end, irq};
 use crate::serving::Installation;
 
 const ANSWER: &str = r#"{"selectedChoices":["left"]}"#;
@@ -42,6 +42,44 @@ async fn a_run_that_waits_is_put_aside_and_goes_on_when_it_is_answered_over_the_
     let question = installation.questions(1).await.remove(0);
     is_put_aside(&installation, &run).await;
     assert!(installation.decide(&question).await.unwrap().is_success());
+    assert_eq!(installation.ends(&run).await, "completed");
+    server.kill();
+}
+
+/// The program as a client of the server, with a reviewer's token.
+fn as_reviewer(installation: &Installation, arguments: &[&str]) -> Ended {
+    let made = end(irq()
+        .args(["token", "create", "--name", "rita", "--role", "reviewer"])
+        .env("IRQ_STORE", installation.store()))
+    .exits_with(0);
+    let token = installation.folder.path().join("rita");
+    std::fs::write(&token, made.output).unwrap();
+    let server = installation.address("");
+    end(irq()
+        .args(arguments)
+        .args(["--server", &server, "--token-file"])
+        .arg(token)
+        .env_remove("IRQ_STORE"))
+}
+
+#[tokio::test]
+async fn whoever_decides_through_the_server_is_told_that_it_goes_on_there() {
+    let installation = Installation::new();
+    let server = installation.serve_with(&["--put-aside-after", "1s"]);
+    let run = installation.start_asking().await;
+    let question = installation.questions(1).await.remove(0);
+    is_put_aside(&installation, &run).await;
+    let decide = [
+        "review",
+        &question,
+        "--decision",
+        "respond",
+        "--payload",
+        ANSWER,
+    ];
+    let decided = as_reviewer(&installation, &decide).exits_with(0);
+    // It may be on its way already by then.
+    assert!(!decided.output.contains("irq resume"), "{decided:#?}");
     assert_eq!(installation.ends(&run).await, "completed");
     server.kill();
 }

@@ -89,10 +89,15 @@ impl Seed {
 
     /// A run that a process works on: three agents, of which one has ended.
     pub(crate) fn run(&self) -> Run {
+        self.run_of(&json!({"goal": "Describe the bakery"}))
+    }
+
+    /// As [`Seed::run`], with what else is kept of it.
+    pub(crate) fn run_of(&self, content: &Value) -> Run {
         let new = NewRun {
             id: RunId::generate(),
             alias: None,
-            content: json!({"goal": "Describe the bakery"}).to_string(),
+            content: content.to_string(),
         };
         self.wait(async {
             let run = self.store.create_run(new).await.unwrap();

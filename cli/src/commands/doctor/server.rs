@@ -33,6 +33,8 @@ pub(super) async fn findings(place: &ServerPlace) -> Vec<Finding> {
                 "token",
                 format!("{} may come in as {}", me.name, me.role),
             ));
+            let user = format!("decisions here are {}'s", me.name);
+            findings.push(Finding::well("user", user));
             findings.push(version(address.to_string(), &me.version));
         }
         Err(failure) => findings.push(wrong(&failure)),

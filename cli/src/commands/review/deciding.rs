@@ -8,7 +8,7 @@ use interrupts::store::Run;
 use super::chosen::Chosen;
 use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, NewDecision};
+use crate::installation::{Installation, NewDecision, goes_on_there};
 use crate::plan::checked;
 use crate::refused::by_life;
 use crate::storage::is_owned;
@@ -99,7 +99,11 @@ pub(super) fn not_open(interrupt: &Interrupt) -> Failure {
 }
 
 /// What was decided, and who goes on with it.
-pub(in crate::commands) fn told(decided: &Interrupt, run: Option<&Run>) -> String {
+pub(in crate::commands) fn told(
+    at: &dyn Installation,
+    decided: &Interrupt,
+    run: Option<&Run>,
+) -> String {
     let Some(decision) = &decided.decision else {
         return format!("{} is {}.\n", decided.id, decided.state);
     };
@@ -113,14 +117,18 @@ pub(in crate::commands) fn told(decided: &Interrupt, run: Option<&Run>) -> Strin
         return text;
     };
     let gives_up = given_up_because(decided).is_some();
-    if !run.state.is_final() {
+    if run.state.is_final() {
+        if gives_up {
+            text.push_str(&format!("{} is {}.\n", run.id, run.state));
+        }
+    } else if goes_on_there(at, run, decided) {
+        text.push_str("The server goes on with it.\n");
+    } else {
         let what = if gives_up { "It ends" } else { "Go on" };
         text.push_str(&format!(
             "No process runs it now. {what} with: irq resume {}\n",
             run.id
         ));
-    } else if gives_up {
-        text.push_str(&format!("{} is {}.\n", run.id, run.state));
     }
     text
 }

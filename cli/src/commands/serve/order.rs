@@ -245,7 +245,7 @@ pub(super) fn launched(content: &str, by: &Actor, asked: Digest) -> String {
 }
 
 /// Whether a server launched the run that has this content.
-pub(super) fn is_launched(content: &str) -> bool {
+pub(crate) fn is_launched(content: &str) -> bool {
     serde_json::from_str::<Value>(content)
         .is_ok_and(|fields| fields.get(LAUNCHED_BY).is_some_and(Value::is_string))
 }
