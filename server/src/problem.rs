@@ -52,6 +52,12 @@ impl Problem {
         }))
     }
 
+    /// The server is being stopped; the next one is there in a moment.
+    pub(crate) fn draining(hint: &str) -> Self {
+        Self::new(Kind::Draining, "the server is being stopped", hint)
+            .header(header::RETRY_AFTER, HeaderValue::from_static("2"))
+    }
+
     /// Names the thing that it is about.
     pub(crate) fn about(mut self, instance: impl Into<String>) -> Self {
         self.0.instance = Some(instance.into());
@@ -132,5 +138,19 @@ impl IntoResponse for Problem {
         // For pages, which say the same in words.
         response.extensions_mut().insert(self);
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::response::IntoResponse as _;
+
+    use super::Problem;
+
+    #[test]
+    fn a_server_that_is_being_stopped_says_when_to_come_back() {
+        let response = Problem::draining("come back in a moment").into_response();
+        assert_eq!(response.status(), 503);
+        assert_eq!(response.headers()["retry-after"], "2");
     }
 }

@@ -14,6 +14,7 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use interrupts::store::StoreError;
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior};
+use tungstenite::error::ProtocolError;
 
 use crate::access::Caller;
 use crate::app::App;
@@ -28,8 +29,17 @@ use subscriptions::{Subscriptions, Told};
 const SUBPROTOCOL: &str = "irq.v1.json";
 /// Told to stop: come back.
 const DRAINING: u16 = 1001;
+/// A frame is not what frames are made of.
+const PROTOCOL: u16 = 1002;
+/// A text is no UTF-8.
+const NO_TEXT: u16 = 1007;
 /// The credential does not hold any more.
 const POLICY: u16 = 1008;
+/// A message is longer than is taken.
+const TOO_LONG: u16 = 1009;
+/// How long a client that is still sending what is not read has to read why. Closed sooner, its connection would be
+/// reset, and the reason with it.
+const PARTING: Duration = Duration::from_secs(1);
 /// How long one message may take to be written to a client that does not read.
 const WRITE_TIME: Duration = Duration::from_secs(20);
 /// After how many heartbeats without a word from the client it counts as gone.
@@ -151,7 +161,14 @@ impl Session {
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 Ok(Then::GoOn)
             }
-            Happening::Received(None | Some(Err(_))) => Ok(Then::End),
+            Happening::Received(None) => Ok(Then::End),
+            Happening::Received(Some(Err(error))) => {
+                if let Some((code, reason)) = unreadable(error) {
+                    self.close(code, reason).await;
+                    tokio::time::sleep(PARTING).await;
+                }
+                Ok(Then::End)
+            }
             Happening::Received(Some(Ok(message))) => self.received(message).await,
         }
     }
@@ -223,6 +240,25 @@ impl Session {
             let _answered = tokio::time::timeout(Duration::from_secs(1), farewell).await;
         }
     }
+}
+
+/// With what a socket is closed of which nothing more can be read; nothing where the connection is gone itself.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all the other errors are of a connection that takes no farewell"
+)]
+fn unreadable(error: axum::Error) -> Option<(u16, String)> {
+    let error = error.into_inner().downcast::<tungstenite::Error>().ok()?;
+    let code = match *error {
+        tungstenite::Error::Capacity(_) => TOO_LONG,
+        tungstenite::Error::Utf8(_) => NO_TEXT,
+        tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => return None,
+        tungstenite::Error::Protocol(_) => PROTOCOL,
+        _ => return None,
+    };
+    // What a close frame takes is short.
+    let reason: String = error.to_string().chars().take(100).collect();
+    Some((code, reason))
 }
 
 /// The client is gone.

@@ -50,11 +50,7 @@ pub(crate) async fn stream(
     Parameters(query): Parameters<FeedQuery>,
 ) -> Result<Response, Problem> {
     if app.draining.is_cancelled() {
-        return Err(Problem::new(
-            Kind::Draining,
-            "the server is being stopped",
-            "come back in a moment",
-        ));
+        return Err(Problem::draining("come back in a moment"));
     }
     let _used_at_the_gate = query.ticket;
     let topics = query.topics.as_deref().unwrap_or_default();
@@ -111,18 +107,16 @@ impl FromRequestParts<App> for Upgrade {
 }
 
 /// Events and commands over a WebSocket.
-#[utoipa::path(get, path = "/v1/ws", extensions(("x-right" = json!("read"))), responses((status = 101)))]
+#[utoipa::path(get, path = "/v1/ws",
+    params(("ticket" = Option<String>, Query, description = "A ticket in place of a token.")),
+    extensions(("x-right" = json!("read"))), responses((status = 101)))]
 pub(crate) async fn socket(
     State(app): State<App>,
     Reads(caller): Reads,
     Upgrade(upgrade): Upgrade,
 ) -> Result<Response, Problem> {
     if app.draining.is_cancelled() {
-        return Err(Problem::new(
-            Kind::Draining,
-            "the server is being stopped",
-            "come back in a moment",
-        ));
+        return Err(Problem::draining("come back in a moment"));
     }
     Ok(open_socket(app, caller, upgrade))
 }

@@ -27,11 +27,7 @@ pub(crate) async fn live() -> &'static str {
 #[utoipa::path(get, path = "/readyz", responses((status = 200, body = String, content_type = "text/plain")))]
 pub(crate) async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
     if app.draining.is_cancelled() {
-        return Err(Problem::new(
-            Kind::Draining,
-            "the server is being stopped",
-            "use another one",
-        ));
+        return Err(Problem::draining("use another one"));
     }
     let page = Page { after: 0, limit: 1 };
     let read = app.store().runs(&[], page).await;

@@ -101,7 +101,7 @@ impl Wanted {
 /// What happened, in its order: as JSON, or as lines where the caller accepts `application/x-ndjson`, which gives
 /// all of it at once.
 #[utoipa::path(get, path = "/v1/history", params(HistoryQuery), extensions(("x-right" = json!("read"))),
-    responses((status = 200, body = HistoryPage)))]
+    responses((status = 200, content((HistoryPage = "application/json"), (String = "application/x-ndjson")))))]
 pub(crate) async fn list(
     State(app): State<App>,
     Reads(_caller): Reads,

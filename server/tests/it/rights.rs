@@ -119,6 +119,21 @@ fn the_description_says_of_each_operation_what_it_answers_and_names_no_schema_th
     }
 }
 
+#[test]
+fn the_description_names_every_form_of_the_history_and_the_ticket_of_both_feeds() {
+    let api = server::openapi();
+    let forms = &api["paths"]["/v1/history"]["get"]["responses"]["200"]["content"];
+    let forms: Vec<&String> = forms.as_object().unwrap().keys().collect();
+    assert_eq!(forms, ["application/json", "application/x-ndjson"]);
+    for path in ["/v1/events", "/v1/ws"] {
+        let parameters = api["paths"][path]["get"]["parameters"].as_array().unwrap();
+        let ticket = parameters.iter().find(|it| it["name"] == "ticket");
+        let ticket = ticket.unwrap_or_else(|| panic!("{path}: {parameters:#?}"));
+        assert_eq!(ticket["in"], "query");
+        assert_eq!(ticket["required"], false, "{path}");
+    }
+}
+
 #[tokio::test]
 async fn a_revoked_an_ended_and_an_invented_token_let_nobody_in() {
     let house = House::open().await;

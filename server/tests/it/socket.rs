@@ -10,6 +10,8 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::http::HeaderValue;
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::house::House;
@@ -336,10 +338,29 @@ async fn a_message_that_is_too_large_ends_that_socket_alone() {
     other.receive_a("subscribed").await;
     let mut socket = Socket::open(&house, "viewer").await;
     socket.send(&"x".repeat(2_000)).await;
-    let end = socket.text().await;
-    assert!(end.is_none_or(|text| text.starts_with("close")));
+    let end = socket.text().await.unwrap();
+    assert!(end.starts_with("close 1009 "), "{end}");
     running(&*store, None).await;
     assert_eq!(other.receive().await["type"], "event");
+}
+
+#[tokio::test]
+async fn a_socket_that_cannot_be_read_is_told_why_however_much_is_still_sent() {
+    let house = House::open().await;
+    let mut socket = Socket::open(&house, "viewer").await;
+    socket.send(&"x".repeat(1_000_000)).await;
+    let end = socket.text().await.unwrap();
+    assert!(end.starts_with("close 1009 "), "{end}");
+    let mut socket = Socket::open(&house, "viewer").await;
+    let broken = Frame::message(vec![0xff, 0xfe], OpCode::Data(Data::Text), true);
+    socket.0.send(Message::Frame(broken)).await.unwrap();
+    let end = socket.text().await.unwrap();
+    assert!(end.starts_with("close 1007 "), "{end}");
+    let mut socket = Socket::open(&house, "viewer").await;
+    let unbegun = Frame::message(vec![b'x'], OpCode::Data(Data::Continue), true);
+    socket.0.send(Message::Frame(unbegun)).await.unwrap();
+    let end = socket.text().await.unwrap();
+    assert!(end.starts_with("close 1002 "), "{end}");
 }
 
 #[tokio::test]
