@@ -11,9 +11,10 @@ use interrupts::store::{
     AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
     CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery,
     Filter, Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages,
-    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, Purge, Purged,
-    RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules, Store,
-    StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, VerifyError,
+    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, PageBack,
+    Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
+    StandingRules, Store, StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens,
+    VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
@@ -88,6 +89,7 @@ ports! {
         fn store.run(id: RunId) -> Result<Option<Run>, StoreError>;
         fn store.run_of(alias: &str) -> Result<Option<Run>, StoreError>;
         fn store.runs(states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, StoreError>;
+        fn store.last_runs(page: PageBack) -> Result<Vec<(u64, Run)>, StoreError>;
     }
     Journal {
         fn store.begin(epoch: u64, intent: Intent) -> Result<Begun, JournalError>;
@@ -104,6 +106,8 @@ ports! {
     }
     Outbox {
         fn store.outbox(page: Page) -> Result<Vec<OutboxRow>, StoreError>;
+        fn store.outbox_of(run: RunId, page: Page) -> Result<Vec<OutboxRow>, StoreError>;
+        fn store.last_outbox_of(run: RunId, page: PageBack) -> Result<Vec<OutboxRow>, StoreError>;
         fn store.consumed(consumer: &Consumer, through: u64) -> Result<u64, StoreError>;
         fn store.cursor(consumer: &Consumer) -> Result<u64, StoreError>;
     }
