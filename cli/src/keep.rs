@@ -55,6 +55,15 @@ fn first_node(workflow: Workflow) -> Result<NodeId, Failure> {
     }
 }
 
+/// Whether a workflow goes on without an agent that is stopped for good. The agents of a plan work one after the
+/// other on one thing.
+const fn leaves_agents_out(workflow: Workflow) -> bool {
+    match workflow {
+        Workflow::Agents => true,
+        Workflow::PlanExecute => false,
+    }
+}
+
 /// The workflow of a run.
 fn workflow_of(run: &Run) -> Workflow {
     // An order that cannot be read is of the workflow that orders had before they named one.
@@ -66,8 +75,11 @@ fn workflow_of(run: &Run) -> Workflow {
 /// workflow alone, which goes on without it; and a run without a checkpoint has nothing to be forked from.
 pub(crate) fn is_for_whoever_holds(stop: &Interrupt, run: &Run) -> bool {
     let is_whole = || {
-        let first = first_node(workflow_of(run));
-        stop.scope == Scope::Run || first.is_ok_and(|first| first == stop.node)
+        let workflow = workflow_of(run);
+        let first = first_node(workflow);
+        stop.scope == Scope::Run
+            || !leaves_agents_out(workflow)
+            || first.is_ok_and(|first| first == stop.node)
     };
     match stop.interrupt_type {
         InterruptType::Pause => true,
@@ -164,8 +176,12 @@ impl Keeping {
     ///
     /// Dropped, the run may be owned for some seconds more; whoever owns it next goes on with its stops.
     pub(crate) async fn carry_out(&self, run: &Run) -> Result<bool, Failure> {
-        let node = first_node(workflow_of(run))?;
-        let carried = self.manager.carry_out(run.id, node, gone_owner(run)).await;
+        let workflow = workflow_of(run);
+        let (node, leaves_out) = (first_node(workflow)?, leaves_agents_out(workflow));
+        let carried = self
+            .manager
+            .carry_out(run.id, node, gone_owner(run), leaves_out)
+            .await;
         match carried {
             Ok(_stopped) => Ok(true),
             Err(
@@ -258,6 +274,7 @@ impl Keeping {
             lost: self.lost_owner(run).await?,
             deliveries: Arc::clone(&inbox) as Arc<_>,
             messages_after: 0,
+            leaves_agents_out: leaves_agents_out(workflow),
         };
         let kept = self.manager.take(taking).await;
         let kept = Arc::new(kept.map_err(|error| not_taken(run, &error))?);

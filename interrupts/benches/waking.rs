@@ -121,6 +121,7 @@ async fn request(
             lost: None,
             deliveries: Arc::new(NoDeliveries),
             messages_after: 0,
+            leaves_agents_out: true,
         })
         .await?;
     let scope = kept.node_scope(&NodeId::new("root/worker/helper")?);

@@ -92,6 +92,9 @@ pub struct Taking {
     pub deliveries: Arc<dyn Deliveries>,
     /// Messages up to this position were read before: what comes later is delivered.
     pub messages_after: u64,
+    /// Whether its workflow goes on without an agent that is stopped for good. Where it cannot, since its agents work
+    /// one after the other on one thing, such a stop ends the run.
+    pub leaves_agents_out: bool,
 }
 
 /// Stops and pauses the runs of one process. Clones are the same manager.
@@ -140,7 +143,8 @@ impl InterruptManager {
 
     /// Carries out the stops of a run that nobody runs: a stop of a paused run ends it, and a pause of a run that
     /// waits for an answer pauses it. Questions and messages stay where they are. Returns `None` where the run was
-    /// not told to stop. `lost` is an owner that is known to be gone.
+    /// not told to stop. `lost` is an owner that is known to be gone;
+    /// `leaves_agents_out` as in [`Taking`].
     ///
     /// # Errors
     ///
@@ -154,6 +158,7 @@ impl InterruptManager {
         run: RunId,
         node: NodeId,
         lost: Option<OwnerName>,
+        leaves_agents_out: bool,
     ) -> Result<Option<StoppedRun>, KeepError> {
         let taking = Taking {
             run,
@@ -161,6 +166,7 @@ impl InterruptManager {
             lost,
             deliveries: Arc::new(NoDeliveries),
             messages_after: 0,
+            leaves_agents_out,
         };
         let kept = self.take_with(taking, Inbox::for_stops()).await?;
         let stopped = kept.acknowledge_stops(Evidence::Cancelled, None).await?;
@@ -195,7 +201,7 @@ impl InterruptManager {
             Arc::clone(shared),
             run,
             owned.epoch,
-            taking.node,
+            (taking.node, taking.leaves_agents_out),
             taking.deliveries,
             inbox,
         ));

@@ -90,6 +90,7 @@ async fn own(file: &Path) -> Result<(), Failure> {
                     lost: None,
                     deliveries: Arc::new(NoDeliveries),
                     messages_after: 0,
+                    leaves_agents_out: true,
                 };
                 let taken = manager.take(taking).await?;
                 let scope = taken.node_scope(&NodeId::new("root/worker/helper")?);

@@ -131,6 +131,33 @@ fn a_branch_of_a_run_that_nobody_runs_can_be_resumed_like_the_run_itself() {
 }
 
 #[test]
+fn a_stop_of_an_agent_of_a_plan_ends_its_run_for_none_can_be_left_out() {
+    let question = json!({"agent": "EXECUTOR", "turn": 2, "interrupt": {
+        "type": "HUMAN_REVIEW", "reason": "which oven?", "choices": [], "confirmationItems": [],
+        "contextForDecision": "there are two"}});
+    for kind in ["STOP", "PRUNE"] {
+        let place = Place::new();
+        let script = script(place.folder.path(), &json!([question]));
+        let script = script.to_str().unwrap();
+        let plan = ["--workflow", "plan-execute", "--script", script];
+        place.end_of_run(&plan).exits_with(5);
+        let executor = format!("{}/root/executor", place.only_run());
+        let stop = [
+            "interrupt",
+            &executor,
+            "--type",
+            kind,
+            "--wait",
+            "--timeout",
+            "30s",
+        ];
+        let stopped = place.end(&stop).exits_with(0);
+        assert!(stopped.output.contains("applied"), "{stopped:#?}");
+        assert_eq!(place.runs()[0]["state"], "cancelled");
+    }
+}
+
+#[test]
 fn an_agent_that_is_stopped_ends_and_its_run_goes_on() {
     let place = Place::new();
     let child = spawn(&mut place.run(&["--pace", "60"]));

@@ -1,6 +1,6 @@
 //! Runs that wait for people are put aside by their server, and go on when somebody has decided.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::program::{Ended, end, irq};
 use crate::serving::Installation;
@@ -43,6 +43,32 @@ async fn a_run_that_waits_is_put_aside_and_goes_on_when_it_is_answered_over_the_
     is_put_aside(&installation, &run).await;
     assert!(installation.decide(&question).await.unwrap().is_success());
     assert_eq!(installation.ends(&run).await, "completed");
+    server.kill();
+}
+
+#[tokio::test]
+async fn a_plan_that_waits_stays_aside_until_somebody_answers() {
+    let installation = Installation::new();
+    let server = installation.serve_with(&["--put-aside-after", "1s"]);
+    let question = json!({"agent": "EXECUTOR", "turn": 2, "interrupt": {
+        "type": "HUMAN_REVIEW", "reason": "which oven?", "choices": [], "confirmationItems": [],
+        "contextForDecision": "there are two"}});
+    let script = json!({"version": 1, "steps": [question]});
+    let order = json!({"goal": "Describe the bakery",
+        "options": {"script": script, "workflow": "plan-execute"}});
+    let started = installation.post("/v1/runs", &order).send().await.unwrap();
+    let started: Value = started.json().await.unwrap();
+    let run = started["run_id"].as_str().unwrap();
+    is_put_aside(&installation, run).await;
+    let store = crate::serving::open(&installation.store()).await;
+    let epoch = async || {
+        let row = store.run(run.parse().unwrap()).await.unwrap();
+        row.unwrap().epoch
+    };
+    let aside = epoch().await;
+    // Long enough for it to be taken up and put aside again.
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    assert_eq!(epoch().await, aside, "nobody has taken it up");
     server.kill();
 }
 

@@ -299,8 +299,11 @@ impl Keeper {
             .decision
             .as_ref()
             .is_some_and(|decision| decision.verdict == Verdict::Applied);
-        let is_whole = stop.scope == Scope::Run || stop.node == self.node;
-        is_whole && leaves_nothing(stop.interrupt_type) && is_applied
+        let reach = match stop.scope {
+            Scope::Run => Reach::Run,
+            Scope::Agent => Reach::Node(stop.node.clone()),
+        };
+        self.is_whole(&reach) && leaves_nothing(stop.interrupt_type) && is_applied
     }
 
     fn ends_run(&self, stop: &Standing) -> bool {
@@ -312,11 +315,11 @@ impl Keeper {
         !self.is_whole(&stop.reach) && leaves_nothing(stop.interrupt_type)
     }
 
-    /// The agent that stands for the run takes all of it along.
+    /// The agent that stands for the run takes all of it along, and so does any where none can be left out.
     fn is_whole(&self, reach: &Reach) -> bool {
         match reach {
             Reach::Run => true,
-            Reach::Node(node) => *node == self.node,
+            Reach::Node(node) => !self.leaves_agents_out || *node == self.node,
         }
     }
 

@@ -66,6 +66,8 @@ pub(crate) struct Keeper {
     pub(crate) epoch: u64,
     /// The node that stands for the run.
     pub(crate) node: NodeId,
+    /// Whether the workflow goes on without an agent that is stopped for good.
+    pub(crate) leaves_agents_out: bool,
     pub(crate) deliveries: Arc<dyn Deliveries>,
     /// One look into the inbox at a time.
     pub(crate) inbox: tokio::sync::Mutex<Inbox>,
@@ -81,7 +83,7 @@ impl Keeper {
         shared: Arc<Shared>,
         run: RunId,
         epoch: u64,
-        node: NodeId,
+        (node, leaves_agents_out): (NodeId, bool),
         deliveries: Arc<dyn Deliveries>,
         inbox: Inbox,
     ) -> Self {
@@ -90,6 +92,7 @@ impl Keeper {
             run,
             epoch,
             node,
+            leaves_agents_out,
             deliveries,
             inbox: tokio::sync::Mutex::new(inbox),
             lost: CancellationToken::new(),

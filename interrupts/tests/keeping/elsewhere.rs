@@ -282,7 +282,7 @@ async fn a_stop_of_a_run_that_nobody_runs_is_carried_out_by_whoever_asks() {
     handle.recorded().await.unwrap();
     assert_eq!(scene.state(run).await, RunState::Paused);
     let stopped = two
-        .carry_out(run, node("root"), None)
+        .carry_out(run, node("root"), None, true)
         .await
         .unwrap()
         .unwrap();
@@ -292,9 +292,12 @@ async fn a_stop_of_a_run_that_nobody_runs_is_carried_out_by_whoever_asks() {
     assert_eq!(scene.states(run).await, [State::Cancelled, State::Resolved]);
 
     let other = scene.run().await;
-    assert_eq!(two.carry_out(other, node("root"), None).await, Ok(None));
+    assert_eq!(
+        two.carry_out(other, node("root"), None, true).await,
+        Ok(None)
+    );
     let _kept = taken(&one, other).await;
-    let refused = two.carry_out(other, node("root"), None).await;
+    let refused = two.carry_out(other, node("root"), None, true).await;
     assert!(matches!(
         refused,
         Err(KeepError::Run(RunError::Owned { .. }))

@@ -2,7 +2,7 @@
 
 use interrupts::KindName;
 use interrupts::life::{Evidence, RunState, State};
-use interrupts::manager::{KeptRun, RunEnd, StopKind, StopRequest, Target};
+use interrupts::manager::{KeptRun, RunEnd, StopKind, StopRequest, Taking, Target};
 use interrupts::store::{
     CheckpointDraft, CheckpointId, Checkpoints as _, NodeActivity, NodeRow, Nodes as _, Runs as _,
 };
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use routing_core::{RunId, StopMode};
 use serde_json::Value;
 
-use crate::scene::{Scene, node, pause, taken, work_until_stopped};
+use crate::scene::{Scene, node, pause, taken, taking, work_until_stopped};
 
 fn of(kind: StopKind, target: Target) -> StopRequest {
     StopRequest {
@@ -128,6 +128,25 @@ async fn the_agent_that_stands_for_the_run_takes_all_of_it_along() {
     process.request(of(StopKind::Stop, Target::Node(run, node("root"))));
     kept.settle(to_ask()).await.unwrap();
     assert_eq!(scene.state(run).await, RunState::Cancelled);
+}
+
+#[tokio::test]
+async fn where_no_agent_can_be_left_out_a_stop_of_one_ends_the_run() {
+    let scene = Scene::new();
+    let process = scene.process("one");
+    let run = scene.run().await;
+    let kept = process
+        .take(Taking {
+            leaves_agents_out: false,
+            ..taking(run)
+        })
+        .await
+        .unwrap();
+    kept.begin().await.unwrap();
+    process.request(of(StopKind::Prune, Target::Node(run, node("root/one"))));
+    kept.settle(to_ask()).await.unwrap();
+    assert_eq!(scene.state(run).await, RunState::Cancelled);
+    assert_eq!(scene.states(run).await, [State::Resolved]);
 }
 
 #[tokio::test]

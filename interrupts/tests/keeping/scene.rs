@@ -150,6 +150,7 @@ pub(crate) fn taking_with(run: RunId, deliveries: Arc<dyn Deliveries>) -> Taking
         lost: None,
         deliveries,
         messages_after: 0,
+        leaves_agents_out: true,
     }
 }
 

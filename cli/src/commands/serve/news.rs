@@ -64,18 +64,23 @@ async fn has_undone_decision(store: &dyn Store, run: &Run) -> Result<bool, Store
     }
 }
 
+/// How many nodes wait by themselves: one that waits because one below it does asks nothing.
 async fn waiting_nodes(store: &dyn Store, run: &Run) -> Result<usize, StoreError> {
-    let (mut after, mut count) = (0, 0);
+    let (mut after, mut waiting) = (0, Vec::new());
     loop {
         let page = Page { after, limit: PAGE };
         let nodes = store.nodes(Some(run.id), page).await?;
-        count += nodes
-            .iter()
-            .filter(|(_, node)| node.activity == NodeActivity::WaitingReview)
-            .count();
-        match nodes.last() {
-            Some((position, _)) => after = *position,
-            None => return Ok(count),
-        }
+        let Some((position, _)) = nodes.last() else {
+            break;
+        };
+        after = *position;
+        let nodes = nodes.into_iter().map(|(_, node)| node);
+        let waits = nodes.filter(|node| node.activity == NodeActivity::WaitingReview);
+        waiting.extend(waits.map(|node| node.node));
     }
+    let lowest = waiting.iter().filter(|node| {
+        let mut others = waiting.iter().filter(|other| other != node);
+        !others.any(|other| other.is_within(node))
+    });
+    Ok(lowest.count())
 }
