@@ -301,26 +301,13 @@ impl Keeping {
         kept: &Kept,
         workflow: Workflow,
         changed: Option<&Allowance>,
-    ) -> Result<Working, Failure> {
+    ) -> Result<(), Failure> {
         let node = first_node(workflow)?;
         let run = kept.run.run();
         let begun = Working::begin(self.store(), run, kept.run.epoch(), &node, changed).await;
-        begun.map_err(|error| Failure::new(Exit::Failure, causes(&error)))
-    }
-
-    /// Records how long this process has worked on a run.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped, it is recorded or not.
-    pub(crate) async fn work_ends(&self, working: Working) {
-        if let Err(error) = working.end(self.store()).await {
-            // Whoever takes the run next finds it out from what else was recorded.
-            tracing::warn!(
-                error = causes(&error),
-                "how long the run took is not recorded"
-            );
-        }
+        let working = begun.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+        kept.control.works(working);
+        Ok(())
     }
 
     /// The owner of a run, where its process is known to be gone.

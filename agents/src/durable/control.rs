@@ -58,6 +58,9 @@ pub trait RunControl: Send + Sync {
         Stopped::Unasked
     }
 
+    /// The run is about to be over: what is still to stand in its journal is recorded here, for nothing is once it is.
+    async fn concludes(&self) {}
+
     /// All of the run has ended because of trouble, and it can be resumed. Records the trouble as the stop that
     /// it is, and says what becomes of the run.
     async fn in_trouble(&self, _trouble: &Trouble, _checkpoint: Option<CheckpointId>) -> Stopped {

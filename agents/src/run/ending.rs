@@ -153,6 +153,11 @@ async fn record(
         Stopped::Paused => RunState::Paused,
         Stopped::Unasked => state,
     };
+    if state.is_final()
+        && let Some(control) = engine.control()
+    {
+        control.concludes().await;
+    }
     record.become_state(state, Some(reason.to_owned())).await?;
     if !state.is_final() {
         record.release().await?;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use interrupts::store::{Intent, JournalError, Repeating, Store, StoreError};
+use interrupts::store::{Intent, JournalError, Page, Repeating, Store, StoreError};
 use interrupts::{EffectId, KindName};
 use routing_core::{NodeId, RunId};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,9 @@ use super::used::work_of;
 use crate::durable::allowance::{ALLOWANCE, Allowance};
 use crate::durable::error::KeepError;
 use crate::durable::input;
+
+/// How many entries of the journal are looked at together.
+const PAGE: u32 = 200;
 
 /// The kind of the entries that say how long a process has worked on a run.
 pub(super) const WORK: &str = "work";
@@ -135,13 +138,30 @@ impl From<StoreError> for WorkError {
     }
 }
 
-/// A process that died did not say how long it worked: what is known of it is recorded in its place.
+/// A process that died did not say how long it worked: what is known of it is recorded in its place. What it had
+/// written down and not called written is.
 async fn end_what_was_left(store: &dyn Store, run: RunId, epoch: u64) -> Result<(), WorkError> {
     let work = work_of(store, run).await?;
     for (own, length) in work.into_iter().filter(|(own, _length)| own.said.is_none()) {
         finish(store, epoch, own.effect, length).await?;
     }
-    Ok(())
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let open = store.unknown_effects(run, page).await?;
+        let Some(last) = open.last() else {
+            return Ok(());
+        };
+        after = last.position;
+        let notes = open
+            .iter()
+            .filter(|entry| [ALLOWANCE, input::INPUT].contains(&entry.intent.kind.as_str()));
+        for note in notes {
+            store
+                .finish(epoch, note.intent.effect, "{}".to_owned())
+                .await?;
+        }
+    }
 }
 
 async fn finish(

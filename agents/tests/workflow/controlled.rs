@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use agents::run::{RunControl, RunEvent, RunReport, RunStatus, Stopped};
 use async_trait::async_trait;
 use interrupts::life::{Evidence, RunState};
-use interrupts::store::CheckpointId;
+use interrupts::store::{CheckpointId, Store};
 use jiff::Timestamp;
 use routing_core::model::ModelCall;
-use routing_core::{NodeId, StopMode, StopReason, StopScope, StopSource};
+use routing_core::{NodeId, RunId, StopMode, StopReason, StopScope, StopSource};
 
 use crate::models::{Part, Playing, Reply};
 use crate::stage::{Stage, assert_completed};
@@ -33,6 +33,9 @@ struct Scopes {
     cut_off: Mutex<Vec<NodeId>>,
     confirmed: Mutex<Vec<NodeId>>,
     ends: bool,
+    /// Where the run is looked at when it concludes, and the state that it had then.
+    seen_in: Option<(Arc<dyn Store>, RunId)>,
+    concluded: Mutex<Vec<RunState>>,
 }
 
 impl Scopes {
@@ -77,6 +80,13 @@ impl RunControl for Scopes {
 
     async fn was_cut_off(&self, node: &NodeId) {
         self.confirmed.lock().unwrap().push(node.clone());
+    }
+
+    async fn concludes(&self) {
+        if let Some((store, run)) = &self.seen_in {
+            let row = store.run(*run).await.unwrap().unwrap();
+            self.concluded.lock().unwrap().push(row.state);
+        }
     }
 
     async fn stopped(&self, checkpoint: Option<CheckpointId>, _: Evidence) -> Stopped {
@@ -254,4 +264,16 @@ async fn a_stop_that_ends_the_run_cancels_it() {
     assert_eq!(report.status, expected);
     let row = stage.store.run(stage.run).await.unwrap().unwrap();
     assert_eq!(row.state, RunState::Cancelled);
+}
+
+#[tokio::test]
+async fn what_belongs_to_a_run_is_recorded_before_it_is_over() {
+    let stage = Stage::new();
+    let scopes = Arc::new(Scopes {
+        seen_in: Some((Arc::clone(&stage.store), stage.run)),
+        ..Scopes::default()
+    });
+    let stage = controlled(stage, &scopes, Box::new(|_, _| {}));
+    assert_completed(&stage.execute().await);
+    assert_eq!(*scopes.concluded.lock().unwrap(), [RunState::Running]);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use agents::run::{RunControl, Stopped, Trouble};
+use agents::run::{RunControl, Stopped, Trouble, Working};
 use async_trait::async_trait;
 use interrupts::life::{Actor, Evidence, Role, RunState};
 use interrupts::manager::{
@@ -10,6 +10,8 @@ use interrupts::manager::{
 };
 use interrupts::store::CheckpointId;
 use routing_core::{InterruptType, NodeId, RunId, StopMode, StopScope, StopSource};
+
+use crate::exit::causes;
 
 /// Reads a run's stops from the manager, and tells the manager when they have taken hold.
 pub(crate) struct Control {
@@ -20,6 +22,8 @@ pub(crate) struct Control {
     /// As whom it stops the run where the system is in trouble.
     by: Actor,
     stopped: Mutex<Option<StoppedRun>>,
+    /// The work of this process on the run, until it has ended.
+    working: Mutex<Option<Working>>,
 }
 
 impl Control {
@@ -34,6 +38,35 @@ impl Control {
             kept: Arc::downgrade(kept),
             manager,
             stopped: Mutex::new(None),
+            working: Mutex::new(None),
+        }
+    }
+
+    /// From now on this process works on the run.
+    pub(crate) fn works(&self, working: Working) {
+        *self.working.lock().unwrap_or_else(PoisonError::into_inner) = Some(working);
+    }
+
+    /// Records how long this process has worked on the run, once.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it is recorded or not.
+    pub(crate) async fn work_ends(&self) {
+        let working = self
+            .working
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let Some(working) = working else {
+            return;
+        };
+        if let Err(error) = working.end(&*self.manager.settings().store).await {
+            // Whoever takes the run next finds it out from what else was recorded.
+            tracing::warn!(
+                error = causes(&error),
+                "how long the run took is not recorded"
+            );
         }
     }
 
@@ -105,6 +138,16 @@ impl RunControl for Control {
         let done = kept.acknowledge_stops_of(node, Evidence::Cancelled, None);
         if let Err(error) = done.await {
             tracing::warn!(%node, %error, "that the agent was cut off is not recorded yet");
+        }
+    }
+
+    async fn concludes(&self) {
+        self.work_ends().await;
+        let Some(kept) = self.kept.upgrade() else {
+            return;
+        };
+        if let Err(error) = kept.carry_out_stops().await {
+            tracing::warn!(%error, "that stops were carried out is not recorded yet");
         }
     }
 

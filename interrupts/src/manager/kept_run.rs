@@ -231,6 +231,20 @@ impl KeptRun {
             .await
     }
 
+    /// Records that what was decided about its stops has been carried out: a run that goes on, or ends, has done it.
+    /// Call it before the run is over; [`KeptRun::settle`] does it too.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn carry_out_stops(&self) -> Result<(), KeepError> {
+        self.keeper.carry_out_stops().await
+    }
+
     /// Calls the hooks of a moment around a step or the use of a tool, each within its time.
     ///
     /// # Cancel safety
@@ -241,7 +255,8 @@ impl KeptRun {
     }
 
     /// Records how the run ends, for now or for good, and then lets it go: what was asked of it by then is
-    /// recorded first, the lease is released last.
+    /// recorded first, the lease is released last. A stop that nobody has acknowledged takes hold here, since nothing of
+    /// the run runs any more; one that cuts an agent off stays for whoever goes on with the run.
     ///
     /// # Errors
     ///

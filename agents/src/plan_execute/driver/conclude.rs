@@ -102,6 +102,9 @@ impl Driver {
 
     async fn become_state(&self, state: RunState, reason: &str) -> Result<(), FlowError> {
         let record = &self.journal.record;
+        if state.is_final() {
+            self.control.concludes().await;
+        }
         record.become_state(state, Some(reason.to_owned())).await?;
         if !state.is_final() {
             record.release().await?;

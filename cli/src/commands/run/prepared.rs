@@ -162,7 +162,7 @@ impl Prepared {
         } = beside;
         let used = RunUse::of(keeping.store(), kept.run.run()).await;
         let used = used.map_err(|error| by_store(&error))?;
-        let working = keeping
+        keeping
             .work_begins(kept, self.order.workflow, self.limits.changed())
             .await?;
         let tools = match self.tools {
@@ -204,7 +204,7 @@ impl Prepared {
             Workflow::PlanExecute => execute_plan(config, &scope).await,
         };
         drop(watched);
-        keeping.work_ends(working).await;
+        kept.control.work_ends().await;
         if let Some(tools) = tools {
             tools.close(&*note).await;
         }
