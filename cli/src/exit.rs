@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt::{self, Display, Write};
 use std::process::ExitCode;
 
+use interrupts::signals::Signal;
+
 /// What pauses a run with [`Exit::LimitHit`].
 const LIMITS: &str = "a limit was hit: --max-steps, --timeout, --budget-usd, --max-memory or --max-cpu-time; \
                       the run is paused";
@@ -42,6 +44,14 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// How the program leaves because of a signal.
+    pub(crate) const fn by(signal: Signal) -> Self {
+        match signal {
+            Signal::Interrupt => Self::Interrupted,
+            Signal::Terminate => Self::Terminated,
+        }
+    }
+
     const ALL: [Self; 14] = [
         Self::Success,
         Self::Failure,

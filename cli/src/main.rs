@@ -14,6 +14,7 @@ mod failpoints;
 mod hooks;
 mod installation;
 mod keep;
+mod keyboard;
 mod layout;
 mod listing;
 mod model;

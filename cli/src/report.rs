@@ -70,6 +70,9 @@ pub(crate) trait Report: Send {
     /// Writes a piece of a conversation; the cursor stays behind it.
     fn ask(&mut self, text: &str) -> io::Result<()>;
 
+    /// Takes away what moves: somebody else writes there.
+    fn clear(&mut self) -> io::Result<()>;
+
     /// Time has passed.
     fn tick(&mut self) -> io::Result<()>;
 

@@ -8,10 +8,12 @@ mod lines;
 mod nobody;
 mod scripted;
 mod terminal;
+mod typing;
 
 pub(crate) use alone::Alone;
 pub(crate) use counted::InterruptCount;
-pub(crate) use lines::{Lines, NoLine};
+pub(crate) use lines::{LONGEST_LINE, Lines, NO_TEXT, NoLine, line_of};
 pub(crate) use nobody::Nobody;
 pub(crate) use scripted::Scripted;
 pub(crate) use terminal::Terminal;
+pub(crate) use typing::Typing;

@@ -27,7 +27,12 @@ enum Cue {
     /// A line was typed; it has to be shown where no terminal has done so.
     Typed(Option<String>),
     Released,
+    /// The screen is somebody else's; told when nothing is written there any more.
+    Aside(oneshot::Sender<()>),
+    Back,
     Finish(Box<Finished>),
+    /// It goes on under another stage.
+    Leave,
 }
 
 /// Tells the stage what to show. Clones speak to the same stage.
@@ -61,6 +66,7 @@ impl Stage {
                     waiting: VecDeque::new(),
                     prompting: false,
                     at_prompt: false,
+                    is_aside: false,
                 };
                 let played = play.run(&receiver);
                 if played.is_err() {
@@ -89,6 +95,22 @@ impl Stage {
         Conversation {
             stage: self.clone(),
         }
+    }
+
+    /// Leaves the whole screen to somebody else. What happens meanwhile is shown when the guard is dropped.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, the screen is the stage's own again.
+    pub(crate) async fn step_aside(&self) -> Aside {
+        let aside = Aside {
+            stage: self.clone(),
+        };
+        let (cleared, is_clear) = oneshot::channel();
+        self.tell(Cue::Aside(cleared));
+        // An error says that the stage has closed; then it writes nothing any more.
+        let _ = is_clear.await;
+        aside
     }
 
     fn tell(&self, cue: Cue) {
@@ -133,6 +155,17 @@ impl Drop for Conversation {
     }
 }
 
+/// Somebody else has the screen. Dropping it gives it back to the stage.
+pub(crate) struct Aside {
+    stage: Stage,
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        self.stage.tell(Cue::Back);
+    }
+}
+
 impl StageThread {
     /// For telling it what to show.
     pub(crate) fn stage(&self) -> Stage {
@@ -145,7 +178,20 @@ impl StageThread {
     ///
     /// Where standard output could not be written.
     pub(crate) fn finish(self, finished: Finished) -> io::Result<()> {
-        self.stage.tell(Cue::Finish(Box::new(finished)));
+        self.end(Cue::Finish(Box::new(finished)))
+    }
+
+    /// Takes away what moves, and says nothing of an end: the run goes on at once. Waits until all is written.
+    ///
+    /// # Errors
+    ///
+    /// Where standard output could not be written.
+    pub(crate) fn leave(self) -> io::Result<()> {
+        self.end(Cue::Leave)
+    }
+
+    fn end(self, last: Cue) -> io::Result<()> {
+        self.stage.tell(last);
         self.thread
             .join()
             .unwrap_or_else(|_panic| Err(io::Error::other("the output has stopped")))
@@ -159,6 +205,8 @@ struct Play {
     prompting: bool,
     /// Whether the cursor stands behind a question.
     at_prompt: bool,
+    /// Whether the screen is somebody else's.
+    is_aside: bool,
 }
 
 impl Play {
@@ -168,14 +216,20 @@ impl Play {
             let now = Instant::now();
             if now >= next_frame {
                 next_frame = now + FRAME;
-                if !self.prompting {
+                if !self.prompting && !self.is_aside {
                     self.report.tick()?;
                 }
             }
             match cues.recv_timeout(next_frame.saturating_duration_since(now)) {
                 Ok(Cue::Finish(finished)) => {
+                    self.come_back()?;
                     self.release()?;
                     return self.report.finish(&finished);
+                }
+                Ok(Cue::Leave) => {
+                    self.come_back()?;
+                    self.release()?;
+                    return self.report.clear();
                 }
                 Ok(cue) => self.cue(cue)?,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -185,7 +239,20 @@ impl Play {
     }
 
     fn cue(&mut self, cue: Cue) -> io::Result<()> {
+        if self.is_aside && !matches!(cue, Cue::Back | Cue::Aside(_)) {
+            self.waiting.push_back(cue);
+            return Ok(());
+        }
         match cue {
+            Cue::Back => self.come_back(),
+            Cue::Aside(cleared) => {
+                self.leave_prompt()?;
+                self.report.clear()?;
+                self.is_aside = true;
+                // Whoever wanted the screen may have gone, and says so.
+                let _ = cleared.send(());
+                Ok(())
+            }
             Cue::Notice(text) => {
                 self.leave_prompt()?;
                 self.report.notice(&text)
@@ -207,7 +274,7 @@ impl Play {
                 }
             }
             Cue::Released => self.release(),
-            cue @ (Cue::Occurrence(_) | Cue::ModelCall(_) | Cue::Finish(_)) => {
+            cue @ (Cue::Occurrence(_) | Cue::ModelCall(_) | Cue::Finish(_) | Cue::Leave) => {
                 if self.prompting && self.report.shares_the_prompt() {
                     self.waiting.push_back(cue);
                     return Ok(());
@@ -221,10 +288,24 @@ impl Play {
         match cue {
             Cue::Occurrence(occurrence) => self.report.occurrence(occurrence),
             Cue::ModelCall(moment) => self.report.model_call(moment),
-            Cue::Notice(_) | Cue::Ask { .. } | Cue::Typed(_) | Cue::Released | Cue::Finish(_) => {
-                Ok(())
-            }
+            Cue::Notice(_)
+            | Cue::Ask { .. }
+            | Cue::Typed(_)
+            | Cue::Released
+            | Cue::Aside(_)
+            | Cue::Back
+            | Cue::Finish(_)
+            | Cue::Leave => Ok(()),
         }
+    }
+
+    /// The screen is the stage's own again: what happened meanwhile is shown.
+    fn come_back(&mut self) -> io::Result<()> {
+        self.is_aside = false;
+        for cue in std::mem::take(&mut self.waiting) {
+            self.cue(cue)?;
+        }
+        Ok(())
     }
 
     /// Ends the line of a question that nothing was typed behind.

@@ -24,7 +24,9 @@ mod seen;
 mod snapshot;
 mod standing;
 mod state;
+mod visit;
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +34,7 @@ use std::time::Duration;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
 use jiff::Timestamp;
+use routing_core::RunId;
 use tokio::sync::mpsc;
 
 use crate::arguments::{Global, StoreArguments, WatchArguments};
@@ -41,6 +44,7 @@ use crate::installation::{self, Installation};
 use crate::palette::Palette;
 
 use action::{Action, Done};
+use desk::Follower;
 use draw::Look;
 use ends::Ends;
 use picture::Picture;
@@ -48,6 +52,8 @@ use reading::Reading;
 use screen::TakenScreen;
 use snapshot::{Snapshot, Wanted};
 use state::{Screen, State};
+
+pub(crate) use visit::{Left, Visit};
 
 /// How often ages and times on the screen are brought up to date.
 const TICK: Duration = Duration::from_millis(250);
@@ -91,6 +97,10 @@ pub(crate) fn watch(
 struct Desk {
     installation: Arc<dyn Installation>,
     done: mpsc::UnboundedSender<Done>,
+    /// Who goes on with what was decided.
+    follower: Follower,
+    /// How many actions have not come to their end.
+    under_way: Cell<usize>,
 }
 
 impl Desk {
@@ -136,14 +146,16 @@ impl Desk {
     /// Works on another installation from now on.
     fn turn_to(&mut self, installation: Arc<dyn Installation>) -> Reading {
         self.installation = installation;
-        Reading::of(Arc::clone(&self.installation))
+        Reading::of(Arc::clone(&self.installation), None)
     }
 
     /// Begins an action; what becomes of it is told later.
     fn begin(&self, action: Action) {
         let (installation, done) = (Arc::clone(&self.installation), self.done.clone());
+        let follower = self.follower;
+        self.under_way.set(self.under_way.get() + 1);
         tokio::task::spawn_local(async move {
-            let became = desk::perform(&*installation, action).await;
+            let became = desk::perform(&*installation, action, follower).await;
             // Nobody waits for it where the screens were left.
             let _ = done.send(became);
         });
@@ -156,61 +168,110 @@ async fn perform(
     global: Global,
 ) -> anyhow::Result<Exit> {
     let installation = installation::open(store).await?;
-    let mut reading = Reading::of(Arc::clone(&installation));
     let mut state = State::new(first_screen(arguments), Timestamp::now());
-    let snapshot = reading.next().await?;
+    let mut screens = Screens::of(installation, Follower::Somebody, None);
+    let snapshot = screens.reading.next().await?;
     let _nothing_is_open = state.refresh(snapshot);
-    let look = Look::new(Palette::for_stream(&io::stdout(), global.no_color));
-    let (done, mut became) = mpsc::unbounded_channel();
-    let mut desk = Desk { installation, done };
-    // From here on no signal ends the process by itself: the terminal is given back first.
-    let mut ends = Ends::listen()?;
-    let mut taken = TakenScreen::take()?;
-    let mut keys = EventStream::new();
-    let mut clock = tokio::time::interval(TICK);
-    let mut picture = Picture::new();
-    loop {
-        picture.draw(&mut taken, &mut state, look)?;
-        let actions = tokio::select! {
-            () = taken.ready(), if picture.waits() => continue,
-            event = keys.next() => typed(&mut state, event)?,
-            Some(done) = became.recv() => {
-                state.done(done);
-                reading.look_again();
-                Vec::new()
-            }
-            exit = ends.next() => return Ok(exit),
-            read = reading.next() => refreshed(&mut state, read),
-            _ = clock.tick() => {
-                state.tick(Timestamp::now());
-                if let Some(opened) = appeared(&*desk.installation, store).await {
-                    reading = desk.turn_to(opened);
+    screens.store = Some(store);
+    screens.is_silent = arguments.silent;
+    screens.look = Look::new(Palette::for_stream(&io::stdout(), global.no_color));
+    screens.show(&mut state).await
+}
+
+/// The screens, before and while they have the terminal.
+struct Screens<'store> {
+    desk: Desk,
+    reading: Reading,
+    became: mpsc::UnboundedReceiver<Done>,
+    /// The store that may appear while it is watched.
+    store: Option<&'store StoreArguments>,
+    is_silent: bool,
+    look: Look,
+}
+
+impl Screens<'_> {
+    fn of(installation: Arc<dyn Installation>, follower: Follower, only: Option<RunId>) -> Self {
+        let (done, became) = mpsc::unbounded_channel();
+        let reading = Reading::of(Arc::clone(&installation), only);
+        Self {
+            desk: Desk {
+                installation,
+                done,
+                follower,
+                under_way: Cell::new(0),
+            },
+            reading,
+            became,
+            store: None,
+            is_silent: true,
+            look: Look::new(Palette::for_stream(&io::stdout(), true)),
+        }
+    }
+
+    /// Takes the terminal until the person leaves.
+    async fn show(mut self, state: &mut State) -> anyhow::Result<Exit> {
+        // From here on no signal ends the process by itself: the terminal is given back first.
+        let mut ends = Ends::listen()?;
+        let mut taken = TakenScreen::take()?;
+        let mut keys = EventStream::new();
+        let mut clock = tokio::time::interval(TICK);
+        let mut picture = Picture::new();
+        loop {
+            picture.draw(&mut taken, state, self.look)?;
+            let actions = tokio::select! {
+                () = taken.ready(), if picture.waits() => continue,
+                event = keys.next() => typed(state, event)?,
+                Some(done) = self.became.recv() => {
+                    self.desk.under_way.set(self.desk.under_way.get().saturating_sub(1));
+                    state.done(done);
+                    self.reading.look_again();
+                    Vec::new()
                 }
-                Vec::new()
-            }
-        };
-        picture.is_old();
-        reading.look_at(Wanted {
-            run: state.looked_at(),
-            followed: state.followed(),
-        });
-        state.rings &= !arguments.silent;
-        ring(&mut state, &mut taken.beside())?;
-        for action in actions {
-            if let Action::Edit { interrupt } = action {
-                // The editor has the terminal, and its keys.
-                drop(keys);
-                drop(taken);
-                let edited = editing::edit(&state, interrupt);
-                taken = TakenScreen::take()?;
-                keys = EventStream::new();
-                if let Some(action) = after_editing(&mut state, edited) {
-                    desk.begin(action);
+                exit = ends.next() => return Ok(exit),
+                read = self.reading.next() => refreshed(state, read),
+                _ = clock.tick() => {
+                    state.tick(Timestamp::now());
+                    if let Some(opened) = self.appeared().await {
+                        self.reading = self.desk.turn_to(opened);
+                    }
+                    Vec::new()
                 }
-            } else if !desk.carry_out(action, &mut taken.beside())? {
+            };
+            picture.is_old();
+            self.reading.look_at(Wanted {
+                run: state.looked_at(),
+                followed: state.followed(),
+            });
+            state.rings &= !self.is_silent;
+            ring(state, &mut taken.beside())?;
+            for action in actions {
+                if let Action::Edit { interrupt } = action {
+                    // The editor has the terminal, and its keys.
+                    drop(keys);
+                    drop(taken);
+                    let edited = editing::edit(state, interrupt);
+                    taken = TakenScreen::take()?;
+                    keys = EventStream::new();
+                    if let Some(action) = after_editing(state, edited) {
+                        self.desk.begin(action);
+                    }
+                } else if !self.desk.carry_out(action, &mut taken.beside())? {
+                    return Ok(Exit::Success);
+                }
+            }
+            if self.desk.under_way.get() == 0 && state.visit_is_over() {
                 return Ok(Exit::Success);
             }
         }
+    }
+
+    /// The store that was not there when the screens were opened, once somebody has made it. Who makes it may not be
+    /// done: then it is tried again.
+    async fn appeared(&self) -> Option<Arc<dyn Installation>> {
+        let store = self
+            .store
+            .filter(|_store| self.desk.installation.has_appeared())?;
+        installation::open(store).await.ok()
     }
 }
 
@@ -229,18 +290,6 @@ const fn first_screen(arguments: &WatchArguments) -> Screen {
     } else {
         Screen::Agents
     }
-}
-
-/// The store that was not there when the screens were opened, once somebody has made it. Who makes it may not be
-/// done: then it is tried again.
-async fn appeared(
-    watched: &dyn Installation,
-    store: &StoreArguments,
-) -> Option<Arc<dyn Installation>> {
-    if !watched.has_appeared() {
-        return None;
-    }
-    installation::open(store).await.ok()
 }
 
 /// The edited answer, while the terminal was somebody else's.

@@ -39,7 +39,6 @@ pub(crate) fn resume(
             input: arguments.message.clone(),
         };
         let way = Way {
-            store,
             limits: &arguments.limits,
             talk,
             global,
@@ -88,7 +87,6 @@ pub(crate) fn fork(
             input: arguments.message.clone(),
         };
         let way = Way {
-            store,
             limits: &arguments.limits,
             talk,
             global,

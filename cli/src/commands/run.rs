@@ -1,7 +1,9 @@
 //! `irq run`: the workflow on a folder, from its goal to its end.
 
+mod after_visit;
 mod by_itself;
 mod ending;
+mod escape;
 mod goal;
 mod limits;
 mod notes;
@@ -14,8 +16,9 @@ mod work;
 use std::num::NonZeroU32;
 
 use agents::run::{Allowance, RunLimits, RunOrder};
+use futures_util::FutureExt;
 use interrupts::policy::Policy;
-use interrupts::signals::OsSignals;
+use interrupts::signals::{OsSignals, SignalSource};
 use routing_core::RunId;
 
 use super::resume::to_go_on;
@@ -26,13 +29,14 @@ use crate::installation::{Local, Whereabouts};
 use crate::storage::Storage;
 use crate::tooling;
 
+use escape::Escape;
 use goal::GoalSource;
 
 pub(super) use limits::OuterLimits;
 pub(super) use prepared::{Beside, Prepared, settle};
 pub(super) use talk::Talk;
-use work::perform;
 pub(super) use work::{Begin, Work};
+use work::{Performed, Performing, perform};
 
 /// The model of a run that names none.
 const USUAL_MODEL: &str = "rehearsal";
@@ -70,7 +74,6 @@ pub(crate) fn run(
     complete(async {
         let storage = Storage::create(store).await?;
         let way = Way {
-            store,
             limits: &arguments.limits,
             talk,
             global,
@@ -81,7 +84,6 @@ pub(crate) fn run(
 
 /// How a run is executed, and gone on with.
 pub(super) struct Way<'arguments> {
-    pub(super) store: &'arguments StoreArguments,
     pub(super) limits: &'arguments LimitArguments,
     pub(super) talk: Talk,
     pub(super) global: Global,
@@ -107,20 +109,41 @@ impl Way<'_> {
         let policy = work.policy();
         // Heard from the beginning: a signal between two processes of work is not lost.
         let mut signals = OsSignals::listen()?;
+        let escape = Escape::of(self.talk, self.global)?;
         let is_kept = storage.location().path().is_some();
-        let mut ended = perform(run, begin, work, self.talk, storage, self.global).await;
-        while is_kept && *policy != Policy::default() {
-            let local = Local::open(self.store).await?;
-            if !by_itself::went_on(&local, &policy, run, &ended, &mut signals).await? {
-                break;
+        let (mut begin, mut work) = (begin, work);
+        loop {
+            let performing = Performing {
+                talk: self.talk,
+                escape: &escape,
+                global: self.global,
+            };
+            let performed = perform(run, begin, work, performing, storage.clone()).await;
+            let local = Local::over(storage.clone());
+            let ended = match performed {
+                Ok(Performed::MayGoOn) => match signals.next().now_or_never().flatten() {
+                    // It came when no process of work heard it.
+                    Some(signal) => {
+                        eprintln!("It rests, and can go on: irq resume {run}");
+                        Some(Ok(Exit::by(signal)))
+                    }
+                    None => None,
+                },
+                Ok(Performed::Ended(exit)) => Some(Ok(exit)),
+                Err(error) => Some(Err(error)),
+            };
+            if let Some(ended) = ended {
+                let by_itself = is_kept
+                    && *policy != Policy::default()
+                    && by_itself::went_on(&local, &policy, run, &ended, &mut signals).await?;
+                if !by_itself {
+                    return ended;
+                }
             }
             let row = find_run(&local, &run.to_string()).await?;
-            let storage = local.into_storage();
-            let (_order, work) = to_go_on(&storage, &row, self.limits, &self.talk).await?;
-            let begin = Begin::GoesOn { input: None };
-            ended = perform(run, begin, work, self.talk, storage, self.global).await;
+            (_, work) = to_go_on(&storage, &row, self.limits, &self.talk).await?;
+            begin = Begin::GoesOn { input: None };
         }
-        ended
     }
 }
 

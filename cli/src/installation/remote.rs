@@ -409,6 +409,10 @@ impl Installation for Remote {
 
     async fn harden(&self, id: InterruptId) -> Result<(), Failure> {
         let stop = self.now(id).await?;
+        if stop.state == State::AwaitingReview {
+            // It has stopped already.
+            return Ok(());
+        }
         let is_under_way = matches!(stop.state, State::Requested | State::Delivered);
         if stop.family() != Family::Stop || !is_under_way {
             let text = format!("{id} is {}, and cannot be made harder", stop.state);

@@ -9,6 +9,7 @@ use interrupts::signals::{Leaving, Signal, SignalListener};
 use routing_core::StopMode;
 
 use crate::exit::Exit;
+use crate::keyboard::give_back;
 use crate::stage::Stage;
 
 /// What the first Ctrl+C says.
@@ -67,16 +68,9 @@ impl Spoken {
     }
 }
 
-const fn exit_of(signal: Signal) -> Exit {
-    match signal {
-        Signal::Interrupt => Exit::Interrupted,
-        Signal::Terminate => Exit::Terminated,
-    }
-}
-
 impl SignalListener for Spoken {
     fn asked(&mut self, signal: Signal, mode: StopMode, _handle: StopHandle) {
-        self.seen.remember(exit_of(signal));
+        self.seen.remember(Exit::by(signal));
         self.stage.notice(match (mode, signal) {
             (StopMode::Graceful, Signal::Interrupt) if self.has_tools => {
                 format!("{} {AGAIN}", tools::wording::RECEIVED)
@@ -88,7 +82,7 @@ impl SignalListener for Spoken {
     }
 
     fn leave(&mut self, leaving: Leaving) {
-        let exit = exit_of(leaving.signal);
+        let exit = Exit::by(leaving.signal);
         let (written, is_written) = mpsc::channel();
         // Written beside: an output that nobody reads may be what hangs.
         std::thread::spawn(move || {
@@ -96,6 +90,7 @@ impl SignalListener for Spoken {
             let _ = written.send(());
         });
         let _ = is_written.recv_timeout(LAST_WORDS);
+        give_back();
         std::process::exit(i32::from(exit.code()))
     }
 }

@@ -158,6 +158,10 @@ impl Report for CloudEvents {
         Ok(())
     }
 
+    fn clear(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     fn tick(&mut self) -> io::Result<()> {
         Ok(())
     }

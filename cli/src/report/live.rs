@@ -27,16 +27,18 @@ pub(crate) struct Live {
     palettes: Palettes,
     picture: Option<ProgressBar>,
     frame: usize,
+    hears_escape: bool,
 }
 
 impl Live {
-    /// A picture in these colours.
-    pub(crate) fn new(detail: Detail, palettes: Palettes) -> Self {
+    /// A picture in these colours, which says whether Esc interrupts.
+    pub(crate) fn new(detail: Detail, palettes: Palettes, hears_escape: bool) -> Self {
         Self {
             story: Story::new(palettes.error_output, detail, Steps::Seen),
             palettes,
             picture: None,
             frame: 0,
+            hears_escape,
         }
     }
 
@@ -58,6 +60,7 @@ impl Live {
             palette: self.story.palette(),
             now: Timestamp::now(),
             frame: Some(self.frame),
+            hears_escape: self.hears_escape,
         };
         let tree = self.story.tree();
         let mut lines = vec![String::new()];
@@ -67,7 +70,7 @@ impl Live {
         picture.set_message(lines.join("\n"));
     }
 
-    fn clear(&mut self) {
+    fn take_away(&mut self) {
         if let Some(picture) = self.picture.take() {
             picture.finish_and_clear();
         }
@@ -130,8 +133,13 @@ impl Report for Live {
     }
 
     fn ask(&mut self, text: &str) -> io::Result<()> {
-        self.clear();
+        self.take_away();
         write_error(text);
+        Ok(())
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.take_away();
         Ok(())
     }
 
@@ -142,7 +150,7 @@ impl Report for Live {
     }
 
     fn finish(&mut self, finished: &Finished) -> io::Result<()> {
-        self.clear();
+        self.take_away();
         let (columns, _rows) = screen_size();
         let last = Picture {
             columns: columns - 1,
@@ -150,6 +158,7 @@ impl Report for Live {
             palette: self.story.palette(),
             now: Timestamp::now(),
             frame: None,
+            hears_escape: false,
         };
         let tree = last.tree(self.story.tree());
         if !tree.is_empty() {

@@ -71,6 +71,10 @@ impl Report for Plain {
         Ok(())
     }
 
+    fn clear(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     fn tick(&mut self) -> io::Result<()> {
         Ok(())
     }

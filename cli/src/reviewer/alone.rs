@@ -67,8 +67,9 @@ impl Alone {
                     return Ok(None);
                 }
                 Err(NoLine::Unreadable(error)) => return Err(error),
-                Err(NoLine::Unusable(problem)) => {
-                    shown = format!("  {problem}; try again\n  > ");
+                // Nobody listens for Esc here.
+                Err(error @ (NoLine::Unusable(_) | NoLine::Escape)) => {
+                    shown = format!("  {error}; try again\n  > ");
                 }
             }
         }

@@ -8,7 +8,11 @@ use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// The longest line, in bytes.
-const LONGEST_LINE: u64 = 1_000_000;
+pub(crate) const LONGEST_LINE: u64 = 1_000_000;
+
+/// Why a line is not taken that holds a key which a terminal does not take for itself: `1` after it is no 1.
+pub(crate) const NO_TEXT: &str =
+    "that line holds a key that is no text, such as Esc or an arrow; nothing was taken";
 
 /// Why there is no line.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +26,9 @@ pub(crate) enum NoLine {
     /// The line is too long, no UTF-8, or holds keys that are no text; the next one may be fine.
     #[error("{0}")]
     Unusable(&'static str),
+    /// Esc was pressed instead: somebody else has the terminal now.
+    #[error("Esc was pressed")]
+    Escape,
 }
 
 /// Reads one line when one is asked for and never ahead, so that an editor can have the terminal in
@@ -84,23 +91,6 @@ impl Lines {
         channel.wished = false;
         line.unwrap_or(Err(NoLine::End))
     }
-
-    /// Throws away what was typed on a terminal so far: also a line that was read for a question which somebody else
-    /// has answered meanwhile.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: dropped, less is thrown away.
-    pub(super) async fn forget_typed_ahead(&self) {
-        if !io::stdin().is_terminal() {
-            return;
-        }
-        forget_typed_ahead();
-        let mut channel = self.channel.lock().await;
-        while channel.lines.try_recv().is_ok() {
-            channel.wished = false;
-        }
-    }
 }
 
 /// Throws away what was typed on a terminal before anybody asked for it, so that it does not answer a
@@ -135,14 +125,16 @@ pub(super) fn read_line(input: &mut impl BufRead) -> Result<String, NoLine> {
         skip_line(input)?;
         return Err(NoLine::Unusable("that line is too long"));
     }
+    line_of(bytes)
+}
+
+/// The text of a line, without its end.
+pub(crate) fn line_of(bytes: Vec<u8>) -> Result<String, NoLine> {
     let line = String::from_utf8(bytes)
         .map_err(|_invalid| NoLine::Unusable("that line is no UTF-8 text"))?;
     let line = line.trim_end_matches(['\n', '\r']);
-    // A key that a terminal does not take for itself, Esc or an arrow, stands in the line as such: `1` after it is no 1.
     if line.chars().any(|it| it.is_control() && it != '\t') {
-        return Err(NoLine::Unusable(
-            "that line holds a key that is no text, such as Esc or an arrow; nothing was taken",
-        ));
+        return Err(NoLine::Unusable(NO_TEXT));
     }
     Ok(line.to_owned())
 }

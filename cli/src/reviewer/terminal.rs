@@ -10,7 +10,8 @@ use tokio::sync::Mutex;
 
 use super::dialogue::{Dialogue, Step};
 use super::editor;
-use super::lines::{Lines, NoLine};
+use super::lines::NoLine;
+use super::typing::{Turn, Typing};
 use crate::layout::{screen_size, wrap};
 use crate::palette::{Palette, Tone};
 use crate::stage::{Conversation, Stage};
@@ -19,7 +20,7 @@ use crate::visible::visible_line;
 /// Asks one question after the other, in the order in which they come.
 pub(crate) struct Terminal {
     stage: Stage,
-    lines: Lines,
+    typing: Typing,
     palette: Palette,
     /// Who has the screen; the drafts of requests that were edited, for a question that is asked again.
     turn: Mutex<HashMap<InterruptId, String>>,
@@ -29,6 +30,8 @@ pub(crate) struct Terminal {
 enum Silence {
     Stopped(StopReason),
     NobodyThere,
+    /// Esc was pressed: the terminal is somebody else's for a while.
+    Escaped,
     Broken(String),
 }
 
@@ -36,17 +39,17 @@ impl From<Silence> for ReviewError {
     fn from(silence: Silence) -> Self {
         match silence {
             Silence::Broken(detail) => Self::Unavailable { detail },
-            Silence::NobodyThere | Silence::Stopped(_) => Self::NobodyThere,
+            Silence::NobodyThere | Silence::Escaped | Silence::Stopped(_) => Self::NobodyThere,
         }
     }
 }
 
 impl Terminal {
-    /// Asks on the stage and reads these lines.
-    pub(crate) fn new(stage: Stage, lines: Lines, palette: Palette) -> Self {
+    /// Asks on the stage and reads what is typed.
+    pub(crate) fn new(stage: Stage, typing: Typing, palette: Palette) -> Self {
         Self {
             stage,
-            lines,
+            typing,
             palette,
             turn: Mutex::new(HashMap::new()),
         }
@@ -54,7 +57,7 @@ impl Terminal {
 
     async fn ask(
         &self,
-        conversation: &Conversation,
+        (turn, conversation): (&Turn<'_>, &Conversation),
         text: String,
         scope: &StopScope,
     ) -> Result<String, Silence> {
@@ -64,7 +67,7 @@ impl Terminal {
             let line = tokio::select! {
                 biased; // Who stops the run wants no more answers.
                 reason = scope.stopping() => return Err(Silence::Stopped(reason)),
-                line = self.lines.next() => line,
+                line = turn.line() => line,
             };
             match line {
                 Ok(line) => {
@@ -77,10 +80,20 @@ impl Terminal {
                     shown = format!("  {problem}; try again\n  > ");
                 }
                 Err(NoLine::End) => return Err(Silence::NobodyThere),
+                Err(NoLine::Escape) => return Err(Silence::Escaped),
                 Err(error @ NoLine::Unreadable(_)) => {
                     return Err(Silence::Broken(error.to_string()));
                 }
             }
+        }
+    }
+
+    /// Waits until the terminal is free for a question, which is asked anew where Esc has taken it away.
+    async fn begin(&self, scope: &StopScope) -> Result<Turn<'_>, Silence> {
+        tokio::select! {
+            biased; // Who stops the run wants no more answers.
+            reason = scope.stopping() => Err(Silence::Stopped(reason)),
+            turn = self.typing.begin() => Ok(turn),
         }
     }
 
@@ -90,12 +103,13 @@ impl Terminal {
         drafts: &mut HashMap<InterruptId, String>,
         scope: &StopScope,
     ) -> Result<Answer, Silence> {
+        let turn = self.begin(scope).await?;
         let (columns, _rows) = screen_size();
         let conversation = self.stage.converse();
         let mut dialogue = Dialogue::new(question, columns - 1, self.palette);
         let mut text = dialogue.opening();
         loop {
-            let line = self.ask(&conversation, text, scope).await?;
+            let line = self.ask((&turn, &conversation), text, scope).await?;
             let mut step = dialogue.line(&line);
             if step == Step::Edit {
                 step = self.edit(question, &mut dialogue, drafts).await;
@@ -141,6 +155,13 @@ impl Terminal {
         }
     }
 
+    async fn wait_for_input(&self, pause: &Pause, scope: &StopScope) -> Result<String, Silence> {
+        let turn = self.begin(scope).await?;
+        let conversation = self.stage.converse();
+        self.ask((&turn, &conversation), self.pause_text(pause), scope)
+            .await
+    }
+
     fn pause_text(&self, pause: &Pause) -> String {
         let (columns, _rows) = screen_size();
         let title = format!("  ‖ {} has paused the run", pause.agent_type);
@@ -167,11 +188,13 @@ impl Reviewer for Terminal {
             reason = scope.stopping() => return Ok(interrupted(reason)),
             turn = self.turn.lock() => turn,
         };
-        self.lines.forget_typed_ahead().await;
-        match self.converse(question, &mut drafts, scope).await {
-            Ok(answer) => Ok(Outcome::Completed(answer)),
-            Err(Silence::Stopped(reason)) => Ok(interrupted(reason)),
-            Err(silence) => Err(silence.into()),
+        loop {
+            match self.converse(question, &mut drafts, scope).await {
+                Ok(answer) => return Ok(Outcome::Completed(answer)),
+                Err(Silence::Escaped) => {}
+                Err(Silence::Stopped(reason)) => return Ok(interrupted(reason)),
+                Err(silence) => return Err(silence.into()),
+            }
         }
     }
 
@@ -185,15 +208,16 @@ impl Reviewer for Terminal {
             reason = scope.stopping() => return Ok(interrupted(reason)),
             turn = self.turn.lock() => turn,
         };
-        self.lines.forget_typed_ahead().await;
-        let conversation = self.stage.converse();
-        match self.ask(&conversation, self.pause_text(pause), scope).await {
-            Ok(line) => {
-                let input = Some(line.trim().to_owned()).filter(|input| !input.is_empty());
-                Ok(Outcome::Completed(Resume { input }))
+        loop {
+            match self.wait_for_input(pause, scope).await {
+                Ok(line) => {
+                    let input = Some(line.trim().to_owned()).filter(|input| !input.is_empty());
+                    return Ok(Outcome::Completed(Resume { input }));
+                }
+                Err(Silence::Escaped) => {}
+                Err(Silence::Stopped(reason)) => return Ok(interrupted(reason)),
+                Err(silence) => return Err(silence.into()),
             }
-            Err(Silence::Stopped(reason)) => Ok(interrupted(reason)),
-            Err(silence) => Err(silence.into()),
         }
     }
 }

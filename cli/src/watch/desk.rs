@@ -21,12 +21,24 @@ use crate::request::{Addressee, Wish};
 use crate::storage::is_owned;
 use crate::withdrawal;
 
+/// What is said where this process goes on with what was decided.
+const GOES_ON: &str = "Decided; it goes on.";
+
+/// Who goes on with a run whose pause was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follower {
+    /// Somebody, or nobody: that is looked for, and told.
+    Somebody,
+    /// The process that shows the screens, once they are left.
+    ThisProcess,
+}
+
 /// Carries out an action that concerns the installation.
 ///
 /// # Cancel safety
 ///
 /// Dropped, it was done or not; the next snapshot shows it.
-pub(super) async fn perform(at: &dyn Installation, action: Action) -> Done {
+pub(super) async fn perform(at: &dyn Installation, action: Action, follower: Follower) -> Done {
     let words = action.words().map(str::to_owned);
     let done = match action {
         Action::Interrupt { run, node, mode } => interrupt(at, run, node, mode).await,
@@ -41,12 +53,12 @@ pub(super) async fn perform(at: &dyn Installation, action: Action) -> Done {
             interrupt,
             target,
         } => reroute(at, (run, node), interrupt, &target).await,
-        Action::Resume { interrupt, input } => resume(at, interrupt, input).await,
+        Action::Resume { interrupt, input } => resume(at, interrupt, input, follower).await,
         Action::Suggest { run, request } => {
             let proposed = suggest(at, run, &request).await;
             return proposed.unwrap_or_else(|failure| Done::NotProposed(failure.to_string()));
         }
-        Action::ApplyPlan { run, digest } => apply_plan(at, run, &digest).await,
+        Action::ApplyPlan { run, digest } => apply_plan(at, run, &digest, follower).await,
         Action::Withdraw { interrupt } => withdraw(at, interrupt).await,
         Action::Stop { run, scope } => stop(at, run, scope).await,
         Action::Decide { .. } => decide(at, action).await,
@@ -187,17 +199,43 @@ async fn resume(
     at: &dyn Installation,
     id: InterruptId,
     input: Option<String>,
+    follower: Follower,
 ) -> Result<Done, Failure> {
     let run = let_go_on(at, id, input).await?;
+    if follower == Follower::ThisProcess {
+        return Ok(Done::Told(GOES_ON.to_owned()));
+    }
     Ok(Done::Told(Standing::of(at, run).await?.in_words(run)))
 }
 
-/// Decides a pause, and says whose.
+/// Decides a pause, and says whose. What the same person asked of it just before may have changed it meanwhile: it is
+/// decided then as long as what was shown is the same.
 async fn let_go_on(
     at: &dyn Installation,
     id: InterruptId,
     input: Option<String>,
 ) -> Result<RunId, Failure> {
+    loop {
+        let decision = lets_go_on(at, id, input.as_deref()).await?;
+        let (shown, version) = (decision.shown, decision.version);
+        let refused = match at.decide(decision).await {
+            Ok(decided) => return Ok(decided.run),
+            Err(refused) => refused,
+        };
+        let now = lets_go_on(at, id, None).await;
+        let is_as_shown = now.is_ok_and(|now| now.shown == shown && now.version != version);
+        if refused.exit != Exit::Conflict || !is_as_shown {
+            return Err(refused);
+        }
+    }
+}
+
+/// The decision that lets a run go on which has stopped, as the pause stands now.
+async fn lets_go_on(
+    at: &dyn Installation,
+    id: InterruptId,
+    input: Option<&str>,
+) -> Result<NewDecision, Failure> {
     let interrupt = at.interrupt(id).await?.ok_or_else(|| no_interrupt(id))?;
     let Some(review) = &interrupt.review else {
         return Err(Failure::new(
@@ -205,7 +243,7 @@ async fn let_go_on(
             format!("{id} is {}", interrupt.state),
         ));
     };
-    let decision = NewDecision {
+    Ok(NewDecision {
         interrupt: id,
         version: interrupt.version,
         shown: review.shown,
@@ -217,8 +255,7 @@ async fn let_go_on(
         target: None,
         content: input.map(|input| json!({ "input": input }).to_string()),
         remember: None,
-    };
-    Ok(at.decide(decision).await?.run)
+    })
 }
 
 /// What to say of a run that may go on now.
@@ -252,9 +289,17 @@ async fn suggest(at: &dyn Installation, run: RunId, request: &str) -> Result<Don
     })
 }
 
-async fn apply_plan(at: &dyn Installation, run: RunId, digest: &Digest) -> Result<Done, Failure> {
+async fn apply_plan(
+    at: &dyn Installation,
+    run: RunId,
+    digest: &Digest,
+    follower: Follower,
+) -> Result<Done, Failure> {
     let row = run_of(at, run).await?;
     let (decided, _preview) = plan::apply(at, &row, &digest.to_string()).await?;
+    if follower == Follower::ThisProcess {
+        return Ok(Done::Told(GOES_ON.to_owned()));
+    }
     told_to_go_on(at, &decided).await
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use interrupts::signals::{OsSignals, Signal, SignalSource};
+use interrupts::signals::{OsSignals, SignalSource};
 
 use crate::exit::Exit;
 
@@ -32,10 +32,7 @@ impl Ends {
     /// Safe: what came is told the next time.
     pub(super) async fn next(&mut self) -> Exit {
         tokio::select! {
-            Some(signal) = self.signals.next() => match signal {
-                Signal::Terminate => Exit::Terminated,
-                Signal::Interrupt => Exit::Interrupted,
-            },
+            Some(signal) = self.signals.next() => Exit::by(signal),
             () = self.hangup.comes() => Exit::Terminated,
         }
     }

@@ -15,6 +15,13 @@ pub(super) struct GoingOn {
     closed: Vec<Modal>,
 }
 
+impl GoingOn {
+    /// Whether nothing waits to be carried out.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.closed.is_empty()
+    }
+}
+
 impl State {
     /// Closes a window in which the interrupt was taken back after its agent had been told.
     pub(super) fn goes_on_later(&mut self, modal: Modal) {
@@ -114,6 +121,9 @@ impl State {
         let undone = self.going_on.closed.iter().map(|modal| modal.run);
         let runs: Vec<String> = undone.map(|run| run.to_string()).collect();
         if runs.is_empty() {
+            if let Some(modal) = over {
+                self.keep_words(&modal.text);
+            }
             return vec![Action::Quit];
         }
         self.overlay = Some(Overlay::Confirm {

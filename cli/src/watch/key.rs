@@ -156,7 +156,7 @@ fn keep(state: &mut State, purpose: Purpose, text: &Input) {
 }
 
 /// Esc with nothing open: the focused agent is interrupted, and its window opens at once.
-fn escape(state: &mut State) -> Vec<Action> {
+pub(super) fn escape(state: &mut State) -> Vec<Action> {
     if state.screen == Screen::Help {
         let _there_was = state.go_back();
         return Vec::new();

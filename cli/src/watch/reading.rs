@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use routing_core::RunId;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -21,14 +22,14 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Begins to read.
-    pub(super) fn of(installation: Arc<dyn Installation>) -> Self {
+    /// Begins to read, with `only` nothing but what concerns that run.
+    pub(super) fn of(installation: Arc<dyn Installation>, only: Option<RunId>) -> Self {
         let (told, snapshots) = mpsc::channel(1);
         let (wishes, mut wanted) = watch::channel(Wanted::default());
         let again = Arc::new(Notify::new());
         let nudged = Arc::clone(&again);
         let pause = installation.pace() * SLOWER;
-        let mut feed = Feed::new(installation);
+        let mut feed = Feed::new(installation, only);
         let task = tokio::task::spawn_local(async move {
             loop {
                 let now = wanted.borrow_and_update().clone();

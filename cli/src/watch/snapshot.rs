@@ -99,6 +99,8 @@ pub(super) struct Feed {
     queues: Queues,
     me: Option<String>,
     looked_at: Option<RunId>,
+    /// The only run that is shown, where it is one; nothing is read of others then, and no history.
+    only: Option<RunId>,
 }
 
 /// The last lines of the history.
@@ -125,7 +127,7 @@ impl Tail {
 }
 
 impl Feed {
-    pub(super) fn new(from: Arc<dyn Installation>) -> Self {
+    pub(super) fn new(from: Arc<dyn Installation>, only: Option<RunId>) -> Self {
         Self {
             from,
             history: Tail::default(),
@@ -134,7 +136,17 @@ impl Feed {
             queues: Queues::default(),
             me: None,
             looked_at: None,
+            only,
         }
+    }
+
+    /// The runs that are shown.
+    async fn runs(&self) -> Result<Vec<Run>, Failure> {
+        if let Some(only) = self.only {
+            return Ok(self.from.run(only).await?.into_iter().collect());
+        }
+        let live = self.from.runs(&LIVE, first(MOST_RUNS)).await?;
+        Ok(live.into_iter().map(|(_position, run)| run).collect())
     }
 
     /// Reads what there is now, with what is wanted beside it.
@@ -151,7 +163,7 @@ impl Feed {
             self.me = Some(self.from.my_name().await?);
         }
         let mut runs = Vec::new();
-        for (_position, run) in self.from.runs(&LIVE, first(MOST_RUNS)).await? {
+        for run in self.runs().await? {
             let nodes = self.from.nodes(run.id, first(MOST_ROWS)).await?;
             let plan = self.plan_of(&run).await;
             let queue = self.queues.of(&*self.from, run.id).await?;
@@ -174,8 +186,10 @@ impl Feed {
             self.looked_at = wanted.run;
         }
         self.read_stream().await?;
-        self.read_history().await?;
-        let (interrupts, ended) = open(&*self.from, &wanted.followed).await?;
+        if self.only.is_none() {
+            self.read_history().await?;
+        }
+        let (interrupts, ended) = open(&*self.from, self.only, &wanted.followed).await?;
         Ok(Snapshot {
             runs,
             interrupts,
@@ -289,9 +303,11 @@ const fn first(limit: u32) -> Page {
 /// The interrupts that are under way, and those of the followed that have ended.
 async fn open(
     from: &dyn Installation,
+    run: Option<RunId>,
     followed: &[InterruptId],
 ) -> Result<(Vec<Interrupt>, Vec<InterruptId>), Failure> {
     let filter = Filter {
+        run,
         states: State::ALL
             .into_iter()
             .filter(|state| state.is_live() || *state == State::DeadLettered)

@@ -121,6 +121,8 @@ pub(super) struct State {
     pub(super) seen: Seen,
     pub(super) taken_back: TakenBack,
     pub(super) going_on: GoingOn,
+    /// Whether the screens are there for one window only, and go with it.
+    pub(super) is_visit: bool,
 }
 
 impl State {
@@ -146,7 +148,13 @@ impl State {
             seen: Seen::default(),
             taken_back: TakenBack::default(),
             going_on: GoingOn::default(),
+            is_visit: false,
         }
+    }
+
+    /// Whether the window for which the screens were opened is done with.
+    pub(super) fn visit_is_over(&self) -> bool {
+        self.is_visit && self.overlay.is_none() && self.going_on.is_empty()
     }
 
     /// The run whose stream is shown.
@@ -290,6 +298,8 @@ impl State {
     }
 
     pub(super) fn warn(&mut self, text: impl Into<String>) {
+        // What was refused is to be read, and answered in some other way.
+        self.is_visit = false;
         self.set_note(text.into(), true);
     }
 

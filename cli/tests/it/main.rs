@@ -9,6 +9,7 @@ mod bad_input;
 mod colours;
 mod elsewhere;
 mod elsewhere_plans;
+mod escaping;
 mod events;
 mod following;
 mod given_input;

@@ -7,9 +7,10 @@ use llm::Script;
 use routing_core::review::Reviewer;
 
 use crate::arguments::{Global, TalkArguments};
+use crate::keyboard::Keyboard;
 use crate::palette::{self, Palette};
 use crate::report::{CloudEvents, Detail, Live, Palettes, Plain, Report};
-use crate::reviewer::{InterruptCount, Lines, Nobody, Scripted, Terminal};
+use crate::reviewer::{InterruptCount, Nobody, Scripted, Terminal, Typing};
 use crate::stage::Stage;
 
 /// How a run talks.
@@ -35,9 +36,19 @@ impl Talk {
         }
     }
 
-    /// Who answers.
+    /// Whether Esc opens the window of the run.
+    pub(super) fn hears_escape(self, global: Global) -> bool {
+        !self.json
+            && !self.no_input
+            && self.input_is_free
+            && !global.quiet
+            && Keyboard::tells_keys()
+    }
+
+    /// Who answers, at this keyboard where there is one.
     pub(super) fn reviewer(
         self,
+        keyboard: Option<Arc<Keyboard>>,
         script: Option<&Script>,
         count: &Arc<InterruptCount>,
         stage: &Stage,
@@ -49,8 +60,7 @@ impl Talk {
             Arc::new(Nobody)
         } else {
             let palette = Palette::for_stream(&io::stderr(), global.no_color);
-            let lines = Lines::of_standard_input()?;
-            Arc::new(Terminal::new(stage.clone(), lines, palette))
+            Arc::new(Terminal::new(stage.clone(), Typing::of(keyboard)?, palette))
         };
         let answers = script.map(|script| script.person_answers().to_vec());
         Ok(match answers.filter(|answers| !answers.is_empty()) {
@@ -80,7 +90,7 @@ impl Talk {
         };
         let can_move = io::stderr().is_terminal() && !palette::is_dumb();
         if can_move && detail > Detail::Little {
-            Box::new(Live::new(detail, palettes))
+            Box::new(Live::new(detail, palettes, self.hears_escape(global)))
         } else {
             Box::new(Plain::new(detail, palettes))
         }

@@ -129,6 +129,7 @@ struct Server {
     client: Client,
     remote: Arc<Remote>,
     url: String,
+    place: ServerPlace,
 }
 
 impl Server {
@@ -137,6 +138,7 @@ impl Server {
         Ok(Self {
             url: client.address().to_string(),
             remote: Arc::new(Remote::over(client.clone())),
+            place: place.clone(),
             client,
         })
     }

@@ -7,11 +7,13 @@ use agents::run::{RunObserver, RunOccurrence, RunOrder, RunReport, RunStatus};
 use interrupts::life::State;
 use interrupts::manager::{StopRequest, Target};
 use interrupts::policy::Policy;
-use interrupts::signals::OsSignals;
+use interrupts::signals::{Listening, OsSignals};
 use interrupts::store::{Filter, Store};
 use routing_core::{InterruptId, RunId, StopMode, StopSource};
 
+use super::after_visit::AfterVisit;
 use super::ending::Ending;
+use super::escape::{Escape, Where};
 use super::limits::OuterLimits;
 use super::notes;
 use super::prepared::{Beside, Prepared, settle};
@@ -25,7 +27,7 @@ use crate::listing;
 use crate::model::Watched;
 use crate::report::Finished;
 use crate::reviewer::InterruptCount;
-use crate::stage::{Stage, StageThread};
+use crate::stage::Stage;
 use crate::storage::Storage;
 use crate::tooling::InterruptedTools;
 
@@ -42,6 +44,23 @@ pub(in crate::commands) enum Begin {
         /// A letter for the agent that has the turn.
         input: Option<String>,
     },
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Performed {
+    /// It has ended, or rests.
+    Ended(Exit),
+    /// It was paused from the terminal, and the person there has let it go on.
+    MayGoOn,
+}
+
+/// Who watches a run, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Performing<'p> {
+    pub(super) talk: Talk,
+    pub(super) escape: &'p Escape,
+    pub(super) global: Global,
 }
 
 /// Everything that was checked before a run starts.
@@ -86,48 +105,50 @@ impl Work {
 /// # Cancel safety
 ///
 /// Dropped, the run stands in the store as if this process had died.
-pub(in crate::commands) async fn perform(
+pub(super) async fn perform(
     id: RunId,
     begin: Begin,
     work: Work,
-    talk: Talk,
+    performing: Performing<'_>,
     storage: Storage,
-    global: Global,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<Performed> {
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
-    let policy = work.policy();
-    let keeping = Keeping::over(storage, &policy)?;
+    let keeping = Keeping::over(storage.clone(), &work.policy())?;
     let kept = taken(&keeping, id, begin, &work).await?;
-    let unread = unread(&kept);
-    let stage_thread = Stage::open(talk.report(global, kept.run.epoch()), unread)?;
+    let report = performing.talk.report(performing.global, kept.run.epoch());
+    let stage_thread = Stage::open(report, unread(&kept))?;
     let stage = stage_thread.stage();
-    let told = stage.clone();
-    if let Some(hook) = CommandHook::of(&policy, move |text| told.notice(text)) {
-        keeping.manager.add_hook(Arc::new(hook));
-    }
     let seen = SeenSignal::default();
-    let has_tools = work.prepared.has_tools();
-    let settings = work.prepared.limits().signals(actor()?)?;
-    let listening = keeping.listen(
-        signals,
-        settings,
-        Spoken::new(stage.clone(), seen.clone(), has_tools),
-    );
-    for note in &work.notes {
-        stage.notice(note.clone());
-    }
+    let listening = heard(&keeping, &work, signals, &stage, &seen)?;
     let model = Arc::new(Watched::new(work.prepared.model(), stage.clone()));
+    let attending = performing
+        .escape
+        .attend(id, Where::Here(storage), stage.clone());
     let shown = Shown {
-        talk,
+        performing,
         stage: &stage,
         model: &model,
-        global,
     };
-    let report = execute(&keeping, &kept, work, shown).await?;
+    let executed = execute(&keeping, &kept, work, shown).await;
     let limited = kept.control.was_limited();
-    let settled = settle(&keeping, kept, &report).await;
+    let settled = match &executed {
+        Ok(report) => settle(&keeping, kept, report).await,
+        Err(_) => Ok(()),
+    };
     keeping.manager.hooks_ended().await;
+    let was_visited = attending.end().await;
+    let mut report = executed?;
+    if was_visited && settled.is_ok() && seen.exit().is_none() {
+        match AfterVisit::of(keeping.store(), &report).await? {
+            AfterVisit::Rests => {}
+            AfterVisit::MayGoOn => {
+                closed(move || stage_thread.leave()).await?;
+                return Ok(Performed::MayGoOn);
+            }
+            AfterVisit::Ended(status) => report.status = status,
+        }
+    }
     let ending = Ending {
         status: &report.status,
         trouble: model.trouble(),
@@ -140,14 +161,35 @@ pub(in crate::commands) async fn perform(
         report: report.clone(),
     };
     // The signals are heard until all is written: whoever reads may have stopped to.
-    let written = written(stage_thread, finished).await;
+    let written = closed(move || stage_thread.finish(finished)).await;
     drop(listening);
     settled?;
     written?;
     match ending.failure() {
         Some(failure) => Err(failure.into()),
-        None => Ok(ending.exit()),
+        None => Ok(Performed::Ended(ending.exit())),
     }
+}
+
+/// Hears signals from now on and says what they do; says what should be known before the run.
+fn heard(
+    keeping: &Keeping,
+    work: &Work,
+    signals: OsSignals,
+    stage: &Stage,
+    seen: &SeenSignal,
+) -> anyhow::Result<Listening> {
+    let told = stage.clone();
+    if let Some(hook) = CommandHook::of(&work.policy(), move |text| told.notice(text)) {
+        keeping.manager.add_hook(Arc::new(hook));
+    }
+    let settings = work.prepared.limits().signals(actor()?)?;
+    let spoken = Spoken::new(stage.clone(), seen.clone(), work.prepared.has_tools());
+    let listening = keeping.listen(signals, settings, spoken);
+    for note in &work.notes {
+        stage.notice(note.clone());
+    }
+    Ok(listening)
 }
 
 /// Makes this process the owner of a run, which begins or goes on from here.
@@ -191,8 +233,8 @@ async fn open_interrupts(store: &dyn Store, report: &RunReport) -> Vec<Interrupt
 }
 
 /// Writes the last of what is told of a run.
-async fn written(stage: StageThread, last: Finished) -> Result<(), Failure> {
-    let written = tokio::task::spawn_blocking(move || stage.finish(last))
+async fn closed(close: impl FnOnce() -> io::Result<()> + Send + 'static) -> Result<(), Failure> {
+    let written = tokio::task::spawn_blocking(close)
         .await
         .unwrap_or_else(|error| Err(io::Error::other(error)));
     written.map_err(|error| {
@@ -203,10 +245,9 @@ async fn written(stage: StageThread, last: Finished) -> Result<(), Failure> {
 
 /// By what a run is watched and answered.
 struct Shown<'stage> {
-    talk: Talk,
+    performing: Performing<'stage>,
     stage: &'stage Stage,
     model: &'stage Arc<Watched>,
-    global: Global,
 }
 
 /// Executes what was prepared, and says what an interrupt of tools leaves to choose.
@@ -217,16 +258,26 @@ async fn execute(
     shown: Shown<'_>,
 ) -> anyhow::Result<RunReport> {
     let Shown {
-        talk,
+        performing,
         stage,
         model,
-        global,
     } = shown;
+    let Performing {
+        talk,
+        escape,
+        global,
+    } = performing;
     let count = Arc::new(InterruptCount::default());
     let interrupted = Arc::new(InterruptedTools::default());
     let beside = Beside {
         model: Arc::clone(model) as Arc<_>,
-        reviewer: talk.reviewer(work.prepared.script(), &count, stage, global)?,
+        reviewer: talk.reviewer(
+            escape.keyboard(),
+            work.prepared.script(),
+            &count,
+            stage,
+            global,
+        )?,
         observer: Arc::new(Observers(vec![
             count,
             Arc::clone(&interrupted) as Arc<_>,

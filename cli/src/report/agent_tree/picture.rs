@@ -21,9 +21,10 @@ const TIME_COLUMNS: usize = 8;
 /// The fewest lines of a tree: its first agent, how many are hidden, and one of the others.
 const FEWEST_BRANCHES: usize = 3;
 
-/// What stands behind the totals where there is room: what the next Ctrl+C does.
-const fn how_to_stop(stopping: Option<StopMode>) -> &'static str {
+/// What stands behind the totals where there is room: what Esc does, and the next Ctrl+C.
+const fn how_to_stop(stopping: Option<StopMode>, hears_escape: bool) -> &'static str {
     match stopping {
+        None if hears_escape => "   Esc interrupts · Ctrl+C stops",
         None => "   Ctrl+C stops",
         Some(StopMode::Graceful) => "   stopping · Ctrl+C stops now",
         Some(StopMode::Immediate) => "   stopping now · Ctrl+C leaves",
@@ -43,6 +44,8 @@ pub(crate) struct Picture {
     pub(crate) now: Timestamp,
     /// How many frames were drawn before this one; `None` for a picture that does not move.
     pub(crate) frame: Option<usize>,
+    /// Whether Esc opens the window of the run.
+    pub(crate) hears_escape: bool,
 }
 
 /// One line before it is laid out.
@@ -94,7 +97,7 @@ impl Picture {
             parts.push((Tone::Plain, format!("{} tokens", quantity(tokens))));
         }
         parts.push((Tone::Plain, duration(tree.elapsed(self.now))));
-        self.joined(&parts, how_to_stop(tree.stopping))
+        self.joined(&parts, how_to_stop(tree.stopping, self.hears_escape))
     }
 
     /// As many of the parts as fit on one line: how to stop goes first, then the parts from the end.

@@ -98,6 +98,7 @@ impl Tale {
             palette: Palette::PLAIN,
             now: Timestamp::from_second(self.second + 2).unwrap(),
             frame: Some(0),
+            hears_escape: false,
         };
         let mut lines = picture.tree(&self.tree);
         for line in &lines {

@@ -20,10 +20,12 @@ use super::story::Event;
 use super::{Remote, Server};
 use crate::arguments::Global;
 use crate::commands::review::{Chosen, of_person};
+use crate::commands::run::escape::{Escape, Where};
 use crate::commands::run::talk::Talk;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Feed, Installation, NewDecision, NewStop, Next};
+use crate::installation::{Feed, Installation, NewDecision, NewStop, Next, ServerPlace};
 use crate::keep::{FIRST_WORDS, SECOND_WORDS, TERMINATED_WORDS};
+use crate::keyboard::{Asking, Keyboard};
 use crate::listing;
 use crate::palette::Palette;
 use crate::refused::{decided, no_interrupt};
@@ -53,6 +55,14 @@ impl Standing {
     }
 }
 
+/// Waits for Esc, where it is heard.
+async fn escaped(keys: Option<&Keyboard>) {
+    match keys {
+        Some(keys) => keys.escape().await,
+        None => std::future::pending().await,
+    }
+}
+
 /// What a person answered, in his own time.
 type Answered = (InterruptId, anyhow::Result<Option<Chosen>>);
 
@@ -73,6 +83,11 @@ pub(super) struct Following {
     signal: Option<Exit>,
     /// The question that is asked now.
     asking: Option<InterruptId>,
+    /// The terminal, while something is asked there.
+    asked: Option<Asking>,
+    /// The window that Esc opens.
+    escape: Escape,
+    place: ServerPlace,
     /// What is told when the person has answered: nobody can type below lines that move.
     held: Vec<String>,
     /// Until when the run may still get up.
@@ -90,7 +105,7 @@ impl Following {
     ///
     /// # Errors
     ///
-    /// None yet: nothing is asked of the server before [`Following::until_its_end`].
+    /// Where the terminal cannot be read. Nothing is asked of the server before [`Following::until_its_end`].
     pub(super) fn of(
         server: Server,
         run: RunId,
@@ -102,9 +117,15 @@ impl Following {
             client,
             remote,
             url,
+            place,
         } = server;
         let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+        let escape = Escape::of(talk, global)
+            .map_err(|error| Failure::new(Exit::Failure, format!("the terminal: {error}")))?;
         Ok(Self {
+            escape,
+            place,
+            asked: None,
             feed: Feed::of(client, Some(run), after),
             remote,
             run,
@@ -141,18 +162,26 @@ impl Following {
         // From here on no signal ends the process by itself.
         let mut signals = OsSignals::listen()?;
         self.say(&format!("{} on {}", self.run, self.url));
+        let keys = self.escape.keys();
+        if let Some(keys) = &keys {
+            keys.listen(true);
+        }
         let mut standing = self.look().await?;
         loop {
             if self.is_over(&standing) {
                 return self.end(&standing).await;
             }
-            self.ask_next(&standing);
+            self.ask_next(&standing).await;
             tokio::select! {
                 biased; // Whoever stops it waits for no event.
                 signal = signals.next() => {
                     if let Some(signal) = signal {
                         self.stop(signal).await?;
                     }
+                }
+                () = escaped(keys.as_deref()) => {
+                    self.visit().await;
+                    standing = self.look().await?;
                 }
                 () = tokio::time::sleep_until(self.getting_up), if Instant::now() < self.getting_up => {
                     standing = self.look().await?;
@@ -219,7 +248,7 @@ impl Following {
     }
 
     /// Asks the person here the first question that he was not asked.
-    fn ask_next(&mut self, standing: &Standing) {
+    async fn ask_next(&mut self, standing: &Standing) {
         if !self.asks || self.asking.is_some() || self.heard > 0 {
             return;
         }
@@ -231,6 +260,9 @@ impl Following {
             return;
         };
         self.asking = Some(question.id);
+        if let Some(keyboard) = self.escape.keyboard() {
+            self.asked = Some(keyboard.ask().await);
+        }
         let (question, answers) = (question.clone(), self.answers.0.clone());
         let alone = Alone::new(self.palette);
         // A thread that reads the terminal cannot be joined: the runtime is let go with it.
@@ -248,6 +280,7 @@ impl Following {
         answered: anyhow::Result<Option<Chosen>>,
     ) -> anyhow::Result<()> {
         self.asking = None;
+        self.asked = None;
         for line in std::mem::take(&mut self.held) {
             self.say(&line);
         }
@@ -288,13 +321,22 @@ impl Following {
         }
     }
 
+    /// Somebody has pressed Esc: the run is interrupted, and goes on there where that is decided in its window.
+    async fn visit(&mut self) {
+        let at = Where::There(self.place.clone());
+        for text in self.escape.visit(self.run, at).await {
+            self.say(&text);
+        }
+        if let Some(keys) = self.escape.keys() {
+            keys.back();
+        }
+        self.getting_up = Instant::now() + GETTING_UP;
+    }
+
     /// What a signal does: the first one asks for a graceful stop, the second for one at once, the third leaves.
     async fn stop(&mut self, signal: Signal) -> anyhow::Result<()> {
         self.heard += 1;
-        let exit = match signal {
-            Signal::Interrupt => Exit::Interrupted,
-            Signal::Terminate => Exit::Terminated,
-        };
+        let exit = Exit::by(signal);
         self.signal.get_or_insert(exit);
         let mode = match (self.heard, signal) {
             (1, Signal::Interrupt) => {

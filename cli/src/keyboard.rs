@@ -1,0 +1,186 @@
+//! The keyboard of a run that is shown on a terminal: lines where something is asked, and Esc at any time.
+//!
+//! One thread reads the terminal, and only while somebody wants what is typed: what is typed for an editor, for the
+//! screens, or for the next program is left to them. Nothing that was typed before a question was seen answers it.
+
+mod modes;
+mod reader;
+
+use std::io::{self, IsTerminal, PipeWriter, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+
+use tokio::sync::{Mutex, mpsc::UnboundedReceiver, mpsc::unbounded_channel, oneshot};
+
+use crate::palette::is_dumb;
+use crate::reviewer::NoLine;
+use modes::Modes;
+use reader::Reader;
+
+pub(crate) use modes::give_back;
+
+/// What a keyboard is told.
+enum Order {
+    /// Esc is listened for from now on, or not any more.
+    Listen(bool),
+    /// Somebody asks; told when the terminal is theirs.
+    Ask(oneshot::Sender<()>),
+    /// Nobody asks any more.
+    Asked,
+    /// A line is wanted.
+    Line(oneshot::Sender<Result<String, NoLine>>),
+    /// Whoever had the terminal after Esc has left it.
+    Back,
+}
+
+/// The keyboard of this process's terminal.
+pub(crate) struct Keyboard {
+    orders: Sender<Order>,
+    wake: PipeWriter,
+    escapes: Mutex<UnboundedReceiver<()>>,
+    modes: Arc<Modes>,
+}
+
+impl Keyboard {
+    /// The keyboard of standard input; `None` where that is no terminal.
+    ///
+    /// # Errors
+    ///
+    /// Where the system gives no thread, or does not tell how the terminal is set.
+    pub(crate) fn of_terminal() -> io::Result<Option<Self>> {
+        if !io::stdin().is_terminal() {
+            return Ok(None);
+        }
+        let modes = Modes::found()?;
+        let (orders, received) = mpsc::channel();
+        let (heard, escapes) = unbounded_channel();
+        let (woken, wake) = io::pipe()?;
+        let reader = Reader::new(received, woken, heard, Arc::clone(&modes));
+        std::thread::Builder::new()
+            .name("keyboard".to_owned())
+            .spawn(move || reader.run())?;
+        Ok(Some(Self {
+            orders,
+            wake,
+            escapes: Mutex::new(escapes),
+            modes,
+        }))
+    }
+
+    /// Whether a key alone can be told from a line on this terminal, and what comes of it can be shown.
+    pub(crate) fn tells_keys() -> bool {
+        io::stdin().is_terminal()
+            && io::stdout().is_terminal()
+            && io::stderr().is_terminal()
+            && !is_dumb()
+    }
+
+    /// Listens for Esc, or does not any more.
+    pub(crate) fn listen(&self, listens: bool) {
+        self.tell(Order::Listen(listens));
+    }
+
+    /// Waits for Esc. The terminal is as it was found then, and is nobody's but the caller's until
+    /// [`Keyboard::back`] is called.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: an Esc that comes after the future was dropped is told the next time.
+    pub(crate) async fn escape(&self) {
+        if self.escapes.lock().await.recv().await.is_none() {
+            // The terminal is gone.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Whether Esc was pressed and nobody has heard of it. Then the caller has the terminal, as after
+    /// [`Keyboard::escape`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, nothing is heard of.
+    pub(crate) async fn was_escaped(&self) -> bool {
+        self.escapes.lock().await.try_recv().is_ok()
+    }
+
+    /// Whoever has heard Esc is done with the terminal.
+    pub(crate) fn back(&self) {
+        self.tell(Order::Back);
+    }
+
+    /// Somebody asks, and lines are read, while the guard lives. What was typed before is thrown away. Waits while
+    /// somebody has the terminal after Esc.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, nobody asks.
+    pub(crate) async fn ask(self: &Arc<Self>) -> Asking {
+        let asking = Asking {
+            keyboard: Arc::clone(self),
+        };
+        let (ready, is_ready) = oneshot::channel();
+        self.tell(Order::Ask(ready));
+        // An error says that the terminal is gone: then no line comes either.
+        let _ = is_ready.await;
+        asking
+    }
+
+    fn tell(&self, order: Order) {
+        // A reader that has ended reads nothing more; whoever asks is told so by its end.
+        let _ = self.orders.send(order);
+        self.nudge();
+    }
+
+    fn nudge(&self) {
+        // A pipe that is full wakes the reader just as well.
+        let _ = (&self.wake).write_all(&[0]);
+    }
+}
+
+impl Drop for Keyboard {
+    fn drop(&mut self) {
+        self.modes.end();
+        let (last, _) = mpsc::channel();
+        // The reader ends once nobody can tell it anything.
+        self.orders = last;
+        self.nudge();
+    }
+}
+
+/// Somebody asks at the terminal. Dropping it ends that.
+pub(crate) struct Asking {
+    keyboard: Arc<Keyboard>,
+}
+
+impl Asking {
+    /// The next line that is typed, without its end.
+    ///
+    /// # Errors
+    ///
+    /// [`NoLine`]; [`NoLine::Escape`] where Esc was pressed instead: whoever waits for it has the terminal then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: what was typed of a line that nobody waits for any more is thrown away.
+    pub(crate) async fn line(&self) -> Result<String, NoLine> {
+        let (send, line) = oneshot::channel();
+        let _wakes = Nudge(&self.keyboard);
+        self.keyboard.tell(Order::Line(send));
+        line.await.unwrap_or(Err(NoLine::End))
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.keyboard.tell(Order::Asked);
+    }
+}
+
+/// Wakes the reader when it is dropped: nobody may wait for its line any more.
+struct Nudge<'keyboard>(&'keyboard Keyboard);
+
+impl Drop for Nudge<'_> {
+    fn drop(&mut self) {
+        self.0.nudge();
+    }
+}

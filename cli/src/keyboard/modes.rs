@@ -1,0 +1,117 @@
+//! How the terminal is set, and that it is given back as it was found.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use rustix::process::getpgrp;
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
+};
+
+/// The byte of the key Esc.
+pub(super) const ESCAPE: u8 = 0x1b;
+
+/// Of the terminal that this process has set, where it has.
+static SET: Mutex<Weak<Modes>> = Mutex::new(Weak::new());
+
+/// What the terminal is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// As it was found: somebody else's, or nobody's.
+    Found,
+    /// Each key is told at once and not shown; Ctrl+C is a signal all the same.
+    Keys,
+    /// Whole lines; Esc ends one too.
+    Line,
+}
+
+/// The terminal of standard input.
+pub(super) struct Modes {
+    found: Termios,
+    state: Mutex<State>,
+}
+
+struct State {
+    mode: Mode,
+    /// Whether it was given back for good.
+    has_ended: bool,
+}
+
+/// Gives the terminal back, where this process has set it and is about to leave.
+pub(crate) fn give_back() {
+    let set = SET.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+    if let Some(modes) = set {
+        modes.end();
+    }
+}
+
+impl Modes {
+    /// The terminal as it is now.
+    pub(super) fn found() -> io::Result<Arc<Self>> {
+        let modes = Arc::new(Self {
+            found: tcgetattr(io::stdin())?,
+            state: Mutex::new(State {
+                mode: Mode::Found,
+                has_ended: false,
+            }),
+        });
+        *SET.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&modes);
+        Ok(modes)
+    }
+
+    /// Sets it. What was typed so far is kept, or with `forgets` thrown away. Nothing is done in the background, where a
+    /// terminal stops whoever sets it; the next time is soon enough.
+    pub(super) fn set(&self, mode: Mode, forgets: bool) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.has_ended || (mode == state.mode && !forgets && self.stands(mode)) {
+            return;
+        }
+        if self.apply(mode, forgets) {
+            state.mode = mode;
+        }
+    }
+
+    /// Gives it back for good.
+    pub(super) fn end(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !state.has_ended && state.mode != Mode::Found {
+            let _applied = self.apply(Mode::Found, false);
+        }
+        state.has_ended = true;
+    }
+
+    /// Whether the terminal is still set so: a shell sets it anew for a job that comes back to the foreground.
+    fn stands(&self, mode: Mode) -> bool {
+        mode == Mode::Found
+            || tcgetattr(io::stdin()).is_ok_and(|now| now.local_modes == self.of(mode).local_modes)
+    }
+
+    fn apply(&self, mode: Mode, forgets: bool) -> bool {
+        let action = if forgets {
+            OptionalActions::Flush
+        } else {
+            OptionalActions::Now
+        };
+        is_in_foreground() && tcsetattr(io::stdin(), action, &self.of(mode)).is_ok()
+    }
+
+    fn of(&self, mode: Mode) -> Termios {
+        let mut modes = self.found.clone();
+        match mode {
+            Mode::Found => {}
+            Mode::Keys => {
+                modes.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
+                modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+                modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+            }
+            Mode::Line => modes.special_codes[SpecialCodeIndex::VEOL] = ESCAPE,
+        }
+        modes
+    }
+}
+
+/// Whether this process may read the terminal: one in the background would be stopped for it.
+pub(super) fn is_in_foreground() -> bool {
+    // A terminal that is not this session's own stops nobody.
+    tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp())
+}

@@ -1,0 +1,259 @@
+//! The thread that reads the terminal.
+
+use std::io::{self, PipeReader, Read};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+
+use super::Order;
+use super::modes::{ESCAPE, Mode, Modes, is_in_foreground};
+use crate::reviewer::{LONGEST_LINE, NO_TEXT, NoLine, line_of};
+
+/// How often is looked how the terminal stands, where nothing happens.
+const LOOK: Duration = Duration::from_millis(500);
+/// How long the rest of a key's sequence may take: Esc alone is followed by nothing.
+const REST: Duration = Duration::from_millis(50);
+
+/// Who waits for a line.
+type Wish = oneshot::Sender<Result<String, NoLine>>;
+
+/// Reads the terminal as it is told.
+pub(super) struct Reader {
+    orders: Receiver<Order>,
+    woken: PipeReader,
+    heard: UnboundedSender<()>,
+    modes: Arc<Modes>,
+    listens: bool,
+    /// How many ask.
+    asking: usize,
+    /// Who waits until they may ask.
+    waiting: Vec<oneshot::Sender<()>>,
+    wish: Option<Wish>,
+    /// What was read of a line.
+    begun: Vec<u8>,
+    /// Whether somebody else has the terminal, after Esc.
+    is_lent: bool,
+    /// Whether the terminal is gone.
+    is_gone: bool,
+}
+
+impl Reader {
+    pub(super) const fn new(
+        orders: Receiver<Order>,
+        woken: PipeReader,
+        heard: UnboundedSender<()>,
+        modes: Arc<Modes>,
+    ) -> Self {
+        Self {
+            orders,
+            woken,
+            heard,
+            modes,
+            listens: false,
+            asking: 0,
+            waiting: Vec::new(),
+            wish: None,
+            begun: Vec::new(),
+            is_lent: false,
+            is_gone: false,
+        }
+    }
+
+    /// Reads until nobody can tell it anything any more.
+    pub(super) fn run(mut self) {
+        loop {
+            loop {
+                match self.orders.try_recv() {
+                    Ok(order) => self.order(order),
+                    Err(TryRecvError::Empty) => break,
+                    Err(TryRecvError::Disconnected) => return,
+                }
+            }
+            if self.wish.as_ref().is_some_and(oneshot::Sender::is_closed) {
+                self.wish = None;
+                self.begun.clear();
+            }
+            let mode = self.mode();
+            self.modes.set(mode, false);
+            let reads = match mode {
+                Mode::Found => false,
+                Mode::Keys => !self.is_gone,
+                Mode::Line => true,
+            };
+            if self.wait(reads && is_in_foreground()) {
+                match mode {
+                    Mode::Found => {}
+                    Mode::Keys => self.read_keys(),
+                    Mode::Line => self.read_line(),
+                }
+            }
+        }
+    }
+
+    fn mode(&self) -> Mode {
+        match self.wish {
+            _ if self.is_lent => Mode::Found,
+            Some(_) => Mode::Line,
+            None if self.listens && self.asking == 0 => Mode::Keys,
+            None => Mode::Found,
+        }
+    }
+
+    fn order(&mut self, order: Order) {
+        match order {
+            Order::Listen(listens) => self.listens = listens,
+            Order::Ask(ready) => {
+                self.asking += 1;
+                if self.is_lent {
+                    self.waiting.push(ready);
+                } else {
+                    self.begin(ready);
+                }
+            }
+            Order::Asked => self.asking = self.asking.saturating_sub(1),
+            Order::Line(wish) => self.wish = Some(wish),
+            Order::Back => {
+                self.is_lent = false;
+                for ready in std::mem::take(&mut self.waiting) {
+                    self.begin(ready);
+                }
+            }
+        }
+    }
+
+    /// Lets somebody ask. What was typed so far was typed before the question could be seen.
+    fn begin(&self, ready: oneshot::Sender<()>) {
+        self.modes.set(Mode::Found, true);
+        // Whoever wanted to ask may have gone.
+        let _ = ready.send(());
+    }
+
+    /// Waits until there is something to read, or to do; whether there is something to read.
+    fn wait(&mut self, reads: bool) -> bool {
+        let input = io::stdin();
+        let mut waited = vec![PollFd::new(&self.woken, PollFlags::IN)];
+        if reads {
+            waited.push(PollFd::new(&input, PollFlags::IN));
+        }
+        if poll(&mut waited, Some(&timespec(LOOK))).is_err() {
+            return false;
+        }
+        let is_woken = !waited[0].revents().is_empty();
+        let is_typed = waited.get(1).is_some_and(|it| !it.revents().is_empty());
+        if is_woken {
+            let mut nudges = [0; 64];
+            // What is left of them wakes it again.
+            let _ = self.woken.read(&mut nudges);
+        }
+        is_typed && !is_woken
+    }
+
+    /// Looks for Esc; other keys mean nothing here.
+    fn read_keys(&mut self) {
+        match read() {
+            Ok(keys) if keys.is_empty() => self.is_gone = true,
+            Ok(keys) if keys.iter().all(|key| *key == ESCAPE) => {
+                if !more_follows() {
+                    self.escape();
+                }
+            }
+            Ok(_other) => {}
+            Err(_gone) => self.is_gone = true,
+        }
+    }
+
+    fn read_line(&mut self) {
+        let keys = match read() {
+            Ok(keys) => keys,
+            Err(error) => return self.answer(Err(NoLine::Unreadable(error))),
+        };
+        // Ctrl+D ends the input, or the line that was begun.
+        let ends = keys.is_empty();
+        self.begun.extend(keys);
+        match self.begun.last() {
+            None => self.answer(Err(NoLine::End)),
+            Some(&ESCAPE) => self.escape_in_line(),
+            Some(last) if *last == b'\n' || ends => {
+                let line = line_of(std::mem::take(&mut self.begun));
+                self.answer(line);
+            }
+            Some(_) if self.begun.len() as u64 > LONGEST_LINE => {
+                self.modes.set(Mode::Found, true);
+                self.answer(Err(NoLine::Unusable("that line is too long")));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// The line ended with Esc, alone or as the beginning of another key's sequence.
+    fn escape_in_line(&mut self) {
+        // The rest of a sequence is only told where no whole lines are waited for.
+        self.modes.set(Mode::Keys, false);
+        if more_follows() || !self.listens {
+            self.answer(Err(NoLine::Unusable(NO_TEXT)));
+        } else {
+            self.escape();
+            self.answer(Err(NoLine::Escape));
+        }
+    }
+
+    /// Gives the line to whoever waits for it.
+    fn answer(&mut self, line: Result<String, NoLine>) {
+        self.begun.clear();
+        if let Some(wish) = self.wish.take() {
+            // Whoever wanted it may have gone.
+            let _ = wish.send(line);
+        }
+    }
+
+    /// The terminal is for whoever has waited for Esc.
+    fn escape(&mut self) {
+        self.modes.set(Mode::Found, false);
+        self.is_lent = self.heard.send(()).is_ok();
+    }
+}
+
+/// What was typed; nothing where the input has ended.
+fn read() -> io::Result<Vec<u8>> {
+    let mut keys = vec![0; 4096];
+    loop {
+        match rustix::io::read(io::stdin(), &mut keys[..]) {
+            Ok(count) => {
+                keys.truncate(count);
+                return Ok(keys);
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Whether more was typed with a key, which then was no Esc alone. It is thrown away.
+fn more_follows() -> bool {
+    let input = io::stdin();
+    let mut more = false;
+    loop {
+        let mut waited = [PollFd::new(&input, PollFlags::IN)];
+        if !poll(&mut waited, Some(&timespec(REST))).is_ok_and(|count| count > 0) {
+            return more;
+        }
+        let mut keys = [0; 64];
+        match rustix::io::read(&input, &mut keys) {
+            Ok(0) | Err(_) => return more,
+            // Whoever presses Esc once more means the same.
+            Ok(count) => more |= keys[..count].iter().any(|key| *key != ESCAPE),
+        }
+    }
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: duration.subsec_nanos().into(),
+    }
+}

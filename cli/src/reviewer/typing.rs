@@ -1,0 +1,65 @@
+//! Where the answers of whoever is asked come from.
+
+use std::io;
+use std::sync::Arc;
+
+use super::lines::{Lines, NoLine};
+use crate::keyboard::{Asking, Keyboard};
+
+/// A terminal's keyboard, or the lines of a program.
+pub(crate) enum Typing {
+    /// A person types.
+    Keyboard(Arc<Keyboard>),
+    /// A program writes into a pipe; it may write ahead.
+    Lines(Lines),
+}
+
+impl Typing {
+    /// Standard input, with the keyboard of this process where it is a terminal.
+    ///
+    /// # Errors
+    ///
+    /// Where the system gives no thread.
+    pub(crate) fn of(keyboard: Option<Arc<Keyboard>>) -> io::Result<Self> {
+        Ok(match keyboard {
+            Some(keyboard) => Self::Keyboard(keyboard),
+            None => Self::Lines(Lines::of_standard_input()?),
+        })
+    }
+
+    /// Somebody asks, while this is held.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, nobody asks.
+    pub(super) async fn begin(&self) -> Turn<'_> {
+        match self {
+            Self::Keyboard(keyboard) => Turn::Keyboard(keyboard.ask().await),
+            Self::Lines(lines) => Turn::Lines(lines),
+        }
+    }
+}
+
+/// Somebody asks.
+pub(super) enum Turn<'t> {
+    Keyboard(Asking),
+    Lines(&'t Lines),
+}
+
+impl Turn<'_> {
+    /// The next line.
+    ///
+    /// # Errors
+    ///
+    /// [`NoLine`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: of a pipe, a line that comes after the future was dropped is the next one.
+    pub(super) async fn line(&self) -> Result<String, NoLine> {
+        match self {
+            Self::Keyboard(asking) => asking.line().await,
+            Self::Lines(lines) => lines.next().await,
+        }
+    }
+}
