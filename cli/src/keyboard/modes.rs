@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rustix::process::getpgrp;
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
+    LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr,
+    tcgetpgrp, tcsetattr,
 };
 
 /// The byte of the key Esc.
@@ -87,12 +88,14 @@ impl Modes {
     }
 
     fn apply(&self, mode: Mode, forgets: bool) -> bool {
-        let action = if forgets {
-            OptionalActions::Flush
-        } else {
-            OptionalActions::Now
-        };
-        is_in_foreground() && tcsetattr(io::stdin(), action, &self.of(mode)).is_ok()
+        // Never one that waits for the output: a terminal that takes nothing must not hold up whoever leaves.
+        let is_set = is_in_foreground()
+            && tcsetattr(io::stdin(), OptionalActions::Now, &self.of(mode)).is_ok();
+        if is_set && forgets {
+            // A terminal that cannot be flushed can still be read.
+            let _flushed = tcflush(io::stdin(), QueueSelector::IFlush);
+        }
+        is_set
     }
 
     fn of(&self, mode: Mode) -> Termios {
