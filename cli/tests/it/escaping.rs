@@ -16,7 +16,7 @@ use crate::watching::{press, program_of, read_and_press};
 /// How long the screen may take, in milliseconds.
 const PATIENCE: u64 = 60_000;
 /// Slow enough for a person, in tokens a second.
-const SLOW: &str = "150";
+const SLOW: &str = "400";
 
 /// A store, a folder, and a run on a terminal of its own.
 struct Desk {
