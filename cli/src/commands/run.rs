@@ -142,6 +142,8 @@ impl Way<'_> {
             }
             let row = find_run(&local, &run.to_string()).await?;
             (_, work) = to_go_on(&storage, &row, self.limits, &self.talk).await?;
+            // They were said when this process began.
+            work.forget_notes();
             begin = Begin::GoesOn { input: None };
         }
     }

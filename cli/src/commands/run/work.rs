@@ -90,6 +90,11 @@ impl Work {
 }
 
 impl Work {
+    /// Says nothing more of what should be known before the run starts.
+    pub(super) fn forget_notes(&mut self) {
+        self.notes.clear();
+    }
+
     /// What holds for the run's interrupts.
     pub(super) fn policy(&self) -> Arc<Policy> {
         self.prepared.limits().policy()
