@@ -214,7 +214,15 @@ impl Keeping {
     }
 
     /// Whether a stop of a run waits for somebody who lets it take hold.
-    async fn is_told_to_stop(&self, run: &Run) -> Result<bool, Failure> {
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub(crate) async fn is_told_to_stop(&self, run: &Run) -> Result<bool, Failure> {
         let filter = Filter {
             run: Some(run.id),
             node: None,

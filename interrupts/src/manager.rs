@@ -170,6 +170,7 @@ impl InterruptManager {
         };
         let kept = self.take_with(taking, Inbox::for_stops()).await?;
         let stopped = kept.acknowledge_stops(Evidence::Cancelled, None).await?;
+        kept.rests().await?;
         kept.settle(RunEnd::Stopped).await?;
         Ok(stopped)
     }

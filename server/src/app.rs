@@ -110,7 +110,7 @@ impl App {
             Some(lease) => self.config.bell.ring(&lease.owner).await,
             None => {
                 // A run that cannot go on here goes on where somebody resumes it.
-                if let Err(error) = self.config.launcher.resume(run.id, None).await {
+                if let Err(error) = self.config.launcher.wake(run.id).await {
                     tracing::info!(run = %run.id, %error, "nobody executes the run");
                 }
             }

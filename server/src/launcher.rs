@@ -134,9 +134,22 @@ pub trait RunLauncher: Send + Sync {
         0
     }
 
-    /// Goes on with a run that nobody executes, and returns before it ends. Where somebody executes it already,
-    /// that is no error. With new input for the agent that has the turn, where there is some: it is kept with the run
-    /// before this returns, and read once.
+    /// Sees to a run that nobody executes, for which something has come: a decision, a stop, a message. It goes on
+    /// where that lets it; a run that only a person begins or resumes stays where it is, and what is to be read by it
+    /// stays in the store.
+    ///
+    /// # Errors
+    ///
+    /// [`LaunchError`], also where the run stays where it is.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn wake(&self, run: RunId) -> Result<(), LaunchError>;
+
+    /// Goes on with a run that nobody executes, since a person says so, and returns before it ends; that it goes on is
+    /// recorded by then. Where somebody executes it already, that is no error. With new input for the agent that has
+    /// the turn, where there is some: it is kept with the run before this returns, and read once.
     ///
     /// # Errors
     ///
@@ -185,6 +198,10 @@ pub struct NoLauncher;
 #[async_trait]
 impl RunLauncher for NoLauncher {
     async fn start(&self, _order: LaunchOrder) -> Result<RunId, LaunchError> {
+        Err(LaunchError::Unsupported)
+    }
+
+    async fn wake(&self, _run: RunId) -> Result<(), LaunchError> {
         Err(LaunchError::Unsupported)
     }
 

@@ -38,6 +38,7 @@ mod seed;
 mod served;
 mod server;
 mod serving;
+mod serving_branches;
 mod serving_by_itself;
 mod serving_once;
 mod serving_terms;

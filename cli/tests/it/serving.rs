@@ -179,6 +179,11 @@ impl Installation {
 }
 
 impl Server {
+    /// The address that it has printed, with which its page is entered once.
+    pub(crate) fn page(&self) -> &str {
+        &self.page
+    }
+
     fn send(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();

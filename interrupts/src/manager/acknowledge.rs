@@ -266,6 +266,22 @@ impl Keeper {
         }
     }
 
+    /// Pauses the run where all its stops have taken hold, and whoever saw to that died before the run's own state
+    /// said so.
+    pub(crate) async fn rest_where_stopping(&self) -> Result<(), KeepError> {
+        let settings = &self.shared.settings;
+        let run = settings
+            .backoff
+            .recover(|| settings.store.run(self.run))
+            .await?;
+        match run {
+            Some(run) if run.state == RunState::Stopping => {
+                self.change_run(RunState::Paused, run.reason).await
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Records that the run rests; one that never began is first told to stop. One that is over takes its agents
     /// with it.
     async fn rest(&self, state: RunState, reason: String) -> Result<(), KeepError> {

@@ -231,6 +231,11 @@ impl KeptRun {
             .await
     }
 
+    /// Says that nothing of the run runs, nor will: one that was still to stop is paused then.
+    pub(super) async fn rests(&self) -> Result<(), KeepError> {
+        self.keeper.rest_where_stopping().await
+    }
+
     /// Records that what was decided about its stops has been carried out: a run that goes on, or ends, has done it.
     /// Call it before the run is over; [`KeptRun::settle`] does it too.
     ///

@@ -119,6 +119,27 @@ async fn that_a_run_has_stopped_cuts_no_agent_of_it_off() {
 }
 
 #[tokio::test]
+async fn a_run_whose_process_dies_between_the_last_of_its_stops_and_its_own_state_is_paused() {
+    let scene = Scene::new();
+    let process = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&process, run).await;
+    kept.begin().await.unwrap();
+    let stopping = RunState::Stopping;
+    let told = Some("both ways".to_owned());
+    let changed = scene.store.change_run(run, kept.epoch(), stopping, told);
+    changed.await.unwrap();
+    let dead = kept.owner().clone();
+    drop(kept);
+    let next = scene.process("two");
+    let carried = next.carry_out(run, node("root"), Some(dead), true).await;
+    assert_eq!(carried.unwrap(), None);
+    let row = scene.store.run(run).await.unwrap().unwrap();
+    assert_eq!(row.state, RunState::Paused);
+    assert_eq!(row.reason.as_deref(), Some("both ways"));
+}
+
+#[tokio::test]
 async fn the_agent_that_stands_for_the_run_takes_all_of_it_along() {
     let scene = Scene::new();
     let process = scene.process("one");

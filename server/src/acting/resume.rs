@@ -70,9 +70,11 @@ pub(crate) async fn resume(
     let (pauses, questions): (Vec<Interrupt>, Vec<Interrupt>) = open
         .into_iter()
         .partition(|interrupt| interrupt.family() == Family::Stop);
-    match (pauses.is_empty(), questions.is_empty()) {
-        (true, false) => Err(open_questions(&questions)),
-        (true, true) => nothing_to_decide(app, run, order.input).await,
+    // A run that is paused though no pause is open goes on to its questions: something else has stopped it.
+    let waits = !questions.is_empty() && run.state != RunState::Paused;
+    match (pauses.is_empty(), waits) {
+        (true, true) => Err(open_questions(&questions)),
+        (true, false) => nothing_to_decide(app, run, order.input).await,
         (false, _) => {
             for pause in pauses {
                 lift(app, caller, &pause, &order).await?;

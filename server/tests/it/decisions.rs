@@ -452,7 +452,7 @@ async fn a_decision_of_a_run_that_nobody_executes_makes_it_go_on_here() {
         .unwrap()
         .error_for_status()
         .unwrap();
-    assert_eq!(*house.launcher.resumed.lock().await, [run.id]);
+    assert_eq!(*house.launcher.woken.lock().await, [run.id]);
 }
 
 #[tokio::test]

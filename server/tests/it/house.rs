@@ -48,6 +48,7 @@ pub(crate) struct House {
 /// What a server was asked to execute.
 pub(crate) struct Launches {
     store: Arc<dyn Store>,
+    pub(crate) woken: Mutex<Vec<RunId>>,
     pub(crate) resumed: Mutex<Vec<RunId>>,
     /// The new input that came with it.
     pub(crate) given: Mutex<Vec<String>>,
@@ -83,6 +84,11 @@ impl RunLauncher for Launches {
                 detail: error.to_string(),
             }),
         }
+    }
+
+    async fn wake(&self, run: RunId) -> Result<(), LaunchError> {
+        self.woken.lock().await.push(run);
+        Ok(())
     }
 
     async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError> {
@@ -159,6 +165,7 @@ impl House {
         let address = listener.local_addr().unwrap();
         let launcher = Arc::new(Launches {
             store: Arc::clone(&store),
+            woken: Mutex::default(),
             resumed: Mutex::default(),
             given: Mutex::default(),
             thinking: Mutex::default(),

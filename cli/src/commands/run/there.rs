@@ -82,9 +82,11 @@ pub(in crate::commands) fn resume(
             checkpoint: None,
             input: arguments.message.clone(),
         };
-        // A run that works is only followed, and one that waits for answers goes on by giving them.
+        // A run that works is only followed, and one that waits for answers goes on by giving them; one that is paused
+        // was stopped beside its questions.
         let works = is_owned(&run) && matches!(run.state, RunState::Created | RunState::Running);
-        let follows = works || server.has_questions(run.id).await?;
+        let may_wait = run.state != RunState::Paused;
+        let follows = works || (may_wait && server.has_questions(run.id).await?);
         if how.input.is_some() || !follows {
             server.client.resume(run.id, how).await?;
         }

@@ -13,6 +13,7 @@ use interrupts::store::{CheckpointId, NewRun, Run, RunError, Store};
 use jiff::Timestamp;
 use routing_core::RunId;
 use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
+use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 use tools::ToolCounts;
 
@@ -44,6 +45,8 @@ struct Shared {
     counts: Arc<ToolCounts>,
     /// The runs that are taken or executed here.
     here: Mutex<HashSet<RunId>>,
+    /// Notified whenever one of them has begun or was let go.
+    moved: Notify,
 }
 
 /// Says that a run is executed here, while it is held.
@@ -55,6 +58,7 @@ struct Here {
 impl Drop for Here {
     fn drop(&mut self) {
         self.shared.here().remove(&self.run);
+        self.shared.moved.notify_waiters();
     }
 }
 
@@ -82,13 +86,27 @@ impl Shared {
     }
 }
 
-/// Whose pauses are lifted with the resuming.
+/// On whose word a run goes on. A pause that somebody has asked for is lifted by none of them: it is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lifting {
-    /// Nobody's: whoever paused it decides.
-    Nothing,
-    /// Those of a server that was stopped.
-    Shutdown,
+enum Word {
+    /// A person's.
+    Person,
+    /// Nobody's: something has come for it.
+    News,
+    /// Nobody's: a server has begun, and lifts the pauses of an earlier one that was stopped.
+    Successor,
+}
+
+impl Word {
+    /// Whether a run goes on with it in spite of what it was found with.
+    const fn overcomes(self, found: Hindrance) -> bool {
+        match found {
+            Hindrance::None => true,
+            Hindrance::Shutdown => matches!(self, Self::Successor),
+            Hindrance::Branched => matches!(self, Self::Person),
+            Hindrance::Paused => false,
+        }
+    }
 }
 
 impl Launcher {
@@ -100,6 +118,7 @@ impl Launcher {
             delays: Delays::default(),
             counts: Arc::default(),
             here: Mutex::default(),
+            moved: Notify::new(),
         }))
     }
 
@@ -139,7 +158,7 @@ impl Launcher {
                 self.go_on_when_due(run.id);
                 continue;
             }
-            match self.go_on(&run, Lifting::Shutdown, None).await {
+            match self.go_on(&run, Word::Successor, None).await {
                 Ok(()) => tracing::info!(run = %run.id, "the run goes on here"),
                 Err(error) => {
                     tracing::warn!(run = %run.id, %error, "the run does not go on here");
@@ -182,7 +201,7 @@ impl Launcher {
 
     /// Goes on with a run, once however often it is asked for; with new input for the agent that has the turn, where
     /// there is some.
-    async fn go_on(&self, run: &Run, lifting: Lifting, input: Option<&str>) -> Result<(), Failure> {
+    async fn go_on(&self, run: &Run, word: Word, input: Option<&str>) -> Result<(), Failure> {
         if !is_live(run) {
             let text = format!("{} is {}; it has ended", run.id, run.state);
             return Err(Failure::new(Exit::Conflict, text));
@@ -190,16 +209,16 @@ impl Launcher {
         if self.0.keeping.is_held_elsewhere(run) {
             return goes_on_already(run, input);
         }
-        let Some(here) = self.claim(run.id)? else {
+        let claimed = match word {
+            Word::Person => self.claim_once_let_go(run.id).await?,
+            Word::News | Word::Successor => self.claim(run.id)?,
+        };
+        let Some(here) = claimed else {
             return goes_on_already(run, input);
         };
         let found = hindrance(self.0.store(), run).await;
         let found = found.map_err(|error| by_store(&error))?;
-        let is_held = match (found, lifting) {
-            (Hindrance::None, _) | (Hindrance::Shutdown, Lifting::Shutdown) => false,
-            (Hindrance::Shutdown | Hindrance::Paused, _) => true,
-        };
-        if is_held {
+        if !word.overcomes(found) {
             return self.only_stop(run).await;
         }
         let order = RunOrder::from_content(&run.content).map_err(|error| {
@@ -217,19 +236,26 @@ impl Launcher {
             let workflow = work.workflow();
             self.0.keeping.keep_input(&kept, workflow, input).await?;
         }
-        self.execute(here, work, kept);
-        Ok(())
+        self.execute(here, work, kept).await
     }
 
     /// A run that is paused goes on only where somebody resumes it; a stop of it is carried out all the same.
     async fn only_stop(&self, run: &Run) -> Result<(), Failure> {
-        self.0.keeping.carry_out(run).await?;
+        let keeping = &self.0.keeping;
+        let was_left_stopping = run.lease.is_some() || run.state == RunState::Stopping;
+        if was_left_stopping || keeping.is_told_to_stop(run).await? {
+            keeping.carry_out(run).await?;
+        }
         let left = self.0.store().run(run.id).await;
         let left = left.map_err(|error| by_store(&error))?;
         if left.is_some_and(|run| !is_live(&run)) {
             return Ok(());
         }
-        let text = format!("{} is paused", run.id);
+        let text = if run.state == RunState::Created {
+            format!("{} was forked off and has not begun", run.id)
+        } else {
+            format!("{} is paused", run.id)
+        };
         Err(Failure::new(Exit::Conflict, text).hint(format!("irq resume {} goes on", run.id)))
     }
 
@@ -245,7 +271,32 @@ impl Launcher {
         }))
     }
 
-    fn execute(&self, here: Here, work: Work, kept: Kept) {
+    /// As [`Launcher::claim`], of a run that stands still: what was executed here is about to be let go then. Nobody
+    /// would go on with it for whoever was told that somebody does.
+    async fn claim_once_let_go(&self, run: RunId) -> Result<Option<Here>, Failure> {
+        loop {
+            let moved = self.0.moved.notified();
+            tokio::pin!(moved);
+            moved.as_mut().enable();
+            if let Some(here) = self.claim(run)? {
+                return Ok(Some(here));
+            }
+            let found = self.0.store().run(run).await;
+            let found = found.map_err(|error| by_store(&error))?;
+            let stands =
+                found.is_some_and(|row| matches!(row.state, RunState::Created | RunState::Paused));
+            if !stands {
+                return Ok(None);
+            }
+            moved.await;
+        }
+    }
+
+    /// Executes a run in a task. That it works is recorded before: whoever said so is told once it cannot be lost.
+    async fn execute(&self, here: Here, work: Work, kept: Kept) -> Result<(), Failure> {
+        let begun = kept.run.begin().await;
+        begun.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
+        self.0.moved.notify_waiters();
         let launcher = self.clone();
         let run = here.run;
         self.0.tasks.spawn(async move {
@@ -265,6 +316,7 @@ impl Launcher {
                 Err(error) => tracing::error!(%run, %error, "the run's end is not recorded"),
             }
         });
+        Ok(())
     }
 
     /// A decision may have come after the run had stopped and before it was let go: nobody was told of it.
@@ -275,7 +327,7 @@ impl Launcher {
             }
             match self.0.store().run(run).await {
                 Ok(Some(row)) if self.has_news(&row).await => {
-                    if let Err(error) = self.resume(run, None).await {
+                    if let Err(error) = self.go_on(&row, Word::News, None).await {
                         tracing::debug!(%run, %error, "the run stands");
                     }
                 }
@@ -337,9 +389,16 @@ impl Launcher {
     async fn go_on_with(&self, run: RunId) -> Result<(), Failure> {
         let found = self.0.store().run(run).await;
         match found.map_err(|error| by_store(&error))? {
-            Some(row) => self.go_on(&row, Lifting::Nothing, None).await,
+            Some(row) => self.go_on(&row, Word::News, None).await,
             None => Ok(()),
         }
+    }
+
+    async fn row(&self, run: RunId) -> Result<Run, LaunchError> {
+        let unavailable = |detail: String| LaunchError::Unavailable { detail };
+        let found = self.0.store().run(run).await;
+        let found = found.map_err(|error| unavailable(error.to_string()))?;
+        found.ok_or_else(|| unavailable(format!("there is no {run}")))
     }
 
     async fn begin(&self, run: RunId, work: Work, input: Option<&str>) -> Result<(), Failure> {
@@ -351,8 +410,7 @@ impl Launcher {
         if let Some(input) = input {
             self.0.keeping.keep_input(&kept, workflow, input).await?;
         }
-        self.execute(here, work, kept);
-        Ok(())
+        self.execute(here, work, kept).await
     }
 }
 
@@ -435,14 +493,15 @@ impl RunLauncher for Launcher {
         Ok(run.id)
     }
 
+    async fn wake(&self, run: RunId) -> Result<(), LaunchError> {
+        let row = self.row(run).await?;
+        let woken = self.go_on(&row, Word::News, None).await;
+        woken.map_err(|failure| refused(&failure))
+    }
+
     async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError> {
-        let unavailable = |detail: String| LaunchError::Unavailable { detail };
-        let found = self.0.store().run(run).await;
-        let found = found.map_err(|error| unavailable(error.to_string()))?;
-        let Some(row) = found else {
-            return Err(unavailable(format!("there is no {run}")));
-        };
-        let resumed = self.go_on(&row, Lifting::Nothing, input.as_deref()).await;
+        let row = self.row(run).await?;
+        let resumed = self.go_on(&row, Word::Person, input.as_deref()).await;
         resumed.map_err(|failure| refused(&failure))
     }
 

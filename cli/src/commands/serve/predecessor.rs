@@ -5,6 +5,8 @@ use interrupts::manager::{StopCause, StopNote};
 use interrupts::store::{Filter, Page, Run, Store, StoreError};
 use routing_core::InterruptType;
 
+use super::branched::is_left_by_branch;
+
 /// How many interrupts one look reads.
 const PAGE: u32 = 200;
 
@@ -15,6 +17,8 @@ pub(super) enum Hindrance {
     None,
     /// A server was stopped: whoever comes after it goes on.
     Shutdown,
+    /// A BRANCH has stopped it or forked it off: it goes on where a person says so.
+    Branched,
     /// Somebody has paused it, and only he or another person resumes it.
     Paused,
 }
@@ -38,7 +42,11 @@ pub(super) async fn hindrance(store: &dyn Store, run: &Run) -> Result<Hindrance,
         after: 0,
         limit: PAGE,
     };
-    let mut found = Hindrance::None;
+    let mut found = if is_left_by_branch(store, run).await? {
+        Hindrance::Branched
+    } else {
+        Hindrance::None
+    };
     loop {
         let waiting = store.interrupts(&filter, page).await?;
         for (position, interrupt) in &waiting {

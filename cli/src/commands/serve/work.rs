@@ -47,7 +47,7 @@ impl Work {
         self
     }
 
-    /// Executes a run to its end, or to where it stops, and gives it back.
+    /// Executes a run that has begun to its end, or to where it stops, and gives it back.
     ///
     /// # Errors
     ///
@@ -57,7 +57,6 @@ impl Work {
     ///
     /// Dropped, the run stands in the store as if this process had died.
     pub(super) async fn execute(self, keeping: &Keeping, kept: Kept) -> anyhow::Result<RunReport> {
-        kept.run.begin().await?;
         let standstill = Arc::new(match self.workflow() {
             Workflow::Agents => Standstill::of_nodes(),
             Workflow::PlanExecute => Standstill::of_one_line(),

@@ -1,0 +1,92 @@
+//! What a BRANCH leaves: the run that it has stopped, and the one that it has forked off. Both wait for a person.
+
+use std::collections::HashSet;
+
+use interrupts::EffectId;
+use interrupts::life::{Interrupt, RunState, State, Verdict};
+use interrupts::store::{Filter, JournalEntry, Page, Run, Store, StoreError};
+use routing_core::InterruptType;
+
+use crate::listing::interrupts_in;
+
+/// How many entries one look reads.
+const PAGE: u32 = 500;
+
+/// The kind of the journal's entries that say that a process has begun to work on a run.
+const WORK: &str = "work";
+
+/// Whether a run stands where a BRANCH has left it, and nobody has said since that it shall go on.
+///
+/// # Errors
+///
+/// Where the store cannot be read.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(super) async fn is_left_by_branch(store: &dyn Store, run: &Run) -> Result<bool, StoreError> {
+    match run.state {
+        RunState::Created => is_forked_off(store, run).await,
+        RunState::Stopping | RunState::Paused => is_stopped_for_branch(store, run).await,
+        RunState::Running
+        | RunState::Waiting
+        | RunState::Completed
+        | RunState::Failed
+        | RunState::Cancelled => Ok(false),
+    }
+}
+
+/// A fork that somebody has ordered has an order of its own; what a BRANCH forks off has that of the run it leaves.
+async fn is_forked_off(store: &dyn Store, run: &Run) -> Result<bool, StoreError> {
+    let Some(from) = run.forked_from else {
+        return Ok(false);
+    };
+    let left = store.run(from.run).await?;
+    Ok(left.is_none_or(|left| left.content == run.content))
+}
+
+/// Whether the last word on a run was a BRANCH: nobody has worked on it since, and no pause was decided. The journal
+/// says in which order that was; clocks may jump.
+async fn is_stopped_for_branch(store: &dyn Store, run: &Run) -> Result<bool, StoreError> {
+    let filter = Filter {
+        run: Some(run.id),
+        node: None,
+        states: vec![State::Resolved, State::Rerouted],
+    };
+    let decided = interrupts_in(store, &filter).await?;
+    let branches = dispatches(&decided, |it| is_applied_branch(it, run));
+    if branches.is_empty() {
+        return Ok(false);
+    }
+    let pauses = dispatches(&decided, |it| it.interrupt_type == InterruptType::Pause);
+    let (mut after, mut is_left) = (0, false);
+    loop {
+        let page = Page { after, limit: PAGE };
+        let entries = store.journal(run.id, page).await?;
+        let Some(last) = entries.last() else {
+            return Ok(is_left);
+        };
+        after = last.position;
+        for JournalEntry { intent, .. } in &entries {
+            if branches.contains(&intent.effect) {
+                is_left = true;
+            } else if intent.kind.as_str() == WORK || pauses.contains(&intent.effect) {
+                is_left = false;
+            }
+        }
+    }
+}
+
+/// One that an agent asks for is a question: its run goes on with the answer. What agents ask has the run in its key.
+fn is_applied_branch(interrupt: &Interrupt, run: &Run) -> bool {
+    let decision = interrupt.decision.as_ref();
+    interrupt.interrupt_type == InterruptType::Branch
+        && !interrupt.key.as_str().starts_with(&format!("{}/", run.id))
+        && decision.is_some_and(|decision| decision.verdict == Verdict::Applied)
+}
+
+fn dispatches(decided: &[Interrupt], of: impl Fn(&Interrupt) -> bool) -> HashSet<EffectId> {
+    let decided = decided.iter().filter(|interrupt| of(interrupt));
+    let decisions = decided.filter_map(|interrupt| interrupt.decision.as_ref());
+    decisions.map(|decision| decision.effect).collect()
+}
