@@ -344,7 +344,8 @@ pub(crate) struct LogPage {
 /// The events of a run so far: as JSON, or as lines where the caller accepts `application/x-ndjson`. Where there are
 /// more, `Link` says how to go on.
 #[utoipa::path(get, path = "/v1/runs/{run_id}/events", params(("run_id" = String, Path), LogQuery),
-    extensions(("x-right" = json!("read"))), responses((status = 200, body = LogPage)))]
+    extensions(("x-right" = json!("read"))),
+    responses((status = 200, content((LogPage = "application/json"), (String = "application/x-ndjson")))))]
 pub(crate) async fn events(
     State(app): State<App>,
     Reads(_caller): Reads,

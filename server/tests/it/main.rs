@@ -16,6 +16,7 @@ mod house;
 mod late;
 mod listed;
 mod long_lists;
+mod media_types;
 mod messages;
 mod page;
 mod page_lists;

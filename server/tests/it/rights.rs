@@ -1,6 +1,7 @@
 //! Who may do what: every operation of the description, as every role.
 
-use interrupts::life::Role;
+use interrupts::life::{Interrupt, Role};
+use interrupts::store::Run;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -19,8 +20,21 @@ pub(crate) fn roles_of(right: &str) -> &'static [&'static str] {
     }
 }
 
-/// Every operation of the description: method, path with something in its gaps, right.
-fn operations(api: &Value, gaps: &[(&str, String)]) -> Vec<(Method, String, Option<String>)> {
+/// What stands in the gaps of paths.
+pub(crate) fn gaps(run: &Run, asked: &Interrupt) -> [(&'static str, String); 7] {
+    [
+        ("run_id", run.id.to_string()),
+        ("agent_id", format!("{}%2Forchestrator", run.id)),
+        ("interrupt_id", asked.id.to_string()),
+        ("event_id", "evt-1".to_owned()),
+        ("rule_id", "rul_00000000000000000000000000000000".to_owned()),
+        ("message", "1".to_owned()),
+        ("token_id", "0000000000000000".to_owned()),
+    ]
+}
+
+/// Every operation of the description: method, path with something in its gaps, and what is said of it.
+pub(crate) fn operations(api: &Value, gaps: &[(&str, String)]) -> Vec<(Method, String, Value)> {
     let mut operations = Vec::new();
     for (path, item) in api["paths"].as_object().unwrap() {
         let mut filled = path.clone();
@@ -32,8 +46,7 @@ fn operations(api: &Value, gaps: &[(&str, String)]) -> Vec<(Method, String, Opti
             let Ok(method) = method.to_uppercase().parse() else {
                 continue;
             };
-            let right = operation["x-right"].as_str().map(str::to_owned);
-            operations.push((method, filled.clone(), right));
+            operations.push((method, filled.clone(), operation.clone()));
         }
     }
     operations
@@ -54,18 +67,10 @@ async fn every_operation_lets_in_the_roles_that_its_description_names_and_no_oth
         .await
         .unwrap();
     assert_eq!(api, server::openapi());
-    let gaps = [
-        ("run_id", run.id.to_string()),
-        ("agent_id", format!("{}%2Forchestrator", run.id)),
-        ("interrupt_id", asked.id.to_string()),
-        ("event_id", "evt-1".to_owned()),
-        ("rule_id", "rul_00000000000000000000000000000000".to_owned()),
-        ("message", "1".to_owned()),
-        ("token_id", "0000000000000000".to_owned()),
-    ];
-    let operations = operations(&api, &gaps);
+    let operations = operations(&api, &gaps(&run, &asked));
     assert!(operations.len() > 30, "{}", operations.len());
-    for (method, path, right) in operations {
+    for (method, path, operation) in operations {
+        let right = operation["x-right"].as_str();
         let nobody = house.client.request(method.clone(), house.url(&path));
         let nobody = nobody.send().await.unwrap().status();
         let Some(right) = right else {
@@ -86,7 +91,7 @@ async fn every_operation_lets_in_the_roles_that_its_description_names_and_no_oth
                 .header("content-type", "application/json")
                 .body("{\"nothing\": [");
             let status = request.send().await.unwrap().status();
-            let may = roles_of(&right).contains(&role);
+            let may = roles_of(right).contains(&role);
             assert_eq!(
                 status != StatusCode::FORBIDDEN,
                 may,
