@@ -21,6 +21,6 @@ pub(crate) use named::{
     DecisionName, ModeName, ScopeName, TypeName, mode_name, scope_name, source_name, verdict_name,
 };
 pub(crate) use plan::{ChangedPlanView, PlanView};
-pub(crate) use question::{Question, label, request_schema, routing_schema, target_of};
+pub(crate) use question::{Offered, Question, label, request_schema, routing_schema, target_of};
 pub(crate) use rule::{ReachName, RememberBody, RulePage, RuleView};
 pub(crate) use run::{RunPage, RunView};

@@ -3,12 +3,13 @@
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
 use routing_core::review::{Answer, Resume};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::decide::DecisionOrder;
 use super::plan::{revises, revision_of};
 use crate::problem::{Kind, Problem};
-use crate::wire::{Question, request_schema};
+use crate::wire::{Offered, request_schema};
 
 /// What a decision carries.
 pub(super) struct Answered {
@@ -122,13 +123,12 @@ fn pause(order: &DecisionOrder) -> Result<String, Problem> {
     to_text(&resume)
 }
 
-fn read_payload<T: serde::de::DeserializeOwned + Default>(
-    order: &DecisionOrder,
-) -> Result<T, Problem> {
+fn read_payload<T: DeserializeOwned + Default>(order: &DecisionOrder) -> Result<T, Problem> {
     match &order.payload {
         None => Ok(T::default()),
-        Some(payload @ Value::Object(_)) => serde_json::from_value(payload.clone())
-            .map_err(|error| misfit("/payload", &error.to_string())),
+        Some(payload @ Value::Object(_)) => {
+            T::deserialize(payload).map_err(|error| misfit("/payload", &error.to_string()))
+        }
         Some(_) => Err(misfit("/payload", "this is no object")),
     }
 }
@@ -138,9 +138,13 @@ fn to_text(answer: &impl serde::Serialize) -> Result<String, Problem> {
 }
 
 fn check_choices(interrupt: &Interrupt, answer: &Answer) -> Result<(), Problem> {
-    let question = Question::of(interrupt);
+    // Most answers choose nothing: what was offered is not read for them.
+    if answer.selected_choices.is_empty() && answer.confirmations.is_empty() {
+        return Ok(());
+    }
+    let offered = Offered::of(interrupt);
     for given in &answer.selected_choices {
-        if !question.choices.iter().any(|choice| choice.value == *given) {
+        if !offered.choices.iter().any(|choice| choice.value == *given) {
             return Err(misfit(
                 "/payload/selectedChoices",
                 &format!("`{given}` was not offered"),
@@ -148,7 +152,7 @@ fn check_choices(interrupt: &Interrupt, answer: &Answer) -> Result<(), Problem> 
         }
     }
     for given in answer.confirmations.keys() {
-        if !question
+        if !offered
             .confirmation_items
             .iter()
             .any(|item| item.id == *given)

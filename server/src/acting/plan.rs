@@ -2,6 +2,7 @@
 
 use agents::plan_execute::{PlanPreview, PlanRevision, StoredPlan, Unfit, is_plan};
 use interrupts::life::{Interrupt, Verdict};
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::decide::DecisionOrder;
@@ -69,8 +70,8 @@ pub(crate) fn preview(plan: &StoredPlan, revision: &PlanRevision) -> Result<Plan
 
 /// The change of a plan that an order carries.
 pub(super) fn revision_of(order: &DecisionOrder) -> Result<PlanRevision, Problem> {
-    let payload = order.payload.clone().unwrap_or_default();
-    let revision: Result<PlanRevision, _> = serde_json::from_value(payload);
+    let payload = order.payload.as_ref().unwrap_or(&Value::Null);
+    let revision = PlanRevision::deserialize(payload);
     let mut revision = revision.map_err(|error| misfit("/payload", &error.to_string()))?;
     if let Some(message) = &order.message {
         if revision.input.is_some() {

@@ -432,7 +432,9 @@ fn result(
             h2 id="result" { "Decided: " (label(&decision.decision)) }
             p { "By " strong { (visible(&decision.by)) } ", " (time_text(&decision.at, now)) ". Goes on at " strong { (label(&decision.target)) } "." }
             p { a href=(format!("/runs/{}", interrupt.run)) { "See how the run goes on" } }
-            @if let Some(payload) = &decision.payload { pre tabindex="0" { (visible(&pretty(payload))) } }
+            @if let Some(Ok(payload)) = decision.payload.as_ref().map(|kept| serde_json::from_str(kept.get())) {
+                pre tabindex="0" { (visible(&pretty(&payload))) }
+            }
             @if next.is_none() { p { "Nothing else waits." } }
         }
     }

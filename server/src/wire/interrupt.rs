@@ -6,6 +6,7 @@ use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;
 use routing_core::{InterruptType, StopSource};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -82,9 +83,10 @@ pub(crate) struct DecisionView {
     pub(crate) at: String,
     /// The interrupt's version that it made.
     pub(crate) version: u64,
-    /// The answer.
+    /// The answer, as it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) payload: Option<Value>,
+    #[schema(value_type = Option<Value>)]
+    pub(crate) payload: Option<Box<RawValue>>,
 }
 
 impl DecisionView {
@@ -106,7 +108,7 @@ impl DecisionView {
             payload: decision
                 .content
                 .as_deref()
-                .and_then(|content| serde_json::from_str(content).ok()),
+                .and_then(|content| RawValue::from_string(content.to_owned()).ok()),
         })
     }
 }

@@ -55,28 +55,50 @@ pub(crate) struct Question {
     pub(crate) content: Value,
 }
 
+/// What an interrupt offers to choose from and to confirm, and nothing else of what it asks.
+#[derive(Debug, Default)]
+pub(crate) struct Offered {
+    /// The answers to choose from.
+    pub(crate) choices: Vec<Choice>,
+    /// What must be confirmed.
+    pub(crate) confirmation_items: Vec<ConfirmationItem>,
+}
+
+impl Offered {
+    /// What an interrupt offers.
+    pub(crate) fn of(interrupt: &Interrupt) -> Self {
+        let content = content_of(interrupt);
+        shared_part(&content).map_or_else(Self::default, Self::in_part)
+    }
+
+    fn in_part(shared: &Map<String, Value>) -> Self {
+        Self {
+            choices: field(shared, "choices"),
+            confirmation_items: field(shared, "confirmationItems"),
+        }
+    }
+}
+
 impl Question {
     /// What an interrupt asks.
     pub(crate) fn of(interrupt: &Interrupt) -> Self {
-        let content: Value = serde_json::from_str(&interrupt.content).unwrap_or_default();
-        let shared = PLACES
-            .iter()
-            .filter_map(|place| content.pointer(place)?.as_object())
-            .find(|place| {
-                place.contains_key("choices") || place.contains_key("contextForDecision")
-            });
-        let Some(shared) = shared else {
+        let content = content_of(interrupt);
+        let Some(shared) = shared_part(&content) else {
             return Self {
                 content,
                 ..Self::default()
             };
         };
+        let Offered {
+            choices,
+            confirmation_items,
+        } = Offered::in_part(shared);
         let own = shared
             .iter()
             .filter(|(name, _value)| !SHARED_FIELDS.contains(&name.as_str()));
         Self {
-            choices: field(shared, "choices"),
-            confirmation_items: field(shared, "confirmationItems"),
+            choices,
+            confirmation_items,
             context_for_decision: field(shared, "contextForDecision"),
             own_fields: own
                 .map(|(name, value)| (name.clone(), value.clone()))
@@ -84,6 +106,20 @@ impl Question {
             content,
         }
     }
+}
+
+fn content_of(interrupt: &Interrupt) -> Value {
+    serde_json::from_str(&interrupt.content).unwrap_or_default()
+}
+
+/// The part of a content that all questions share.
+fn shared_part(content: &Value) -> Option<&Map<String, Value>> {
+    let places = PLACES
+        .iter()
+        .filter_map(|place| content.pointer(place)?.as_object());
+    let mut shared = places
+        .filter(|place| place.contains_key("choices") || place.contains_key("contextForDecision"));
+    shared.next()
 }
 
 fn field<T: DeserializeOwned + Default>(object: &Map<String, Value>, name: &str) -> T {
