@@ -30,15 +30,15 @@
   // A link from elsewhere may lead to the answer at once.
   if (new URLSearchParams(window.location.search).get("focus") === "decision") keys.a();
 
-  // All tabs share one connection to the feed; each takes of it what its own page wants. Where the browser cannot share,
-  // each tab has its own.
+  // All tabs share one connection to the feed; each takes of it what its own page wants. Where the browser has neither
+  // shared workers nor locks, each tab has its own.
   const shared = (address) => {
     const wanted = new URL(address, window.location.href).searchParams;
     const run = wanted.get("run_id");
     const topics = (wanted.get("topics") ?? "*").split(",");
     const wants = ({ topic, of }) => (!run || of.endsWith(`/runs/${run}`) || topic === "stream.reset")
       && topics.some((one) => one.endsWith("*") ? topic.startsWith(one.slice(0, -1)) : one === topic);
-    const { port } = new SharedWorker("/assets/feed.js");
+    const port = "SharedWorker" in window ? new SharedWorker("/assets/feed.js").port : feedPort();
     const source = new EventTarget();
     const comes = () => port.postMessage("comes");
     const leaves = () => port.postMessage("leaves");
@@ -55,7 +55,8 @@
     comes();
     return source;
   };
-  if ("SharedWorker" in window && window.htmx) window.htmx.createEventSource = shared;
+  const locks = "locks" in navigator && "BroadcastChannel" in window;
+  if (("SharedWorker" in window || locks) && window.htmx) window.htmx.createEventSource = shared;
 
   const title = document.title.replace(/^\(\d+\) /, "");
   const open = () => window.location.pathname === "/" && !/tab=(resolved|expired)/.test(window.location.search);

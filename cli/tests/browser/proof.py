@@ -8,11 +8,8 @@ import json
 import os
 import pathlib
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
-import urllib.request
 
 try:
     import axe_playwright_python
@@ -20,37 +17,14 @@ try:
 except ImportError as missing:
     sys.exit(f"{missing}: .ci/run installs it into target/browser")
 
+sys.dont_write_bytecode = True
+from installation import PLAIN, QUESTION, TWICE, Installation, settled_question
+
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 if not pathlib.Path(CHROMIUM).exists():
     sys.exit(f"there is no browser {CHROMIUM}: .ci/run installs it, CHROMIUM names another")
-IRQ = sys.argv[1]
 PICTURES = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
 AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
-QUESTION = "which way?"
-SCRIPT = {
-    "version": 1,
-    "steps": [
-        {
-            "agent": "ORCHESTRATOR",
-            "turn": 1,
-            "interrupt": {
-                "type": "HUMAN_REVIEW",
-                "reason": QUESTION,
-                "choices": [
-                    {"label": "Left", "value": "left", "description": "the short way"},
-                    {"label": "Right", "value": "right", "description": "the long way"},
-                ],
-                "confirmationItems": [{"id": "sure", "prompt": "Sure?", "defaultValue": False}],
-                "contextForDecision": "both lead there",
-            },
-        }
-    ],
-}
-# Nothing has to be confirmed, so several of these can be decided together.
-PLAIN = json.loads(json.dumps(SCRIPT))
-PLAIN["steps"][0]["interrupt"] |= {"reason": "may I?", "confirmationItems": []}
-TWICE = json.loads(json.dumps(SCRIPT))
-TWICE["steps"].append(json.loads(json.dumps(SCRIPT["steps"][0])) | {"turn": 2})
 failed = []
 
 
@@ -58,64 +32,6 @@ def claim(text, holds, detail=""):
     print(("holds:  " if holds else "FAILED: ") + text + (f" ({detail})" if detail and not holds else ""))
     if not holds:
         failed.append(text)
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-class Installation:
-    def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
-        (self.folder / "work").mkdir()
-        (self.folder / "work/README.md").write_text("# Bakery\n\nBread.\n")
-        self.environment = {**os.environ, "IRQ_STORE": str(self.folder / "irq.db"), "IRQ_USER": "ada"}
-        self.base = f"http://127.0.0.1:{free_port()}"
-        create = [IRQ, "token", "create", "--name", "script", "--role", "admin"]
-        made = subprocess.run(create, env=self.environment, capture_output=True, text=True, check=True)
-        self.token = made.stdout.strip()
-        self.server = None
-
-    def serve(self):
-        command = [IRQ, "serve", "--listen", self.base[7:], "--workspace", str(self.folder / "work")]
-        log = (self.folder / "log").open("a")
-        self.server = subprocess.Popen(
-            command, env=self.environment, stdout=subprocess.PIPE, stderr=log, text=True
-        )
-        return self.server.stdout.readline().strip()
-
-    def stop(self, how=signal.SIGTERM):
-        self.server.send_signal(how)
-        return self.server.wait(timeout=30)
-
-    def call(self, path, body=None):
-        headers = {"Authorization": f"Bearer {self.token}", "content-type": "application/json"}
-        data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(self.base + path, data, headers)
-        with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
-
-    def text(self, path):
-        request = urllib.request.Request(self.base + path, headers={"Authorization": f"Bearer {self.token}"})
-        with urllib.request.urlopen(request) as answer:
-            return answer.read().decode()
-
-    def decide(self, question, body):
-        version = self.call(f"/v1/interrupts/{question}")["version"]
-        headers = {
-            "Authorization": f"Bearer {self.token}",
-            "content-type": "application/json",
-            "if-match": f'"{version}"',
-        }
-        address = f"{self.base}/v1/interrupts/{question}/decisions"
-        with urllib.request.urlopen(urllib.request.Request(address, json.dumps(body).encode(), headers)) as answer:
-            return json.load(answer)
-
-    def ask(self, script=SCRIPT):
-        order = {"goal": "Describe the bakery", "options": {"script": script}}
-        return self.call("/v1/runs", order)["run_id"]
 
 
 def settled(page, look, milliseconds=15_000):
@@ -289,7 +205,7 @@ def without_scripts(installation, browser, state):
     context.close()
 
 
-def many_tabs(installation, context):
+def many_tabs(installation, context, how):
     """More tabs than a browser opens connections: each is read, follows, and counts."""
     paths = ["/", "/", "/", "/agents", "/", f"/runs/{installation.ask()}", "/", "/agents"]
     tabs = [context.new_page() for _ in paths]
@@ -299,7 +215,7 @@ def many_tabs(installation, context):
         opened = True
     except Error as error:
         opened = str(error)
-    claim("eight tabs are open at once", opened is True, opened)
+    claim(f"{how}, eight tabs are open at once", opened is True, opened)
     told = lambda: [line for line in installation.text("/metrics").splitlines() if line.startswith('irq_feed_clients{transport="Sse"}')]
     one = settled(tabs[0], lambda: [line.split()[-1] for line in told()] == ["1"])
     claim("and share one connection to the feed", bool(one), str(told()))
@@ -453,15 +369,6 @@ def opened_again(installation, page):
     claim("going back and reloading after it decides nothing again", decided["state"] == "resolved", decided["state"])
 
 
-def settled_question(installation, run):
-    for _ in range(300):
-        page = installation.call(f"/v1/interrupts?run_id={run}&status=open")
-        waiting = [it["id"] for it in page["interrupts"] if it["state"] == "awaiting_review"]
-        if waiting:
-            return waiting[0]
-    raise SystemExit("the run does not ask")
-
-
 def main():
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         installation = Installation(folder)
@@ -484,7 +391,10 @@ def main():
             together(installation, page)
             page.goto("about:blank")
             other.goto("about:blank")
-            many_tabs(installation, context)
+            many_tabs(installation, context, "with a shared worker")
+            alone = browser.new_context(storage_state=state)
+            alone.add_init_script("delete window.SharedWorker")
+            many_tabs(installation, alone, "without one")
             run_page(installation, context)
             without_scripts(installation, browser, state)
             to_the_answer(installation, page)

@@ -60,6 +60,7 @@ pub(super) fn page(
                 link rel="stylesheet" href="/assets/page.css";
                 script src="/assets/htmx.min.js" defer {}
                 script src="/assets/htmx-sse.js" defer {}
+                script src="/assets/feed.js" defer {}
                 script src="/assets/page.js" defer {}
             }
             body {
