@@ -1,25 +1,23 @@
 //! Runs that this process executes beside the server.
 
+mod asked;
+
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agents::plan_execute::{PlanChange, PlanEditError, StoredPlan, change_plan, open_escape};
 use agents::run::{RunOrder, RunStatus};
-use async_trait::async_trait;
-use interrupts::Digest;
-use interrupts::life::{Actor, RunState};
+use interrupts::life::RunState;
 use interrupts::policy::Policy;
-use interrupts::store::{CheckpointId, NewRun, Run, RunError, Store};
+use interrupts::store::{Run, Store};
 use jiff::Timestamp;
 use routing_core::RunId;
-use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 use tools::ToolCounts;
 
 use super::delays::{Delay, Delays};
 use super::news::has_news;
-use super::order::{Defaults, is_asked, is_launched, launched};
+use super::order::{Defaults, is_launched};
 use super::predecessor::{Hindrance, hindrance, is_live};
 use super::work::Work;
 use crate::actor::actor;
@@ -27,8 +25,7 @@ use crate::due::Due;
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, Kept};
 use crate::listing;
-use crate::plan;
-use crate::refused::{by_run, by_store};
+use crate::refused::by_store;
 use crate::storage::is_owned;
 
 /// Executes runs. Clones share them.
@@ -77,12 +74,6 @@ impl Shared {
         let limits = self.defaults.limits_of(content)?;
         let work = Work::prepare(order, limits, &self.defaults)?;
         Ok(work.counting_with(&self.counts))
-    }
-
-    /// A change of a plan with the model that it needs, which is paid from what the run may spend.
-    async fn wanted(&self, run: &Run, wish: PlanWish) -> Result<PlanChange, Failure> {
-        let allows = self.defaults.limits_of(&run.content)?.spending();
-        plan::paid(self.store(), run, plan::wanted(run, wish)?, allows).await
     }
 }
 
@@ -394,13 +385,6 @@ impl Launcher {
         }
     }
 
-    async fn row(&self, run: RunId) -> Result<Run, LaunchError> {
-        let unavailable = |detail: String| LaunchError::Unavailable { detail };
-        let found = self.0.store().run(run).await;
-        let found = found.map_err(|error| unavailable(error.to_string()))?;
-        found.ok_or_else(|| unavailable(format!("there is no {run}")))
-    }
-
     async fn begin(&self, run: RunId, work: Work, input: Option<&str>) -> Result<(), Failure> {
         let Some(here) = self.claim(run)? else {
             return Ok(());
@@ -421,143 +405,4 @@ fn goes_on_already(run: &Run, input: Option<&str>) -> Result<(), Failure> {
     }
     let text = format!("{} goes on already; nothing was told to it", run.id);
     Err(Failure::new(Exit::Conflict, text).hint("tell one of its agents: irq send AGENT TEXT"))
-}
-
-/// What the server says of a failure.
-fn refused(failure: &Failure) -> LaunchError {
-    let text = match failure.advice() {
-        Some(hint) => format!("{failure} ({hint})"),
-        None => failure.to_string(),
-    };
-    if failure.exit == Exit::Failure {
-        LaunchError::Unavailable { detail: text }
-    } else {
-        LaunchError::Refused { reason: text }
-    }
-}
-
-/// The digest of what a fork is asked for.
-fn forked(checkpoint: CheckpointId, input: Option<&str>) -> Digest {
-    let said = serde_json::json!([checkpoint.to_string(), input]);
-    Digest::of(said.to_string().as_bytes())
-}
-
-fn not_created(error: &RunError) -> LaunchError {
-    if let RunError::Taken { run } = error {
-        LaunchError::Taken { run: *run }
-    } else {
-        refused(&by_run(error))
-    }
-}
-
-#[async_trait]
-impl RunLauncher for Launcher {
-    fn late_results(&self) -> u64 {
-        self.0.counts.late_results()
-    }
-
-    async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
-        let known = self.0.store().run(order.id).await;
-        let known = known.map_err(|error| LaunchError::Unavailable {
-            detail: error.to_string(),
-        })?;
-        // Known by what was asked for: what this server would make of it may differ from what an earlier one has made.
-        if let Some(run) = known {
-            return if is_asked(&run.content, order.asked()) {
-                Ok(run.id)
-            } else {
-                Err(LaunchError::Taken { run: run.id })
-            };
-        }
-        let (run_order, content) = self.0.defaults.order(&order)?;
-        let work = self
-            .0
-            .prepare(run_order, &content)
-            .map_err(|failure| LaunchError::Order {
-                field: "options".to_owned(),
-                reason: failure.to_string(),
-            })?;
-        let new = NewRun {
-            id: order.id,
-            alias: order.alias,
-            content,
-        };
-        let run = self.0.store().create_run(new).await;
-        let run = run.map_err(|error| not_created(&error))?;
-        // The same request may have been faster.
-        if run.state != RunState::Created {
-            return Ok(run.id);
-        }
-        let begun = self.begin(run.id, work, None).await;
-        begun.map_err(|failure| refused(&failure))?;
-        Ok(run.id)
-    }
-
-    async fn wake(&self, run: RunId) -> Result<(), LaunchError> {
-        let row = self.row(run).await?;
-        let woken = self.go_on(&row, Word::News, None).await;
-        woken.map_err(|failure| refused(&failure))
-    }
-
-    async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError> {
-        let row = self.row(run).await?;
-        let resumed = self.go_on(&row, Word::Person, input.as_deref()).await;
-        resumed.map_err(|failure| refused(&failure))
-    }
-
-    async fn fork(
-        &self,
-        checkpoint: CheckpointId,
-        id: RunId,
-        input: Option<String>,
-        by: Actor,
-    ) -> Result<RunId, LaunchError> {
-        let store = self.0.store();
-        let from = store.run(checkpoint.run).await;
-        let from = from.map_err(|error| LaunchError::Unavailable {
-            detail: error.to_string(),
-        })?;
-        let Some(from) = from else {
-            let reason = format!("there is no {}", checkpoint.run);
-            return Err(LaunchError::Refused { reason });
-        };
-        let order =
-            RunOrder::from_content(&from.content).map_err(|error| LaunchError::Refused {
-                reason: crate::exit::causes(&error),
-            })?;
-        let work = self.0.prepare(order, &from.content);
-        let work = work.map_err(|it| refused(&it))?;
-        let new = NewRun {
-            id,
-            alias: None,
-            content: launched(&from.content, &by, forked(checkpoint, input.as_deref())),
-        };
-        let forked = store.fork_run(checkpoint, new).await;
-        let forked = forked.map_err(|error| not_created(&error))?;
-        // Asked for again, it has begun already.
-        if !is_live(&forked) || is_owned(&forked) {
-            return Ok(forked.id);
-        }
-        let begun = self.begin(forked.id, work, input.as_deref()).await;
-        begun.map_err(|failure| refused(&failure))?;
-        Ok(forked.id)
-    }
-
-    async fn change_plan(&self, order: PlanOrder) -> Result<StoredPlan, PlanOrderError> {
-        let run = order.run;
-        let found = self.0.store().run(run).await;
-        let row = found.map_err(PlanEditError::from)?;
-        let row = row.ok_or(PlanEditError::NoRun { run })?;
-        let store = self.0.keeping.shared_store();
-        let bench = plan::bench(store, &row, order.by, order.if_version);
-        let bench = bench.map_err(|failure| refused(&failure))?;
-        let wanted = self.0.wanted(&row, order.wish).await;
-        let wanted = wanted.map_err(|failure| refused(&failure))?;
-        let changed = change_plan(bench, wanted).await;
-        // A decision may have come while this process had the run in hand: nobody could go on with it then.
-        if matches!(open_escape(self.0.store(), &row).await, Ok(None)) {
-            self.look_again(run).await;
-        }
-        Ok(changed?)
-    }
 }

@@ -1,0 +1,172 @@
+//! What the server asks of whoever executes its runs.
+
+use agents::plan_execute::{PlanChange, PlanEditError, StoredPlan, change_plan, open_escape};
+use agents::run::RunOrder;
+use async_trait::async_trait;
+use interrupts::Digest;
+use interrupts::life::{Actor, RunState};
+use interrupts::store::{CheckpointId, NewRun, Run, RunError};
+use routing_core::RunId;
+use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
+
+use super::{Launcher, Word};
+use crate::commands::serve::order::{is_asked, launched};
+use crate::commands::serve::predecessor::is_live;
+use crate::exit::{Exit, Failure};
+use crate::plan;
+use crate::refused::by_run;
+use crate::storage::is_owned;
+
+impl Launcher {
+    async fn row(&self, run: RunId) -> Result<Run, LaunchError> {
+        let unavailable = |detail: String| LaunchError::Unavailable { detail };
+        let found = self.0.store().run(run).await;
+        let found = found.map_err(|error| unavailable(error.to_string()))?;
+        found.ok_or_else(|| unavailable(format!("there is no {run}")))
+    }
+
+    /// A change of a plan with the model that it needs, which is paid from what the run may spend.
+    async fn wanted(&self, run: &Run, wish: PlanWish) -> Result<PlanChange, Failure> {
+        let allows = self.0.defaults.limits_of(&run.content)?.spending();
+        plan::paid(self.0.store(), run, plan::wanted(run, wish)?, allows).await
+    }
+}
+
+/// What the server says of a failure.
+fn refused(failure: &Failure) -> LaunchError {
+    let text = match failure.advice() {
+        Some(hint) => format!("{failure} ({hint})"),
+        None => failure.to_string(),
+    };
+    if failure.exit == Exit::Failure {
+        LaunchError::Unavailable { detail: text }
+    } else {
+        LaunchError::Refused { reason: text }
+    }
+}
+
+/// The digest of what a fork is asked for.
+fn forked(checkpoint: CheckpointId, input: Option<&str>) -> Digest {
+    let said = serde_json::json!([checkpoint.to_string(), input]);
+    Digest::of(said.to_string().as_bytes())
+}
+
+fn not_created(error: &RunError) -> LaunchError {
+    if let RunError::Taken { run } = error {
+        LaunchError::Taken { run: *run }
+    } else {
+        refused(&by_run(error))
+    }
+}
+
+#[async_trait]
+impl RunLauncher for Launcher {
+    fn late_results(&self) -> u64 {
+        self.0.counts.late_results()
+    }
+
+    async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
+        let known = self.0.store().run(order.id).await;
+        let known = known.map_err(|error| LaunchError::Unavailable {
+            detail: error.to_string(),
+        })?;
+        // Known by what was asked for: what this server would make of it may differ from what an earlier one has made.
+        if let Some(run) = known {
+            return if is_asked(&run.content, order.asked()) {
+                Ok(run.id)
+            } else {
+                Err(LaunchError::Taken { run: run.id })
+            };
+        }
+        let (run_order, content) = self.0.defaults.order(&order)?;
+        let work = self
+            .0
+            .prepare(run_order, &content)
+            .map_err(|failure| LaunchError::Order {
+                field: "options".to_owned(),
+                reason: failure.to_string(),
+            })?;
+        let new = NewRun {
+            id: order.id,
+            alias: order.alias,
+            content,
+        };
+        let run = self.0.store().create_run(new).await;
+        let run = run.map_err(|error| not_created(&error))?;
+        // The same request may have been faster.
+        if run.state != RunState::Created {
+            return Ok(run.id);
+        }
+        let begun = self.begin(run.id, work, None).await;
+        begun.map_err(|failure| refused(&failure))?;
+        Ok(run.id)
+    }
+
+    async fn wake(&self, run: RunId) -> Result<(), LaunchError> {
+        let row = self.row(run).await?;
+        let woken = self.go_on(&row, Word::News, None).await;
+        woken.map_err(|failure| refused(&failure))
+    }
+
+    async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError> {
+        let row = self.row(run).await?;
+        let resumed = self.go_on(&row, Word::Person, input.as_deref()).await;
+        resumed.map_err(|failure| refused(&failure))
+    }
+
+    async fn fork(
+        &self,
+        checkpoint: CheckpointId,
+        id: RunId,
+        input: Option<String>,
+        by: Actor,
+    ) -> Result<RunId, LaunchError> {
+        let store = self.0.store();
+        let from = store.run(checkpoint.run).await;
+        let from = from.map_err(|error| LaunchError::Unavailable {
+            detail: error.to_string(),
+        })?;
+        let Some(from) = from else {
+            let reason = format!("there is no {}", checkpoint.run);
+            return Err(LaunchError::Refused { reason });
+        };
+        let order =
+            RunOrder::from_content(&from.content).map_err(|error| LaunchError::Refused {
+                reason: crate::exit::causes(&error),
+            })?;
+        let work = self.0.prepare(order, &from.content);
+        let work = work.map_err(|it| refused(&it))?;
+        let new = NewRun {
+            id,
+            alias: None,
+            content: launched(&from.content, &by, forked(checkpoint, input.as_deref())),
+        };
+        let forked = store.fork_run(checkpoint, new).await;
+        let forked = forked.map_err(|error| not_created(&error))?;
+        // Asked for again, it has begun already.
+        if !is_live(&forked) || is_owned(&forked) {
+            return Ok(forked.id);
+        }
+        let begun = self.begin(forked.id, work, input.as_deref()).await;
+        begun.map_err(|failure| refused(&failure))?;
+        Ok(forked.id)
+    }
+
+    async fn change_plan(&self, order: PlanOrder) -> Result<StoredPlan, PlanOrderError> {
+        let run = order.run;
+        let found = self.0.store().run(run).await;
+        let row = found.map_err(PlanEditError::from)?;
+        let row = row.ok_or(PlanEditError::NoRun { run })?;
+        let store = self.0.keeping.shared_store();
+        let bench = plan::bench(store, &row, order.by, order.if_version);
+        let bench = bench.map_err(|failure| refused(&failure))?;
+        let wanted = self.wanted(&row, order.wish).await;
+        let wanted = wanted.map_err(|failure| refused(&failure))?;
+        let changed = change_plan(bench, wanted).await;
+        // A decision may have come while this process had the run in hand: nobody could go on with it then.
+        if matches!(open_escape(self.0.store(), &row).await, Ok(None)) {
+            self.look_again(run).await;
+        }
+        Ok(changed?)
+    }
+}
