@@ -64,7 +64,8 @@ impl Telemetry {
         }
     }
 
-    /// Hands over what was not yet, as far as the collector takes it in time. The program ends then, whatever came of it.
+    /// Hands over what was not yet, as far as the collector takes it in time. The program ends then, whatever came of
+    /// it.
     pub(crate) fn end(self, global: Global) {
         #[cfg(feature = "otlp")]
         if let Some(Err(reason)) = self.exporter.map(exporter::Exporter::end)

@@ -1,7 +1,7 @@
 //! The ports that a store implements.
 //!
-//! A store keeps interrupts, standing rules, reroutes, runs, journals, checkpoints, notices and the audit. What an operation
-//! writes, it writes in one transaction, and when it has answered, that is durable. Where several race, one
+//! A store keeps interrupts, standing rules, reroutes, runs, journals, checkpoints, notices and the audit. What an
+//! operation writes, it writes in one transaction, and when it has answered, that is durable. Where several race, one
 //! wins and the others are told the winner. Times are the store's own: deadlines and leases are judged by its
 //! clock, never by a caller's.
 //!

@@ -1,4 +1,5 @@
-//! What a person decides about a run that is paused happens: it ends, it reads what was said, or the decision is refused.
+//! What a person decides about a run that is paused happens: it ends, it reads what was said, or the decision is
+//! refused.
 
 use std::process::Command;
 

@@ -260,8 +260,8 @@ impl KeptRun {
     }
 
     /// Records how the run ends, for now or for good, and then lets it go: what was asked of it by then is
-    /// recorded first, the lease is released last. A stop that nobody has acknowledged takes hold here, since nothing of
-    /// the run runs any more; one that cuts an agent off stays for whoever goes on with the run.
+    /// recorded first, the lease is released last. A stop that nobody has acknowledged takes hold here, since nothing
+    /// of the run runs any more; one that cuts an agent off stays for whoever goes on with the run.
     ///
     /// # Errors
     ///

@@ -15,7 +15,8 @@ const SAME: &[u8] = b"matter of the same 1";
 
 /// The digest of what an interrupt asks, without what names this one time: its id, its run, its node, its time.
 /// Two interrupts with the same digest ask the same thing, of the same kind of agent, and may be decided in the same
-/// ways. Which ones ask the same thing is said by their [`Recurrence`]: those with the same words, where nothing else is.
+/// ways. Which ones ask the same thing is said by their [`Recurrence`]: those with the same words, where nothing else
+/// is.
 ///
 /// # Errors
 ///

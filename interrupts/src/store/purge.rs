@@ -49,8 +49,8 @@ pub trait Purge: Send + Sync {
 
     /// Removes what ended, or was told, at least this long ago by the store's clock. A run that still has a
     /// live interrupt stays, and so does one that another run was forked off which has not ended and has saved no
-    /// checkpoint of its own yet: it goes on from there. Notifications stay that some consumer with a cursor has not dealt with; a consumer
-    /// that comes later begins after those that are gone.
+    /// checkpoint of its own yet: it goes on from there. Notifications stay that some consumer with a cursor has not
+    /// dealt with; a consumer that comes later begins after those that are gone.
     ///
     /// # Errors
     ///

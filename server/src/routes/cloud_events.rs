@@ -109,7 +109,8 @@ pub(crate) struct EventResults {
 
 /// Accepts CloudEvents: structured (`application/cloudevents+json`), in a batch
 /// (`application/cloudevents-batch+json`), or binary (`ce-` headers, and the data as `application/json`). What an
-/// event asks for needs the right of the request that it stands for. Of a batch each event is carried out alone; where none is accepted, the answer is a problem.
+/// event asks for needs the right of the request that it stands for. Of a batch each event is carried out alone; where
+/// none is accepted, the answer is a problem.
 #[utoipa::path(post, path = "/v1/events",
     request_body(content((CloudEventBody = "application/cloudevents+json"),
         (Vec<CloudEventBody> = "application/cloudevents-batch+json"))),

@@ -59,8 +59,8 @@ pub trait Elicitor: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped a second after `scope` was stopped, where it has not returned by then. What was asked may stay open where
-    /// it was asked.
+    /// Dropped a second after `scope` was stopped, where it has not returned by then. What was asked may stay open
+    /// where it was asked.
     async fn elicit(&self, request: ElicitationRequest, scope: &StopScope) -> ElicitationAnswer;
 }
 

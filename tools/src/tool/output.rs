@@ -62,8 +62,8 @@ pub enum Stopped {
     },
     /// The tool itself returned, and has nothing that could go on.
     Returned,
-    /// Whoever does the work elsewhere was told to stop, still listens, and has told nothing more of it. Whether the work
-    /// has ended cannot be seen from here.
+    /// Whoever does the work elsewhere was told to stop, still listens, and has told nothing more of it. Whether the
+    /// work has ended cannot be seen from here.
     Quiet,
     /// Something of it may go on.
     LeftBehind {

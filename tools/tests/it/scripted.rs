@@ -1,4 +1,5 @@
-//! A tool that does what its arguments say, and a log of what it did. Its time is the runtime's, so a test may pause it.
+//! A tool that does what its arguments say, and a log of what it did. Its time is the runtime's, so a test may pause
+//! it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
