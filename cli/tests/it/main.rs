@@ -33,6 +33,7 @@ mod queued;
 mod resuming;
 mod reviewing;
 mod reviewing_at_a_terminal;
+mod reviewing_batches;
 mod schema;
 mod seed;
 mod served;
