@@ -99,15 +99,20 @@ fn is_over(place: &Place, run: &str) {
     place.end(&["resume", run]).exits_with(4).says("has ended");
 }
 
+/// A paused run with its pause, which its agent has asked for or a person.
+fn paused_by(place: &Place, its_agent: bool) -> (String, String) {
+    if its_agent {
+        paused_by_its_agent(place)
+    } else {
+        paused(place, &[])
+    }
+}
+
 #[test]
 fn a_paused_run_that_is_cancelled_has_ended_at_once() {
     for by_its_agent in [false, true] {
         let place = Place::new();
-        let (run, pause) = if by_its_agent {
-            paused_by_its_agent(&place)
-        } else {
-            paused(&place, &[])
-        };
+        let (run, pause) = paused_by(&place, by_its_agent);
         let calls = place.told(&run, "model_call").len();
         let cancel = [
             "review",
@@ -130,11 +135,7 @@ fn a_paused_run_that_is_cancelled_has_ended_at_once() {
 fn whoever_goes_on_with_a_run_that_was_cancelled_ends_it_before_any_step() {
     for by_its_agent in [false, true] {
         let place = Place::new();
-        let (run, pause) = if by_its_agent {
-            paused_by_its_agent(&place)
-        } else {
-            paused(&place, &[])
-        };
+        let (run, pause) = paused_by(&place, by_its_agent);
         let calls = place.told(&run, "model_call").len();
         only_decide(&place, &pause, Verdict::Cancel);
         let resumed = place.end(&["resume", &run, "--no-input"]).exits_with(6);
@@ -192,11 +193,7 @@ fn the_words_of_a_changed_plan_reach_the_agent_that_has_the_turn() {
 fn a_pause_is_not_sent_elsewhere_and_says_how_its_agent_is() {
     for by_its_agent in [false, true] {
         let place = Place::new();
-        let (_run, pause) = if by_its_agent {
-            paused_by_its_agent(&place)
-        } else {
-            paused(&place, &[])
-        };
+        let (_run, pause) = paused_by(&place, by_its_agent);
         let to = ["--to", "TICKET_ORCHESTRATOR"];
         for command in [
             &["review", &pause, "--decision", "reroute"][..],
