@@ -18,5 +18,6 @@ mod question;
 mod receive;
 mod results;
 mod resume;
+mod settling;
 mod station;
 mod step;

@@ -149,6 +149,8 @@ pub(crate) fn by_admission(error: &AdmitError) -> Failure {
         AdmitError::Refused(AdmissionError::RunEnded { .. }) => {
             Failure::new(Exit::Conflict, error.to_string()).hint("`irq ps` lists the live runs")
         }
+        AdmitError::NodeEnded { .. } => Failure::new(Exit::Conflict, error.to_string())
+            .hint("`irq ps` lists the agents that are not"),
         AdmitError::Refused(_) => Failure::new(Exit::Usage, error.to_string()),
         AdmitError::Store(error) => by_store(error),
         AdmitError::NotRaised(_) | _ => Failure::new(Exit::Failure, error.to_string()),

@@ -20,6 +20,7 @@ mod inbox;
 mod keeper;
 mod kept_run;
 mod lanes;
+mod leaving;
 mod limit_stops;
 mod record;
 mod recovery;

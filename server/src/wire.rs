@@ -12,7 +12,7 @@ mod response_schema;
 mod rule;
 mod run;
 
-pub(crate) use agent::{AgentPage, AgentView, TreeNode, activity_name, tree_of};
+pub(crate) use agent::{AgentPage, AgentView, TreeNode, tree_of};
 pub(crate) use checkpoint::{CheckpointPage, CheckpointView};
 pub(crate) use history::{HistoryPage, HistoryRow};
 pub(crate) use interrupt::{DecisionView, InterruptPage, InterruptView, kind_of};

@@ -52,6 +52,10 @@ pub trait RunControl: Send + Sync {
     /// The node and all below it have ended, because it was cut off. Called once it is recorded.
     async fn was_cut_off(&self, _node: &NodeId) {}
 
+    /// The node and all below it have come to their end by themselves: no stop of them alone takes hold any more.
+    /// Called once the run's own table of nodes says so.
+    async fn has_ended(&self, _node: &NodeId) {}
+
     /// All of the run has stopped, and that is recorded in the checkpoint: it was told to, or it waits for an answer.
     /// Acknowledges the stops with the evidence, and says what becomes of the run.
     async fn stopped(&self, _checkpoint: Option<CheckpointId>, _evidence: Evidence) -> Stopped {

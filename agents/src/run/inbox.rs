@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use interrupts::life::Interrupt;
 use interrupts::manager::{Deliveries, Undeliverable};
 use interrupts::store::StoredMessage;
+use routing_core::NodeId;
 use routing_core::bus::NodeEnded;
 
 use super::event::RunEvent;
@@ -42,6 +43,11 @@ impl RunInbox {
         Ok(())
     }
 
+    /// Whether a node has ended, so that a stop of it takes hold no more.
+    pub fn has_ended(&self, node: &NodeId) -> bool {
+        self.engine.nodes.has_ended(node)
+    }
+
     /// Gives a node a message that the store has accepted. The same one may be given again.
     ///
     /// # Errors
@@ -65,6 +71,10 @@ impl Deliveries for RunInbox {
     async fn question(&self, interrupt: &Interrupt) -> Result<(), Undeliverable> {
         let told = Self::question(self, interrupt).await;
         told.map_err(|NodeEnded| Undeliverable::NodeEnded)
+    }
+
+    fn has_ended(&self, node: &NodeId) -> bool {
+        Self::has_ended(self, node)
     }
 
     async fn message(&self, message: &StoredMessage) {

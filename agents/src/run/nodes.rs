@@ -120,6 +120,12 @@ impl NodeDirectory {
         self.lock().entries.contains_key(id)
     }
 
+    /// Whether a node has ended.
+    pub(crate) fn has_ended(&self, id: &NodeId) -> bool {
+        let nodes = self.lock();
+        nodes.entries.get(id).is_some_and(|it| has_ended(it.state))
+    }
+
     /// The number of the node that is about to come to the place of this one, from 1. Each number is given once.
     pub(crate) fn number_of_next(&self, first: &NodeId) -> u32 {
         let numbers = &mut self.lock().numbers;

@@ -343,6 +343,10 @@ async fn work<B: Batch>(start: &Start<B>) -> Result<FlowEnd, FlowError> {
         }
     }
     flow.settle(&end).await?;
+    if replay::recorded().is_none() {
+        // Its siblings may work for long yet, and nobody shall take it for one of those meanwhile.
+        flow.engine.keep_nodes().await?;
+    }
     end
 }
 

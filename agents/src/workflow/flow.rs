@@ -237,7 +237,19 @@ impl Flow {
             });
         }
         let given_up = engine.reroutes.node_ended(engine.run, &node.id).await?;
-        engine.tell_ended(given_up).await
+        engine.tell_ended(given_up).await?;
+        match state {
+            // Whoever cuts it off says so once all below it has ended too.
+            NodeState::Pruned => Ok(()),
+            NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Running
+            | NodeState::WaitingReview
+            | NodeState::WaitingInput
+            | NodeState::Completed
+            | NodeState::Failed
+            | NodeState::Canceled => engine.settle_stops_of(&node.id).await,
+        }
     }
 
     /// Leaves all nodes as they are: the run waits, and nobody works in it. What comes for them is kept by

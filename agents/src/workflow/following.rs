@@ -56,7 +56,9 @@ pub(super) async fn follow(
         InterruptEnd::Pruned { reason } => {
             ledger.ended(interrupt, InterruptResult::Pruned);
             let pruned = node.id.clone();
-            match cut_off::leave(flow, path, &pruned, reason).await? {
+            let left = cut_off::leave(flow, path, &pruned, reason).await?;
+            flow.engine.settle_stops_of(&pruned).await?;
+            match left {
                 Some(next) => Ok(next),
                 None => resume(flow, path).await,
             }

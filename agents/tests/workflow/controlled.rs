@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use agents::run::{RunControl, RunEvent, RunReport, RunStatus, Stopped};
 use async_trait::async_trait;
 use interrupts::life::{Evidence, RunState};
-use interrupts::store::{CheckpointId, Store};
+use interrupts::store::{CheckpointId, NodeActivity, Store};
 use jiff::Timestamp;
 use routing_core::model::ModelCall;
 use routing_core::{NodeId, RunId, StopMode, StopReason, StopScope, StopSource};
@@ -32,6 +32,8 @@ struct Scopes {
     given: Mutex<Vec<(NodeId, StopScope)>>,
     cut_off: Mutex<Vec<NodeId>>,
     confirmed: Mutex<Vec<NodeId>>,
+    /// The nodes that came to their end by themselves, each with how the store says it stands then.
+    ended: Mutex<Vec<(NodeId, Option<NodeActivity>)>>,
     ends: bool,
     /// Where the run is looked at when it concludes, and the state that it had then.
     seen_in: Option<(Arc<dyn Store>, RunId)>,
@@ -80,6 +82,15 @@ impl RunControl for Scopes {
 
     async fn was_cut_off(&self, node: &NodeId) {
         self.confirmed.lock().unwrap().push(node.clone());
+    }
+
+    async fn has_ended(&self, node: &NodeId) {
+        let row = match &self.seen_in {
+            Some((store, run)) => store.node(*run, node).await.unwrap(),
+            None => None,
+        };
+        let stands = row.map(|row| row.activity);
+        self.ended.lock().unwrap().push((node.clone(), stands));
     }
 
     async fn concludes(&self) {
@@ -276,4 +287,62 @@ async fn what_belongs_to_a_run_is_recorded_before_it_is_over() {
     let stage = controlled(stage, &scopes, Box::new(|_, _| {}));
     assert_completed(&stage.execute().await);
     assert_eq!(*scopes.concluded.lock().unwrap(), [RunState::Running]);
+}
+
+/// Stops a node gracefully while its own model works for the last time, and says what was told of its end.
+async fn stopped_at_its_last_step(node: &'static str, during: &'static str) -> Vec<NodeActivity> {
+    let stage = Stage::new();
+    let scopes = Arc::new(Scopes {
+        seen_in: Some((Arc::clone(&stage.store), stage.run)),
+        ..Scopes::default()
+    });
+    let act: Act = Box::new(move |scopes, call| {
+        if call.caller.agent_type == during && call.caller.node.as_str() == node {
+            scopes.stop(node, StopMode::Graceful);
+        }
+    });
+    let stage = controlled(stage, &scopes, act);
+    assert_completed(&stage.execute().await);
+    let ended = scopes.ended.lock().unwrap();
+    let of_node = ended.iter().filter(|(it, _)| it.as_str() == node);
+    of_node.filter_map(|(_, stands)| *stands).collect()
+}
+
+#[tokio::test]
+async fn a_worker_that_is_stopped_at_its_last_step_leaves_and_that_is_said() {
+    let told = stopped_at_its_last_step(
+        "orchestrator/discovery/dispatch/worker-1",
+        "DISCOVERY_AGENT",
+    );
+    assert_eq!(told.await, [NodeActivity::Completed]);
+}
+
+#[tokio::test]
+async fn an_agent_that_hands_over_at_its_last_step_leaves_and_that_is_said() {
+    let told = stopped_at_its_last_step("orchestrator/discovery/collector", "DISCOVERY_COLLECTOR");
+    assert_eq!(told.await, [NodeActivity::Completed]);
+}
+
+#[tokio::test]
+async fn the_last_agent_of_a_run_leaves_and_that_is_said_before_the_run_is_over() {
+    let told = stopped_at_its_last_step("orchestrator/collector", "ORCHESTRATOR_COLLECTOR");
+    assert_eq!(told.await, [NodeActivity::Completed]);
+}
+
+#[tokio::test]
+async fn of_a_node_that_is_cut_off_it_is_not_said_that_it_came_to_its_end() {
+    let scopes = Arc::new(Scopes::default());
+    let node = "orchestrator/discovery/collector";
+    let act: Act = Box::new(move |scopes, call| {
+        if call.caller.agent_type == "DISCOVERY_COLLECTOR" {
+            scopes.cut(node);
+        }
+    });
+    let stage = controlled(Stage::new(), &scopes, act);
+    stage.execute().await;
+    let ended = scopes.ended.lock().unwrap();
+    assert!(
+        !ended.iter().any(|(it, _)| it.as_str() == node),
+        "{ended:?}"
+    );
 }

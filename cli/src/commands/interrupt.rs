@@ -5,7 +5,7 @@ mod wait;
 use std::io::IsTerminal;
 
 use interrupts::life::{Family, Interrupt, Scope, State};
-use interrupts::store::{NodeActivity, NodeRow, Run};
+use interrupts::store::{NodeRow, Run};
 use jiff::Timestamp;
 use routing_core::{InterruptType, NodeId, RunId};
 use serde_json::{Value, json};
@@ -200,18 +200,10 @@ fn refuse_ended(run: &Run) -> Result<(), Failure> {
 }
 
 pub(super) fn refuse_ended_agent(row: &NodeRow) -> Result<(), Failure> {
-    let state = match row.activity {
-        NodeActivity::Completed => "completed",
-        NodeActivity::Failed => "failed",
-        NodeActivity::Cancelled => "cancelled",
-        NodeActivity::Pruned => "pruned",
-        NodeActivity::Pending
-        | NodeActivity::Ready
-        | NodeActivity::Running
-        | NodeActivity::WaitingReview
-        | NodeActivity::Paused => return Ok(()),
-    };
-    let text = format!("{} is {state}", full(row.run, &row.node));
+    if !row.activity.is_final() {
+        return Ok(());
+    }
+    let text = format!("{} is {}", full(row.run, &row.node), row.activity.name());
     Err(Failure::new(Exit::Conflict, text).hint("`irq ps` lists the agents that are not"))
 }
 

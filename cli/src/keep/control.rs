@@ -135,9 +135,17 @@ impl RunControl for Control {
         let Some(kept) = self.kept.upgrade() else {
             return;
         };
-        let done = kept.acknowledge_stops_of(node, Evidence::Cancelled, None);
-        if let Err(error) = done.await {
+        if let Err(error) = kept.was_cut_off(node).await {
             tracing::warn!(%node, %error, "that the agent was cut off is not recorded yet");
+        }
+    }
+
+    async fn has_ended(&self, node: &NodeId) {
+        let Some(kept) = self.kept.upgrade() else {
+            return;
+        };
+        if let Err(error) = kept.has_ended(node).await {
+            tracing::warn!(%node, %error, "the stops of an agent that has ended are not withdrawn yet");
         }
     }
 

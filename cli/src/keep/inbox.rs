@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use interrupts::life::Interrupt;
 use interrupts::manager::{Deliveries, Undeliverable};
 use interrupts::store::StoredMessage;
+use routing_core::NodeId;
 
 /// Hands what comes for a run's nodes to the run, while it is executed.
 pub(crate) struct LateInbox {
@@ -69,6 +70,15 @@ impl Deliveries for LateInbox {
             Door::Closed => Err(Undeliverable::NotNow {
                 reason: "the run does not work any more".to_owned(),
             }),
+        }
+    }
+
+    fn has_ended(&self, node: &NodeId) -> bool {
+        match self.door() {
+            Door::Open(inbox) => inbox.has_ended(node),
+            // The agents of a plan stand until it is over; of a run that does not work, its end says what becomes of
+            // their stops.
+            Door::NotYet | Door::OfPlan | Door::Closed => false,
         }
     }
 

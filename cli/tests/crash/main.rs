@@ -20,4 +20,5 @@ mod same_end;
 mod stops;
 mod supervisors;
 mod trace;
+mod wire_brain;
 mod world;

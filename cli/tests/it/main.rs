@@ -5,6 +5,7 @@
     reason = "a test fails where what it stands on fails"
 )]
 
+mod at_its_last_step;
 mod bad_input;
 mod colours;
 mod elsewhere;
@@ -58,3 +59,5 @@ mod watching_taken_back;
 mod watching_windows;
 mod watching_words;
 mod whole_run;
+#[path = "../crash/wire_brain.rs"]
+mod wire_brain;

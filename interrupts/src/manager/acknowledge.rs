@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::{DecisionId, InterruptId, InterruptType, StopMode, StopReason};
+use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopReason};
 
 use super::branching::LeftBehind;
 use super::keeper::{KeepError, Keeper};
@@ -40,6 +40,30 @@ impl Keeper {
         evidence: &Evidence,
         checkpoint: Option<CheckpointId>,
     ) -> Result<Vec<Interrupt>, KeepError> {
+        let concerns = |stop: &Standing| *reach != Reach::Run || !self.is_cut(stop);
+        self.finish_those(reach, &concerns, evidence, checkpoint)
+            .await
+    }
+
+    /// Acknowledges and resolves the stops that cut an agent off, and those below it that do.
+    pub(super) async fn finish_cuts(
+        self: &Arc<Self>,
+        agent: &NodeId,
+    ) -> Result<Vec<Interrupt>, KeepError> {
+        let reach = Reach::Node(agent.clone());
+        let concerns = |stop: &Standing| leaves_nothing(stop.interrupt_type);
+        self.finish_those(&reach, &concerns, &Evidence::Cancelled, None)
+            .await
+    }
+
+    /// Acknowledges and resolves the stops of a reach, and those below it, that are concerned.
+    async fn finish_those(
+        self: &Arc<Self>,
+        reach: &Reach,
+        concerns: &(dyn Fn(&Standing) -> bool + Sync),
+        evidence: &Evidence,
+        checkpoint: Option<CheckpointId>,
+    ) -> Result<Vec<Interrupt>, KeepError> {
         let mut finished: Vec<Interrupt> = Vec::new();
         loop {
             // What was asked for while the last ones were finished counts too.
@@ -47,7 +71,7 @@ impl Keeper {
             let open: Vec<_> = standing
                 .iter()
                 .filter(|stop| !stop.settled && is_within(&stop.reach, reach))
-                .filter(|stop| *reach != Reach::Run || !self.is_cut(stop))
+                .filter(|stop| concerns(stop))
                 .collect();
             if open.is_empty() {
                 return Ok(finished);
@@ -64,7 +88,7 @@ impl Keeper {
     }
 
     /// The stops in force, each of which is recorded by now, or could not be.
-    async fn recorded_standing(self: &Arc<Self>) -> Result<Vec<Standing>, KeepError> {
+    pub(super) async fn recorded_standing(self: &Arc<Self>) -> Result<Vec<Standing>, KeepError> {
         let mut pulse = self.shared.pulse.subscribe();
         loop {
             self.look().await?;
@@ -362,7 +386,7 @@ const fn leaves_nothing(interrupt_type: InterruptType) -> bool {
     matches!(interrupt_type, InterruptType::Stop | InterruptType::Prune)
 }
 
-fn is_within(inner: &Reach, outer: &Reach) -> bool {
+pub(super) fn is_within(inner: &Reach, outer: &Reach) -> bool {
     match (inner, outer) {
         (_, Reach::Run) => true,
         (Reach::Run, Reach::Node(_)) => false,

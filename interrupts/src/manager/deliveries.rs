@@ -1,6 +1,7 @@
 //! What a workflow brings to be reached: where questions and messages for its nodes go.
 
 use async_trait::async_trait;
+use routing_core::NodeId;
 
 use crate::life::Interrupt;
 use crate::store::StoredMessage;
@@ -21,7 +22,7 @@ pub enum Undeliverable {
 
 /// Takes what is delivered to the nodes of a run.
 ///
-/// Both methods only put something into a box and return; what takes longer than the delivery may take counts as
+/// All methods only look, or put something into a box and return; what takes longer than a delivery may counts as
 /// failed. After a run has changed hands, what its last owner was given and did not finish is given again.
 #[async_trait]
 pub trait Deliveries: Send + Sync {
@@ -35,6 +36,12 @@ pub trait Deliveries: Send + Sync {
     ///
     /// Dropped, the node may have it or not. It is delivered again then.
     async fn question(&self, interrupt: &Interrupt) -> Result<(), Undeliverable>;
+
+    /// Whether a node has ended: a stop of it alone takes hold no more, and is withdrawn. It is asked after the stop
+    /// was put in force, so a node that ends later is told to [`KeptRun`](super::KeptRun::has_ended).
+    fn has_ended(&self, _node: &NodeId) -> bool {
+        false
+    }
 
     /// Puts a message into its node's box.
     ///

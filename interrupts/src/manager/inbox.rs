@@ -15,7 +15,7 @@ use super::registry::Standing;
 use super::request::{StopKind, StopNote, StopRequest, Target};
 use super::tree::Reach;
 use crate::hooks::Moment;
-use crate::life::{Family, Interrupt, Scope, State, WithdrawCause};
+use crate::life::{Family, Interrupt, Scope, State};
 use crate::store::{ChangeError, Delivery, Filter, MessageState, Page};
 
 const PAGE: u32 = 200;
@@ -178,6 +178,7 @@ impl Keeper {
             (Family::Stop, _) => {
                 inbox.given.insert(taken.id, Given::Delivered);
                 self.stand(&taken, inbox.first);
+                self.withdraw_if_ended(&taken).await?;
             }
             // What the agent has said already is not asked again.
             (Family::Question, State::Acknowledged) => {
@@ -265,7 +266,10 @@ impl Keeper {
                 inbox.given.insert(question.id, Given::Delivered);
                 return Ok(());
             }
-            Ok(Err(Undeliverable::NodeEnded)) => return self.withdraw(question).await,
+            Ok(Err(Undeliverable::NodeEnded)) => {
+                self.withdraw_of_ended(question.id).await?;
+                return Ok(());
+            }
             Ok(Err(Undeliverable::NotNow { reason })) => reason,
             Err(broken) => format!("the delivery broke: {broken}"),
         };
@@ -283,20 +287,6 @@ impl Keeper {
             .recover(|| settings.store.fail_delivery(id, epoch, error.clone()))
             .await;
         passed_over(counted)
-    }
-
-    async fn withdraw(&self, question: &Interrupt) -> Result<(), KeepError> {
-        let settings = &self.shared.settings;
-        let (actor, cause) = (settings.actor(), WithdrawCause::NodeEnded);
-        let withdrawn = settings
-            .backoff
-            .recover(|| {
-                settings
-                    .store
-                    .withdraw(question.id, actor.clone(), cause.clone())
-            })
-            .await;
-        passed_over(withdrawn)
     }
 
     async fn deliver_messages(&self, inbox: &mut Inbox) -> Result<(), KeepError> {

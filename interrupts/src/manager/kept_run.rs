@@ -236,6 +236,36 @@ impl KeptRun {
         self.keeper.rest_where_stopping().await
     }
 
+    /// Says that a node and all below it have come to their end. What was asked of them alone and has not taken hold
+    /// is withdrawn, so that whoever asked is told at once. Returns what was withdrawn.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn has_ended(&self, node: &NodeId) -> Result<Vec<Interrupt>, KeepError> {
+        self.keeper.withdraw_stops_of(node).await
+    }
+
+    /// Says that a node and all below it were cut off, and that the run goes on without them: the stops that ask
+    /// for that are acknowledged and resolved, and any others of them are withdrawn.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn was_cut_off(&self, node: &NodeId) -> Result<Vec<Interrupt>, KeepError> {
+        let finished = self.keeper.finish_cuts(node).await?;
+        self.keeper.withdraw_stops_of(node).await?;
+        Ok(finished)
+    }
+
     /// Records that what was decided about its stops has been carried out: a run that goes on, or ends, has done it.
     /// Call it before the run is over; [`KeptRun::settle`] does it too.
     ///

@@ -122,6 +122,8 @@ impl Shared {
                 tracing::debug!(run = %job.run, interrupt = %id, "the request is recorded");
             }
             Err(error) if error.came_after_the_end() => {
+                // It holds nothing, so nothing of the run is to wait for it.
+                self.registry.lift(job.run, &[job.id]);
                 tracing::debug!(run = %job.run, %error, "the request came too late");
             }
             Err(error) => tracing::error!(run = %job.run, %error, "the request is not recorded"),

@@ -35,11 +35,13 @@ pub enum RequestError {
 }
 
 impl RequestError {
-    /// Whether the run had come to its own end before the request: there was nothing left to stop.
+    /// Whether the run, or the agent, had come to its own end before the request: there was nothing left to stop.
     pub fn came_after_the_end(&self) -> bool {
         matches!(
             self,
-            Self::NotAdmitted(AdmitError::Refused(AdmissionError::RunEnded { .. }))
+            Self::NotAdmitted(
+                AdmitError::Refused(AdmissionError::RunEnded { .. }) | AdmitError::NodeEnded { .. }
+            )
         )
     }
 }

@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
 
 use super::error::{ChangeError, StoreError};
+use super::node::NodeActivity;
 use crate::digest::Digest;
 use crate::life::{
     Actor, Admission, AdmissionError, Choosing, Evidence, Interrupt, Judge, Refusal, ReviewChange,
@@ -54,6 +55,14 @@ pub enum AdmitError {
     UnknownRun {
         /// The run.
         run: RunId,
+    },
+    /// The agent that shall stop has ended: there is nothing left of it to stop.
+    #[error("{node} is {}: there is nothing left of it to stop", .activity.name())]
+    NodeEnded {
+        /// The agent.
+        node: NodeId,
+        /// How it ended.
+        activity: NodeActivity,
     },
     /// The request does not meet a demand.
     #[error(transparent)]
@@ -170,7 +179,8 @@ pub trait Interrupts: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`AdmitError`]; with [`AdmitError::OtherContent`] where the key was used for something else.
+    /// [`AdmitError`]; with [`AdmitError::OtherContent`] where the key was used for something else, with
+    /// [`AdmitError::NodeEnded`] where an agent shall stop that has ended.
     ///
     /// # Cancel safety
     ///

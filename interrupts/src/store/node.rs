@@ -36,6 +36,21 @@ pub enum NodeActivity {
 }
 
 impl NodeActivity {
+    /// Its name, as programs read it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Ready => "ready",
+            Self::Running => "running",
+            Self::WaitingReview => "waiting_review",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Pruned => "pruned",
+        }
+    }
+
     /// Whether nothing can happen to it any more.
     pub const fn is_final(self) -> bool {
         match self {

@@ -9,6 +9,7 @@ mod faulty;
 mod hooking;
 mod lanes;
 mod late;
+mod leaving;
 mod never_lost;
 mod scene;
 mod signalled;

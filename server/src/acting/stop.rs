@@ -159,6 +159,11 @@ pub(super) fn refused(error: &AdmitError) -> Problem {
         AdmitError::Refused(refusal @ AdmissionError::RunEnded { .. }) => {
             finished(&refusal.to_string())
         }
+        AdmitError::NodeEnded { .. } => Problem::new(
+            Kind::RunFinished,
+            error.to_string(),
+            "stop an agent that still works, or the whole run",
+        ),
         AdmitError::Refused(AdmissionError::RouteUnknown { route }) => Problem::new(
             Kind::RouteNotAllowed,
             format!("`{route}` is not where it can go"),

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::address::AgentAddress;
 use crate::problem::decider;
-use crate::wire::{activity_name, mode_name, scope_name, source_name, verdict_name};
+use crate::wire::{mode_name, scope_name, source_name, verdict_name};
 
 /// What precedes the name of every event.
 const PREFIX: &str = "dev.irq.";
@@ -334,7 +334,7 @@ impl Told {
         let data = json!({
             "agent_id": address(run, node),
             "agent_type": kind,
-            "status": activity_name(activity),
+            "status": activity.name(),
             "step": step,
         });
         Self::new(node_topic(activity), run, data).by(node)

@@ -21,7 +21,7 @@ use crate::parameters::Parameters;
 use crate::problem::{Kind, Problem, of_store};
 use crate::routes::{AgentQuery, find_agents};
 use crate::visible::visible;
-use crate::wire::{AgentView, RunView, activity_name, label};
+use crate::wire::{AgentView, RunView, label};
 
 /// What agents can do.
 const ACTIVITIES: [NodeActivity; 9] = [
@@ -51,9 +51,13 @@ impl Shown {
         let given = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
         let status = given(&self.status);
         if let Some(status) = &status
-            && !ACTIVITIES.map(activity_name).contains(&&**status)
+            && !ACTIVITIES.map(NodeActivity::name).contains(&&**status)
         {
-            return Err(not_one_of("status", status, &ACTIVITIES.map(activity_name)));
+            return Err(not_one_of(
+                "status",
+                status,
+                &ACTIVITIES.map(NodeActivity::name),
+            ));
         }
         Ok(AgentQuery {
             status,
@@ -155,7 +159,7 @@ fn conditions(shown: &Shown) -> Markup {
             span { label for="status" { "Which" }
                 select id="status" name="status" {
                     option value="" { "in any state" }
-                    @for name in ACTIVITIES.map(activity_name) { option value=(name) selected[shown.status == name] { (label(name)) } }
+                    @for name in ACTIVITIES.map(NodeActivity::name) { option value=(name) selected[shown.status == name] { (label(name)) } }
                 }
             }
             span { label for="type" { "Kind" }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use agents::AgentKind;
 use interrupts::life::{Interrupt, RunState};
-use interrupts::store::{NodeActivity, NodeRow};
+use interrupts::store::NodeRow;
 use routing_core::{AgentType, NodeId, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -80,7 +80,7 @@ impl AgentView {
             agent_type: row.kind.as_str().to_owned(),
             parent_id: row.node.parent().map(|parent| at(&parent).to_string()),
             run_id: row.run.to_string(),
-            status: activity_name(row.stands(run, open)).to_owned(),
+            status: row.stands(run, open).name().to_owned(),
             since: row.since.to_string(),
             current_step: row.step,
             turn: row.turn,
@@ -127,19 +127,4 @@ fn children(
             TreeNode { agent, children }
         })
         .collect()
-}
-
-/// The name of what an agent does.
-pub(crate) const fn activity_name(activity: NodeActivity) -> &'static str {
-    match activity {
-        NodeActivity::Pending => "pending",
-        NodeActivity::Ready => "ready",
-        NodeActivity::Running => "running",
-        NodeActivity::WaitingReview => "waiting_review",
-        NodeActivity::Paused => "paused",
-        NodeActivity::Completed => "completed",
-        NodeActivity::Failed => "failed",
-        NodeActivity::Cancelled => "cancelled",
-        NodeActivity::Pruned => "pruned",
-    }
 }

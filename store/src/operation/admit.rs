@@ -1,7 +1,7 @@
 //! Admitting interrupts.
 
 use interrupts::Digest;
-use interrupts::life::{Admission, Event, Evidence, Family, Interrupt};
+use interrupts::life::{Admission, Event, Evidence, Family, Interrupt, Scope};
 use interrupts::store::{AdmitError, Admitted, RaisedQuestion, StoreError};
 
 use super::{Halt, Operation};
@@ -26,11 +26,18 @@ impl Operation for Admit {
     type Error = AdmitError;
 
     fn want(&self, tables: &mut Tables) {
-        want(&self.admission, tables);
+        let admission = &self.admission;
+        want(admission, tables);
+        tables.nodes.want(&(admission.run, admission.node.clone()));
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Admitted, Halt<AdmitError>> {
-        admit(&self.admission, self.digest, tables)
+        let admission = &self.admission;
+        if let Some(known) = known(admission, self.digest, tables)? {
+            return Ok(known);
+        }
+        check_agent(admission, tables)?;
+        admit(admission, self.digest, tables)
     }
 }
 
@@ -54,10 +61,11 @@ impl Operation for Raise {
             admission,
             delivery,
         } = &self.raised;
-        let requested = match admit(admission, admission.digest(), tables)? {
-            Admitted::New(interrupt) => interrupt,
-            known @ Admitted::Known(_) => return Ok(known),
-        };
+        let digest = admission.digest();
+        if let Some(known) = known(admission, digest, tables)? {
+            return Ok(known);
+        }
+        let requested = admit(admission, digest, tables)?.into_interrupt();
         let take = Event::Take {
             owner: delivery.owner.clone(),
             until: tables.after(delivery.lease),
@@ -87,25 +95,62 @@ fn want(admission: &Admission, tables: &mut Tables) {
     tables.interrupts.want(&admission.id);
 }
 
-fn admit(
+/// What became of the request with this key, where there was one.
+pub(super) fn known(
+    admission: &Admission,
+    digest: Digest,
+    tables: &mut Tables,
+) -> Result<Option<Admitted>, Halt<AdmitError>> {
+    let Some(known) = tables.keys.get(&admission.key)?.cloned() else {
+        return Ok(None);
+    };
+    if known.digest != digest {
+        return Err(Halt::Refused(AdmitError::OtherContent {
+            key: admission.key.clone(),
+            interrupt: known.interrupt,
+        }));
+    }
+    let row = tables.interrupts.get(&known.interrupt)?;
+    let row = row.ok_or_else(|| {
+        let detail = format!("key {:?} names no interrupt", admission.key);
+        Halt::Refused(StoreError::Corrupt { detail }.into())
+    })?;
+    Ok(Some(Admitted::Known(row.interrupt.clone())))
+}
+
+/// There is something left of the agent that shall stop. One that nobody knows yet may still come to be.
+pub(super) fn check_agent(
+    admission: &Admission,
+    tables: &mut Tables,
+) -> Result<(), Halt<AdmitError>> {
+    let is_of_agent = admission.scope == Scope::Agent;
+    if !is_of_agent || Family::of(admission.interrupt_type) != Family::Stop {
+        return Ok(());
+    }
+    let run = tables.runs.get(&admission.run)?;
+    if run.is_none_or(|row| row.run.state.is_final()) {
+        // That says more than how the agent ended.
+        return Ok(());
+    }
+    let agent = tables
+        .nodes
+        .get(&(admission.run, admission.node.clone()))?
+        .map(|row| row.node.activity);
+    match agent {
+        Some(activity) if activity.is_final() => Err(Halt::Refused(AdmitError::NodeEnded {
+            node: admission.node.clone(),
+            activity,
+        })),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Admits what was not admitted before.
+pub(super) fn admit(
     admission: &Admission,
     digest: Digest,
     tables: &mut Tables,
 ) -> Result<Admitted, Halt<AdmitError>> {
-    if let Some(known) = tables.keys.get(&admission.key)?.cloned() {
-        if known.digest != digest {
-            return Err(Halt::Refused(AdmitError::OtherContent {
-                key: admission.key.clone(),
-                interrupt: known.interrupt,
-            }));
-        }
-        let row = tables.interrupts.get(&known.interrupt)?;
-        let row = row.ok_or_else(|| {
-            let detail = format!("key {:?} names no interrupt", admission.key);
-            Halt::Refused(StoreError::Corrupt { detail }.into())
-        })?;
-        return Ok(Admitted::Known(row.interrupt.clone()));
-    }
     if tables.interrupts.get(&admission.id)?.is_some() {
         let interrupt = admission.id;
         return Err(Halt::Refused(AdmitError::IdTaken { interrupt }));

@@ -1,9 +1,12 @@
 //! Admitting: once for each key, or not at all.
 
-use interrupts::life::{AdmissionError, Evidence, RunState, State};
-use interrupts::store::{AdmitError, Admitted, AuditSubject, Notification, RaisedQuestion, Store};
+use interrupts::life::{Admission, AdmissionError, Evidence, RunState, Scope, State};
+use interrupts::store::{
+    AdmitError, Admitted, AuditSubject, NodeActivity, NodeRow, Notification, RaisedQuestion, Store,
+};
 use routing_core::{InterruptId, InterruptType, RunId, StopMode};
 
+use crate::nodes::node;
 use crate::scene::{ALL, Scene, asked, delivery, event, key, question, rerouting, route};
 
 pub(crate) async fn the_same_request_gets_the_same_answer_whatever_became_of_it<S: Store>(
@@ -71,6 +74,48 @@ pub(crate) async fn an_ended_run_takes_no_interrupt<S: Store>(scene: Scene<S>) {
         scene.store.admit(question(&run, "k")).await,
         Err(AdmitError::Refused(AdmissionError::RunEnded { state }))
     );
+}
+
+pub(crate) async fn a_stop_of_an_agent_that_has_ended_is_refused<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let stop = |text: &str, agent: &NodeRow| Admission {
+        interrupt_type: InterruptType::Pause,
+        node: agent.node.clone(),
+        ..question(&run, text)
+    };
+    let works = node(&run, "agent", NodeActivity::Running);
+    let put = scene.store.put_nodes(run.id, 1, vec![works.clone()]);
+    put.await.unwrap();
+    let in_time = scene.admitted(stop("in time", &works)).await;
+    for activity in [
+        NodeActivity::Completed,
+        NodeActivity::Failed,
+        NodeActivity::Cancelled,
+        NodeActivity::Pruned,
+    ] {
+        let ended = node(&run, "agent", activity);
+        let put = scene.store.put_nodes(run.id, 1, vec![ended.clone()]);
+        put.await.unwrap();
+        let refused = AdmitError::NodeEnded {
+            node: ended.node.clone(),
+            activity,
+        };
+        let before = scene.store.audit(ALL).await.unwrap().len();
+        let late = scene.store.admit(stop("late", &ended)).await;
+        assert_eq!(late, Err(refused));
+        assert_eq!(scene.store.audit(ALL).await.unwrap().len(), before);
+        // What was asked in time is answered all the same, and so is what concerns the whole run.
+        let again = scene.store.admit(stop("in time", &ended)).await;
+        assert_eq!(again, Ok(Admitted::Known(in_time.clone())));
+        let whole = Admission {
+            scope: Scope::Run,
+            ..stop(&format!("whole run, {activity:?}"), &ended)
+        };
+        scene.admitted(whole).await;
+    }
+    // Nobody has heard of this one yet, and it may come to be.
+    let unborn = node(&run, "unborn", NodeActivity::Pending);
+    scene.admitted(stop("unborn", &unborn)).await;
 }
 
 pub(crate) async fn an_admission_is_told_and_audited_in_one_transaction<S: Store>(scene: Scene<S>) {

@@ -55,6 +55,7 @@ conformance! {
         a_key_with_other_content_is_refused,
         an_id_or_a_run_that_does_not_fit_is_refused,
         an_ended_run_takes_no_interrupt,
+        a_stop_of_an_agent_that_has_ended_is_refused,
         an_admission_is_told_and_audited_in_one_transaction,
         a_refusal_leaves_nothing_behind,
         a_raised_question_is_acknowledged_with_three_audit_rows;

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use interrupts::life::{Interrupt, State};
+use interrupts::life::{Interrupt, Scope, State};
 use jiff::SignedDuration;
 use tokio::time::{Instant, sleep, timeout_at};
 
+use crate::address::full;
 use crate::exit::{Exit, Failure};
 use crate::installation::Installation;
 use crate::refused::no_interrupt;
@@ -35,7 +36,12 @@ pub(super) async fn wait(
                 return Ok(now);
             }
             if now.state.is_final() || now.state == State::DeadLettered {
-                let text = format!("{id} is {}, and was never {wanted}", now.state);
+                let text = match ended_agent(from, &now).await? {
+                    Some(agent) => {
+                        format!("{id} was never {wanted}: {agent}, and had no step left to stop at")
+                    }
+                    None => format!("{id} is {}, and was never {wanted}", now.state),
+                };
                 return Err(Failure::new(Exit::Conflict, text).hint(format!(
                     "`irq history --interrupt {id}` tells what happened"
                 )));
@@ -51,6 +57,22 @@ pub(super) async fn wait(
         Err(Failure::new(Exit::TimedOut, text)
             .hint(format!("it is kept; look with `irq review {id}`")))
     })
+}
+
+/// The agent that was to stop and has come to its end instead, and how it ended.
+async fn ended_agent(from: &dyn Installation, stop: &Interrupt) -> Result<Option<String>, Failure> {
+    if stop.scope != Scope::Agent || stop.state != State::Cancelled {
+        return Ok(None);
+    }
+    let agent = from.node(stop.run, &stop.node).await?;
+    let ended = agent.filter(|agent| agent.activity.is_final());
+    Ok(ended.map(|agent| {
+        format!(
+            "{} is {}",
+            full(agent.run, &agent.node),
+            agent.activity.name()
+        )
+    }))
 }
 
 fn has_reached(interrupt: &Interrupt, wanted: State) -> bool {

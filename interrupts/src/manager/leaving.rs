@@ -1,0 +1,69 @@
+//! Agents that leave their run: a stop of theirs that has not taken hold by then never will.
+//!
+//! The workflow ends an agent in its own table first and says so here then; whoever takes a stop from the store puts
+//! it in force first and looks into that table then. One of the two finds the stop, whichever comes first.
+
+use std::sync::Arc;
+
+use routing_core::{InterruptId, NodeId};
+
+use super::acknowledge::is_within;
+use super::keeper::{KeepError, Keeper};
+use super::registry::Standing;
+use super::tree::Reach;
+use crate::life::{Interrupt, Scope, WithdrawCause};
+use crate::store::ChangeError;
+
+impl Keeper {
+    /// Withdraws the stops of an agent that has ended, and of all below it, that have not taken hold.
+    pub(crate) async fn withdraw_stops_of(
+        self: &Arc<Self>,
+        agent: &NodeId,
+    ) -> Result<Vec<Interrupt>, KeepError> {
+        let reach = Reach::Node(agent.clone());
+        let is_open = |stop: &Standing| !stop.settled && is_within(&stop.reach, &reach);
+        let registry = &self.shared.registry;
+        // A run has thousands of agents that nobody ever stops.
+        if !registry.standing(self.run).iter().any(is_open) {
+            return Ok(Vec::new());
+        }
+        self.recorded_standing().await?;
+        // No look into the inbox puts a stop in force again while it is withdrawn.
+        let _inbox = self.inbox.lock().await;
+        let mut withdrawn = Vec::new();
+        for stop in registry.standing(self.run).iter().filter(|it| is_open(it)) {
+            withdrawn.extend(self.withdraw_of_ended(stop.id).await?);
+        }
+        self.shared.beat();
+        Ok(withdrawn)
+    }
+
+    /// Withdraws a stop that was just put in force, where its agent has ended.
+    pub(super) async fn withdraw_if_ended(&self, stop: &Interrupt) -> Result<(), KeepError> {
+        if stop.scope == Scope::Agent && self.deliveries.has_ended(&stop.node) {
+            self.withdraw_of_ended(stop.id).await?;
+        }
+        Ok(())
+    }
+
+    /// Withdraws what was asked of an agent that has ended, and takes it out of force.
+    pub(super) async fn withdraw_of_ended(
+        &self,
+        id: InterruptId,
+    ) -> Result<Option<Interrupt>, KeepError> {
+        let settings = &self.shared.settings;
+        let (actor, cause) = (settings.actor(), WithdrawCause::NodeEnded);
+        let withdrawn = settings
+            .backoff
+            .recover(|| settings.store.withdraw(id, actor.clone(), cause.clone()))
+            .await;
+        let withdrawn = match withdrawn {
+            Ok(withdrawn) => Some(withdrawn),
+            // It has ended otherwise, or was not admitted, as whoever asked was told.
+            Err(ChangeError::Refused(_) | ChangeError::Unknown { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        self.shared.registry.lift(self.run, &[id]);
+        Ok(withdrawn)
+    }
+}
