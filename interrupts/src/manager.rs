@@ -30,6 +30,7 @@ mod resume;
 mod settings;
 mod shared;
 mod shutdown;
+mod standing;
 mod status;
 mod sync;
 mod ticket;
@@ -184,6 +185,9 @@ impl InterruptManager {
             .take(run, job_of_taken, InterruptId::generate)
         {
             return Err(KeepError::Kept { run });
+        }
+        if !taking.leaves_agents_out {
+            shared.registry.stops_as_one(run);
         }
         let claim = Claim {
             shared: Arc::clone(shared),

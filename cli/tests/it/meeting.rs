@@ -158,6 +158,23 @@ fn a_stop_of_an_agent_of_a_plan_ends_its_run_for_none_can_be_left_out() {
 }
 
 #[test]
+fn a_stop_of_an_agent_of_a_plan_takes_hold_while_another_one_works() {
+    for (kind, state) in [("PAUSE", "paused"), ("STOP", "cancelled")] {
+        let place = Place::new();
+        let plan = ["--workflow", "plan-execute", "--pace", "8"];
+        let child = spawn(&mut place.run(&plan));
+        // The planner has made the plan by then, and works no more.
+        place.wait_for_steps(2);
+        let planner = format!("{}/root/planner", place.only_run());
+        let stop = ["interrupt", &planner, "--type", kind, "--mode", "immediate"];
+        let wait = ["--wait", "--timeout", "60s"];
+        place.end(&[&stop[..], &wait[..]].concat()).exits_with(0);
+        child.wait_with_output().unwrap();
+        assert_eq!(place.runs()[0]["state"], state);
+    }
+}
+
+#[test]
 fn an_agent_that_is_stopped_ends_and_its_run_goes_on() {
     let place = Place::new();
     let child = spawn(&mut place.run(&["--pace", "60"]));

@@ -137,9 +137,10 @@ impl Keeper {
             return Ok(());
         }
         let standing = self.shared.registry.standing(self.run);
+        let is_of_all = |reach: &Reach| *reach == Reach::Run || !self.leaves_agents_out;
         let Some(stop) = standing
             .iter()
-            .find(|stop| stop.reach == Reach::Run && !stop.settled)
+            .find(|stop| is_of_all(&stop.reach) && !stop.settled)
         else {
             return Ok(());
         };

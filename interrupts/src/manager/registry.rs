@@ -5,75 +5,19 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use routing_core::{InterruptId, InterruptType, RunId, StopReason};
+use routing_core::{InterruptId, RunId, StopReason};
 
+pub(crate) use super::standing::{Asked, Job, Placed, Recorder, Standing};
 use super::sync::{Mutex, MutexGuard, PoisonError};
 use super::tree::{Reach, Stoppable, Tree};
-
-/// A stop that is in force on a run.
-#[derive(Debug, Clone)]
-pub(crate) struct Standing {
-    /// Its interrupt.
-    pub(crate) id: InterruptId,
-    /// How far it reaches.
-    pub(crate) reach: Reach,
-    /// What it does.
-    pub(crate) interrupt_type: InterruptType,
-    /// Why; its mode is the hardest that was asked for.
-    pub(crate) reason: StopReason,
-    /// Whether it is stopped and recorded, so that a new turn does not stop again.
-    pub(crate) settled: bool,
-    /// Whether it was found in the store when the run was taken.
-    pub(crate) found: bool,
-}
-
-/// A stop that is asked for.
-#[derive(Debug, Clone)]
-pub(crate) struct Asked {
-    /// The id that its interrupt gets, where it is a new one.
-    pub(crate) id: InterruptId,
-    /// How far it reaches.
-    pub(crate) reach: Reach,
-    /// What it does.
-    pub(crate) interrupt_type: InterruptType,
-    /// Why.
-    pub(crate) reason: StopReason,
-    /// Whether it is a request of its own, even where the same stop is under way.
-    pub(crate) alone: bool,
-}
-
-/// What is to be recorded of a request.
-pub(crate) trait Job: Clone {
-    /// Whether recording this one records the other one too.
-    fn covers(&self, other: &Self) -> bool;
-
-    /// The interrupt that it is about has another id than was thought.
-    fn rename(&mut self, from: InterruptId, to: InterruptId);
-}
-
-/// Whether a stop began or joined one that is under way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Placed {
-    /// A new interrupt.
-    New(InterruptId),
-    /// A further request for this one.
-    Joined(InterruptId),
-}
-
-/// Who records the jobs of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Recorder {
-    /// The one that keeps the run.
-    Keeper,
-    /// The one for runs that nobody here keeps.
-    Outside,
-}
 
 struct Entry<S, J> {
     tree: Tree<S>,
     standing: Vec<Standing>,
     jobs: VecDeque<J>,
     kept: bool,
+    /// Whether a stop of any node stops all of the run.
+    is_one: bool,
     /// Jobs that are under way.
     begun: usize,
 }
@@ -85,6 +29,7 @@ impl<S: Stoppable, J> Entry<S, J> {
             standing: Vec::new(),
             jobs: VecDeque::new(),
             kept: false,
+            is_one: false,
             begun: 0,
         }
     }
@@ -106,7 +51,15 @@ impl<S: Stoppable, J> Entry<S, J> {
     }
 
     fn stop(&mut self, reach: &Reach, reason: &StopReason) {
+        let reach = if self.is_one { &Reach::Run } else { reach };
         self.scope(reach).stop(reason);
+    }
+
+    fn stop_again(&mut self) {
+        let open = self.standing.iter().filter(|stop| !stop.settled);
+        for stop in open.cloned().collect::<Vec<_>>() {
+            self.stop(&stop.reach, &stop.reason);
+        }
     }
 
     /// The standing stop that a request joins.
@@ -268,6 +221,15 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         true
     }
 
+    /// From now on a stop of any node of a run that is kept here stops all of it: none of its nodes can be left out.
+    pub(crate) fn stops_as_one(&self, run: RunId) {
+        let mut table = self.lock();
+        if let Some(entry) = table.runs.get_mut(&run) {
+            entry.is_one = true;
+            entry.stop_again();
+        }
+    }
+
     /// Lets a run go. Jobs that are left go to the outside recorder; returns whether there are any.
     pub(crate) fn leave(&self, run: RunId) -> bool {
         let mut table = self.lock();
@@ -276,6 +238,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
             return false;
         };
         entry.kept = false;
+        entry.is_one = false;
         // Whatever happens to the run now is for its next owner to find in the store.
         entry.standing.clear();
         entry.tree = Tree::below(&process);
@@ -435,10 +398,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         match reach {
             Reach::Run => {
                 entry.tree = Tree::below(&process);
-                let again: Vec<_> = entry.standing.clone();
-                for stop in again.iter().filter(|stop| !stop.settled) {
-                    entry.stop(&stop.reach, &stop.reason);
-                }
+                entry.stop_again();
             }
             Reach::Node(node) => entry.tree.forget(node),
         }

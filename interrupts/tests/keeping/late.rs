@@ -171,6 +171,31 @@ async fn where_no_agent_can_be_left_out_a_stop_of_one_ends_the_run() {
 }
 
 #[tokio::test]
+async fn where_no_agent_can_be_left_out_a_stop_of_one_reaches_all_of_them() {
+    for kind in [StopKind::Pause, StopKind::Stop, StopKind::Branch] {
+        let scene = Scene::new();
+        let process = scene.process("one");
+        let run = scene.run().await;
+        // One is asked for before the run is taken, which is told to whoever takes it.
+        let early = process.request(of(kind, Target::Node(run, node("root/done"))));
+        early.recorded().await.unwrap();
+        let as_one = Taking {
+            leaves_agents_out: false,
+            ..taking(run)
+        };
+        let kept = process.take(as_one).await.unwrap();
+        assert!(
+            kept.node_scope(&node("root/works")).is_stopping(),
+            "{kind:?}"
+        );
+        kept.begin().await.unwrap();
+        assert_eq!(scene.state(run).await, RunState::Stopping);
+        work_until_stopped(kept).await.unwrap();
+        assert_ne!(scene.states(run).await, [State::Delivered], "{kind:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_agents_of_a_run_that_is_stopped_for_good_are_cancelled_with_it() {
     let scene = Scene::new();
     let process = scene.process("one");
