@@ -11,6 +11,9 @@ use crate::exit::{Exit, Failure};
 use crate::installation::Installation;
 use crate::refused::no_interrupt;
 
+/// How long is waited for what follows once a stop has taken hold: as a rule it is recorded right after that.
+const SETTLING: Duration = Duration::from_secs(2);
+
 /// Waits until the interrupt has, or has had, a state. Returns it as it is then.
 ///
 /// # Errors
@@ -29,11 +32,16 @@ pub(super) async fn wait(
     let patience_in_full = Duration::try_from(patience).unwrap_or(Duration::MAX);
     let id = interrupt.id;
     let reached = async {
+        let mut reached_at = None;
         loop {
             let found = from.interrupt(id).await?;
             let now = found.ok_or_else(|| no_interrupt(id))?;
             if has_reached(&now, wanted) {
-                return Ok(now);
+                let since = *reached_at.get_or_insert_with(Instant::now);
+                let settles = wanted == State::Acknowledged && now.state == State::Acknowledged;
+                if !settles || since.elapsed() >= SETTLING {
+                    return Ok(now);
+                }
             }
             if now.state.is_final() || now.state == State::DeadLettered {
                 let text = match ended_agent(from, &now).await? {
