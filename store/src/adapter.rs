@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod holding;
 mod interrupts;
 mod journal;
 mod node;

@@ -95,6 +95,33 @@ fn a_pause_of_a_run_that_asked_and_left_goes_before_its_question() {
 }
 
 #[test]
+fn a_question_is_shown_again_with_the_end_of_its_pause_while_nobody_runs_the_run() {
+    for end in [&["withdraw"][..], &["review", "--decision", "resume"]] {
+        let place = Place::new();
+        let run = waiting(&place);
+        let question = lines(&place.end(&["review", "--json"]).exits_with(0).output).remove(0);
+        let pause = place.end(&["interrupt", &run, "--json"]).exits_with(0);
+        let pause = lines(&pause.output).remove(0);
+        let pause = pause["id"].as_str().unwrap();
+        let id = question["id"].as_str().unwrap();
+        let answer = ["review", id, "--decision", "respond", "--message", "left"];
+        let held = place.end(&answer).exits_with(4).says("is held");
+        assert!(held.error_output.contains(pause), "{held:#?}");
+        let ending: Vec<&str> = end[..1]
+            .iter()
+            .chain([&pause])
+            .chain(&end[1..])
+            .copied()
+            .collect();
+        place.end(&ending).exits_with(0);
+        assert_eq!(shown(&place, &question)["held_by"], Value::Null, "{end:?}");
+        place.end(&answer).exits_with(0);
+        place.end(&["resume", &run, "--no-input"]).exits_with(0);
+        place.end(&["history", "--verify"]).exits_with(0);
+    }
+}
+
+#[test]
 fn an_agent_of_a_run_that_nobody_runs_is_paused_at_once() {
     let place = Place::new();
     let run = waiting(&place);

@@ -13,6 +13,7 @@ use jiff::SignedDuration;
 use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 
 use super::Adapter;
+use super::holding::{apply_ending, held_by, let_go_of_the_rest};
 use crate::operation::{
     Admit, Change, ChangeInterrupt, DecideTogether, EndOrphan, ExpireReroute, NodeEnded, Raise,
     TurnIgnored,
@@ -81,14 +82,29 @@ impl<B: Backend> Interrupts for Adapter<B> {
         judge: Judge,
         choosing: Choosing,
     ) -> Result<Interrupt, ChangeError> {
-        apply(&self.backend, id, Change::Decide { judge, choosing }).await
+        apply_ending(&self.backend, id, Change::Decide { judge, choosing }).await
     }
 
     async fn decide_together(
         &self,
         decisions: Vec<Deciding>,
     ) -> Result<Vec<Interrupt>, TogetherError> {
-        self.backend.execute(DecideTogether { decisions }).await
+        let mut held = Vec::new();
+        for deciding in &decisions {
+            let of_one = held_by(&self.backend, deciding.interrupt).await?;
+            if !of_one.is_empty() {
+                held.push((deciding.interrupt, of_one));
+            }
+        }
+        let together = DecideTogether { decisions, held };
+        let decided = self.backend.execute(together).await?;
+        for one in &decided {
+            // They are decided by now: what fails here is let go by whoever keeps the run next.
+            if let Err(error) = let_go_of_the_rest(&self.backend, one).await {
+                tracing::warn!(stop = %one.id, %error, "a question may still be held");
+            }
+        }
+        Ok(decided)
     }
 
     async fn withdraw(
@@ -97,7 +113,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
         actor: Actor,
         cause: WithdrawCause,
     ) -> Result<Interrupt, ChangeError> {
-        apply(&self.backend, id, Change::Withdraw { actor, cause }).await
+        apply_ending(&self.backend, id, Change::Withdraw { actor, cause }).await
     }
 
     async fn fail_delivery(
@@ -106,7 +122,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
         epoch: Option<u64>,
         error: String,
     ) -> Result<Interrupt, ChangeError> {
-        apply(&self.backend, id, Change::FailDelivery { epoch, error }).await
+        apply_ending(&self.backend, id, Change::FailDelivery { epoch, error }).await
     }
 
     async fn redrive(&self, id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError> {
@@ -126,7 +142,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
         let mut swept = Swept::default();
         for id in self.backend.due(self.backend.now(), limit).await? {
             // Somebody may have been faster since the list was made: then there is nothing left to do.
-            match apply(&self.backend, id, Change::Expire).await {
+            match apply_ending(&self.backend, id, Change::Expire).await {
                 Ok(_expired) => swept.expired.push(id),
                 Err(ChangeError::Store(error)) => return Err(error),
                 Err(_faster) => {}
@@ -199,5 +215,6 @@ async fn apply<B: Backend>(
     id: InterruptId,
     change: Change,
 ) -> Result<Interrupt, ChangeError> {
-    backend.execute(ChangeInterrupt { id, change }).await
+    let held = Vec::new();
+    backend.execute(ChangeInterrupt { id, change, held }).await
 }

@@ -8,6 +8,7 @@ use interrupts::{ActorName, Digest};
 use jiff::SignedDuration;
 use routing_core::{DecisionId, InterruptId, StopMode};
 
+use super::holding::{self, Held};
 use super::{Halt, Operation};
 use crate::tables::{Failed, Tables, damaged};
 
@@ -60,6 +61,8 @@ pub(crate) enum Change {
 pub(crate) struct ChangeInterrupt {
     pub(crate) id: InterruptId,
     pub(crate) change: Change,
+    /// What it was seen to hold, which is let go where the change ends it.
+    pub(crate) held: Vec<Held>,
 }
 
 impl Operation for ChangeInterrupt {
@@ -69,15 +72,24 @@ impl Operation for ChangeInterrupt {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.interrupts.want(&self.id);
+        holding::want(&self.held, tables);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Interrupt, Halt<ChangeError>> {
-        let interrupt = read(self.id, tables)?;
-        let event = self.event(&interrupt, tables)?;
-        match interrupt.after(&event, tables.now) {
-            Ok(step) => Ok(tables.perform(step)?),
-            Err(refusal) => self.recover(&interrupt, refusal, tables),
+        let mut interrupt = read(self.id, tables)?;
+        if let Change::Decide { .. } = &self.change {
+            interrupt = holding::free(interrupt, tables)?;
         }
+        if let Change::Review { change, .. } = &self.change {
+            holding::check_holder(change, tables)?;
+        }
+        let event = self.event(&interrupt, tables)?;
+        let changed = match interrupt.after(&event, tables.now) {
+            Ok(step) => tables.perform(step)?,
+            Err(refusal) => self.recover(&interrupt, refusal, tables)?,
+        };
+        holding::let_go(self.id, &self.held, tables)?;
+        Ok(changed)
     }
 }
 

@@ -3,8 +3,10 @@
 use interrupts::life::{Event, Interrupt, Judge, Refusal};
 use interrupts::rules::{RuleRefusal, StandingRule};
 use interrupts::store::{ChangeError, Deciding, RefusedDecision, StoreError, TogetherError};
+use routing_core::InterruptId;
 
 use super::change::{is_decided_by, read};
+use super::holding::{self, Held};
 use super::rule::keep_new;
 use super::{Halt, Operation};
 use crate::tables::Tables;
@@ -12,6 +14,8 @@ use crate::tables::Tables;
 /// Decides all or none.
 pub(crate) struct DecideTogether {
     pub(crate) decisions: Vec<Deciding>,
+    /// What each of those that hold something was seen to hold.
+    pub(crate) held: Vec<(InterruptId, Vec<Held>)>,
 }
 
 impl Operation for DecideTogether {
@@ -22,6 +26,9 @@ impl Operation for DecideTogether {
         tables.heads.want(&());
         for deciding in &self.decisions {
             tables.interrupts.want(&deciding.interrupt);
+        }
+        for (_stop, held) in &self.held {
+            holding::want(held, tables);
         }
     }
 
@@ -42,6 +49,9 @@ impl Operation for DecideTogether {
             }
         }
         if refused.is_empty() {
+            for (stop, held) in &self.held {
+                holding::let_go(*stop, held, tables)?;
+            }
             Ok(decided)
         } else {
             Err(Halt::Refused(TogetherError::Refused(refused)))
@@ -56,7 +66,7 @@ fn decide(deciding: &Deciding, tables: &mut Tables) -> Result<Interrupt, Halt<Ch
         choosing,
         remember,
     } = deciding;
-    let before = read(*interrupt, tables)?;
+    let before = holding::free(read(*interrupt, tables)?, tables)?;
     let event = Event::Decide {
         judge: judge.clone(),
         choosing: choosing.clone(),

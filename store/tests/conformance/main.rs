@@ -12,6 +12,7 @@ mod delivering;
 mod forking;
 mod golden;
 mod history;
+mod holding;
 mod listing;
 mod messages;
 mod model;
@@ -77,6 +78,12 @@ conformance! {
         a_released_reroute_gives_way_to_a_newer_one,
         a_reroute_ends_with_its_node_its_time_or_its_patience,
         a_deadline_ends_in_the_policys_outcome_and_never_in_approval;
+    holding:
+        a_question_is_shown_again_in_the_transaction_that_ends_what_held_it,
+        another_stop_of_a_user_holds_on_where_one_ends,
+        a_stop_of_one_agent_does_not_hold_on_to_anothers_question,
+        what_has_ended_holds_nothing,
+        a_question_that_was_left_held_by_what_has_ended_can_be_decided;
     running:
         a_run_has_one_owner_at_a_time,
         an_old_owner_writes_nothing,

@@ -1,0 +1,133 @@
+//! Questions that a user's stop holds. A stop that has ended holds nothing: what it held is shown again in the
+//! transaction that ends it, or is held by the next one.
+
+use interrupts::ActorName;
+use interrupts::life::{Actor, Event, Interrupt, Refusal, ReviewChange, Role};
+use interrupts::store::ChangeError;
+use routing_core::InterruptId;
+
+use super::{Halt, Operation};
+use crate::tables::{Failed, Tables, damaged};
+
+/// Who lets go of questions, and holds them.
+const HOLDER: &str = "holder";
+
+/// A question that was seen to be held.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Held {
+    pub(crate) question: InterruptId,
+    /// The stop that goes before it next.
+    pub(crate) next: Option<InterruptId>,
+}
+
+/// Lets go of what a stop has come to hold just before it ended.
+pub(crate) struct LetGo {
+    pub(crate) stop: InterruptId,
+    pub(crate) held: Vec<Held>,
+}
+
+impl Operation for LetGo {
+    type Output = ();
+    type Error = ChangeError;
+
+    fn want(&self, tables: &mut Tables) {
+        tables.heads.want(&());
+        tables.interrupts.want(&self.stop);
+        want(&self.held, tables);
+    }
+
+    fn run(&self, tables: &mut Tables) -> Result<(), Halt<Self::Error>> {
+        Ok(let_go(self.stop, &self.held, tables)?)
+    }
+}
+
+pub(super) fn want(held: &[Held], tables: &mut Tables) {
+    for Held { question, next } in held {
+        tables.interrupts.want(question);
+        if let Some(next) = next {
+            tables.interrupts.want(next);
+        }
+    }
+}
+
+/// Shows again what a stop holds that has ended, or lets the next one hold it.
+pub(super) fn let_go(stop: InterruptId, held: &[Held], tables: &mut Tables) -> Result<(), Failed> {
+    if stands(stop, tables)? != Some(false) {
+        return Ok(());
+    }
+    for held in held {
+        let Some(question) = found(held.question, tables)? else {
+            continue;
+        };
+        // It has changed since it was seen.
+        if question.held_by != Some(stop) || !question.state.is_live() {
+            continue;
+        }
+        let Ok(shown) = change(&question, ReviewChange::Unhold { by: stop }, tables)? else {
+            continue;
+        };
+        if let Some(next) = held.next
+            && stands(next, tables)? == Some(true)
+        {
+            // One that cannot be held waits for a person as before.
+            let _held = change(&shown, ReviewChange::Hold { by: next }, tables)?;
+        }
+    }
+    Ok(())
+}
+
+fn change(
+    question: &Interrupt,
+    change: ReviewChange,
+    tables: &mut Tables,
+) -> Result<Result<Interrupt, Refusal>, Failed> {
+    let event = Event::Review {
+        actor: Actor {
+            name: ActorName::new(HOLDER).map_err(|error| damaged(&error))?,
+            role: Role::System,
+        },
+        version: question.version,
+        change,
+    };
+    match question.after(&event, tables.now) {
+        Ok(step) => Ok(Ok(tables.perform(step)?)),
+        Err(refusal) => {
+            tracing::warn!(question = %question.id, %refusal, "what held the question has ended");
+            Ok(Err(refusal))
+        }
+    }
+}
+
+/// Nothing that has ended comes to hold a question.
+pub(super) fn check_holder(
+    change: &ReviewChange,
+    tables: &mut Tables,
+) -> Result<(), Halt<ChangeError>> {
+    if let ReviewChange::Hold { by } = change
+        && stands(*by, tables)? == Some(false)
+    {
+        let refusal = Refusal::NotHeld { by: *by };
+        return Err(Halt::Refused(refusal.into()));
+    }
+    Ok(())
+}
+
+/// The question as it stands for whoever decides: earlier versions left some held by stops that had ended.
+pub(super) fn free(mut question: Interrupt, tables: &mut Tables) -> Result<Interrupt, Failed> {
+    if let Some(by) = question.held_by
+        && stands(by, tables)? == Some(false)
+    {
+        question.held_by = None;
+    }
+    Ok(question)
+}
+
+/// Whether a stop stands; `None` where nobody knows it.
+fn stands(stop: InterruptId, tables: &mut Tables) -> Result<Option<bool>, Failed> {
+    Ok(found(stop, tables)?.map(|stop| stop.state.is_live()))
+}
+
+fn found(id: InterruptId, tables: &mut Tables) -> Result<Option<Interrupt>, Failed> {
+    let row = tables.interrupts.get(&id)?;
+    Ok(row.map(|row| row.interrupt.clone()))
+}

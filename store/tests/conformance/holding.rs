@@ -1,0 +1,208 @@
+//! Questions that a user's stop holds, and what becomes of them when it ends.
+
+use interrupts::life::{
+    Admission, Choosing, ExpiryOutcome, Interrupt, Refusal, ReviewChange, Role, Scope, State,
+    Verdict, WithdrawCause,
+};
+use interrupts::store::{ChangeError, Deciding, Run, Store};
+use jiff::SignedDuration;
+use routing_core::{InterruptId, InterruptType, StopSource};
+
+use crate::scene::{ALL, Scene, actor, choosing, delivery, person, question, shown};
+
+fn stop(run: &Run, text: &str) -> Admission {
+    Admission {
+        interrupt_type: InterruptType::Pause,
+        source: StopSource::User,
+        scope: Scope::Run,
+        on_expiry: ExpiryOutcome::Cancel,
+        ..question(run, text)
+    }
+}
+
+/// A pause that somebody is asked about.
+async fn paused<S: Store>(scene: &Scene<S>, run: &Run, text: &str) -> Interrupt {
+    let admitted = scene.admitted(stop(run, text)).await;
+    let store = &scene.store;
+    let taken = store.deliver(admitted.id, delivery("worker", 60)).await;
+    let epoch = taken.unwrap().epoch;
+    let cancelled = interrupts::life::Evidence::Cancelled;
+    store
+        .acknowledge(admitted.id, epoch, cancelled)
+        .await
+        .unwrap();
+    let paused = store.require_review(admitted.id, epoch, shown()).await;
+    paused.unwrap()
+}
+
+async fn hold<S: Store>(
+    scene: &Scene<S>,
+    question: &Interrupt,
+    by: InterruptId,
+) -> Result<Interrupt, ChangeError> {
+    let question = scene.interrupt(question.id).await;
+    let (system, change) = (actor(Role::System), ReviewChange::Hold { by });
+    let held = scene
+        .store
+        .review(question.id, system, question.version, change);
+    held.await
+}
+
+fn resume() -> Choosing {
+    Choosing {
+        verdict: Verdict::Resume,
+        ..choosing(None)
+    }
+}
+
+/// Ends a stop in each way that there is.
+async fn end<S: Store>(scene: &Scene<S>, way: &str, stop: &Interrupt) {
+    let (store, id) = (&scene.store, stop.id);
+    match way {
+        "withdrawn" => {
+            let cause = WithdrawCause::Withdrawn;
+            store
+                .withdraw(id, actor(Role::Operator), cause)
+                .await
+                .unwrap();
+        }
+        "decided" => {
+            store.decide(id, person(stop), resume()).await.unwrap();
+        }
+        "decided together" => {
+            let deciding = Deciding {
+                interrupt: id,
+                judge: person(stop),
+                choosing: resume(),
+                remember: None,
+            };
+            store.decide_together(vec![deciding]).await.unwrap();
+        }
+        "expired" => {
+            scene.wait(100);
+            assert_eq!(store.sweep(9).await.unwrap().expired, [id]);
+        }
+        _ => unreachable!(),
+    }
+}
+
+const WAYS: [&str; 4] = ["withdrawn", "decided", "decided together", "expired"];
+
+pub(crate) async fn a_question_is_shown_again_in_the_transaction_that_ends_what_held_it<
+    S: Store,
+>(
+    scene: Scene<S>,
+) {
+    for way in WAYS {
+        let run = scene.run().await;
+        let open = scene.awaiting(question(&run, format!("k, {way}"))).await;
+        let pause = if way == "expired" {
+            let patient = Admission {
+                patience: Some(SignedDuration::from_secs(50)),
+                ..stop(&run, way)
+            };
+            scene.admitted(patient).await
+        } else {
+            paused(&scene, &run, way).await
+        };
+        hold(&scene, &open, pause.id).await.unwrap();
+        end(&scene, way, &pause).await;
+
+        let after = scene.interrupt(open.id).await;
+        assert_eq!(
+            (after.held_by, after.state),
+            (None, State::AwaitingReview),
+            "{way}"
+        );
+        let decided = scene
+            .store
+            .decide(open.id, person(&after), choosing(None))
+            .await;
+        assert_eq!(decided.unwrap().state, State::Resolved, "{way}");
+        assert!(
+            scene
+                .audited(open.id)
+                .await
+                .ends_with(&["unhold".into(), "decide".into()])
+        );
+        let _whole = scene.store.verify_audit().await.unwrap();
+    }
+}
+
+pub(crate) async fn another_stop_of_a_user_holds_on_where_one_ends<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let open = scene.awaiting(question(&run, "k")).await;
+    let first = paused(&scene, &run, "first").await;
+    let second = paused(&scene, &run, "second").await;
+    hold(&scene, &open, first.id).await.unwrap();
+    end(&scene, "withdrawn", &first).await;
+    let held = scene.interrupt(open.id).await;
+    assert_eq!(held.held_by, Some(second.id));
+    let refused = scene
+        .store
+        .decide(open.id, person(&held), choosing(None))
+        .await;
+    let by = second.id;
+    assert_eq!(refused, Err(ChangeError::Refused(Refusal::Held { by })));
+    end(&scene, "decided", &second).await;
+    assert_eq!(scene.interrupt(open.id).await.held_by, None);
+}
+
+pub(crate) async fn a_stop_of_one_agent_does_not_hold_on_to_anothers_question<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let open = scene.awaiting(question(&run, "k")).await;
+    let pause = paused(&scene, &run, "all").await;
+    let of_another = Admission {
+        scope: Scope::Agent,
+        node: open.node.child("below").unwrap(),
+        ..stop(&run, "one")
+    };
+    scene.admitted(of_another).await;
+    hold(&scene, &open, pause.id).await.unwrap();
+    end(&scene, "withdrawn", &pause).await;
+    assert_eq!(scene.interrupt(open.id).await.held_by, None);
+}
+
+pub(crate) async fn what_has_ended_holds_nothing<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let open = scene.awaiting(question(&run, "k")).await;
+    let pause = paused(&scene, &run, "pause").await;
+    end(&scene, "withdrawn", &pause).await;
+    let by = pause.id;
+    let refused = hold(&scene, &open, by).await;
+    assert_eq!(refused, Err(ChangeError::Refused(Refusal::NotHeld { by })));
+    assert_eq!(scene.interrupt(open.id).await, open);
+}
+
+pub(crate) async fn a_question_that_was_left_held_by_what_has_ended_can_be_decided<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let open = scene.awaiting(question(&run, "k")).await;
+    // As earlier versions left it: what holds the question ends, and nothing lets go of it.
+    let system = Admission {
+        source: StopSource::System,
+        ..stop(&run, "system")
+    };
+    hold(&scene, &open, system.id).await.unwrap();
+    let stop = scene.admitted(system).await;
+    end(&scene, "withdrawn", &stop).await;
+    let held = scene.interrupt(open.id).await;
+    assert_eq!(held.held_by, Some(stop.id));
+    let decided = scene
+        .store
+        .decide(open.id, person(&held), choosing(None))
+        .await;
+    assert_eq!(decided.unwrap().state, State::Resolved);
+    assert_eq!(
+        scene
+            .store
+            .interrupts(&Default::default(), ALL)
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
+}
