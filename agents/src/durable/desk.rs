@@ -144,6 +144,12 @@ impl Desk {
         })
     }
 
+    /// Whether somebody has decided an interrupt.
+    pub(crate) async fn is_decided(&self, interrupt: InterruptId) -> Result<bool, KeepError> {
+        let row = self.record.store().interrupt(interrupt).await?;
+        Ok(row.is_some_and(|row| matches!(row.state, State::Resolved | State::Rerouted)))
+    }
+
     /// Records an agent's interrupt: the one that an event asked for is acknowledged, another one is raised.
     pub(crate) async fn raise(&self, raising: &Raising<'_>) -> Result<(), KeepError> {
         let store = self.record.store();

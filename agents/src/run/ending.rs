@@ -21,6 +21,13 @@ pub(super) async fn conclude(
         Err(error) if error.is_resumable() => Some(error.trouble()),
         Ok(_) | Err(_) => None,
     };
+    if let Ok(FlowEnd::Interrupted(_)) | Err(_) = &end {
+        let reason = "its run was stopped before that was carried out";
+        if let Err(error) = engine.note_decided(None, reason).await {
+            // The store is in trouble, as what is recorded next will say.
+            tracing::warn!(%error, "what was decided by now is not known");
+        }
+    }
     let status = status(engine, end);
     let recorded = match &status {
         Ended::Unrecorded(_) => Ok(Stopped::Unasked),

@@ -98,10 +98,17 @@ impl Ledger {
 
     /// The interrupts that are open.
     pub(crate) fn open(&self) -> Vec<InterruptId> {
+        let open = self.open_of().into_iter();
+        open.map(|(interrupt, _node)| interrupt).collect()
+    }
+
+    /// The interrupts that are open, and the nodes that have raised them.
+    pub(crate) fn open_of(&self) -> Vec<(InterruptId, NodeId)> {
         let is_open = |record: &&InterruptRecord| record.outcome == InterruptResult::Open;
         let kept = self.lock();
         let open = kept.records.iter().filter(is_open);
-        open.map(|record| record.interrupt).collect()
+        open.map(|record| (record.interrupt, record.node.clone()))
+            .collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {

@@ -86,6 +86,11 @@ pub enum InterruptResult {
         /// Why.
         reason: String,
     },
+    /// It was decided, and that was not carried out: its run was stopped first, or its node was cut off.
+    Decided {
+        /// Why it was not carried out.
+        reason: String,
+    },
     /// It is still open.
     Open,
 }

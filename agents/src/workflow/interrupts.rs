@@ -116,6 +116,15 @@ async fn resolve(
     raised(flow, node, interrupt, &request)?;
     engine.keep_nodes().await?;
     let scope = engine.scope_of(&node.id);
+    if scope.is_stopping() {
+        // Of a node that is left out nobody needs the answer: no call is begun that would only be cut short.
+        let turn = node.turn + 1;
+        if let Some(CutOff { node, reason, .. }) = cut_off::wanted(flow, path, turn).await? {
+            flow.advance();
+            return cut_off::end(flow, path, node, reason).await;
+        }
+    }
+    let node = path.top()?;
     let conversation = node.conversation.messages()?;
     let context = OperationContext {
         interrupt,

@@ -14,7 +14,7 @@ use routing_core::{NodeId, RunId, StopMode, StopReason, StopScope, StopSource};
 use crate::models::{Part, Playing, Reply};
 use crate::stage::{Stage, assert_completed};
 
-fn reason(mode: StopMode) -> StopReason {
+pub(crate) fn reason(mode: StopMode) -> StopReason {
     StopReason {
         source: StopSource::User,
         mode,
@@ -25,8 +25,8 @@ fn reason(mode: StopMode) -> StopReason {
 
 /// Scopes for each node, and the nodes that are to be cut off.
 #[derive(Default)]
-struct Scopes {
-    run: StopScope,
+pub(crate) struct Scopes {
+    pub(crate) run: StopScope,
     stopped: Mutex<HashMap<NodeId, StopMode>>,
     /// The scopes that were given out, which a later stop reaches too.
     given: Mutex<Vec<(NodeId, StopScope)>>,
@@ -41,7 +41,7 @@ struct Scopes {
 }
 
 impl Scopes {
-    fn stop(&self, node: &str, mode: StopMode) {
+    pub(crate) fn stop(&self, node: &str, mode: StopMode) {
         let node = NodeId::new(node).unwrap();
         for (given, scope) in &*self.given.lock().unwrap() {
             if given.is_within(&node) {
@@ -51,7 +51,13 @@ impl Scopes {
         self.stopped.lock().unwrap().insert(node, mode);
     }
 
-    fn cut(&self, node: &str) {
+    /// The nodes that were cut off, as far as that was said.
+    pub(crate) fn confirmed(&self) -> Vec<String> {
+        let confirmed = self.confirmed.lock().unwrap();
+        confirmed.iter().map(ToString::to_string).collect()
+    }
+
+    pub(crate) fn cut(&self, node: &str) {
         // It is known before the stop wakes anybody.
         self.cut_off
             .lock()
@@ -110,7 +116,7 @@ impl RunControl for Scopes {
     }
 }
 
-type Act = Box<dyn Fn(&Scopes, &ModelCall) + Send + Sync>;
+pub(crate) type Act = Box<dyn Fn(&Scopes, &ModelCall) + Send + Sync>;
 
 /// Does something to the scopes while a model is called.
 struct Acting {
@@ -126,7 +132,7 @@ impl Part for Acting {
     }
 }
 
-fn controlled(stage: Stage, scopes: &Arc<Scopes>, act: Act) -> Stage {
+pub(crate) fn controlled(stage: Stage, scopes: &Arc<Scopes>, act: Act) -> Stage {
     let part = Acting {
         scopes: Arc::clone(scopes),
         act,

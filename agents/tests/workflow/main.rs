@@ -11,6 +11,7 @@
 
 mod calls;
 mod controlled;
+mod decided;
 mod events;
 mod given_up;
 mod held;

@@ -129,6 +129,9 @@ impl Summary {
             InterruptResult::Refused { reason } => {
                 details.push(("refused", visible_line(reason)));
             }
+            InterruptResult::Decided { reason } => {
+                details.push(("decided", visible_line(reason)));
+            }
             InterruptResult::Branched { run } => details.push(("branch", run.to_string())),
             InterruptResult::Stopped | InterruptResult::Pruned => {}
             InterruptResult::Open => details.push(("open", record.interrupt.to_string())),
@@ -188,6 +191,14 @@ fn outcome_words(outcome: &InterruptResult) -> (String, String, Tone) {
         InterruptResult::Branched { .. } => (String::new(), "a branch".to_owned(), Tone::Waiting),
         InterruptResult::Refused { .. } => {
             (String::new(), "its node, refused".to_owned(), Tone::Bad)
+        }
+        InterruptResult::Decided { .. } => {
+            let whoever = "a reviewer".to_owned();
+            (
+                whoever,
+                "nowhere, not carried out".to_owned(),
+                Tone::Waiting,
+            )
         }
         InterruptResult::Open => (String::new(), "nowhere yet".to_owned(), Tone::Waiting),
     }
