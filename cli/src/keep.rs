@@ -11,8 +11,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::life::{Family, Interrupt, Scope, State};
-use interrupts::manager::{InterruptManager, KeepError, KeptRun, ManagerSettings, Taking, Times};
+use interrupts::life::{Family, Interrupt, RunState, Scope, State};
+use interrupts::manager::{
+    GivenUp, InterruptManager, KeepError, KeptRun, ManagerSettings, Taking, Times,
+};
 use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
 use interrupts::store::{Filter, NewRun, Run, RunError, Store};
@@ -65,7 +67,7 @@ const fn leaves_agents_out(workflow: Workflow) -> bool {
 }
 
 /// The workflow of a run.
-fn workflow_of(run: &Run) -> Workflow {
+pub(crate) fn workflow_of(run: &Run) -> Workflow {
     // An order that cannot be read is of the workflow that orders had before they named one.
     let order = RunOrder::from_content(&run.content);
     order.map_or_else(|_unreadable| Workflow::default(), |order| order.workflow)
@@ -182,14 +184,27 @@ impl Keeping {
             .manager
             .carry_out(run.id, node, gone_owner(run), leaves_out)
             .await;
-        match carried {
-            Ok(_stopped) => Ok(true),
-            Err(
-                KeepError::Kept { .. }
-                | KeepError::Run(RunError::Owned { .. } | RunError::Illegal { .. }),
-            ) => Ok(false),
-            Err(error) => Err(not_taken(run.id, &error)),
-        }
+        could_be_taken(run, carried)
+    }
+
+    /// Ends a run that nobody executes and somebody has given up, and says whether it could: not where somebody
+    /// executes it, who ends it, or where it has ended.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be written; the decision stands, and whoever resumes the run ends it.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Keeping::carry_out`].
+    pub(crate) async fn give_up(&self, run: &Run, because: GivenUp) -> Result<bool, Failure> {
+        let workflow = workflow_of(run);
+        let (node, leaves_out) = (first_node(workflow)?, leaves_agents_out(workflow));
+        let given_up = self
+            .manager
+            .give_up(run.id, node, gone_owner(run), leaves_out, because)
+            .await;
+        could_be_taken(run, given_up)
     }
 
     /// Lets the stops take hold that came between the last look of a run's owner and its release.
@@ -370,6 +385,18 @@ fn times_for(policy: &Policy) -> Times {
         // Each hook keeps to its own time; this is for one that does not.
         hook: policy.longest_handler_limit() + AFTER_ITS_TIME,
         ..Times::default()
+    }
+}
+
+/// Whether a run could be taken for something that whoever has it does otherwise.
+fn could_be_taken<T>(run: &Run, done: Result<T, KeepError>) -> Result<bool, Failure> {
+    match done {
+        Ok(_done) => Ok(true),
+        Err(
+            KeepError::Kept { .. }
+            | KeepError::Run(RunError::Owned { .. } | RunError::Illegal { .. }),
+        ) => Ok(false),
+        Err(error) => Err(not_taken(run.id, &error)),
     }
 }
 

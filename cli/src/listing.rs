@@ -152,19 +152,6 @@ pub(crate) async fn live_runs_in(store: &dyn Store) -> Result<Vec<Run>, StoreErr
         .collect())
 }
 
-/// The nodes of a run in a store.
-pub(crate) async fn nodes_in(store: &dyn Store, run: RunId) -> Result<Vec<NodeRow>, StoreError> {
-    let rows = every(
-        async |page| store.nodes(Some(run), page).await,
-        |(position, _node)| *position,
-    );
-    Ok(rows
-        .await?
-        .into_iter()
-        .map(|(_position, node)| node)
-        .collect())
-}
-
 /// Interrupts in a store, in the order of their admission.
 pub(crate) async fn interrupts_in(
     store: &dyn Store,

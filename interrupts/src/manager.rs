@@ -48,7 +48,7 @@ use tokio::sync::mpsc;
 pub use acknowledge::StoppedRun;
 pub use deliveries::{Deliveries, NoDeliveries, Undeliverable};
 pub use keeper::KeepError;
-pub use kept_run::{KeptRun, RunEnd};
+pub use kept_run::{GivenUp, KeptRun, RunEnd};
 pub use lanes::Lanes;
 pub use limit_stops::LimitStops;
 pub use recovery::{Backoff, Course, Recoverable};
@@ -162,19 +162,36 @@ impl InterruptManager {
         lost: Option<OwnerName>,
         leaves_agents_out: bool,
     ) -> Result<Option<StoppedRun>, KeepError> {
-        let taking = Taking {
-            run,
-            node,
-            lost,
-            deliveries: Arc::new(NoDeliveries),
-            messages_after: 0,
-            leaves_agents_out,
-        };
+        let taking = for_a_moment(run, node, lost, leaves_agents_out);
         let kept = self.take_with(taking, Inbox::for_stops()).await?;
         let stopped = kept.acknowledge_stops(Evidence::Cancelled, None).await?;
         kept.rests().await?;
         kept.settle(RunEnd::Stopped).await?;
         Ok(stopped)
+    }
+
+    /// Ends a run that nobody runs, because somebody has decided that it shall not go on: its agents are cancelled with
+    /// it, and then the decision's dispatch is done. `lost` and `leaves_agents_out` are as in
+    /// [`InterruptManager::carry_out`].
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`]; with [`RunError::Owned`] where somebody runs it, who will end it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat once the lease has run out.
+    pub async fn give_up(
+        &self,
+        run: RunId,
+        node: NodeId,
+        lost: Option<OwnerName>,
+        leaves_agents_out: bool,
+        because: GivenUp,
+    ) -> Result<(), KeepError> {
+        let taking = for_a_moment(run, node, lost, leaves_agents_out);
+        let kept = self.take_with(taking, Inbox::for_stops()).await?;
+        kept.end(because).await
     }
 
     async fn take_with(&self, taking: Taking, inbox: Inbox) -> Result<KeptRun, KeepError> {
@@ -317,6 +334,23 @@ impl InterruptManager {
     /// What it keeps at this moment.
     pub fn status(&self) -> ManagerStatus {
         self.shared().status()
+    }
+}
+
+/// Taking a run that nobody runs, and that nobody will run here.
+fn for_a_moment(
+    run: RunId,
+    node: NodeId,
+    lost: Option<OwnerName>,
+    leaves_agents_out: bool,
+) -> Taking {
+    Taking {
+        run,
+        node,
+        lost,
+        deliveries: Arc::new(NoDeliveries),
+        messages_after: 0,
+        leaves_agents_out,
     }
 }
 

@@ -308,7 +308,7 @@ impl Keeper {
 
     /// Records that the run rests; one that never began is first told to stop. One that is over takes its agents
     /// with it.
-    async fn rest(&self, state: RunState, reason: String) -> Result<(), KeepError> {
+    pub(super) async fn rest(&self, state: RunState, reason: String) -> Result<(), KeepError> {
         if state == RunState::Cancelled {
             self.cancel_agents().await?;
         }

@@ -71,7 +71,7 @@ impl Keeper {
         Ok(run.is_some_and(|run| run.state == RunState::Cancelled))
     }
 
-    async fn carried_out(&self, effect: crate::EffectId) -> Result<(), KeepError> {
+    pub(super) async fn carried_out(&self, effect: crate::EffectId) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
         let finished = settings
             .backoff

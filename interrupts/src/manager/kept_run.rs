@@ -10,6 +10,7 @@ use super::acknowledge::StoppedRun;
 use super::keeper::{KeepError, Keeper};
 use super::tree::Reach;
 use super::{Alive, StopHandle, StopRequest, StopRequests};
+use crate::EffectId;
 use crate::hooks::{Moment, Ran};
 use crate::life::{Actor, Evidence, Interrupt, RunState};
 use crate::names::OwnerName;
@@ -37,6 +38,15 @@ pub enum RunEnd {
         /// Why, in words.
         reason: String,
     },
+}
+
+/// Why a run shall not go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenUp {
+    /// Who decided that, and what he said, in words.
+    pub reason: String,
+    /// The dispatch of the decision.
+    pub dispatch: EffectId,
 }
 
 /// A run that this process owns: its scopes, its inbox, and the way to say that it has stopped.
@@ -306,6 +316,19 @@ impl KeptRun {
             self.release().await;
         }
         settled
+    }
+
+    /// Ends the run as cancelled and lets it go. Last of all the decision that says so is carried out: until the run has
+    /// ended, whoever takes it next has to find it.
+    pub(super) async fn end(mut self, because: GivenUp) -> Result<(), KeepError> {
+        let keeper = &self.keeper;
+        let GivenUp { reason, dispatch } = because;
+        let ended = match keeper.rest(RunState::Cancelled, reason).await {
+            Ok(()) => keeper.carried_out(dispatch).await,
+            Err(error) => Err(error),
+        };
+        self.release().await;
+        ended
     }
 
     async fn record_end(&self, end: RunEnd) -> Result<(), KeepError> {
