@@ -22,6 +22,7 @@ mod purging;
 mod races;
 mod recovery;
 mod recurring;
+mod remembering;
 mod rules;
 mod running;
 mod scene;
@@ -116,11 +117,12 @@ conformance! {
         a_rule_answers_nothing_that_differs_from_what_was_shown,
         a_rule_leaves_to_people_what_a_supervisor_or_a_person_waits_for,
         a_rule_ends_by_its_uses_its_time_or_a_word,
+        a_rule_goes_with_the_run_that_it_is_confined_to;
+    remembering:
         a_rule_needs_somebody_who_may_and_something_that_was_shown,
         what_cannot_be_remembered_is_not_decided_either,
         each_moment_of_a_rule_is_audited_and_told,
-        several_decisions_are_made_together_or_not_at_all,
-        a_rule_goes_with_the_run_that_it_is_confined_to;
+        several_decisions_are_made_together_or_not_at_all;
     recurring:
         a_rule_answers_what_its_raiser_says_is_the_same_whatever_its_words,
         what_is_never_asked_again_is_not_remembered;
