@@ -22,6 +22,7 @@ use interrupts::{NameError, OwnerName};
 use routing_core::{InterruptType, NodeId, RunId};
 use store::bell_at;
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 use agents::run::{Allowance, Hold, RunOrder, RunStore, Workflow, Working, keep_input};
 
@@ -40,6 +41,17 @@ use owner::is_gone;
 pub(crate) use owner::own_name;
 pub(crate) use owner::{gone_owner, has_process};
 use pulse::PulseBell;
+
+/// How long a run that stands still is waited for that another process has: as a rule it lets a stop take hold, or
+/// changes a plan, and lets go.
+const WHILE_IT_STANDS: Duration = Duration::from_secs(3);
+
+/// How long a run is waited for that another process seems to work on. One that died at work may have been taken only
+/// to let a stop of it take hold.
+const WHILE_IT_WORKS: Duration = Duration::from_secs(1);
+
+/// How often it is tried again meanwhile.
+const PACE: Duration = Duration::from_millis(20);
 
 /// The node that stands for a whole run of the reference workflow.
 const FIRST_NODE: &str = "orchestrator";
@@ -288,6 +300,60 @@ impl Keeping {
     ///
     /// Dropped, the run may be owned for some seconds more.
     pub(crate) async fn take(&self, run: RunId, workflow: Workflow) -> Result<Kept, Failure> {
+        let taken = self.try_to_take(run, workflow).await?;
+        taken.map_err(|error| not_taken(run, &error))
+    }
+
+    /// Makes this process the owner of a run, once another one has let go that has it for a moment. `told` hears once
+    /// that it is waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::Conflict`] where another process keeps it, or where it has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Keeping::take`].
+    pub(crate) async fn take_soon(
+        &self,
+        run: RunId,
+        workflow: Workflow,
+        told: impl FnOnce(&OwnerName),
+    ) -> Result<Kept, Failure> {
+        let began = Instant::now();
+        let mut told = Some(told);
+        loop {
+            let error = match self.try_to_take(run, workflow).await? {
+                Ok(kept) => return Ok(kept),
+                Err(error) => error,
+            };
+            let KeepError::Run(RunError::Owned { lease }) = &error else {
+                return Err(not_taken(run, &error));
+            };
+            let row = self.storage.store.run(run).await;
+            let row = row.map_err(|error| by_store(&error))?;
+            let works =
+                row.is_some_and(|row| matches!(row.state, RunState::Running | RunState::Stopping));
+            let patience = if works {
+                WHILE_IT_WORKS
+            } else {
+                WHILE_IT_STANDS
+            };
+            if began.elapsed() >= patience {
+                return Err(not_taken(run, &error));
+            }
+            if let Some(told) = told.take() {
+                told(&lease.owner);
+            }
+            tokio::time::sleep(PACE).await;
+        }
+    }
+
+    async fn try_to_take(
+        &self,
+        run: RunId,
+        workflow: Workflow,
+    ) -> Result<Result<Kept, KeepError>, Failure> {
         // What has waited too long is over before the run looks at it.
         self.storage.sweep().await?;
         let inbox = Arc::new(LateInbox::of(workflow));
@@ -299,14 +365,16 @@ impl Keeping {
             messages_after: 0,
             leaves_agents_out: leaves_agents_out(workflow),
         };
-        let kept = self.manager.take(taking).await;
-        let kept = Arc::new(kept.map_err(|error| not_taken(run, &error))?);
+        let kept = match self.manager.take(taking).await {
+            Ok(kept) => Arc::new(kept),
+            Err(error) => return Ok(Err(error)),
+        };
         let control = Arc::new(Control::new(&kept, self.manager.clone()));
-        Ok(Kept {
+        Ok(Ok(Kept {
             run: kept,
             inbox,
             control,
-        })
+        }))
     }
 
     /// Records that this process begins to work on a run, and what the run may use from now on, where that is

@@ -1,8 +1,12 @@
 //! Stops that meet a run while it asks, or once nobody runs it.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use interrupts::OwnerName;
+use interrupts::store::Delivery;
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -119,6 +123,30 @@ fn a_question_is_shown_again_with_the_end_of_its_pause_while_nobody_runs_the_run
         place.end(&["resume", &run, "--no-input"]).exits_with(0);
         place.end(&["history", "--verify"]).exits_with(0);
     }
+}
+
+#[tokio::test]
+async fn a_resume_waits_for_whoever_has_a_run_that_stands_still_only_for_a_moment() {
+    let place = Place::new();
+    let run = waiting(&place);
+    let store = crate::serving::open(&place.store()).await;
+    let id = run.parse().unwrap();
+    let owner = Delivery {
+        owner: OwnerName::new("somebody-for-a-moment").unwrap(),
+        lease: SignedDuration::from_secs(600),
+        lost: None,
+    };
+    let epoch = store.own_run(id, owner).await.unwrap().epoch;
+    let mut resumes = spawn(&mut place.irq(&["resume", &run, "--no-input"]));
+    let mut told = BufReader::new(resumes.stderr.take().unwrap());
+    let mut line = String::new();
+    told.read_line(&mut line).unwrap();
+    assert!(line.contains("somebody-for-a-moment has"), "{line}");
+    store.release_run(id, epoch).await.unwrap();
+    std::io::copy(&mut told, &mut std::io::sink()).unwrap();
+    let ended = resumes.wait_with_output().unwrap();
+    // It has asked its question again.
+    assert_eq!(ended.status.code(), Some(5), "{ended:?}");
 }
 
 #[test]

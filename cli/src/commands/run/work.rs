@@ -1,9 +1,10 @@
 //! A run in the foreground: from its order, or from where it stood, to its end.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
 
 use agents::run::{RunObserver, RunOccurrence, RunOrder, RunReport, RunStatus};
+use interrupts::OwnerName;
 use interrupts::life::State;
 use interrupts::manager::{StopRequest, Target};
 use interrupts::policy::Policy;
@@ -205,12 +206,20 @@ async fn taken(keeping: &Keeping, id: RunId, begin: Begin, work: &Work) -> anyho
             .await?;
     }
     let workflow = work.prepared.workflow();
-    let kept = keeping.take(id, workflow).await?;
+    let kept = keeping.take_soon(id, workflow, |owner| waits_for(id, owner));
+    let kept = kept.await?;
     if let Some(input) = lifted(&kept, begin).await? {
         keeping.keep_input(&kept, workflow, &input).await?;
     }
     kept.run.begin().await?;
     Ok(kept)
+}
+
+/// Says that the run is taken once whoever has it lets go.
+fn waits_for(run: RunId, owner: &OwnerName) {
+    let words = format!("{owner} has {run} at this moment; waiting until it lets go");
+    // Whoever cannot read it waits all the same.
+    let _unread = writeln!(io::stderr(), "{words}");
 }
 
 /// The interrupts of a run that wait for somebody: those that can be decided now stand first.
