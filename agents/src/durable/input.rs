@@ -1,11 +1,14 @@
-//! New input for a run that goes on: kept in its journal, so that it outlives whatever happens before it is read.
+//! What is said to a run that goes on: kept in its journal, so that it outlives whatever happens before it is read. It
+//! has a place there that no other words have, in whatever run: so a fork takes it over that begins before it was read,
+//! and knows it again where it was.
 
 use interrupts::store::{Intent, JournalEntry, Repeating, Store};
 use interrupts::{EffectId, KindName};
-use routing_core::{NodeId, RunId};
+use routing_core::{InterruptId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::error::KeepError;
+use super::letter::{Letter, Origin};
 
 /// The kind of the journal's entries that hold it.
 pub(crate) const INPUT: &str = "input";
@@ -21,6 +24,8 @@ struct Content {
 pub(crate) struct GivenInput {
     /// Its entry, which no other run has.
     pub(crate) effect: EffectId,
+    /// Its place, which it keeps in forks; `None` where an earlier version kept it.
+    pub(crate) place: Option<String>,
     /// What it says.
     pub(crate) text: String,
 }
@@ -34,9 +39,34 @@ impl GivenInput {
         let content: Content = serde_json::from_str(&entry.intent.content).ok()?;
         Some(Self {
             effect: entry.intent.effect,
+            place: entry.intent.place.clone(),
             text: content.input,
         })
     }
+
+    /// What its reader is told.
+    pub(crate) fn letter(&self) -> Letter {
+        let origin = match &self.place {
+            Some(place) => Origin::Said {
+                place: place.clone(),
+            },
+            None => Origin::Input {
+                effect: self.effect,
+            },
+        };
+        Letter::input(origin, &self.text)
+    }
+
+    /// The entry of the same words in another run of which this one is a fork.
+    pub(crate) fn effect_in(&self, run: RunId) -> Option<EffectId> {
+        let place = self.place.as_ref()?;
+        Some(EffectId::in_run(run, place))
+    }
+}
+
+/// The place of what was said when the decision about a pause was made.
+pub(crate) fn said_with(pause: InterruptId) -> String {
+    format!("{INPUT}/{pause}")
 }
 
 /// Records new input for a run in the epoch in which this process owns it: one for each epoch, however often this
@@ -48,7 +78,20 @@ pub(crate) async fn record(
     node: &NodeId,
     text: &str,
 ) -> Result<(), KeepError> {
-    let effect = EffectId::in_run(run, &format!("{INPUT}/{epoch}"));
+    let place = format!("{INPUT}/{run}/{epoch}");
+    keep(store, (run, epoch), node, place, text).await?;
+    Ok(())
+}
+
+/// Keeps what was said to a run that this process owns in an epoch, once for each place.
+pub(crate) async fn keep(
+    store: &dyn Store,
+    (run, epoch): (RunId, u64),
+    node: &NodeId,
+    place: String,
+    text: &str,
+) -> Result<GivenInput, KeepError> {
+    let effect = EffectId::in_run(run, &place);
     let content = Content {
         input: text.to_owned(),
     };
@@ -59,10 +102,13 @@ pub(crate) async fn record(
         kind: KindName::new(INPUT)?,
         repeating: Repeating::Idempotent,
         content: serde_json::to_string(&content)?,
-        // Of this run alone: without a place, no fork takes it over.
-        place: None,
+        place: Some(place.clone()),
     };
     store.begin(epoch, intent).await?;
     store.finish(epoch, effect, "{}".to_owned()).await?;
-    Ok(())
+    Ok(GivenInput {
+        effect,
+        place: Some(place),
+        text: content.input,
+    })
 }

@@ -19,7 +19,7 @@ pub(crate) enum Origin {
         /// Its place among all messages.
         position: u64,
     },
-    /// The decision with which a paused run was resumed.
+    /// The decision with which a paused run was resumed, whose words an earlier version kept nowhere else.
     Resumed {
         /// The interrupt that had paused it.
         interrupt: InterruptId,
@@ -29,10 +29,15 @@ pub(crate) enum Origin {
         /// The epoch of the run that began then.
         epoch: u64,
     },
-    /// Whoever resumed the run gave it along.
+    /// Whoever resumed the run gave it along, and an earlier version kept it without a place.
     Input {
         /// The entry of the journal that holds it.
         effect: EffectId,
+    },
+    /// Whoever resumed the run gave it along.
+    Said {
+        /// Its place in the journal, in whatever run.
+        place: String,
     },
 }
 
@@ -57,7 +62,8 @@ impl Letter {
             Origin::Event { .. }
             | Origin::Resumed { .. }
             | Origin::Given { .. }
-            | Origin::Input { .. } => None,
+            | Origin::Input { .. }
+            | Origin::Said { .. } => None,
         }
     }
 

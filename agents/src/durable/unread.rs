@@ -10,6 +10,7 @@ use routing_core::{EventId, InterruptType, NodeId};
 use super::desk::Desk;
 use super::error::KeepError;
 use super::given_up::given_up_because;
+use super::input::{self, GivenInput, said_with};
 use super::journal::RunJournal;
 use super::letter::{Letter, Origin};
 use crate::agent_kind::AgentKind;
@@ -51,11 +52,9 @@ impl Unread {
         unread.of_interrupts(journal, desk, &read).await?;
         unread.of_messages(journal, &read).await?;
         for given in journal.inputs() {
-            let origin = Origin::Input {
-                effect: given.effect,
-            };
-            if !read.contains(&origin) {
-                unread.inputs.push(Letter::input(origin, &given.text));
+            let letter = given.letter();
+            if !read.contains(&letter.origin) {
+                unread.inputs.push(letter);
             }
         }
         Ok(unread)
@@ -83,10 +82,8 @@ impl Unread {
             for (_, interrupt) in &found {
                 if let Some(reason) = given_up(journal, interrupt).await? {
                     self.given_up = Some(reason);
-                } else if let Some(letter) = resume_input(journal, interrupt) {
-                    if !read.contains(&letter.origin) {
-                        self.inputs.push(letter);
-                    }
+                } else if let Some(words) = resume_input(journal, interrupt) {
+                    self.of_decision(journal, interrupt, &words, read).await?;
                 } else if let Some(event) = event_of(interrupt) {
                     record.event_came();
                     let origin = Origin::Event {
@@ -99,6 +96,29 @@ impl Unread {
                 }
             }
         }
+    }
+
+    /// What was said with the decision about a pause is kept in the journal before anything goes on.
+    async fn of_decision(
+        &mut self,
+        journal: &RunJournal,
+        pause: &Interrupt,
+        words: &str,
+        read: &HashSet<&Origin>,
+    ) -> Result<(), KeepError> {
+        let before = Origin::Resumed {
+            interrupt: pause.id,
+        };
+        let place = said_with(pause.id);
+        let is_kept = |given: &GivenInput| given.place.as_deref() == Some(&*place);
+        if read.contains(&before) || journal.inputs().iter().any(is_kept) {
+            return Ok(());
+        }
+        let record = &journal.record;
+        let (store, owned) = (record.store(), (record.run, record.epoch()?));
+        let given = input::keep(store, owned, &pause.node, place, words).await?;
+        self.inputs.push(given.letter());
+        Ok(())
     }
 
     async fn of_messages(
@@ -178,7 +198,7 @@ async fn given_up(
 }
 
 /// The input with which somebody resumed the run after a stop from outside, or the change that he wants.
-fn resume_input(journal: &RunJournal, interrupt: &Interrupt) -> Option<Letter> {
+fn resume_input(journal: &RunJournal, interrupt: &Interrupt) -> Option<String> {
     if !is_decided_pause(journal, interrupt) {
         return None;
     }
@@ -190,9 +210,5 @@ fn resume_input(journal: &RunJournal, interrupt: &Interrupt) -> Option<Letter> {
         return None;
     }
     let content: serde_json::Value = serde_json::from_str(decision.content.as_deref()?).ok()?;
-    let input = content.get("input")?.as_str()?;
-    let origin = Origin::Resumed {
-        interrupt: interrupt.id,
-    };
-    Some(Letter::input(origin, input))
+    Some(content.get("input")?.as_str()?.to_owned())
 }

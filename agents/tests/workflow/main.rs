@@ -20,6 +20,7 @@ mod lives;
 mod models;
 mod mortal;
 mod resuming;
+mod said;
 mod stage;
 mod stopped_anywhere;
 mod stops;

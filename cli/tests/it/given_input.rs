@@ -108,3 +108,72 @@ fn a_plan_takes_in_what_was_said_before_its_process_died() {
     let plan = place.end(&["plan", &run, "--json"]).exits_with(0).output;
     assert!(plan.contains(WORDS), "{plan}");
 }
+
+/// A run that waits for an answer, and is paused twice.
+fn paused_twice(place: &Place) -> String {
+    let script = script(place.keeping.path(), &json!([interrupt("HUMAN_REVIEW")]));
+    end(place.run(&["--script"]).arg(script)).exits_with(5);
+    let run = place.only_run();
+    let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
+    let asker = format!("{run}/{}", open[0]["agent_id"].as_str().unwrap());
+    for paused in [&run, &asker] {
+        place.end(&["interrupt", paused]).exits_with(0);
+    }
+    run
+}
+
+/// Answers what a run asks, and goes on with it.
+fn answered_and_resumed(place: &Place, run: &str) -> Ended {
+    let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
+    let of_run = open.iter().find(|asked| asked["run_id"] == run).unwrap();
+    let question = of_run["id"].as_str().unwrap();
+    let answer = [
+        "review",
+        question,
+        "--decision",
+        "respond",
+        "--message",
+        "left",
+    ];
+    place.end(&answer).exits_with(0);
+    place
+        .end(&["resume", run, "--no-input", "--json"])
+        .exits_with(0)
+}
+
+#[test]
+fn what_is_said_when_two_pauses_are_lifted_is_read_once() {
+    let place = Place::new();
+    let run = paused_twice(&place);
+    place
+        .end(&["resume", &run, "--message", WORDS, "--no-input"])
+        .exits_with(5);
+    assert_eq!(times_told(&answered_and_resumed(&place, &run)), 1);
+}
+
+#[test]
+fn what_nobody_has_read_yet_goes_with_a_fork_too() {
+    let place = Place::new();
+    let run = paused_twice(&place);
+    place
+        .end(&["resume", &run, "--message", WORDS, "--no-input"])
+        .exits_with(5);
+    place.end(&["fork", &run, "--no-input"]).exits_with(5);
+    let runs = place.runs();
+    let fork = runs.iter().find(|row| row["id"] != run.as_str()).unwrap();
+    let fork = fork["id"].as_str().unwrap().to_owned();
+    let branch = place
+        .end(&["interrupt", &run, "--type", "BRANCH"])
+        .exits_with(0);
+    let branch = branch
+        .output
+        .rsplit("irq resume ")
+        .next()
+        .unwrap()
+        .trim()
+        .to_owned();
+    place.end(&["resume", &branch, "--no-input"]).exits_with(5);
+    for one in [&fork, &branch, &run] {
+        assert_eq!(times_told(&answered_and_resumed(&place, one)), 1, "{one}");
+    }
+}

@@ -179,7 +179,8 @@ impl KeptRun {
     }
 
     /// Lifts the pauses that were found when the run was taken: whoever resumes it decides them, and the questions
-    /// that they held are shown again. Stops that came later stay in force. Returns the pauses.
+    /// that they held are shown again. Stops that came later stay in force. Returns the pauses. `content` goes with the
+    /// decision of one of them; where none of those that are returned has it, it was said to nobody.
     ///
     /// Call it before the run's scopes are handed out: they are new afterwards.
     ///

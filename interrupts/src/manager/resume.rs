@@ -11,7 +11,8 @@ use crate::life::{Actor, Choosing, Evidence, Interrupt, Judge, Refusal, State, V
 use crate::store::ChangeError;
 
 impl Keeper {
-    /// Decides the pauses that the run was found with, and gives it new scopes.
+    /// Decides the pauses that the run was found with, and gives it new scopes. What is said with it goes with the
+    /// first one: said once, it is read once.
     pub(crate) async fn resume(
         self: &Arc<Self>,
         by: &Actor,
@@ -26,7 +27,8 @@ impl Keeper {
                 .iter()
                 .filter(|stop| stop.found && stop.interrupt_type == InterruptType::Pause);
             for stop in found {
-                if let Some(interrupt) = self.lift(stop.id, by, content.as_ref()).await? {
+                let said = content.as_ref().filter(|it| !is_said(&lifted, it));
+                if let Some(interrupt) = self.lift(stop.id, by, said).await? {
                     lifted.push(interrupt);
                 }
                 self.shared.registry.lift(self.run, &[stop.id]);
@@ -117,4 +119,11 @@ impl Keeper {
             })
             .await
     }
+}
+
+/// Whether one of these was decided with these words.
+fn is_said(lifted: &[Interrupt], words: &str) -> bool {
+    let decisions = lifted.iter().filter_map(|it| it.decision.as_ref());
+    let mut said = decisions.filter_map(|it| it.content.as_deref());
+    said.any(|content| content == words)
 }

@@ -76,8 +76,10 @@ pub(crate) async fn resume(
         (true, true) => Err(open_questions(&questions)),
         (true, false) => nothing_to_decide(app, run, order.input).await,
         (false, _) => {
-            for pause in pauses {
-                lift(app, caller, &pause, &order).await?;
+            for (place, pause) in pauses.iter().enumerate() {
+                // Said once, it is read once, however many pauses are lifted with it.
+                let said = order.input.as_ref().filter(|_input| place == 0);
+                lift(app, caller, pause, &order, said).await?;
             }
             Ok(run.id)
         }
@@ -131,7 +133,8 @@ async fn resumed_before(
         page.after = *last;
         for (_position, pause) in &ended {
             let id = decision_id(caller, pause, Some(key));
-            let lifting = lifting(pause, order);
+            // The first that the request lifted has what was said with it, and stands before all others.
+            let lifting = lifting(pause, order, order.input.as_ref());
             if made_before(app, pause, id, &lifting).await?.is_some() {
                 return Ok(true);
             }
@@ -170,8 +173,8 @@ async fn nothing_to_decide(app: &App, run: &Run, input: Option<String>) -> Resul
 }
 
 /// The decision by which a pause is lifted.
-fn lifting(pause: &Interrupt, order: &ResumeOrder) -> DecisionOrder {
-    let verdict = match &order.input {
+fn lifting(pause: &Interrupt, order: &ResumeOrder, said: Option<&String>) -> DecisionOrder {
+    let verdict = match said {
         Some(_) => Verdict::Respond,
         None => Verdict::Resume,
     };
@@ -181,7 +184,7 @@ fn lifting(pause: &Interrupt, order: &ResumeOrder) -> DecisionOrder {
         key: order.key.clone(),
         verdict,
         payload: None::<Value>,
-        message: order.input.clone(),
+        message: said.cloned(),
         reroute_to: None,
         remember: None,
         way: Way::Resume,
@@ -193,8 +196,9 @@ async fn lift(
     caller: &Caller,
     pause: &Interrupt,
     order: &ResumeOrder,
+    said: Option<&String>,
 ) -> Result<(), Problem> {
-    let decision = lifting(pause, order);
+    let decision = lifting(pause, order, said);
     decide(app, caller, pause, decision)
         .await
         .map(|_decided| ())

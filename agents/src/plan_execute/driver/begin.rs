@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{Driver, standing::PlanStanding};
 use crate::durable::error::KeepError;
+use crate::durable::input::GivenInput;
 use crate::durable::journal::RunJournal;
 use crate::plan_execute::effect::PlanEffect;
 use crate::plan_execute::event::PlanEvent;
@@ -258,10 +259,18 @@ pub(super) async fn read_standing(
     if id.run == record.run {
         return Ok(Some((standing, settled)));
     }
-    // What was asked and decided there is the other run's.
+    // What was asked and decided there is the other run's. What was said there was taken over with the journal, and is
+    // known by the entries of this run.
     standing.question = None;
     standing.applied.clear();
-    standing.inputs.clear();
+    let taken = std::mem::take(&mut standing.inputs);
+    let is_taken = |given: &&GivenInput| {
+        given
+            .effect_in(id.run)
+            .is_some_and(|it| taken.contains(&it))
+    };
+    let again = journal.inputs().iter().filter(is_taken);
+    standing.inputs.extend(again.map(|given| given.effect));
     Ok(Some((standing, Vec::new())))
 }
 

@@ -320,9 +320,13 @@ async fn lifted(kept: &Kept, begin: Begin) -> anyhow::Result<Option<String>> {
     let content = input
         .as_ref()
         .map(|input| serde_json::json!({ "input": input }).to_string());
-    let lifted = kept.run.resume(&actor()?, content).await?;
-    // Where a pause was lifted, its decision carries the input.
-    Ok(input.filter(|_input| lifted.is_empty()))
+    let lifted = kept.run.resume(&actor()?, content.clone()).await?;
+    // Where a pause was lifted, its decision carries the input. One that somebody else has decided does not.
+    let decisions = lifted.iter().filter_map(|pause| pause.decision.as_ref());
+    let is_said = decisions
+        .into_iter()
+        .any(|decision| decision.content == content);
+    Ok(input.filter(|_input| !is_said))
 }
 
 /// Stops a run whose output nobody reads any more.

@@ -1,0 +1,89 @@
+//! What is said to a run that goes on, and what of it reaches a fork.
+
+use std::sync::Arc;
+
+use agents::run::RunStatus;
+use interrupts::store::{CheckpointId, NewRun, Store};
+use routing_core::RunId;
+
+use crate::lives::{Lives, Nobody, Steady};
+use crate::stage::{Stage, assert_completed};
+
+const WORDS: &str = "keep it short";
+
+fn asking(stage: Stage) -> Stage {
+    stage.interrupts("DISCOVERY_ORCHESTRATOR", 1, "HUMAN_REVIEW")
+}
+
+fn times_told(stage: &Stage) -> usize {
+    let told = stage.log.messages();
+    told.iter().filter(|(_, text)| text.contains(WORDS)).count()
+}
+
+async fn forked(store: &Arc<dyn Store>, from: CheckpointId) -> RunId {
+    let new = NewRun {
+        id: RunId::generate(),
+        alias: None,
+        content: "{}".to_owned(),
+    };
+    store.fork_run(from, new).await.unwrap().id
+}
+
+/// The run, or a fork of it, goes on and is answered.
+async fn goes_on(lives: &Lives, run: RunId) -> Stage {
+    let mut stage = lives.stage(Arc::clone(&lives.store));
+    stage.run = run;
+    assert_completed(&stage.execute().await);
+    stage
+}
+
+#[tokio::test]
+async fn what_was_said_and_not_read_reaches_a_fork_and_the_run_itself_once() {
+    let mut lives = Lives::of(asking, RunId::generate());
+    lives.reviewer = Arc::new(Nobody);
+    let before = lives.live().await.checkpoint.unwrap();
+    let mut stage = lives.stage(Arc::clone(&lives.store));
+    stage.input = Some(WORDS.to_owned());
+    let waiting = stage.execute().await;
+    assert!(matches!(waiting.status, RunStatus::Waiting { .. }));
+    assert_eq!(times_told(&stage), 0, "nobody has read it yet");
+    let at = waiting.checkpoint.unwrap();
+    lives.reviewer = Arc::new(Steady);
+
+    let fork = forked(&lives.store, at).await;
+    assert_eq!(times_told(&goes_on(&lives, fork).await), 1);
+    assert_eq!(times_told(&goes_on(&lives, lives.run).await), 1);
+    // It was said after this one.
+    let early = forked(&lives.store, before).await;
+    assert_eq!(times_told(&goes_on(&lives, early).await), 0);
+}
+
+#[tokio::test]
+async fn what_was_read_is_not_read_again_by_a_fork() {
+    let mut lives = Lives::of(asking, RunId::generate());
+    lives.reviewer = Arc::new(Nobody);
+    let _waiting = lives.live().await;
+    let mut stage = lives.stage(Arc::clone(&lives.store));
+    stage.input = Some(WORDS.to_owned());
+    let at = stage.execute().await.checkpoint.unwrap();
+    lives.reviewer = Arc::new(Steady);
+
+    let fork = forked(&lives.store, at).await;
+    let told = goes_on(&lives, fork).await;
+    assert_eq!(times_told(&told), 1);
+    for checkpoint in lives
+        .store
+        .checkpoints(fork, crate::lives::ALL)
+        .await
+        .unwrap()
+    {
+        // Wherever it stood in between, the words are told once: as they were, or for the first time.
+        let of_fork = forked(&lives.store, checkpoint.id).await;
+        assert_eq!(
+            times_told(&goes_on(&lives, of_fork).await),
+            1,
+            "{}",
+            checkpoint.id
+        );
+    }
+}
