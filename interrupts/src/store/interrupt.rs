@@ -67,7 +67,7 @@ pub enum AdmitError {
     /// The request does not meet a demand.
     #[error(transparent)]
     Refused(#[from] AdmissionError),
-    /// A question could not be delivered and acknowledged at once.
+    /// A question could not be delivered and acknowledged at once, or a stop under way could not be raised.
     #[error(transparent)]
     NotRaised(Refusal),
     /// The store failed.
@@ -186,6 +186,23 @@ pub trait Interrupts: Send + Sync {
     ///
     /// Dropped, it was admitted or not. Admit it again with the same key to be sure.
     async fn admit(&self, admission: Admission) -> Result<Admitted, AdmitError>;
+
+    /// Takes a request for a stop that is under way as one more for it: its mode is raised, and the key is that stop's
+    /// from now on. Where it has taken hold or ended by now, the request is admitted as a stop of its own. The same key
+    /// with the same content gives the stored answer, as of [`Interrupts::admit`].
+    ///
+    /// # Errors
+    ///
+    /// [`AdmitError`], as of [`Interrupts::admit`]; [`AdmitError::NotRaised`] where the requester may not raise it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was joined or admitted or not. Ask again with the same key to be sure.
+    async fn join(
+        &self,
+        under_way: InterruptId,
+        admission: Admission,
+    ) -> Result<Admitted, AdmitError>;
 
     /// Admits a question that an agent raises by itself, delivers it to its worker and acknowledges it, in one
     /// transaction with three audit rows. The node's pending reroute is bound to it.

@@ -112,6 +112,7 @@ macro_rules! ports {
 ports! {
     Interrupts {
         fn admit(admission: Admission) -> Result<Admitted, AdmitError>;
+        fn join(under_way: InterruptId, admission: Admission) -> Result<Admitted, AdmitError>;
         fn raise(raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
         fn deliver(id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError>;
         fn renew(id: InterruptId, epoch: u64, lease: SignedDuration) -> Result<Interrupt, ChangeError>;

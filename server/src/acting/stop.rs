@@ -13,7 +13,7 @@ use super::request_key;
 use crate::access::{Caller, Right};
 use crate::address::{AgentAddress, Found, agents_of};
 use crate::app::App;
-use crate::problem::{Kind, Problem, of_change, of_store};
+use crate::problem::{Kind, Problem, of_store};
 
 /// A stop that somebody wants.
 #[derive(Debug, Clone)]
@@ -83,33 +83,17 @@ pub(crate) async fn stop(
     if known.is_none() {
         refuse_ended(agent)?;
     }
-    if known.is_none()
-        && let Some(under_way) = under_way(app, agent, &order).await?
-    {
-        let raised = app
-            .store()
-            .raise_mode(under_way.id, caller.actor.clone(), order.mode)
-            .await;
-        match raised {
-            Ok(raised) => {
-                app.wake(&agent.run);
-                return Ok(Stopped::UnderWay(raised));
-            }
-            Err(error) => {
-                // It ended in between: this one is new, then.
-                tracing::debug!(
-                    problem = of_change(&error, app.now()).detail(),
-                    "not raised"
-                );
-            }
-        }
-    }
+    let under_way = match known {
+        Some(_) => None,
+        None => under_way(app, agent, &order).await?,
+    };
     let admission = admission(caller, agent, order, key)?;
-    let admitted = app
-        .store()
-        .admit(admission)
-        .await
-        .map_err(|e| refused(&e))?;
+    let admitted = match under_way {
+        // Its key is kept with the stop that it joins, so that it is answered the same when it is sent again.
+        Some(stop) => app.store().join(stop.id, admission).await,
+        None => app.store().admit(admission).await,
+    };
+    let admitted = admitted.map_err(|error| refused(&error))?;
     app.wake(&agent.run);
     Ok(match admitted {
         Admitted::New(interrupt) => Stopped::New(interrupt),

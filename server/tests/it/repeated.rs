@@ -1,12 +1,13 @@
 //! A request that is sent again with its key has the answer that it had, and its key takes no other one.
 
-use interrupts::life::{RunState, State};
+use interrupts::life::{Admission, Evidence, RunState, State};
 use interrupts::store::{Page, Store};
 use reqwest::{Response, StatusCode};
+use routing_core::InterruptType;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};
-use crate::scene::{checkpoint, held_plan, open_question, running};
+use crate::scene::{awaiting, checkpoint, delivery, held_plan, open_question, question, running};
 
 async fn send(house: &House, path: &str, body: &Value, key: &str) -> Response {
     let request = house.post("supervisor", path, body);
@@ -149,6 +150,62 @@ async fn a_stop_is_asked_for_once_whatever_became_of_its_run() {
     }
     let again = answer(send(&house, &path, &body, "s").await, StatusCode::OK).await;
     assert_eq!(again["id"], first["id"]);
+}
+
+#[tokio::test]
+async fn a_stop_that_joined_another_one_is_answered_the_same_with_its_key() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let path = format!("/v1/runs/{}/cancel", run.id);
+    let (body, joining) = (json!({"reason": "enough"}), json!({"reason": "me too"}));
+    let first = answer(send(&house, &path, &body, "s").await, StatusCode::ACCEPTED).await;
+    let joined = answer(send(&house, &path, &joining, "j").await, StatusCode::OK).await;
+    assert_eq!(joined["id"], first["id"]);
+    // It takes hold, so a request of its own would be another stop.
+    let stop = first["id"].as_str().unwrap().parse().unwrap();
+    let taken = house.store.deliver(stop, delivery()).await.unwrap();
+    let cancelled = Evidence::Cancelled;
+    let applied = house.store.acknowledge(stop, taken.epoch, cancelled).await;
+    applied.unwrap();
+    let again = answer(send(&house, &path, &joining, "j").await, StatusCode::OK).await;
+    assert_eq!(again["id"], first["id"]);
+    conflict(send(&house, &path, &body, "j").await).await;
+    let alone = answer(
+        send(&house, &path, &joining, "k").await,
+        StatusCode::ACCEPTED,
+    )
+    .await;
+    assert_ne!(alone["id"], first["id"]);
+}
+
+#[tokio::test]
+async fn what_is_said_when_two_pauses_are_lifted_goes_with_one_of_them() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let mut pauses = Vec::new();
+    for _pause in 0..2 {
+        let pause = Admission {
+            interrupt_type: InterruptType::Pause,
+            ..question(&run, "let me look")
+        };
+        pauses.push(awaiting(&*house.store, pause).await.id);
+    }
+    let path = format!("/v1/runs/{}/resume", run.id);
+    let body = json!({"input": "mind the oven"});
+    answer(send(&house, &path, &body, "r").await, StatusCode::ACCEPTED).await;
+    let mut said = Vec::new();
+    for pause in pauses {
+        let pause = house.store.interrupt(pause).await.unwrap().unwrap();
+        let decision = pause.decision.unwrap();
+        said.extend(
+            decision
+                .content
+                .filter(|words| words.contains("mind the oven")),
+        );
+    }
+    assert_eq!(said.len(), 1, "{said:?}");
+    answer(send(&house, &path, &body, "r").await, StatusCode::ACCEPTED).await;
+    conflict(send(&house, &path, &json!({}), "r").await).await;
 }
 
 #[tokio::test]

@@ -15,8 +15,8 @@ use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 use super::Adapter;
 use super::holding::{apply_ending, held_by, let_go_of_the_rest};
 use crate::operation::{
-    Admit, Change, ChangeInterrupt, DecideTogether, EndOrphan, ExpireReroute, NodeEnded, Raise,
-    TurnIgnored,
+    Admit, Change, ChangeInterrupt, DecideTogether, EndOrphan, ExpireReroute, Join, NodeEnded,
+    Raise, TurnIgnored,
 };
 use crate::query::Backend;
 
@@ -24,6 +24,15 @@ use crate::query::Backend;
 impl<B: Backend> Interrupts for Adapter<B> {
     async fn admit(&self, admission: Admission) -> Result<Admitted, AdmitError> {
         self.backend.execute(Admit::new(admission)).await
+    }
+
+    async fn join(
+        &self,
+        under_way: InterruptId,
+        admission: Admission,
+    ) -> Result<Admitted, AdmitError> {
+        let join = Join::new(under_way, admission);
+        self.backend.execute(join).await
     }
 
     async fn raise(&self, raised: RaisedQuestion) -> Result<Admitted, AdmitError> {

@@ -88,7 +88,7 @@ impl Operation for Raise {
     }
 }
 
-fn want(admission: &Admission, tables: &mut Tables) {
+pub(super) fn want(admission: &Admission, tables: &mut Tables) {
     tables.heads.want(&());
     tables.keys.want(&admission.key);
     tables.runs.want(&admission.run);
@@ -166,6 +166,7 @@ pub(super) fn admit(
     let key = KeyRow {
         interrupt: admission.id,
         digest,
+        joined: None,
     };
     tables.keys.put(admission.key.clone(), key);
     Ok(Admitted::New(tables.perform(step)?))

@@ -17,6 +17,8 @@ const INTERRUPTS: &str = "INSERT INTO interrupts \
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
     ON CONFLICT (position) DO UPDATE SET state = excluded.state, live = excluded.live, \
     deadline = excluded.deadline, body = excluded.body";
+const JOINED: &str = "INSERT INTO joined (key, interrupt, digest, run) VALUES (?, ?, ?, ?) \
+    ON CONFLICT (key) DO NOTHING";
 const REROUTES: &str = "INSERT INTO reroutes (event, run, pending, expires_at, body) \
     VALUES (?, ?, ?, ?, ?) \
     ON CONFLICT (event) DO UPDATE SET pending = excluded.pending, \
@@ -76,6 +78,20 @@ fn interrupts(connection: &Connection, tables: &Tables) -> Result<(), StoreError
             .map_err(store_error)
         },
     )?;
+    // The key that admitted an interrupt stands with it.
+    let joined = tables.keys.dirty().filter_map(|(key, row, _rest)| {
+        let run = row.joined?;
+        Some((key, row, run))
+    });
+    write(connection, JOINED, joined, |sql, (key, row, run)| {
+        sql.execute((
+            key.as_str(),
+            row.interrupt.to_string(),
+            row.digest.to_string(),
+            run.to_string(),
+        ))
+        .map_err(store_error)
+    })?;
     write(
         connection,
         REROUTES,

@@ -8,8 +8,9 @@ use super::error::store_error;
 use crate::tables::Forgotten;
 
 /// Each removes what belongs to one run.
-const OF_RUN: [&str; 9] = [
+const OF_RUN: [&str; 10] = [
     "DELETE FROM interrupts WHERE run = ?",
+    "DELETE FROM joined WHERE run = ?",
     "DELETE FROM reroutes WHERE run = ?",
     "DELETE FROM slots WHERE run = ?",
     "DELETE FROM nodes WHERE run = ?",

@@ -45,11 +45,17 @@ impl Loader<'_> {
             };
             Ok((row, rest))
         })?;
-        let sql = "SELECT id, digest FROM interrupts WHERE key = ?";
+        let sql = "SELECT id, digest, NULL FROM interrupts WHERE key = ?1 \
+             UNION ALL SELECT interrupt, digest, run FROM joined WHERE key = ?1";
         self.table(sql, &mut tables.keys, ToString::to_string, |row| {
+            let joined: Option<String> = row.get(2).map_err(store_error)?;
             let row = KeyRow {
                 interrupt: read_text("an interrupt", text(row, 0)?)?,
                 digest: read_text("an interrupt", text(row, 1)?)?,
+                joined: match joined {
+                    Some(run) => Some(read_text("a joined key", &run)?),
+                    None => None,
+                },
             };
             Ok((row, None))
         })?;

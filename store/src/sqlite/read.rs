@@ -67,7 +67,8 @@ impl Backend for Sqlite {
     }
 
     async fn interrupt_of(&self, key: &IdempotencyKey) -> Found<Option<Interrupt>> {
-        let sql = "SELECT body FROM interrupts WHERE key = ?";
+        let sql = "SELECT body FROM interrupts WHERE key = ?1 UNION ALL \
+             SELECT body FROM interrupts JOIN joined ON interrupts.id = joined.interrupt WHERE joined.key = ?1";
         self.row(sql, (key.to_string(),), body).await
     }
 

@@ -9,12 +9,13 @@ use super::error::store_error;
 const OURS: i64 = 0x6972_7173;
 
 /// The steps from an empty file to the newest schema, oldest first. One that was released is never changed.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     include_str!("../../migrations/0001_life.sql"),
     include_str!("../../migrations/0002_nodes.sql"),
     include_str!("../../migrations/0003_rules.sql"),
     include_str!("../../migrations/0004_open_interrupts.sql"),
     include_str!("../../migrations/0005_events_of_runs.sql"),
+    include_str!("../../migrations/0006_joined.sql"),
 ];
 
 /// The newest schema that this program knows.

@@ -4,7 +4,7 @@ use interrupts::Digest;
 use interrupts::life::Interrupt;
 use interrupts::rules::StandingRule;
 use interrupts::store::{AuditHead, NodeRow, Run, TokenRow};
-use routing_core::{EventId, InterruptId};
+use routing_core::{EventId, InterruptId, RunId};
 use serde::{Deserialize, Serialize};
 
 /// Where the lists of the store end.
@@ -65,6 +65,8 @@ pub(crate) struct InterruptRow {
 pub(crate) struct KeyRow {
     pub(crate) interrupt: InterruptId,
     pub(crate) digest: Digest,
+    /// The run of the interrupt, where that was admitted by another key and joined by this one.
+    pub(crate) joined: Option<RunId>,
 }
 
 /// A run and its place among all.

@@ -13,6 +13,7 @@ mod forking;
 mod golden;
 mod history;
 mod holding;
+mod joining;
 mod listing;
 mod messages;
 mod model;
@@ -85,6 +86,10 @@ conformance! {
         a_stop_of_one_agent_does_not_hold_on_to_anothers_question,
         what_has_ended_holds_nothing,
         a_question_that_was_left_held_by_what_has_ended_can_be_decided;
+    joining:
+        a_key_that_joined_a_stop_is_that_stops_from_then_on,
+        what_joins_a_stop_that_has_taken_hold_is_a_stop_of_its_own,
+        a_key_that_joined_is_forgotten_with_its_run;
     running:
         a_run_has_one_owner_at_a_time,
         an_old_owner_writes_nothing,

@@ -1,0 +1,131 @@
+//! Requests for a stop that is under way, each with a key of its own.
+
+use interrupts::life::{Admission, Evidence, RunState, Scope, State};
+use interrupts::store::{AdmitError, Admitted, Run, Store};
+use jiff::SignedDuration;
+use routing_core::{InterruptId, InterruptType, StopMode};
+
+use crate::scene::{Scene, delivery, key, question};
+
+fn stop(run: &Run, text: &str, mode: StopMode) -> Admission {
+    Admission {
+        interrupt_type: InterruptType::Pause,
+        scope: Scope::Run,
+        mode,
+        reason: "the same".to_owned(),
+        ..question(run, text)
+    }
+}
+
+pub(crate) async fn a_key_that_joined_a_stop_is_that_stops_from_then_on<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let first = scene
+        .admitted(stop(&run, "first", StopMode::Graceful))
+        .await;
+    let second = stop(&run, "second", StopMode::Immediate);
+    let joined = scene.store.join(first.id, second.clone()).await.unwrap();
+    let Admitted::Known(joined) = joined else {
+        panic!("{joined:?}")
+    };
+    assert_eq!((joined.id, joined.mode), (first.id, StopMode::Immediate));
+    let found = scene.store.interrupt_of(&key("second")).await.unwrap();
+    assert_eq!(found, Some(joined.clone()));
+    assert_eq!(scene.audited(first.id).await, ["admit", "raise_mode"]);
+
+    // Sent again it is the same request, whatever became of the stop, and however it is sent.
+    let store = &scene.store;
+    store
+        .deliver(first.id, delivery("worker", 60))
+        .await
+        .unwrap();
+    let epoch = scene.interrupt(first.id).await.epoch;
+    let done = store
+        .acknowledge(first.id, epoch, Evidence::Cancelled)
+        .await;
+    let again = Admission {
+        id: InterruptId::generate(),
+        ..second
+    };
+    let known = Ok(Admitted::Known(done.unwrap()));
+    assert_eq!(store.join(first.id, again.clone()).await, known);
+    assert_eq!(store.admit(again.clone()).await, known);
+    // With other content it is refused.
+    let other = Admission {
+        reason: "another".to_owned(),
+        ..again
+    };
+    let refused = AdmitError::OtherContent {
+        key: key("second"),
+        interrupt: first.id,
+    };
+    assert_eq!(
+        store.join(first.id, other.clone()).await,
+        Err(refused.clone())
+    );
+    assert_eq!(store.admit(other).await, Err(refused));
+}
+
+pub(crate) async fn what_joins_a_stop_that_has_taken_hold_is_a_stop_of_its_own<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let first = scene
+        .admitted(stop(&run, "first", StopMode::Graceful))
+        .await;
+    let store = &scene.store;
+    // Of another kind it is another stop.
+    let other = Admission {
+        interrupt_type: InterruptType::Stop,
+        ..stop(&run, "other", StopMode::Graceful)
+    };
+    let other = store.join(first.id, other).await.unwrap();
+    assert!(
+        matches!(&other, Admitted::New(it) if it.id != first.id),
+        "{other:?}"
+    );
+    let epoch = store.deliver(first.id, delivery("worker", 60)).await;
+    let epoch = epoch.unwrap().epoch;
+    let done = store
+        .acknowledge(first.id, epoch, Evidence::Cancelled)
+        .await;
+    assert_eq!(done.unwrap().state, State::Acknowledged);
+    let late = store
+        .join(first.id, stop(&run, "late", StopMode::Graceful))
+        .await;
+    assert!(matches!(late, Ok(Admitted::New(_))), "{late:?}");
+    assert_eq!(scene.interrupt(first.id).await.mode, StopMode::Graceful);
+}
+
+pub(crate) async fn a_key_that_joined_is_forgotten_with_its_run<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let first = scene
+        .admitted(stop(&run, "first", StopMode::Graceful))
+        .await;
+    let second = stop(&run, "second", StopMode::Graceful);
+    scene.store.join(first.id, second).await.unwrap();
+    for state in [RunState::Running, RunState::Completed] {
+        scene
+            .store
+            .change_run(run.id, 1, state, None)
+            .await
+            .unwrap();
+    }
+    scene.wait(100);
+    scene
+        .store
+        .purge(SignedDuration::from_secs(50))
+        .await
+        .unwrap();
+    for text in ["first", "second"] {
+        assert_eq!(
+            scene.store.interrupt_of(&key(text)).await,
+            Ok(None),
+            "{text}"
+        );
+    }
+    // Whoever uses it next asks for something else.
+    let next = scene.run().await;
+    scene
+        .admitted(stop(&next, "second", StopMode::Graceful))
+        .await;
+}
