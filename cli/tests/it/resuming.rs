@@ -168,7 +168,7 @@ fn the_last_event_of_a_run_that_another_terminal_has_paused_names_its_pause() {
     let stopped = stopped.exits_with(5);
     let events = stopped.events();
     let last = events.last().unwrap();
-    assert_eq!(last["type"], "dev.irq.run.stopped.v1", "{last:#}");
+    assert_eq!(last["type"], "dev.irq.run.paused.v1", "{last:#}");
     let open = last["data"]["open_interrupts"].as_array().unwrap();
     assert_eq!(open, std::slice::from_ref(&asked["id"]));
 }

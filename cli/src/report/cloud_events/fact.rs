@@ -320,7 +320,7 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
             Fact::run("run.plan_stands", json!({"done": done, "left": left}))
         }
         RunEvent::PlanTold { fact } => Fact::run("run.plan_told", json!(fact)),
-        RunEvent::Stopped { reason } => Fact::run("run.stopped", json!({"reason": reason})),
+        RunEvent::Stopped { reason } => Fact::run("run.paused", json!({"reason": reason})),
         RunEvent::Cancelled { reason } => Fact::run("run.cancelled", json!({"reason": reason})),
         RunEvent::Waiting { interrupts } => {
             Fact::run("run.waiting", json!({"open_interrupts": interrupts}))
