@@ -115,16 +115,11 @@ async fn resolve(
     let interrupt = record(flow, node, &request, begun).await?;
     raised(flow, node, interrupt, &request)?;
     engine.keep_nodes().await?;
-    let scope = engine.scope_of(&node.id);
-    if scope.is_stopping() {
-        // Of a node that is left out nobody needs the answer: no call is begun that would only be cut short.
-        let turn = node.turn + 1;
-        if let Some(CutOff { node, reason, .. }) = cut_off::wanted(flow, path, turn).await? {
-            flow.advance();
-            return cut_off::end(flow, path, node, reason).await;
-        }
+    if let Some(next) = left_out(flow, path).await? {
+        return Ok(next);
     }
     let node = path.top()?;
+    let scope = engine.scope_of(&node.id);
     let conversation = node.conversation.messages()?;
     let context = OperationContext {
         interrupt,
@@ -167,16 +162,27 @@ async fn resolve(
     follow(flow, path, interrupt, &details, outcome).await
 }
 
+/// Where the flow goes on without the node, where it is to be cut off: nobody needs its answer, and no call is begun
+/// that would only be cut short.
+async fn left_out(flow: &Flow, path: &mut Path) -> Result<Option<Next>, FlowError> {
+    let node = path.top()?;
+    let (id, turn) = (node.id.clone(), node.turn + 1);
+    if !flow.engine.scope_of(&id).is_stopping() {
+        return Ok(None);
+    }
+    let Some(CutOff { node, reason, .. }) = cut_off::wanted(flow, path, turn).await? else {
+        return Ok(None);
+    };
+    flow.advance();
+    cut_off::end(flow, path, node, reason).await.map(Some)
+}
+
 /// The flow was stopped while the interrupt waited: it stays open, unless its node is cut off.
 async fn stopped(flow: &Flow, path: &mut Path, reason: StopReason) -> Result<Next, FlowError> {
-    let turn = path.top()?.turn + 1;
-    match cut_off::wanted(flow, path, turn).await? {
-        Some(CutOff { node, reason, .. }) => {
-            flow.advance();
-            cut_off::end(flow, path, node, reason).await
-        }
-        None => Ok(Next::Finished(FlowEnd::Interrupted(reason))),
-    }
+    Ok(match left_out(flow, path).await? {
+        Some(next) => next,
+        None => Next::Finished(FlowEnd::Interrupted(reason)),
+    })
 }
 
 /// The interrupt stays open: the run waits where only an answer is missing, and fails otherwise.

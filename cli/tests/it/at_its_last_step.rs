@@ -14,12 +14,15 @@ use crate::place::Place;
 use crate::program::{Ended, end, lines, spawn};
 use crate::wire_brain;
 
+/// What is done once, and the program that it leaves.
+type Act = dyn Fn(&Place) -> Option<Child> + Send + Sync;
+
 /// What somebody does once, while the model of an agent works.
 struct Meanwhile {
     place: Place,
     /// The record that the agent is asked for, and words of what it is told.
     during: (&'static str, &'static str),
-    act: Box<dyn Fn(&Place) -> Option<Child> + Send + Sync>,
+    act: Box<Act>,
     acted: OnceLock<()>,
     /// Hears of the program that is left, once all is done.
     left: Mutex<Sender<Option<Child>>>,

@@ -54,14 +54,16 @@ impl Deliveries for Table {
 
 async fn told(scene: &Scene, stop: &Interrupt) -> Vec<String> {
     let rows = scene.store.audit(ALL).await.unwrap();
-    let details = rows
-        .iter()
-        .filter_map(|row| match row.read().unwrap().subject {
-            AuditSubject::Interrupt {
-                interrupt, audited, ..
-            } if interrupt == stop.id => audited.detail,
-            _ => None,
-        });
+    let details = rows.iter().filter_map(|row| {
+        let subject = row.read().unwrap().subject;
+        let AuditSubject::Interrupt {
+            interrupt, audited, ..
+        } = subject
+        else {
+            return None;
+        };
+        audited.detail.filter(|_| interrupt == stop.id)
+    });
     details.collect()
 }
 
