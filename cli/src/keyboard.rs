@@ -3,14 +3,19 @@
 //! One thread reads the terminal, and only while somebody wants what is typed: what is typed for an editor, for the
 //! screens, or for the next program is left to them. Nothing that was typed before a question was seen answers it.
 
+mod leaving;
 mod modes;
 mod reader;
 
+use std::collections::HashMap;
 use std::io::{self, IsTerminal, PipeWriter, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
+use std::sync::{Mutex as StdMutex, PoisonError};
 
 use tokio::sync::{Mutex, mpsc::UnboundedReceiver, mpsc::unbounded_channel, oneshot};
+
+use routing_core::InterruptId;
 
 use crate::palette::is_dumb;
 use crate::reviewer::NoLine;
@@ -25,6 +30,8 @@ enum Order {
     Listen(bool),
     /// Somebody asks; told when the terminal is theirs.
     Ask(oneshot::Sender<()>),
+    /// What was typed so far is to be forgotten; told when it is.
+    Forget(oneshot::Sender<()>),
     /// Nobody asks any more.
     Asked,
     /// A line is wanted.
@@ -33,12 +40,23 @@ enum Order {
     Back,
 }
 
+/// What was begun as an answer when Esc was pressed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Begun {
+    /// What was typed.
+    pub(crate) words: String,
+    /// Whether it was typed at the question itself, and not at what is asked after its answer.
+    pub(crate) is_answer: bool,
+}
+
 /// The keyboard of this process's terminal.
 pub(crate) struct Keyboard {
     orders: Sender<Order>,
     wake: PipeWriter,
     escapes: Mutex<UnboundedReceiver<()>>,
     modes: Arc<Modes>,
+    /// What was begun as an answer when Esc was pressed.
+    begun: StdMutex<HashMap<InterruptId, Begun>>,
 }
 
 impl Keyboard {
@@ -55,6 +73,7 @@ impl Keyboard {
         let (orders, received) = mpsc::channel();
         let (heard, escapes) = unbounded_channel();
         let (woken, wake) = io::pipe()?;
+        leaving::give_back_first(&modes)?;
         let reader = Reader::new(received, woken, heard, Arc::clone(&modes));
         std::thread::Builder::new()
             .name("keyboard".to_owned())
@@ -64,6 +83,7 @@ impl Keyboard {
             wake,
             escapes: Mutex::new(escapes),
             modes,
+            begun: StdMutex::default(),
         }))
     }
 
@@ -125,6 +145,18 @@ impl Keyboard {
         asking
     }
 
+    /// Keeps what was begun as the answer to a question, for when it is asked again.
+    pub(crate) fn keep(&self, question: InterruptId, begun: Begun) {
+        let mut kept = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(question, begun);
+    }
+
+    /// What was begun as the answer to a question, once.
+    pub(crate) fn kept(&self, question: InterruptId) -> Option<Begun> {
+        let mut kept = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.remove(&question)
+    }
+
     fn tell(&self, order: Order) {
         // A reader that has ended reads nothing more; whoever asks is told so by its end.
         let _ = self.orders.send(order);
@@ -153,6 +185,18 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
+    /// Throws away what was typed so far: it was typed before what is asked next could be seen.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, it is thrown away or not.
+    pub(crate) async fn forget(&self) {
+        let (forgotten, is_forgotten) = oneshot::channel();
+        self.keyboard.tell(Order::Forget(forgotten));
+        // An error says that the terminal is gone.
+        let _ = is_forgotten.await;
+    }
+
     /// The next line that is typed, without its end.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ mod typing;
 
 pub(crate) use alone::Alone;
 pub(crate) use counted::InterruptCount;
-pub(crate) use lines::{LONGEST_LINE, Lines, NO_TEXT, NoLine, line_of};
+pub(crate) use lines::{LONGEST_LINE, Lines, NoLine, line_of};
 pub(crate) use nobody::Nobody;
 pub(crate) use scripted::Scripted;
 pub(crate) use terminal::Terminal;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, StopReason, StopScope};
+use routing_core::review::{Answer, Answerer, Pause, Question, Resume, ReviewError, Reviewer};
+use routing_core::{InterruptId, Outcome, StopReason, StopScope};
 
 /// A reviewer that is left as soon as the run is asked to stop: waiting for a person is no step that
 /// must be finished. Where nobody is there, a stop that has come says what follows.
@@ -54,5 +54,9 @@ impl Reviewer for StoppableReviewer {
             resume = self.inner.resume(pause, scope) => unless_stopped(resume, scope),
             reason = scope.stopping() => stopped(reason),
         }
+    }
+
+    fn answerer(&self, interrupt: InterruptId) -> Answerer {
+        self.inner.answerer(interrupt)
     }
 }

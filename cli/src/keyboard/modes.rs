@@ -1,7 +1,7 @@
 //! How the terminal is set, and that it is given back as it was found.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use rustix::process::getpgrp;
 use rustix::termios::{
@@ -36,6 +36,8 @@ struct State {
     mode: Mode,
     /// Whether it was given back for good.
     has_ended: bool,
+    /// Whether somebody has it after Esc.
+    is_lent: bool,
 }
 
 /// Gives the terminal back, where this process has set it and is about to leave.
@@ -54,6 +56,7 @@ impl Modes {
             state: Mutex::new(State {
                 mode: Mode::Found,
                 has_ended: false,
+                is_lent: false,
             }),
         });
         *SET.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&modes);
@@ -63,7 +66,7 @@ impl Modes {
     /// Sets it. What was typed so far is kept, or with `forgets` thrown away. Nothing is done in the background, where a
     /// terminal stops whoever sets it; the next time is soon enough.
     pub(super) fn set(&self, mode: Mode, forgets: bool) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         if state.has_ended || (mode == state.mode && !forgets && self.stands(mode)) {
             return;
         }
@@ -72,9 +75,32 @@ impl Modes {
         }
     }
 
+    /// Somebody has it after Esc, or has left it.
+    pub(super) fn lend(&self, is_lent: bool) {
+        self.state().is_lent = is_lent;
+    }
+
+    /// Whether somebody has it after Esc.
+    pub(super) fn is_lent(&self) -> bool {
+        self.state().is_lent
+    }
+
+    /// Does something while the terminal is as it was found; it is set anew afterwards where it has to be.
+    pub(super) fn given_back(&self, act: impl FnOnce()) {
+        let mut state = self.state();
+        if !state.has_ended && state.mode != Mode::Found && self.apply(Mode::Found, false) {
+            state.mode = Mode::Found;
+        }
+        act();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Gives it back for good.
     pub(super) fn end(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         if !state.has_ended && state.mode != Mode::Found {
             let _applied = self.apply(Mode::Found, false);
         }

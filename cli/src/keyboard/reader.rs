@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::Order;
 use super::modes::{ESCAPE, Mode, Modes, is_in_foreground};
-use crate::reviewer::{LONGEST_LINE, NO_TEXT, NoLine, line_of};
+use crate::reviewer::{LONGEST_LINE, NoLine, line_of};
 
 /// How often is looked how the terminal stands, where nothing happens.
 const LOOK: Duration = Duration::from_millis(500);
@@ -115,10 +115,16 @@ impl Reader {
                     self.begin(ready);
                 }
             }
+            Order::Forget(forgotten) => {
+                self.modes.set(Mode::Found, true);
+                // Whoever wanted it may have gone.
+                let _ = forgotten.send(());
+            }
             Order::Asked => self.asking = self.asking.saturating_sub(1),
             Order::Line(wish) => self.wish = Some(wish),
             Order::Back => {
                 self.is_lent = false;
+                self.modes.lend(false);
                 for ready in std::mem::take(&mut self.waiting) {
                     self.begin(ready);
                 }
@@ -158,7 +164,7 @@ impl Reader {
         match read() {
             Ok(keys) if keys.is_empty() => self.is_gone = true,
             Ok(keys) if keys.iter().all(|key| *key == ESCAPE) => {
-                if !more_follows() {
+                if rest_of_key().is_empty() {
                     self.escape();
                 }
             }
@@ -194,11 +200,19 @@ impl Reader {
     fn escape_in_line(&mut self) {
         // The rest of a sequence is only told where no whole lines are waited for.
         self.modes.set(Mode::Keys, false);
-        if more_follows() || !self.listens {
-            self.answer(Err(NoLine::Unusable(NO_TEXT)));
-        } else {
+        let rest = rest_of_key();
+        if rest.is_empty() && self.listens {
+            self.begun.pop();
+            let begun = String::from_utf8_lossy(&self.begun).into_owned();
             self.escape();
-            self.answer(Err(NoLine::Escape));
+            self.answer(Err(NoLine::Escape(begun)));
+            return;
+        }
+        // Such a line is refused when it ends, with all that is in it.
+        self.begun.extend(rest);
+        if self.begun.ends_with(b"\n") {
+            let line = line_of(std::mem::take(&mut self.begun));
+            self.answer(line);
         }
     }
 
@@ -214,7 +228,9 @@ impl Reader {
     /// The terminal is for whoever has waited for Esc.
     fn escape(&mut self) {
         self.modes.set(Mode::Found, false);
+        self.modes.lend(true);
         self.is_lent = self.heard.send(()).is_ok();
+        self.modes.lend(self.is_lent);
     }
 }
 
@@ -233,22 +249,24 @@ fn read() -> io::Result<Vec<u8>> {
     }
 }
 
-/// Whether more was typed with a key, which then was no Esc alone. It is thrown away.
-fn more_follows() -> bool {
+/// What was typed with Esc, which then was not that key alone. Esc once more means the same, and is left out.
+fn rest_of_key() -> Vec<u8> {
     let input = io::stdin();
-    let mut more = false;
+    let mut rest = Vec::new();
     loop {
         let mut waited = [PollFd::new(&input, PollFlags::IN)];
         if !poll(&mut waited, Some(&timespec(REST))).is_ok_and(|count| count > 0) {
-            return more;
+            break;
         }
-        let mut keys = [0; 64];
-        match rustix::io::read(&input, &mut keys) {
-            Ok(0) | Err(_) => return more,
-            // Whoever presses Esc once more means the same.
-            Ok(count) => more |= keys[..count].iter().any(|key| *key != ESCAPE),
+        match read() {
+            Ok(keys) if !keys.is_empty() => rest.extend(keys),
+            Ok(_) | Err(_) => break,
         }
     }
+    if rest.iter().all(|key| *key == ESCAPE) {
+        rest.clear();
+    }
+    rest
 }
 
 fn timespec(duration: Duration) -> Timespec {

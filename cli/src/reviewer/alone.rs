@@ -68,7 +68,7 @@ impl Alone {
                 }
                 Err(NoLine::Unreadable(error)) => return Err(error),
                 // Nobody listens for Esc here.
-                Err(error @ (NoLine::Unusable(_) | NoLine::Escape)) => {
+                Err(error @ (NoLine::Unusable(_) | NoLine::Escape(_))) => {
                     shown = format!("  {error}; try again\n  > ");
                 }
             }

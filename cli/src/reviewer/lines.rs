@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 pub(crate) const LONGEST_LINE: u64 = 1_000_000;
 
 /// Why a line is not taken that holds a key which a terminal does not take for itself: `1` after it is no 1.
-pub(crate) const NO_TEXT: &str =
+const NO_TEXT: &str =
     "that line holds a key that is no text, such as Esc or an arrow; nothing was taken";
 
 /// Why there is no line.
@@ -26,9 +26,9 @@ pub(crate) enum NoLine {
     /// The line is too long, no UTF-8, or holds keys that are no text; the next one may be fine.
     #[error("{0}")]
     Unusable(&'static str),
-    /// Esc was pressed instead: somebody else has the terminal now.
+    /// Esc was pressed instead of the end of this line: somebody else has the terminal now.
     #[error("Esc was pressed")]
-    Escape,
+    Escape(String),
 }
 
 /// Reads one line when one is asked for and never ahead, so that an editor can have the terminal in

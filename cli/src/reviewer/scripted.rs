@@ -1,10 +1,13 @@
 //! A script answers what it names, somebody else the rest.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use llm::{PersonAnswer, ScriptedAnswer};
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use routing_core::review::{
+    Answer, Answerer, AnswererKind, Pause, Question, Resume, ReviewError, Reviewer,
+};
 use routing_core::{InterruptId, Outcome, StopScope};
 
 use super::InterruptCount;
@@ -17,6 +20,8 @@ pub(crate) struct Scripted {
     count: Arc<InterruptCount>,
     stage: Stage,
     others: Arc<dyn Reviewer>,
+    /// What was answered from the script.
+    answered: Mutex<HashSet<InterruptId>>,
 }
 
 impl Scripted {
@@ -32,7 +37,12 @@ impl Scripted {
             count,
             stage,
             others,
+            answered: Mutex::default(),
         }
+    }
+
+    fn answered(&self) -> MutexGuard<'_, HashSet<InterruptId>> {
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the answer out: an answer that did not fit is not given again.
@@ -42,6 +52,7 @@ impl Scripted {
         let index = answers
             .iter()
             .position(|step| step.agent == agent_type && step.nth == number)?;
+        self.answered().insert(interrupt);
         Some(answers.remove(index).answer)
     }
 }
@@ -63,7 +74,10 @@ impl Reviewer for Scripted {
                 ));
                 Ok(Outcome::Completed(answer))
             }
-            None => self.others.answer(question, scope).await,
+            None => {
+                self.answered().remove(&question.interrupt);
+                self.others.answer(question, scope).await
+            }
         }
     }
 
@@ -86,7 +100,20 @@ impl Reviewer for Scripted {
                 ));
                 Ok(Outcome::Completed(Resume { input }))
             }
-            None => self.others.resume(pause, scope).await,
+            None => {
+                self.answered().remove(&pause.interrupt);
+                self.others.resume(pause, scope).await
+            }
+        }
+    }
+
+    fn answerer(&self, interrupt: InterruptId) -> Answerer {
+        if !self.answered().contains(&interrupt) {
+            return self.others.answerer(interrupt);
+        }
+        Answerer {
+            name: "of the run".to_owned(),
+            kind: AnswererKind::Script,
         }
     }
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::io::IsTerminal;
 
 use async_trait::async_trait;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use routing_core::review::{
+    Answer, Answerer, AnswererKind, Pause, Question, Resume, ReviewError, Reviewer,
+};
 use routing_core::{InterruptId, Outcome, StopReason, StopScope};
 use tokio::sync::Mutex;
 
@@ -12,6 +14,8 @@ use super::dialogue::{Dialogue, Step};
 use super::editor;
 use super::lines::NoLine;
 use super::typing::{Turn, Typing};
+use crate::actor::actor;
+use crate::keyboard::Begun;
 use crate::layout::{screen_size, wrap};
 use crate::palette::{Palette, Tone};
 use crate::stage::{Conversation, Stage};
@@ -30,8 +34,8 @@ pub(crate) struct Terminal {
 enum Silence {
     Stopped(StopReason),
     NobodyThere,
-    /// Esc was pressed: the terminal is somebody else's for a while.
-    Escaped,
+    /// Esc was pressed after these words: the terminal is somebody else's for a while.
+    Escaped(String),
     Broken(String),
 }
 
@@ -39,7 +43,7 @@ impl From<Silence> for ReviewError {
     fn from(silence: Silence) -> Self {
         match silence {
             Silence::Broken(detail) => Self::Unavailable { detail },
-            Silence::NobodyThere | Silence::Escaped | Silence::Stopped(_) => Self::NobodyThere,
+            Silence::NobodyThere | Silence::Escaped(_) | Silence::Stopped(_) => Self::NobodyThere,
         }
     }
 }
@@ -63,6 +67,7 @@ impl Terminal {
     ) -> Result<String, Silence> {
         let mut shown = text;
         loop {
+            turn.forget().await;
             conversation.ask(shown).await;
             let line = tokio::select! {
                 biased; // Who stops the run wants no more answers.
@@ -80,7 +85,7 @@ impl Terminal {
                     shown = format!("  {problem}; try again\n  > ");
                 }
                 Err(NoLine::End) => return Err(Silence::NobodyThere),
-                Err(NoLine::Escape) => return Err(Silence::Escaped),
+                Err(NoLine::Escape(words)) => return Err(Silence::Escaped(words)),
                 Err(error @ NoLine::Unreadable(_)) => {
                     return Err(Silence::Broken(error.to_string()));
                 }
@@ -107,9 +112,26 @@ impl Terminal {
         let (columns, _rows) = screen_size();
         let conversation = self.stage.converse();
         let mut dialogue = Dialogue::new(question, columns - 1, self.palette);
+        let begun = self.kept(question.interrupt);
         let mut text = dialogue.opening();
+        if let Some(begun) = &begun {
+            text = format!("{}{text}", begun_text(begun));
+        }
+        let mut is_answer = true;
         loop {
-            let line = self.ask((&turn, &conversation), text, scope).await?;
+            let mut line = match self.ask((&turn, &conversation), text, scope).await {
+                Err(Silence::Escaped(words)) => {
+                    self.keep(question.interrupt, Begun { words, is_answer }, begun);
+                    return Err(Silence::Escaped(String::new()));
+                }
+                line => line?,
+            };
+            if let Some(begun) = begun.as_ref().filter(|it| it.is_answer && is_answer)
+                && line.trim().is_empty()
+            {
+                line.clone_from(&begun.words);
+            }
+            is_answer = false;
             let mut step = dialogue.line(&line);
             if step == Step::Edit {
                 step = self.edit(question, &mut dialogue, drafts).await;
@@ -119,6 +141,23 @@ impl Terminal {
                 Step::Done(answer) => return Ok(answer),
                 Step::Edit => text = dialogue.opening(),
             }
+        }
+    }
+
+    /// What was begun as the answer to a question when Esc was pressed.
+    fn kept(&self, question: InterruptId) -> Option<Begun> {
+        self.typing.keyboard()?.kept(question)
+    }
+
+    /// Keeps what was begun, or what was kept before where nothing was.
+    fn keep(&self, question: InterruptId, begun: Begun, before: Option<Begun>) {
+        let kept = if begun.words.trim().is_empty() {
+            before
+        } else {
+            Some(begun)
+        };
+        if let (Some(keyboard), Some(kept)) = (self.typing.keyboard(), kept) {
+            keyboard.keep(question, kept);
         }
     }
 
@@ -155,11 +194,23 @@ impl Terminal {
         }
     }
 
-    async fn wait_for_input(&self, pause: &Pause, scope: &StopScope) -> Result<String, Silence> {
+    async fn wait_for_input(
+        &self,
+        pause: &Pause,
+        begun: &str,
+        scope: &StopScope,
+    ) -> Result<String, Silence> {
         let turn = self.begin(scope).await?;
         let conversation = self.stage.converse();
-        self.ask((&turn, &conversation), self.pause_text(pause), scope)
-            .await
+        let mut text = self.pause_text(pause);
+        if !begun.is_empty() {
+            let begun = Begun {
+                words: begun.to_owned(),
+                is_answer: false,
+            };
+            text = format!("{}{text}", begun_text(&begun));
+        }
+        self.ask((&turn, &conversation), text, scope).await
     }
 
     fn pause_text(&self, pause: &Pause) -> String {
@@ -178,6 +229,17 @@ impl Terminal {
 
 #[async_trait]
 impl Reviewer for Terminal {
+    fn answerer(&self, _interrupt: InterruptId) -> Answerer {
+        match actor() {
+            Ok(actor) => Answerer {
+                name: actor.name.to_string(),
+                kind: AnswererKind::Person,
+            },
+            // Whose name cannot be written down was told so before the run began.
+            Err(_nameless) => Answerer::default(),
+        }
+    }
+
     async fn answer(
         &self,
         question: &Question,
@@ -191,7 +253,7 @@ impl Reviewer for Terminal {
         loop {
             match self.converse(question, &mut drafts, scope).await {
                 Ok(answer) => return Ok(Outcome::Completed(answer)),
-                Err(Silence::Escaped) => {}
+                Err(Silence::Escaped(_kept)) => {}
                 Err(Silence::Stopped(reason)) => return Ok(interrupted(reason)),
                 Err(silence) => return Err(silence.into()),
             }
@@ -208,18 +270,33 @@ impl Reviewer for Terminal {
             reason = scope.stopping() => return Ok(interrupted(reason)),
             turn = self.turn.lock() => turn,
         };
+        let mut begun = String::new();
         loop {
-            match self.wait_for_input(pause, scope).await {
+            match self.wait_for_input(pause, &begun, scope).await {
                 Ok(line) => {
                     let input = Some(line.trim().to_owned()).filter(|input| !input.is_empty());
                     return Ok(Outcome::Completed(Resume { input }));
                 }
-                Err(Silence::Escaped) => {}
+                Err(Silence::Escaped(words)) if words.trim().is_empty() => {}
+                Err(Silence::Escaped(words)) => begun = words,
                 Err(Silence::Stopped(reason)) => return Ok(interrupted(reason)),
                 Err(silence) => return Err(silence.into()),
             }
         }
     }
+}
+
+/// What was begun before, for whoever is asked again.
+fn begun_text(begun: &Begun) -> String {
+    let (columns, _rows) = screen_size();
+    let how = if begun.is_answer {
+        " — Enter alone sends it"
+    } else {
+        ""
+    };
+    let words = format!("You had written: {}{how}", visible_line(&begun.words));
+    let lines = wrap(&words, columns - 1, "  ");
+    format!("\n{}\n", lines.join("\n"))
 }
 
 fn interrupted<T>(reason: StopReason) -> Outcome<T> {

@@ -27,6 +27,14 @@ impl Typing {
         })
     }
 
+    /// The keyboard, where a person types.
+    pub(super) fn keyboard(&self) -> Option<&Keyboard> {
+        match self {
+            Self::Keyboard(keyboard) => Some(keyboard),
+            Self::Lines(_) => None,
+        }
+    }
+
     /// Somebody asks, while this is held.
     ///
     /// # Cancel safety
@@ -47,6 +55,18 @@ pub(super) enum Turn<'t> {
 }
 
 impl Turn<'_> {
+    /// What was typed before the next question answers nothing; what a program has written ahead is kept, for its
+    /// sender means it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, it is forgotten or not.
+    pub(super) async fn forget(&self) {
+        if let Self::Keyboard(asking) = self {
+            asking.forget().await;
+        }
+    }
+
     /// The next line.
     ///
     /// # Errors

@@ -39,12 +39,21 @@ impl Ends {
 }
 
 /// The end of the terminal, or of the connection to it; the terminal may be there all the same.
-struct Hangup(#[cfg(unix)] tokio::signal::unix::Signal);
+struct Hangup(
+    #[cfg(unix)] tokio::signal::unix::Signal,
+    /// Ctrl+\ from elsewhere, which ends a process by itself and would leave the screens on the terminal.
+    #[cfg(unix)]
+    tokio::signal::unix::Signal,
+);
 
 impl Hangup {
     #[cfg(unix)]
     fn listen() -> io::Result<Self> {
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()).map(Self)
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self(
+            signal(SignalKind::hangup())?,
+            signal(SignalKind::quit())?,
+        ))
     }
 
     #[cfg(not(unix))]
@@ -55,7 +64,11 @@ impl Hangup {
 
     #[cfg(unix)]
     async fn comes(&mut self) {
-        if self.0.recv().await.is_none() {
+        let came = tokio::select! {
+            came = self.0.recv() => came,
+            came = self.1.recv() => came,
+        };
+        if came.is_none() {
             std::future::pending::<()>().await;
         }
     }

@@ -115,6 +115,8 @@ fn press(state: &mut State, key: KeyEvent) -> Vec<Action> {
             text,
             purpose,
         }) => in_prompt(state, label, text, purpose, key),
+        // What is chosen is being carried out; the screens go then.
+        None if state.is_visit => Vec::new(),
         None if key.code == KeyCode::Esc => escape(state),
         None if state.is_composing => in_composer(state, key),
         None => on_screen(state, key),

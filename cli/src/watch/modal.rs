@@ -8,6 +8,7 @@ use routing_core::{InterruptId, NodeId, RunId};
 use tui_input::Input;
 
 use super::action::Action;
+use crate::refused::decided;
 
 /// What has the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,7 +232,15 @@ pub(super) fn phases(
             line.push_str(&format!(" → checkpoint {checkpoint}"));
         }
     } else if !interrupt.state.is_live() {
-        line.push_str(&format!(" → {}", interrupt.state));
+        line.push_str(&format!(" → {}", end_of(interrupt)));
     }
     line
+}
+
+/// How an interrupt has ended, and who decided it so.
+pub(super) fn end_of(interrupt: &Interrupt) -> String {
+    match &interrupt.decision {
+        Some(decision) => format!("{}: {}", interrupt.state, decided(decision)),
+        None => interrupt.state.to_string(),
+    }
 }

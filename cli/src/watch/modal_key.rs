@@ -10,6 +10,14 @@ use super::state::{Overlay, State};
 
 /// What a key does in the window of an interrupt.
 pub(super) fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) -> Vec<Action> {
+    if modal
+        .interrupt
+        .is_some_and(|id| state.snapshot.has_ended(id))
+        && matches!(key.code, KeyCode::Esc | KeyCode::Enter)
+    {
+        state.was_too_late(&modal);
+        return Vec::new();
+    }
     let mut chosen = None;
     match (key.code, modal.focus) {
         (KeyCode::Esc, _) => chosen = Some(Chosen::ResumeUnchanged),

@@ -73,8 +73,10 @@ pub(super) struct Snapshot {
     pub(super) history: Vec<HistoryLine>,
     /// The last effects of the run that is looked at.
     pub(super) stream: Vec<StreamLine>,
-    /// The interrupts that are followed and have ended, or are gone.
-    pub(super) ended: Vec<InterruptId>,
+    /// The interrupts that are followed and have ended.
+    pub(super) ended: Vec<Interrupt>,
+    /// Those that are followed and are not there any more.
+    pub(super) gone: Vec<InterruptId>,
     /// The name of whoever sits here, as it stands beside what he does.
     pub(super) me: Option<String>,
 }
@@ -189,11 +191,16 @@ impl Feed {
         if self.only.is_none() {
             self.read_history().await?;
         }
-        let (interrupts, ended) = open(&*self.from, self.only, &wanted.followed).await?;
+        let Followed {
+            open: interrupts,
+            ended,
+            gone,
+        } = open(&*self.from, self.only, &wanted.followed).await?;
         Ok(Snapshot {
             runs,
             interrupts,
             ended,
+            gone,
             history: self.history.lines.iter().rev().cloned().collect(),
             stream: self.stream.values().cloned().collect(),
             me: self.me.clone(),
@@ -274,12 +281,13 @@ impl Snapshot {
 
     /// An interrupt that is shown.
     pub(super) fn interrupt(&self, id: InterruptId) -> Option<&Interrupt> {
-        self.interrupts.iter().find(|interrupt| interrupt.id == id)
+        let known = self.interrupts.iter().chain(&self.ended);
+        known.into_iter().find(|interrupt| interrupt.id == id)
     }
 
     /// Whether a followed interrupt is known to have ended.
     pub(super) fn has_ended(&self, id: InterruptId) -> bool {
-        self.ended.contains(&id)
+        self.gone.contains(&id) || self.ended.iter().any(|interrupt| interrupt.id == id)
     }
 
     /// The interrupts that wait for a person, in the order in which they should be answered.
@@ -300,12 +308,19 @@ const fn first(limit: u32) -> Page {
     Page { after: 0, limit }
 }
 
+/// The interrupts that are under way, and what became of those that are followed.
+struct Followed {
+    open: Vec<Interrupt>,
+    ended: Vec<Interrupt>,
+    gone: Vec<InterruptId>,
+}
+
 /// The interrupts that are under way, and those of the followed that have ended.
 async fn open(
     from: &dyn Installation,
     run: Option<RunId>,
     followed: &[InterruptId],
-) -> Result<(Vec<Interrupt>, Vec<InterruptId>), Failure> {
+) -> Result<Followed, Failure> {
     let filter = Filter {
         run,
         states: State::ALL
@@ -319,19 +334,20 @@ async fn open(
         .into_iter()
         .map(|(_position, interrupt)| interrupt)
         .collect();
-    let mut ended = Vec::new();
+    let (mut ended, mut gone) = (Vec::new(), Vec::new());
     for id in followed {
         if open.iter().any(|interrupt| interrupt.id == *id) {
             continue;
         }
         match from.interrupt(*id).await? {
             Some(interrupt) if !interrupt.state.is_final() => open.push(interrupt),
-            Some(_) | None => ended.push(*id),
+            Some(interrupt) => ended.push(interrupt),
+            None => gone.push(*id),
         }
     }
     // The order within a lane is that of admission, which the list has.
     open.sort_by_key(|interrupt| interrupt.lane().priority());
-    Ok((open, ended))
+    Ok(Followed { open, ended, gone })
 }
 
 fn told(subject: &AuditSubject) -> String {

@@ -123,6 +123,8 @@ pub(super) struct State {
     pub(super) going_on: GoingOn,
     /// Whether the screens are there for one window only, and go with it.
     pub(super) is_visit: bool,
+    /// The window of a visit, as it was when what was chosen in it was carried out.
+    pub(super) visited: Option<Box<Modal>>,
 }
 
 impl State {
@@ -149,12 +151,8 @@ impl State {
             taken_back: TakenBack::default(),
             going_on: GoingOn::default(),
             is_visit: false,
+            visited: None,
         }
-    }
-
-    /// Whether the window for which the screens were opened is done with.
-    pub(super) fn visit_is_over(&self) -> bool {
-        self.is_visit && self.overlay.is_none() && self.going_on.is_empty()
     }
 
     /// The run whose stream is shown.
@@ -203,9 +201,7 @@ impl State {
             return self.carry_out(modal, action);
         }
         if modal.chosen.is_some() && self.snapshot.has_ended(id) {
-            // Somebody else was first.
-            self.overlay = None;
-            self.keep_words(&modal.text);
+            self.was_too_late(&modal);
         }
         Vec::new()
     }
@@ -213,6 +209,9 @@ impl State {
     /// What was chosen in the modal is done. The modal stays where it shall show what comes of it.
     pub(super) fn carry_out(&mut self, mut modal: Box<Modal>, action: Action) -> Vec<Action> {
         self.overlay = None;
+        if self.is_visit {
+            self.visited = Some(modal.clone());
+        }
         if matches!(action, Action::Suggest { .. }) {
             modal.chosen = None;
             modal.change = PlanChange::Asked;
@@ -276,18 +275,13 @@ impl State {
             }
             Done::Told(text) => self.tell(text),
             Done::Refused(text) => {
-                // Nothing was accepted, so the window would wait for ever; its text goes back.
-                if let Some(modal) = self.modal_mut()
-                    && modal.interrupt.is_none()
-                {
-                    let words = modal.text.clone();
-                    self.overlay = None;
-                    self.keep_words(&words);
-                }
+                self.refused();
                 self.warn(text);
             }
             Done::NotSent { words, why } => {
-                self.write_on(&words);
+                if self.overlay.is_some() || !self.opens_again() {
+                    self.write_on(&words);
+                }
                 self.warn(why);
             }
         }
@@ -298,8 +292,6 @@ impl State {
     }
 
     pub(super) fn warn(&mut self, text: impl Into<String>) {
-        // What was refused is to be read, and answered in some other way.
-        self.is_visit = false;
         self.set_note(text.into(), true);
     }
 

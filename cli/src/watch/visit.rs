@@ -9,6 +9,7 @@ use routing_core::RunId;
 use super::desk::Follower;
 use super::draw::Look;
 use super::key::escape;
+use super::modal::{Modal, end_of};
 use super::state::{Overlay, Screen, State};
 use super::{Screens, Wanted};
 use crate::exit::Failure;
@@ -89,6 +90,44 @@ impl Visit {
 }
 
 impl State {
+    /// Whether the window for which the screens were opened is done with.
+    pub(super) fn visit_is_over(&self) -> bool {
+        self.is_visit && self.overlay.is_none() && self.going_on.is_empty()
+    }
+
+    /// Something was refused. Where nothing was accepted, the window would wait for ever; its text goes back.
+    pub(super) fn refused(&mut self) {
+        if let Some(modal) = self.modal_mut()
+            && modal.interrupt.is_none()
+        {
+            let words = modal.text.clone();
+            self.overlay = None;
+            self.keep_words(&words);
+        } else if self.overlay.is_none() {
+            let _is_visit = self.opens_again();
+        }
+    }
+
+    /// Closes a window whose interrupt is over: the run has ended, or somebody else was first. That is told.
+    pub(super) fn was_too_late(&mut self, modal: &Modal) {
+        self.overlay = None;
+        self.keep_words(&modal.text);
+        let over = modal.interrupt.and_then(|id| self.snapshot.interrupt(id));
+        let how = over.map_or_else(|| "gone".to_owned(), end_of);
+        self.tell(format!("The pause is over ({how}); nothing more was done."));
+    }
+
+    /// Opens the window of a visit again, where what was chosen in it was refused; whether there is one.
+    pub(super) fn opens_again(&mut self) -> bool {
+        let over = |modal: &Modal| modal.interrupt.is_none_or(|id| self.snapshot.has_ended(id));
+        let Some(mut modal) = self.visited.take().filter(|modal| !over(modal)) else {
+            return false;
+        };
+        modal.chosen = None;
+        self.overlay = Some(Overlay::Modal(modal));
+        true
+    }
+
     /// What stands in a window that is left open.
     fn keep_open_words(&mut self) {
         let words = self.modal_mut().map(|modal| modal.text.clone());

@@ -16,17 +16,17 @@ use crate::watching::{press, program_of, read_and_press};
 /// How long the screen may take, in milliseconds.
 const PATIENCE: u64 = 60_000;
 /// Slow enough for a person, in tokens a second.
-const SLOW: &str = "400";
+pub(crate) const SLOW: &str = "400";
 
 /// A store, a folder, and a run on a terminal of its own.
-struct Desk {
-    store: PathBuf,
+pub(crate) struct Desk {
+    pub(crate) store: PathBuf,
     workspace: TempDir,
-    folder: TempDir,
+    pub(crate) folder: TempDir,
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self {
             store: folder.path().join("irq.db"),
@@ -36,7 +36,7 @@ impl Desk {
     }
 
     /// The command line of a run.
-    fn run(&self, arguments: &str) -> String {
+    pub(crate) fn run(&self, arguments: &str) -> String {
         format!(
             "run 'Describe the bakery' --no-color --store {} --workspace {} {arguments}",
             self.store.display(),
@@ -45,12 +45,12 @@ impl Desk {
     }
 
     /// A run whose orchestrator asks something.
-    fn asking(&self) -> String {
+    pub(crate) fn asking(&self) -> String {
         let asks = script(self.folder.path(), &json!([interrupt("HUMAN_REVIEW")]));
         self.run(&format!("--pace 0 --script {}", asks.display()))
     }
 
-    fn told(&self, arguments: &[&str]) -> Vec<Value> {
+    pub(crate) fn told(&self, arguments: &[&str]) -> Vec<Value> {
         let told = end(irq()
             .args(arguments)
             .arg("--json")
@@ -60,7 +60,7 @@ impl Desk {
     }
 
     /// The state of the only run there is.
-    fn state(&self) -> Value {
+    pub(crate) fn state(&self) -> Value {
         let mut runs = self.told(&["ps", "--all"]);
         assert_eq!(runs.len(), 1, "{runs:?}");
         runs.remove(0)["state"].take()
@@ -68,7 +68,7 @@ impl Desk {
 }
 
 /// A run on a terminal, and the shell around it, which tells what it leaves of the terminal.
-fn start(arguments: &str, before: &str) -> (PtySession, u32) {
+pub(crate) fn start(arguments: &str, before: &str) -> (PtySession, u32) {
     let script = format!(
         "stty rows 30 cols 100; {before} echo in $$ now; {} {arguments}; code=$?; stty -a; echo LEFT $code at last",
         env!("CARGO_BIN_EXE_irq")
@@ -87,7 +87,7 @@ fn start(arguments: &str, before: &str) -> (PtySession, u32) {
 }
 
 /// Waits for the end, and looks whether the terminal is as it was. Returns what was shown last.
-fn leaves(screen: &mut PtySession, code: &str) -> String {
+pub(crate) fn leaves(screen: &mut PtySession, code: &str) -> String {
     let shown = screen.exp_string("LEFT ").unwrap();
     assert_eq!(screen.exp_string(" at last").unwrap(), code, "{shown}");
     let words: Vec<&str> = shown.split_whitespace().collect();
@@ -99,7 +99,7 @@ fn leaves(screen: &mut PtySession, code: &str) -> String {
 }
 
 /// Presses Esc while agents work, and waits for the window.
-fn escape(screen: &mut PtySession) {
+pub(crate) fn escape(screen: &mut PtySession) {
     screen.exp_string("the model answers").unwrap();
     press(screen, "\x1b");
     screen.exp_string("Interrupted").unwrap();

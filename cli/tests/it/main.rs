@@ -11,6 +11,7 @@ mod colours;
 mod elsewhere;
 mod elsewhere_plans;
 mod escaping;
+mod escaping_meets;
 mod events;
 mod following;
 mod given_input;

@@ -95,10 +95,15 @@ impl Served {
         self.child = start(self.port, &self.store, self.workspace.path(), self.pace);
     }
 
+    /// Sends the server a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
     /// Stops the server in order.
     pub(crate) fn is_stopped(&mut self) {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        kill_process(pid, Signal::TERM).unwrap();
+        self.signal(Signal::TERM);
         self.child.wait().unwrap();
     }
 

@@ -1,8 +1,9 @@
 //! What a person has made of a run in its window, once its process has let it go.
 
-use agents::run::{RunReport, RunStatus};
+use agents::run::{RunProgress, RunReport, RunStatus};
 use interrupts::life::{Family, RunState, State};
-use interrupts::store::{Filter, Store};
+use interrupts::store::{Filter, Run, Store};
+use routing_core::RunId;
 
 use crate::exit::{Exit, Failure};
 use crate::listing;
@@ -15,8 +16,10 @@ pub(super) enum AfterVisit {
     Rests,
     /// The person let it go on, and nobody else has taken it up.
     MayGoOn,
-    /// The person has ended it.
+    /// It has come to its end meanwhile, here or elsewhere.
     Ended(RunStatus),
+    /// Another process works on it.
+    Elsewhere,
 }
 
 impl AfterVisit {
@@ -36,13 +39,13 @@ impl AfterVisit {
         let run = store.run(report.run).await;
         let gone = || Failure::new(Exit::NotFound, format!("there is no {}", report.run));
         let run = run.map_err(|error| by_store(&error))?.ok_or_else(gone)?;
-        if run.state == RunState::Cancelled {
-            return Ok(Self::Ended(RunStatus::Cancelled {
-                reason: "ended from the terminal".to_owned(),
-                from_outside: true,
-            }));
+        if let Some(end) = end_of(store, &run).await? {
+            return Ok(Self::Ended(end));
         }
-        if run.state != RunState::Paused || is_owned(&run) {
+        if is_owned(&run) {
+            return Ok(Self::Elsewhere);
+        }
+        if run.state != RunState::Paused {
             return Ok(Self::Rests);
         }
         let filter = Filter {
@@ -64,4 +67,41 @@ impl AfterVisit {
             Self::MayGoOn
         })
     }
+}
+
+/// How a run has ended, where it has: in this process or in another one.
+async fn end_of(store: &dyn Store, run: &Run) -> Result<Option<RunStatus>, Failure> {
+    let said = |otherwise: &str| run.reason.clone().unwrap_or_else(|| otherwise.to_owned());
+    Ok(Some(match run.state {
+        RunState::Completed => {
+            let progress = RunProgress::of(store, run.id).await;
+            let progress = progress.map_err(|error| by_store(&error))?;
+            let summary = progress.and_then(|progress| progress.result);
+            RunStatus::Completed {
+                summary: summary.unwrap_or_else(|| "completed by another process".to_owned()),
+            }
+        }
+        RunState::Cancelled => RunStatus::Cancelled {
+            reason: said("ended from the terminal"),
+            from_outside: true,
+        },
+        RunState::Failed => RunStatus::Failed {
+            error: said("failed in another process"),
+            hint: None,
+            limit_hit: false,
+            resumable: false,
+        },
+        RunState::Created
+        | RunState::Running
+        | RunState::Stopping
+        | RunState::Waiting
+        | RunState::Paused => return Ok(None),
+    }))
+}
+
+/// What is said where another process goes on with the run.
+pub(super) fn goes_on_elsewhere(run: RunId) -> Failure {
+    let text = format!("another process goes on with {run}");
+    let hint = format!("look with `irq ps {run}`, or `irq watch`");
+    Failure::new(Exit::Conflict, text).hint(hint)
 }

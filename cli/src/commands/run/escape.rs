@@ -14,6 +14,7 @@ use crate::installation::{Client, Installation, Local, Remote, ServerPlace};
 use crate::keyboard::Keyboard;
 use crate::stage::Stage;
 use crate::storage::Storage;
+use crate::visible::visible_line;
 use crate::watch::{Left, Visit};
 
 /// The keyboard of a run, and what was written in its window and not sent.
@@ -60,8 +61,14 @@ impl Escape {
         self.keyboard.clone()
     }
 
-    /// Opens the window of this run at each Esc, until [`Attending::end`].
-    pub(super) fn attend(&self, run: RunId, at: Where, stage: Stage) -> Attending {
+    /// Opens the window of this run at each Esc, until [`Attending::end`]; not where the process was told to end.
+    pub(super) fn attend(
+        &self,
+        run: RunId,
+        at: Where,
+        stage: Stage,
+        is_leaving: impl Fn() -> bool + Send + 'static,
+    ) -> Attending {
         let ends = Arc::new(Notify::new());
         let visited = Arc::new(AtomicBool::new(false));
         let task = self.keys().map(|keys| {
@@ -73,6 +80,10 @@ impl Escape {
                         biased;
                         () = ends.notified() => break,
                         () = keys.escape() => {}
+                    }
+                    if is_leaving() {
+                        keys.back();
+                        continue;
                     }
                     visited.store(true, Ordering::Release);
                     let aside = stage.step_aside().await;
@@ -125,7 +136,7 @@ impl Escape {
         match left {
             Ok(Left { draft, said }) => {
                 let kept = (!draft.trim().is_empty())
-                    .then(|| format!("Not sent, and kept for the next Esc: {draft}"));
+                    .then(|| format!("Not sent: {}", visible_line(&draft)));
                 *self.draft() = draft;
                 said.into_iter().chain(kept).collect()
             }

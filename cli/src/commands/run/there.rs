@@ -165,8 +165,10 @@ impl Server {
         talk: Talk,
         global: Global,
     ) -> anyhow::Result<Exit> {
-        Following::of(self, run, after, talk, global)?
-            .until_its_end()
+        let following = Following::of(self, run, after, talk, global)?;
+        // What is done beside the following stays on its thread.
+        tokio::task::LocalSet::new()
+            .run_until(following.until_its_end())
             .await
     }
 }

@@ -12,7 +12,7 @@ use interrupts::signals::{Listening, OsSignals};
 use interrupts::store::{Filter, Store};
 use routing_core::{InterruptId, RunId, StopMode, StopSource};
 
-use super::after_visit::AfterVisit;
+use super::after_visit::{AfterVisit, goes_on_elsewhere};
 use super::ending::Ending;
 use super::escape::{Escape, Where};
 use super::limits::OuterLimits;
@@ -28,7 +28,7 @@ use crate::listing;
 use crate::model::Watched;
 use crate::report::Finished;
 use crate::reviewer::InterruptCount;
-use crate::stage::Stage;
+use crate::stage::{Stage, StageThread};
 use crate::storage::Storage;
 use crate::tooling::InterruptedTools;
 
@@ -128,9 +128,12 @@ pub(super) async fn perform(
     let seen = SeenSignal::default();
     let listening = heard(&keeping, &work, signals, &stage, &seen)?;
     let model = Arc::new(Watched::new(work.prepared.model(), stage.clone()));
+    let told = seen.clone();
     let attending = performing
         .escape
-        .attend(id, Where::Here(storage), stage.clone());
+        .attend(id, Where::Here(storage), stage.clone(), move || {
+            told.exit().is_some()
+        });
     let shown = Shown {
         performing,
         stage: &stage,
@@ -153,6 +156,10 @@ pub(super) async fn perform(
                 return Ok(Performed::MayGoOn);
             }
             AfterVisit::Ended(status) => report.status = status,
+            AfterVisit::Elsewhere => {
+                closed(move || stage_thread.leave()).await?;
+                return Err(goes_on_elsewhere(id).into());
+            }
         }
     }
     let ending = Ending {
@@ -161,13 +168,8 @@ pub(super) async fn perform(
         signal: seen.exit(),
         limited,
     };
-    let finished = Finished {
-        open: open_interrupts(keeping.store(), &report).await,
-        asks: ending.exit() == Exit::Asking,
-        report: report.clone(),
-    };
     // The signals are heard until all is written: whoever reads may have stopped to.
-    let written = closed(move || stage_thread.finish(finished)).await;
+    let written = finish(&keeping, stage_thread, &report, ending).await;
     drop(listening);
     settled?;
     written?;
@@ -175,6 +177,21 @@ pub(super) async fn perform(
         Some(failure) => Err(failure.into()),
         None => Ok(Performed::Ended(ending.exit())),
     }
+}
+
+/// Writes the last of what is told of a run that has ended or rests.
+async fn finish(
+    keeping: &Keeping,
+    stage: StageThread,
+    report: &RunReport,
+    ending: Ending<'_>,
+) -> Result<(), Failure> {
+    let finished = Finished {
+        open: open_interrupts(keeping.store(), report).await,
+        asks: ending.exit() == Exit::Asking,
+        report: report.clone(),
+    };
+    closed(move || stage.finish(finished)).await
 }
 
 /// Hears signals from now on and says what they do; says what should be known before the run.
@@ -246,7 +263,7 @@ async fn open_interrupts(store: &dyn Store, report: &RunReport) -> Vec<Interrupt
     ids
 }
 
-/// Writes the last of what is told of a run.
+/// Closes a stage, once it has written all.
 async fn closed(close: impl FnOnce() -> io::Result<()> + Send + 'static) -> Result<(), Failure> {
     let written = tokio::task::spawn_blocking(close)
         .await

@@ -102,7 +102,12 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &State, modal: &Modal, l
     frame.render_widget(Paragraph::new(Span::styled(question, look.strong())), label);
     draw_input(frame, field, &modal.text, modal.focus == Focus::Text, look);
     frame.render_widget(Paragraph::new(lines), buttons);
-    let hint = if modal.change == PlanChange::Asked {
+    let is_over = modal
+        .interrupt
+        .is_some_and(|id| state.snapshot.has_ended(id));
+    let hint = if is_over {
+        "it is over, and nothing of this can be done any more · Enter or Esc closes this"
+    } else if modal.change == PlanChange::Asked {
         "the model thinks of a change; nothing is applied"
     } else if let PlanChange::Shown(_) = modal.change {
         "Enter applies it · other words ask again · Esc resume unchanged"

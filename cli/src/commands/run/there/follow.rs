@@ -3,15 +3,18 @@
 //! Events say that there is something to look at; how the run stands is read each time, so that nothing depends
 //! on an event that was lost or came twice.
 
+mod asking;
+mod stopping;
+
 use std::collections::HashSet;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::life::{Family, Interrupt, Scope, State};
-use interrupts::signals::{OsSignals, Signal, SignalSource};
+use interrupts::life::{Family, Interrupt, State};
+use interrupts::signals::{OsSignals, SignalSource};
 use interrupts::store::{Filter, Run};
-use routing_core::{InterruptId, InterruptType, RunId, StopMode};
+use routing_core::{InterruptId, RunId};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -19,26 +22,19 @@ use super::ending::{Ending, Standstill, standstill};
 use super::story::Event;
 use super::{Remote, Server};
 use crate::arguments::Global;
-use crate::commands::review::{Chosen, of_person};
+use crate::commands::review::Chosen;
 use crate::commands::run::escape::{Escape, Where};
 use crate::commands::run::talk::Talk;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Feed, Installation, NewDecision, NewStop, Next, ServerPlace};
-use crate::keep::{FIRST_WORDS, SECOND_WORDS, TERMINATED_WORDS};
-use crate::keyboard::{Asking, Keyboard};
+use crate::installation::{Feed, Installation, Next, ServerPlace};
+use crate::keyboard::Keyboard;
 use crate::listing;
 use crate::palette::Palette;
-use crate::refused::{decided, no_interrupt};
 use crate::report::Detail;
-use crate::request::Addressee;
-use crate::reviewer::Alone;
 use crate::visible::visible_json;
 
 /// How long a run that was told to go on may stand still before that counts as its standstill.
 const GETTING_UP: Duration = Duration::from_secs(15);
-
-/// Why a run was asked to stop.
-const REASON: &str = "interrupted from the terminal";
 
 /// How the run stands.
 struct Standing {
@@ -63,8 +59,17 @@ async fn escaped(keys: Option<&Keyboard>) {
     }
 }
 
-/// What a person answered, in his own time.
-type Answered = (InterruptId, anyhow::Result<Option<Chosen>>);
+/// What comes of what is done beside the following, in its own time.
+enum Beside {
+    /// What a person answered; nothing where he leaves it open.
+    Answered(InterruptId, anyhow::Result<Option<Chosen>>),
+    /// Nobody was asked: the question was decided before it could be shown.
+    Decided(InterruptId),
+    /// The window of the run was left; what is to be said then.
+    Visited(Vec<String>),
+    /// The server was asked to stop the run.
+    Stopped(Result<(), Failure>),
+}
 
 /// A run on a server that is followed.
 pub(super) struct Following {
@@ -83,8 +88,6 @@ pub(super) struct Following {
     signal: Option<Exit>,
     /// The question that is asked now.
     asking: Option<InterruptId>,
-    /// The terminal, while something is asked there.
-    asked: Option<Asking>,
     /// The window that Esc opens.
     escape: Escape,
     place: ServerPlace,
@@ -94,10 +97,12 @@ pub(super) struct Following {
     getting_up: Instant,
     /// The questions that the person has left open.
     left: HashSet<InterruptId>,
-    answers: (
-        mpsc::UnboundedSender<Answered>,
-        mpsc::UnboundedReceiver<Answered>,
+    beside: (
+        mpsc::UnboundedSender<Beside>,
+        mpsc::UnboundedReceiver<Beside>,
     ),
+    /// Whether the window of the run has the terminal.
+    is_visited: bool,
 }
 
 impl Following {
@@ -125,7 +130,6 @@ impl Following {
         Ok(Self {
             escape,
             place,
-            asked: None,
             feed: Feed::of(client, Some(run), after),
             remote,
             run,
@@ -145,7 +149,8 @@ impl Following {
             held: Vec::new(),
             getting_up: Instant::now() + GETTING_UP,
             left: HashSet::new(),
-            answers: mpsc::unbounded_channel(),
+            beside: mpsc::unbounded_channel(),
+            is_visited: false,
         })
     }
 
@@ -171,26 +176,21 @@ impl Following {
             if self.is_over(&standing) {
                 return self.end(&standing).await;
             }
-            self.ask_next(&standing).await;
+            self.ask_next(&standing);
             tokio::select! {
                 biased; // Whoever stops it waits for no event.
                 signal = signals.next() => {
                     if let Some(signal) = signal {
-                        self.stop(signal).await?;
+                        self.stop(signal)?;
                     }
                 }
-                () = escaped(keys.as_deref()) => {
-                    self.visit().await;
-                    standing = self.look().await?;
-                }
+                () = escaped(keys.as_deref()) => self.visit(),
                 () = tokio::time::sleep_until(self.getting_up), if Instant::now() < self.getting_up => {
                     standing = self.look().await?;
                 }
-                answered = self.answers.1.recv() => {
-                    if let Some((id, answered)) = answered {
-                        self.answered(id, answered).await?;
-                        standing = self.look().await?;
-                    }
+                Some(came) = self.beside.1.recv() => {
+                    self.came(came).await?;
+                    standing = self.look().await?;
                 }
                 next = self.feed.next() => match next? {
                     Next::Event(told) => if self.tell(&told.json)? {
@@ -228,6 +228,9 @@ impl Following {
 
     /// Whether there is nothing to wait for here, though the run has not ended.
     fn is_over(&self, standing: &Standing) -> bool {
+        if self.is_visited {
+            return false;
+        }
         if standing.run.state.is_final() {
             // What is left of its events ends by itself.
             return false;
@@ -247,136 +250,57 @@ impl Following {
         is_asked && self.asking.is_none() && (!self.asks || is_left)
     }
 
-    /// Asks the person here the first question that he was not asked.
-    async fn ask_next(&mut self, standing: &Standing) {
-        if !self.asks || self.asking.is_some() || self.heard > 0 {
-            return;
+    /// Takes what came of what is done beside.
+    async fn came(&mut self, came: Beside) -> anyhow::Result<()> {
+        match came {
+            Beside::Answered(id, answered) => self.answered(id, answered).await,
+            Beside::Decided(_elsewhere) => {
+                self.asking = None;
+                self.say_held();
+                Ok(())
+            }
+            Beside::Visited(said) => {
+                self.is_visited = false;
+                if let Some(keys) = self.escape.keys() {
+                    keys.back();
+                }
+                self.say_held();
+                for text in said {
+                    self.say(&text);
+                }
+                self.getting_up = Instant::now() + GETTING_UP;
+                Ok(())
+            }
+            Beside::Stopped(stopped) => Ok(stopped?),
         }
-        let left = &self.left;
-        let Some(question) = standing
-            .questions()
-            .find(|question| !left.contains(&question.id))
-        else {
-            return;
-        };
-        self.asking = Some(question.id);
-        if let Some(keyboard) = self.escape.keyboard() {
-            self.asked = Some(keyboard.ask().await);
-        }
-        let (question, answers) = (question.clone(), self.answers.0.clone());
-        let alone = Alone::new(self.palette);
-        // A thread that reads the terminal cannot be joined: the runtime is let go with it.
-        std::thread::spawn(move || {
-            let chosen = of_person(&question, alone);
-            // Nobody waits for it where the run was left.
-            let _ = answers.send((question.id, chosen));
-        });
     }
 
-    /// Decides what the person has chosen.
-    async fn answered(
-        &mut self,
-        id: InterruptId,
-        answered: anyhow::Result<Option<Chosen>>,
-    ) -> anyhow::Result<()> {
-        self.asking = None;
-        self.asked = None;
+    /// Says what could not be said before.
+    fn say_held(&mut self) {
         for line in std::mem::take(&mut self.held) {
             self.say(&line);
         }
-        let Some(chosen) = answered? else {
-            self.left.insert(id);
-            self.say(&format!("{id} stays open."));
-            return Ok(());
-        };
-        let now = self.remote.interrupt(id).await?;
-        let now = now.ok_or_else(|| no_interrupt(id))?;
-        if let Some(decision) = &now.decision {
-            self.say(&format!(
-                "{id} was decided meanwhile: {}",
-                decided(decision)
-            ));
-            return Ok(());
-        }
-        let Some(review) = &now.review else {
-            return Ok(());
-        };
-        let decision = NewDecision {
-            interrupt: id,
-            version: now.version,
-            shown: review.shown,
-            verdict: chosen.verdict,
-            target: chosen.target,
-            content: chosen.content,
-            remember: None,
-        };
-        match self.remote.decide(decision).await {
-            Ok(_decided) => Ok(()),
-            // Somebody was first: the run goes on all the same.
-            Err(failure) if failure.exit == Exit::Conflict => {
-                self.say(&failure.to_string());
-                Ok(())
-            }
-            Err(failure) => Err(failure.into()),
-        }
     }
 
-    /// Somebody has pressed Esc: the run is interrupted, and goes on there where that is decided in its window.
-    async fn visit(&mut self) {
-        let at = Where::There(self.place.clone());
-        for text in self.escape.visit(self.run, at).await {
-            self.say(&text);
+    /// Somebody has pressed Esc: the run is interrupted, and goes on there where that is decided in its window. Signals
+    /// are heard meanwhile.
+    fn visit(&mut self) {
+        if self.heard > 0 {
+            // Whoever leaves wants no window.
+            if let Some(keys) = self.escape.keys() {
+                keys.back();
+            }
+            return;
         }
-        if let Some(keys) = self.escape.keys() {
-            keys.back();
-        }
-        self.getting_up = Instant::now() + GETTING_UP;
-    }
-
-    /// What a signal does: the first one asks for a graceful stop, the second for one at once, the third leaves.
-    async fn stop(&mut self, signal: Signal) -> anyhow::Result<()> {
-        self.heard += 1;
-        let exit = Exit::by(signal);
-        self.signal.get_or_insert(exit);
-        let mode = match (self.heard, signal) {
-            (1, Signal::Interrupt) => {
-                self.say(FIRST_WORDS);
-                StopMode::Graceful
-            }
-            (1, Signal::Terminate) => {
-                self.say(TERMINATED_WORDS);
-                StopMode::Graceful
-            }
-            (2, _) => {
-                self.say(SECOND_WORDS);
-                StopMode::Immediate
-            }
-            _ => {
-                let text = format!(
-                    "Left at once. The run is told to stop and goes on doing so there: irq ps {} --server {}",
-                    self.run, self.url
-                );
-                return Err(Failure::new(exit, text).into());
-            }
-        };
-        let remote: &dyn Installation = &*self.remote;
-        let run = remote.run(self.run).await?;
-        let Some(run) = run.filter(|run| !run.state.is_final()) else {
-            return Ok(());
-        };
-        let to = Addressee::whole(remote, run).await?;
-        let stop = NewStop {
-            interrupt_type: InterruptType::Pause,
-            mode,
-            scope: Scope::Run,
-            reason: REASON.to_owned(),
-        };
-        match remote.stop(&to, &stop).await {
-            Ok(_requested) => Ok(()),
-            // It has ended meanwhile: the feed tells how.
-            Err(failure) if failure.exit == Exit::Conflict => Ok(()),
-            Err(failure) => Err(failure.into()),
-        }
+        self.say("Esc: asking the server to pause it... (Ctrl+C stops the run)");
+        self.is_visited = true;
+        let (escape, run) = (self.escape.clone(), self.run);
+        let (at, sender) = (Where::There(self.place.clone()), self.beside.0.clone());
+        tokio::task::spawn_local(async move {
+            let said = escape.visit(run, at).await;
+            // Nobody waits for it where the run was left.
+            let _ = sender.send(Beside::Visited(said));
+        });
     }
 
     /// Tells an event; whether the run may stand otherwise after it.
@@ -392,7 +316,7 @@ impl Following {
         if !self.json
             && let Some(line) = event.line(self.detail, self.palette)
         {
-            if self.asking.is_some() {
+            if self.asking.is_some() || self.is_visited {
                 self.held.push(line);
             } else {
                 self.say(&line);
@@ -402,7 +326,11 @@ impl Following {
     }
 
     /// Says something that does not wait for the person to have typed.
-    fn interject(&self, text: &str) {
+    fn interject(&mut self, text: &str) {
+        if self.is_visited {
+            self.held.push(text.to_owned());
+            return;
+        }
         let gap = if self.asking.is_some() { "\n" } else { "" };
         self.say(&format!("{gap}{text}"));
     }

@@ -1,0 +1,99 @@
+//! The questions of a run on a server, asked of the person here.
+
+use std::sync::Arc;
+
+use interrupts::life::State;
+use routing_core::InterruptId;
+
+use super::{Beside, Following, Standing};
+use crate::commands::review::{Chosen, of_person};
+use crate::exit::Exit;
+use crate::installation::{Installation, NewDecision};
+use crate::refused::{decided, no_interrupt};
+use crate::reviewer::Alone;
+
+impl Following {
+    /// Asks the person here the first question that he was not asked.
+    pub(super) fn ask_next(&mut self, standing: &Standing) {
+        if !self.asks || self.asking.is_some() || self.heard > 0 {
+            return;
+        }
+        let left = &self.left;
+        let Some(question) = standing
+            .questions()
+            .find(|question| !left.contains(&question.id))
+        else {
+            return;
+        };
+        self.asking = Some(question.id);
+        let (id, sender) = (question.id, self.beside.0.clone());
+        let (keyboard, remote) = (self.escape.keyboard(), Arc::clone(&self.remote));
+        let alone = Alone::new(self.palette);
+        tokio::task::spawn_local(async move {
+            // The terminal may be the window's; the question may be answered there.
+            let asking = match keyboard {
+                Some(keyboard) => Some(keyboard.ask().await),
+                None => None,
+            };
+            let now = remote.interrupt(id).await.ok().flatten();
+            let open = now.filter(|now| now.state == State::AwaitingReview);
+            let Some(question) = open else {
+                // Nobody waits for it where the run was left.
+                let _ = sender.send(Beside::Decided(id));
+                return;
+            };
+            // A thread that reads the terminal cannot be joined: the runtime is let go with it.
+            std::thread::spawn(move || {
+                let chosen = of_person(&question, alone);
+                drop(asking);
+                // Nobody waits for it where the run was left.
+                let _ = sender.send(Beside::Answered(id, chosen));
+            });
+        });
+    }
+
+    /// Decides what the person has chosen.
+    pub(super) async fn answered(
+        &mut self,
+        id: InterruptId,
+        answered: anyhow::Result<Option<Chosen>>,
+    ) -> anyhow::Result<()> {
+        self.asking = None;
+        self.say_held();
+        let Some(chosen) = answered? else {
+            self.left.insert(id);
+            self.say(&format!("{id} stays open."));
+            return Ok(());
+        };
+        let now = self.remote.interrupt(id).await?;
+        let now = now.ok_or_else(|| no_interrupt(id))?;
+        if let Some(decision) = &now.decision {
+            self.say(&format!(
+                "{id} was decided meanwhile: {}",
+                decided(decision)
+            ));
+            return Ok(());
+        }
+        let Some(review) = &now.review else {
+            return Ok(());
+        };
+        let decision = NewDecision {
+            interrupt: id,
+            version: now.version,
+            shown: review.shown,
+            verdict: chosen.verdict,
+            target: chosen.target,
+            content: chosen.content,
+            remember: None,
+        };
+        match self.remote.decide(decision).await {
+            Ok(_decided) => Ok(()),
+            // Somebody was first: the run goes on all the same.
+            Err(failure) if failure.exit == Exit::Conflict => {
+                self.say(&failure.to_string());
+                Ok(())
+            }
+            Err(failure) => Err(failure.into()),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What signals do to a run on a server.
+
+use std::sync::Arc;
+
+use interrupts::life::Scope;
+use interrupts::signals::Signal;
+use routing_core::{InterruptType, RunId, StopMode};
+
+use super::{Beside, Following};
+use crate::exit::{Exit, Failure};
+use crate::installation::{Installation, NewStop, Remote};
+use crate::keep::{FIRST_WORDS, SECOND_WORDS, TERMINATED_WORDS};
+use crate::request::Addressee;
+
+/// Why a run was asked to stop.
+const REASON: &str = "interrupted from the terminal";
+
+impl Following {
+    /// What a signal does: the first one asks for a graceful stop, the second for one at once, the third leaves.
+    pub(super) fn stop(&mut self, signal: Signal) -> anyhow::Result<()> {
+        self.heard += 1;
+        let exit = Exit::by(signal);
+        self.signal.get_or_insert(exit);
+        let mode = match (self.heard, signal) {
+            (1, Signal::Interrupt) => {
+                self.say(FIRST_WORDS);
+                StopMode::Graceful
+            }
+            (1, Signal::Terminate) => {
+                self.say(TERMINATED_WORDS);
+                StopMode::Graceful
+            }
+            (2, _) => {
+                self.say(SECOND_WORDS);
+                StopMode::Immediate
+            }
+            _ => {
+                let text = format!(
+                    "Left at once. The run is told to stop and goes on doing so there: irq ps {} --server {}",
+                    self.run, self.url
+                );
+                return Err(Failure::new(exit, text).into());
+            }
+        };
+        let (remote, run, sender) = (Arc::clone(&self.remote), self.run, self.beside.0.clone());
+        // A server that does not answer holds up no signal.
+        tokio::task::spawn_local(async move {
+            let stopped = stop_there(&remote, run, mode).await;
+            // Nobody waits for it where the run was left.
+            let _ = sender.send(Beside::Stopped(stopped));
+        });
+        Ok(())
+    }
+}
+
+/// Asks a server to stop a run; one that has ended meanwhile is told of by the feed.
+async fn stop_there(remote: &Remote, run: RunId, mode: StopMode) -> Result<(), Failure> {
+    let remote: &dyn Installation = remote;
+    let run = remote.run(run).await?;
+    let Some(run) = run.filter(|run| !run.state.is_final()) else {
+        return Ok(());
+    };
+    let to = Addressee::whole(remote, run).await?;
+    let stop = NewStop {
+        interrupt_type: InterruptType::Pause,
+        mode,
+        scope: Scope::Run,
+        reason: REASON.to_owned(),
+    };
+    match remote.stop(&to, &stop).await {
+        Ok(_requested) => Ok(()),
+        Err(failure) if failure.exit == Exit::Conflict => Ok(()),
+        Err(failure) => Err(failure),
+    }
+}
