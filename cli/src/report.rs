@@ -51,6 +51,8 @@ pub(crate) struct Finished {
     pub(crate) open: Vec<InterruptId>,
     /// Whether it stopped to ask: the exit code says so, and a program may take the interrupts' ids.
     pub(crate) asks: bool,
+    /// Whether anybody can go on with it once this process has ended.
+    pub(crate) is_kept: bool,
 }
 
 /// One form of telling what happens. Called by one thread, in order.
@@ -90,7 +92,14 @@ fn write_result(
 ) -> io::Result<()> {
     let report = &finished.report;
     let (columns, _rows) = screen_size();
-    let summary = |palette| Summary { columns, palette }.text(report);
+    let summary = |palette| {
+        let summary = Summary {
+            columns,
+            palette,
+            is_kept: finished.is_kept,
+        };
+        summary.text(report)
+    };
     if let RunStatus::Completed { .. } = &report.status {
         // The gap below the progress is for people: a program's first line is the result's.
         if io::stdout().is_terminal() {

@@ -21,6 +21,8 @@ pub(crate) struct Summary {
     pub(crate) columns: usize,
     /// The colours.
     pub(crate) palette: Palette,
+    /// Whether anybody can go on with the run once this process has ended.
+    pub(crate) is_kept: bool,
 }
 
 impl Summary {
@@ -43,7 +45,11 @@ impl Summary {
                 lines.extend(wrap(&line, self.columns, "  "));
             }
         }
-        lines.extend(way_on(report));
+        lines.extend(if self.is_kept {
+            way_on(report)
+        } else {
+            lost(report)
+        });
         lines.push(String::new());
         lines.push(self.figures(report));
         if !report.interrupts.is_empty() {
@@ -169,6 +175,16 @@ fn way_on(report: &RunReport) -> Vec<String> {
     }
     lines.push(format!("  Resume with: {command}"));
     lines
+}
+
+/// What is said of a run that has not ended and was kept nowhere.
+fn lost(report: &RunReport) -> Vec<String> {
+    if way_on(report).is_empty() {
+        return Vec::new();
+    }
+    let text =
+        "It was kept in memory alone and ends with this process; --store PATH keeps the next one.";
+    vec![format!("  {text}")]
 }
 
 fn outcome_words(outcome: &InterruptResult) -> (String, String, Tone) {

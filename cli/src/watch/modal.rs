@@ -9,6 +9,7 @@ use tui_input::Input;
 
 use super::action::Action;
 use crate::refused::decided;
+use crate::visible::visible_line;
 
 /// What has the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,6 +211,7 @@ pub(super) fn phases(
     interrupt: Option<&Interrupt>,
     checkpoint: u64,
     now: Timestamp,
+    me: Option<&str>,
 ) -> String {
     let took = |at: Timestamp| {
         let time = at.duration_since(modal.since);
@@ -233,6 +235,14 @@ pub(super) fn phases(
         }
     } else if !interrupt.state.is_live() {
         line.push_str(&format!(" → {}", end_of(interrupt)));
+    }
+    // A request for what is under way joins it, and with it somebody else's reason.
+    let by = interrupt.requested_by.name.as_str();
+    if interrupt.state.is_live() && me.is_some_and(|me| me != by) {
+        line.push_str(&format!(
+            " · asked by {by}: {}",
+            visible_line(&interrupt.reason)
+        ));
     }
     line
 }

@@ -21,7 +21,7 @@ pub(crate) const SLOW: &str = "400";
 /// A store, a folder, and a run on a terminal of its own.
 pub(crate) struct Desk {
     pub(crate) store: PathBuf,
-    workspace: TempDir,
+    pub(crate) workspace: TempDir,
     pub(crate) folder: TempDir,
 }
 

@@ -8,7 +8,7 @@ use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
 use crate::escaping::{Desk, SLOW, escape, leaves, start};
-use crate::program::{end, interrupt, irq, script};
+use crate::program::{end, example_script, interrupt, irq, script};
 use crate::served::Served;
 use crate::slow_proxy::SlowProxy;
 use crate::watching::{press, program_of, until};
@@ -49,6 +49,41 @@ fn who_decided_first_is_told_in_the_window_and_nothing_that_was_written_is_lost(
     screen.exp_string("Not sent: QXZ").unwrap();
     leaves(&mut screen, "6");
     assert_eq!(desk.state(), "cancelled");
+}
+
+#[test]
+fn esc_that_joins_the_pause_of_somebody_else_says_whose_it_is() {
+    let desk = Desk::new();
+    let (mut screen, _shell) = start(&desk.run("--pace 20"), "");
+    screen.exp_string("the model answers").unwrap();
+    let run = desk.told(&["ps", "--all"])[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    bob(&desk, &["interrupt", &run, "--reason", "river"]);
+    press(&mut screen, "\x1b");
+    screen.exp_string("Interrupted").unwrap();
+    screen.exp_string("bob:").unwrap();
+    screen.exp_string("river").unwrap();
+    press(&mut screen, "\x03\x04");
+    leaves(&mut screen, "5");
+}
+
+#[test]
+fn what_a_script_answers_is_not_recorded_as_a_persons() {
+    let desk = Desk::new();
+    let tour = example_script("tour-answered.json");
+    let arguments = ["run", "Describe the bakery", "--no-input", "--workspace"];
+    let mut run = irq();
+    run.args(arguments).arg(desk.workspace.path());
+    run.arg("--script")
+        .arg(tour)
+        .arg("--store")
+        .arg(&desk.store);
+    end(&mut run).exits_with(0);
+    let told = serde_json::to_string(&desk.told(&["history"])).unwrap();
+    assert!(told.contains("script of the run"), "{told}");
+    assert!(!told.contains(r#""name":"reviewer""#), "{told}");
 }
 
 #[test]

@@ -120,10 +120,10 @@ pub(super) async fn perform(
 ) -> anyhow::Result<Performed> {
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
+    let is_kept = storage.location().path().is_some();
     let keeping = Keeping::over(storage.clone(), &work.policy())?;
     let kept = taken(&keeping, id, begin, &work).await?;
-    let report = performing.talk.report(performing.global, kept.run.epoch());
-    let stage_thread = Stage::open(report, unread(&kept))?;
+    let stage_thread = opened(performing, &kept)?;
     let stage = stage_thread.stage();
     let seen = SeenSignal::default();
     let listening = heard(&keeping, &work, signals, &stage, &seen)?;
@@ -169,7 +169,8 @@ pub(super) async fn perform(
         limited,
     };
     // The signals are heard until all is written: whoever reads may have stopped to.
-    let written = finish(&keeping, stage_thread, &report, ending).await;
+    let finished = finished(&keeping, &report, ending, is_kept).await;
+    let written = closed(move || stage_thread.finish(finished)).await;
     drop(listening);
     settled?;
     written?;
@@ -179,19 +180,25 @@ pub(super) async fn perform(
     }
 }
 
-/// Writes the last of what is told of a run that has ended or rests.
-async fn finish(
+/// The stage that a run is shown on.
+fn opened(performing: Performing<'_>, kept: &Kept) -> io::Result<StageThread> {
+    let Performing { talk, global, .. } = performing;
+    Stage::open(talk.report(global, kept.run.epoch()), unread(kept))
+}
+
+/// What is told last of a run that has ended or rests.
+async fn finished(
     keeping: &Keeping,
-    stage: StageThread,
     report: &RunReport,
     ending: Ending<'_>,
-) -> Result<(), Failure> {
-    let finished = Finished {
+    is_kept: bool,
+) -> Finished {
+    Finished {
         open: open_interrupts(keeping.store(), report).await,
         asks: ending.exit() == Exit::Asking,
+        is_kept,
         report: report.clone(),
-    };
-    closed(move || stage.finish(finished)).await
+    }
 }
 
 /// Hears signals from now on and says what they do; says what should be known before the run.

@@ -90,7 +90,9 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &State, modal: &Modal, l
     ])
     .areas(inner);
     let interrupt = modal.interrupt.and_then(|id| state.snapshot.interrupt(id));
-    let line = phases(modal, interrupt, state.checkpoint_of(modal.run), state.now);
+    let me = state.snapshot.me.as_deref();
+    let checkpoint = state.checkpoint_of(modal.run);
+    let line = phases(modal, interrupt, checkpoint, state.now, me);
     frame.render_widget(Paragraph::new(Span::styled(line, look.waiting())), phase);
     if let PlanChange::Shown(preview) = &modal.change {
         let lines = change(preview, look);
