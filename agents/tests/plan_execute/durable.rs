@@ -3,7 +3,8 @@
 use agents::plan_execute::{FactKind, Phase, PlanExecute, PlanStanding};
 use agents::run::{RunReport, RunStatus};
 use interrupts::life::{RunState, State};
-use interrupts::store::{CheckpointDraft, Filter, NodeActivity, Page};
+use interrupts::store::{Checkpoint, CheckpointDraft, Filter, NewRun, NodeActivity, Page};
+use routing_core::RunId;
 use serde_json::json;
 
 use crate::kept::{Act, Kept};
@@ -195,6 +196,42 @@ async fn new_input_forces_a_replan_that_sees_the_request_the_plan_and_what_is_do
     let done: Vec<_> = kept.standing().await.state.plan().finished().to_vec();
     let done: Vec<_> = done.iter().map(|step| step.step.task.as_str()).collect();
     assert_eq!(done, ["one", "check it", "two"]);
+}
+
+#[tokio::test]
+async fn what_a_plan_has_taken_in_is_not_taken_in_again_by_a_fork() {
+    let mut kept = Kept::new()
+        .acts(1, plan(&["one", "two"]))
+        .acts(2, Act::Interrupted("wait"))
+        .acts(3, plan(&["check it", "two"]));
+    kept.execute(None).await;
+    let before = kept.store.last_checkpoint(kept.run).await.unwrap().unwrap();
+    assert_completed(&kept.execute(Some("add a validation step")).await);
+    let run = kept.run;
+    let checkpoints = kept.store.checkpoints(run, ALL).await.unwrap();
+    let after = checkpoints
+        .iter()
+        .filter(|it| it.id.number > before.id.number);
+    let goes_on = |it: &&Checkpoint| {
+        let standing = PlanStanding::of(it).unwrap();
+        !matches!(standing.state.phase(), Phase::Ended(_))
+    };
+    let after: Vec<_> = after.filter(goes_on).collect();
+    assert!(after.len() > 1, "{checkpoints:#?}");
+    for from in after {
+        let new = NewRun {
+            id: RunId::generate(),
+            alias: None,
+            content: "{}".to_owned(),
+        };
+        kept.run = kept.store.fork_run(from.id, new).await.unwrap().id;
+        assert_completed(&kept.execute(None).await);
+        let kinds = kept.kinds().await;
+        assert!(
+            !kinds.contains(&FactKind::ModificationRequested),
+            "{from:?}: {kinds:?}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -1,15 +1,17 @@
 //! Nodes that are stopped or cut off alone, from outside, and what a resumed run knows of it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
-use agents::run::{RunControl, RunEvent, RunReport, RunStatus, Stopped};
+use agents::run::{RunControl, RunEvent, RunInbox, RunReport, RunStatus, Stopped};
 use async_trait::async_trait;
 use interrupts::life::{Evidence, RunState};
 use interrupts::store::{CheckpointId, NodeActivity, Store};
 use jiff::Timestamp;
 use routing_core::model::ModelCall;
 use routing_core::{NodeId, RunId, StopMode, StopReason, StopScope, StopSource};
+use serde_json::json;
 
 use crate::models::{Part, Playing, Reply};
 use crate::stage::{Stage, assert_completed};
@@ -297,7 +299,14 @@ async fn what_belongs_to_a_run_is_recorded_before_it_is_over() {
 
 /// Stops a node gracefully while its own model works for the last time, and says what was told of its end.
 async fn stopped_at_its_last_step(node: &'static str, during: &'static str) -> Vec<NodeActivity> {
-    let stage = Stage::new();
+    stopped_at_its_last_step_of(Stage::new(), node, during).await
+}
+
+async fn stopped_at_its_last_step_of(
+    stage: Stage,
+    node: &'static str,
+    during: &'static str,
+) -> Vec<NodeActivity> {
     let scopes = Arc::new(Scopes {
         seen_in: Some((Arc::clone(&stage.store), stage.run)),
         ..Scopes::default()
@@ -333,6 +342,94 @@ async fn an_agent_that_hands_over_at_its_last_step_leaves_and_that_is_said() {
 async fn the_last_agent_of_a_run_leaves_and_that_is_said_before_the_run_is_over() {
     let told = stopped_at_its_last_step("orchestrator/collector", "ORCHESTRATOR_COLLECTOR");
     assert_eq!(told.await, [NodeActivity::Completed]);
+}
+
+#[tokio::test]
+async fn an_agent_that_prunes_itself_leaves_and_that_is_said() {
+    let stage = Stage::new().scripted(json!({
+        "agent": "DISCOVERY_AGENT", "turn": 1, "node": "worker-1",
+        "interrupt": { "type": "PRUNE", "reason": "nothing here" },
+    }));
+    let node = "orchestrator/discovery/dispatch/worker-1";
+    let told = stopped_at_its_last_step_of(stage, node, "DISCOVERY_AGENT");
+    assert_eq!(told.await, [NodeActivity::Pruned]);
+}
+
+/// Keeps all workers but the first from answering until the store says that the first has come to its end.
+struct Waiting {
+    store: Arc<dyn Store>,
+    run: RunId,
+}
+
+#[async_trait]
+impl Part for Waiting {
+    async fn play(&self, call: &mut ModelCall, _: &StopScope) -> Option<Reply> {
+        let first = NodeId::new(format!("{WORKERS}/worker-1")).unwrap();
+        if call.caller.agent_type == "DISCOVERY_AGENT" && call.caller.node != first {
+            let is_told = async || {
+                let row = self.store.node(self.run, &first).await.unwrap();
+                row.is_some_and(|row| row.activity == NodeActivity::Completed)
+            };
+            while !is_told().await {
+                tokio::task::yield_now().await;
+            }
+        }
+        None
+    }
+}
+
+#[tokio::test]
+async fn that_a_worker_has_come_to_its_end_is_told_while_its_siblings_work() {
+    let stage = Stage::new();
+    let part = Waiting {
+        store: Arc::clone(&stage.store),
+        run: stage.run,
+    };
+    let model = Playing::new(part, stage.rehearsal());
+    let stage = stage.played_by(model);
+    let executed = tokio::time::timeout(Duration::from_secs(60), stage.execute());
+    assert_completed(&executed.await.unwrap());
+}
+
+/// Looks into the table of a run that is executed, while an agent works.
+struct Looking {
+    inbox: Arc<OnceLock<RunInbox>>,
+    during: &'static str,
+    seen: Arc<Mutex<Vec<(bool, bool)>>>,
+}
+
+#[async_trait]
+impl Part for Looking {
+    async fn play(&self, call: &mut ModelCall, _: &StopScope) -> Option<Reply> {
+        if call.caller.agent_type == self.during {
+            let inbox = self.inbox.get().unwrap();
+            let earlier = NodeId::new("orchestrator/discovery").unwrap();
+            let looked = (
+                inbox.has_ended(&earlier),
+                inbox.has_ended(&call.caller.node),
+            );
+            self.seen.lock().unwrap().push(looked);
+        }
+        None
+    }
+}
+
+#[tokio::test]
+async fn whoever_takes_a_stop_can_see_which_agents_have_ended() {
+    let (inbox, seen) = (Arc::<OnceLock<RunInbox>>::default(), Arc::default());
+    let part = Looking {
+        inbox: Arc::clone(&inbox),
+        during: "PLANNING_ORCHESTRATOR",
+        seen: Arc::clone(&seen),
+    };
+    let stage = Stage::new();
+    let model = Playing::new(part, stage.rehearsal());
+    let run = stage.played_by(model).run();
+    assert!(inbox.set(run.inbox()).is_ok());
+    assert_completed(&run.execute(&StopScope::new()).await);
+    assert_eq!(seen.lock().unwrap()[0], (true, false));
+    let unknown = NodeId::new("orchestrator/nobody").unwrap();
+    assert!(!inbox.get().unwrap().has_ended(&unknown));
 }
 
 #[tokio::test]

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use agents::run::{InterruptResult, RunReport, RunStatus};
-use routing_core::StopMode;
+use async_trait::async_trait;
 use routing_core::model::Purpose;
+use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use routing_core::{Outcome, StopMode, StopScope};
 
 use crate::controlled::{Act, Scopes, controlled, reason};
 use crate::models::{Playing, Watched};
@@ -53,6 +55,39 @@ async fn an_answered_question_is_not_open_where_a_stop_comes_before_its_agent_go
         report.status
     );
     assert_decided(&report, "stopped");
+}
+
+/// Stops the run instead of an answer.
+struct Stopping(StopScope);
+
+#[async_trait]
+impl Reviewer for Stopping {
+    async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
+        let reason = reason(StopMode::Immediate);
+        self.0.stop(reason.clone());
+        Ok(Outcome::Interrupted {
+            reason,
+            partial: (),
+        })
+    }
+
+    async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
+        Err(ReviewError::NobodyThere)
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_has_answered_stays_open_where_its_run_is_stopped() {
+    let scope = StopScope::new();
+    let mut stage = asking();
+    stage.reviewer = Some(Arc::new(Stopping(scope.clone())));
+    let report = stage.run().execute(&scope).await;
+    assert!(
+        matches!(report.status, RunStatus::Paused { .. }),
+        "{:?}",
+        report.status
+    );
+    assert_eq!(*outcome(&report), InterruptResult::Open);
 }
 
 #[tokio::test]

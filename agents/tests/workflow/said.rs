@@ -5,14 +5,19 @@ use std::sync::Arc;
 use agents::run::RunStatus;
 use interrupts::store::{CheckpointId, NewRun, Store};
 use routing_core::RunId;
+use routing_core::review::Answer;
 
-use crate::lives::{Lives, Nobody, Steady};
-use crate::stage::{Stage, assert_completed};
+use crate::lives::{ALL, Lives, Nobody, Steady};
+use crate::stage::{Person, Stage, assert_completed};
 
 const WORDS: &str = "keep it short";
 
 fn asking(stage: Stage) -> Stage {
     stage.interrupts("DISCOVERY_ORCHESTRATOR", 1, "HUMAN_REVIEW")
+}
+
+fn asking_twice(stage: Stage) -> Stage {
+    asking(stage).interrupts("PLANNING_ORCHESTRATOR", 1, "HUMAN_REVIEW")
 }
 
 fn times_told(stage: &Stage) -> usize {
@@ -60,23 +65,33 @@ async fn what_was_said_and_not_read_reaches_a_fork_and_the_run_itself_once() {
 
 #[tokio::test]
 async fn what_was_read_is_not_read_again_by_a_fork() {
-    let mut lives = Lives::of(asking, RunId::generate());
+    let mut lives = Lives::of(asking_twice, RunId::generate());
     lives.reviewer = Arc::new(Nobody);
     let _waiting = lives.live().await;
     let mut stage = lives.stage(Arc::clone(&lives.store));
     stage.input = Some(WORDS.to_owned());
     let at = stage.execute().await.checkpoint.unwrap();
-    lives.reviewer = Arc::new(Steady);
 
+    // The fork reads it, and asks once more.
     let fork = forked(&lives.store, at).await;
+    let once = Person::default();
+    once.answers.lock().unwrap().push_back(Answer::default());
+    lives.reviewer = Arc::new(once);
+    let mut stage = lives.stage(Arc::clone(&lives.store));
+    stage.run = fork;
+    let waiting = stage.execute().await;
+    assert!(matches!(waiting.status, RunStatus::Waiting { .. }));
+    assert_eq!(times_told(&stage), 1);
+    lives.reviewer = Arc::new(Steady);
     let told = goes_on(&lives, fork).await;
     assert_eq!(times_told(&told), 1);
-    for checkpoint in lives
-        .store
-        .checkpoints(fork, crate::lives::ALL)
-        .await
-        .unwrap()
-    {
+    let checkpoints = lives.store.checkpoints(fork, ALL).await.unwrap();
+    assert!(
+        checkpoints
+            .iter()
+            .any(|it| Some(it.id) == waiting.checkpoint)
+    );
+    for checkpoint in checkpoints {
         // Wherever it stood in between, the words are told once: as they were, or for the first time.
         let of_fork = forked(&lives.store, checkpoint.id).await;
         assert_eq!(

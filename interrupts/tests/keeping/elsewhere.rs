@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interrupts::OwnerName;
-use interrupts::life::{Evidence, RunState, State, Verdict};
+use interrupts::life::{Choosing, Evidence, Judge, RunState, State, Verdict};
 use interrupts::manager::{
     InterruptManager, KeepError, ManagerSettings, RunEnd, StopKind, StopRequest, Target, Times,
 };
-use interrupts::store::RunError;
-use routing_core::{StopMode, StopSource};
+use interrupts::store::{Interrupts as _, RunError};
+use routing_core::{DecisionId, StopMode, StopSource};
 use tokio::runtime::Handle;
 
 use crate::scene::{
@@ -230,6 +230,55 @@ async fn a_pause_is_lifted_by_who_resumes_and_a_stop_is_not() {
         kept.scope().is_stopping(),
         "a stop is not lifted by resuming"
     );
+}
+
+#[tokio::test]
+async fn what_is_said_with_a_resume_goes_with_one_of_the_pauses_that_it_lifts() {
+    let scene = Scene::new();
+    let run = scene.run().await;
+    let one = scene.process("one");
+    let of_agent = pause(Target::Node(run, node("root/worker")), StopMode::Graceful);
+    for asked in [pause_of(run), of_agent] {
+        one.request(asked).recorded().await.unwrap();
+    }
+    let kept = taken(&scene.process("two"), run).await;
+    let content = r#"{"input":"go on"}"#.to_owned();
+    let lifted = kept.resume(&person(), Some(content.clone())).await.unwrap();
+    let said = lifted.iter().map(|it| it.decision.clone().unwrap().content);
+    let said: Vec<_> = said.collect();
+    assert_eq!(said, [Some(content), None]);
+}
+
+#[tokio::test]
+async fn what_is_said_with_a_resume_goes_with_no_pause_that_somebody_else_has_decided() {
+    let scene = Scene::new();
+    let run = scene.run().await;
+    let one = scene.process("one");
+    work_until_stopped({
+        let kept = taken(&one, run).await;
+        one.request(pause_of(run)).recorded().await.unwrap();
+        kept
+    })
+    .await
+    .unwrap();
+    let kept = taken(&scene.process("two"), run).await;
+    let pause = scene.interrupts(run).await.remove(0);
+    let judge = Judge::Person {
+        actor: person(),
+        version: pause.version,
+        shown: pause.review.as_ref().unwrap().shown,
+    };
+    let choosing = Choosing {
+        id: DecisionId::generate(),
+        verdict: Verdict::Resume,
+        target: None,
+        content: None,
+    };
+    let decided = scene.store.decide(pause.id, judge, choosing).await.unwrap();
+    let content = r#"{"input":"go on"}"#.to_owned();
+    let lifted = kept.resume(&person(), Some(content)).await.unwrap();
+    assert_eq!(lifted, [decided]);
+    assert!(!kept.scope().is_stopping());
 }
 
 fn pause_of(run: routing_core::RunId) -> StopRequest {

@@ -143,6 +143,23 @@ async fn a_stop_that_is_taken_after_its_agent_has_left_is_withdrawn_too() {
 }
 
 #[tokio::test]
+async fn a_stop_of_the_whole_run_is_taken_though_its_first_agent_has_left() {
+    let scene = Scene::new();
+    let process = scene.process("one");
+    let run = scene.run().await;
+    let table = Arc::new(Table(AtomicBool::new(true)));
+    let kept = process.take(taking_with(run, table)).await.unwrap();
+    kept.begin().await.unwrap();
+    let of_run = pause(Target::Run(run), StopMode::Graceful);
+    let elsewhere = scene.process("two");
+    let handle = elsewhere.request(of_run);
+    handle.recorded().await.unwrap();
+    kept.look().await.unwrap();
+    assert_eq!(scene.states(run).await, [State::Delivered]);
+    assert!(kept.scope().is_stopping());
+}
+
+#[tokio::test]
 async fn a_stop_of_an_agent_that_has_ended_is_refused_and_holds_nothing() {
     for kind in KINDS {
         let scene = Scene::new();

@@ -116,6 +116,20 @@ pub(crate) async fn a_stop_of_an_agent_that_has_ended_is_refused<S: Store>(scene
     // Nobody has heard of this one yet, and it may come to be.
     let unborn = node(&run, "unborn", NodeActivity::Pending);
     scene.admitted(stop("unborn", &unborn)).await;
+    // What is asked of it as an event does not stop it.
+    let asked = Admission {
+        node: works.node.clone(),
+        ..question(&run, "question")
+    };
+    scene.admitted(asked).await;
+    // That all of the run has ended says more.
+    let state = RunState::Cancelled;
+    let ended = scene.store.change_run(run.id, 1, state, None).await;
+    ended.unwrap();
+    assert_eq!(
+        scene.store.admit(stop("later", &works)).await,
+        Err(AdmitError::Refused(AdmissionError::RunEnded { state }))
+    );
 }
 
 pub(crate) async fn an_admission_is_told_and_audited_in_one_transaction<S: Store>(scene: Scene<S>) {

@@ -1,14 +1,18 @@
 //! Questions that a user's stop holds, and what becomes of them when it ends.
 
+use std::sync::{Arc, Mutex};
+
+use futures_util::FutureExt as _;
 use interrupts::life::{
     Admission, Choosing, ExpiryOutcome, Interrupt, Refusal, ReviewChange, Role, Scope, State,
     Verdict, WithdrawCause,
 };
-use interrupts::store::{ChangeError, Deciding, Run, Store};
-use jiff::SignedDuration;
-use routing_core::{InterruptId, InterruptType, StopSource};
+use interrupts::store::{ChangeError, Deciding, Interrupts as _, Run, Store};
+use jiff::{SignedDuration, Timestamp};
+use routing_core::{Clock, InterruptId, InterruptType, StopSource};
+use store::{MemoryStore, StoreSettings};
 
-use crate::scene::{ALL, Scene, actor, choosing, delivery, person, question, shown};
+use crate::scene::{Scene, actor, choosing, delivery, person, question, shown};
 
 fn stop(run: &Run, text: &str) -> Admission {
     Admission {
@@ -82,11 +86,26 @@ async fn end<S: Store>(scene: &Scene<S>, way: &str, stop: &Interrupt) {
             scene.wait(100);
             assert_eq!(store.sweep(9).await.unwrap().expired, [id]);
         }
+        "never delivered" => {
+            for _attempt in 0..stop.most_attempts {
+                let failed = store.fail_delivery(id, None, "no answer".to_owned());
+                failed.await.unwrap();
+            }
+        }
         _ => unreachable!(),
     }
 }
 
-const WAYS: [&str; 4] = ["withdrawn", "decided", "decided together", "expired"];
+/// The ways in which a stop ends that has not taken hold.
+const BEFORE_IT_TAKES_HOLD: [&str; 2] = ["expired", "never delivered"];
+
+const WAYS: [&str; 5] = [
+    "withdrawn",
+    "decided",
+    "decided together",
+    "expired",
+    "never delivered",
+];
 
 pub(crate) async fn a_question_is_shown_again_in_the_transaction_that_ends_what_held_it<
     S: Store,
@@ -96,7 +115,7 @@ pub(crate) async fn a_question_is_shown_again_in_the_transaction_that_ends_what_
     for way in WAYS {
         let run = scene.run().await;
         let open = scene.awaiting(question(&run, format!("k, {way}"))).await;
-        let pause = if way == "expired" {
+        let pause = if BEFORE_IT_TAKES_HOLD.contains(&way) {
             let patient = Admission {
                 patience: Some(SignedDuration::from_secs(50)),
                 ..stop(&run, way)
@@ -106,7 +125,13 @@ pub(crate) async fn a_question_is_shown_again_in_the_transaction_that_ends_what_
             paused(&scene, &run, way).await
         };
         hold(&scene, &open, pause.id).await.unwrap();
+        scene.tells_transactions_apart();
         end(&scene, way, &pause).await;
+        let (ended, shown) = (
+            scene.audited_at(pause.id).await.pop().unwrap(),
+            scene.audited_at(open.id).await.pop().unwrap(),
+        );
+        assert_eq!((ended.0, &*shown.1), (shown.0, "unhold"), "{way}");
 
         let after = scene.interrupt(open.id).await;
         assert_eq!(
@@ -179,30 +204,83 @@ pub(crate) async fn what_has_ended_holds_nothing<S: Store>(scene: Scene<S>) {
 pub(crate) async fn a_question_that_was_left_held_by_what_has_ended_can_be_decided<S: Store>(
     scene: Scene<S>,
 ) {
-    let run = scene.run().await;
-    let open = scene.awaiting(question(&run, "k")).await;
-    // As earlier versions left it: what holds the question ends, and nothing lets go of it.
-    let system = Admission {
-        source: StopSource::System,
-        ..stop(&run, "system")
-    };
-    hold(&scene, &open, system.id).await.unwrap();
-    let stop = scene.admitted(system).await;
-    end(&scene, "withdrawn", &stop).await;
-    let held = scene.interrupt(open.id).await;
-    assert_eq!(held.held_by, Some(stop.id));
-    let decided = scene
-        .store
-        .decide(open.id, person(&held), choosing(None))
-        .await;
-    assert_eq!(decided.unwrap().state, State::Resolved);
-    assert_eq!(
-        scene
-            .store
-            .interrupts(&Default::default(), ALL)
-            .await
-            .unwrap()
-            .len(),
-        2
-    );
+    for together in [false, true] {
+        let run = scene.run().await;
+        let open = scene.awaiting(question(&run, format!("k{together}"))).await;
+        // As earlier versions left it: what holds the question ends, and nothing lets go of it.
+        let system = Admission {
+            source: StopSource::System,
+            ..stop(&run, &format!("system{together}"))
+        };
+        hold(&scene, &open, system.id).await.unwrap();
+        let stop = scene.admitted(system).await;
+        end(&scene, "withdrawn", &stop).await;
+        let held = scene.interrupt(open.id).await;
+        assert_eq!(held.held_by, Some(stop.id));
+        let (store, judge) = (&scene.store, person(&held));
+        let decided = if together {
+            let deciding = Deciding {
+                interrupt: open.id,
+                judge,
+                choosing: choosing(None),
+                remember: None,
+            };
+            let decided = store.decide_together(vec![deciding]).await;
+            decided.unwrap().remove(0)
+        } else {
+            store.decide(open.id, judge, choosing(None)).await.unwrap()
+        };
+        assert_eq!(decided.state, State::Resolved);
+    }
+}
+
+/// A clock that lets something happen once, when it is read next.
+#[derive(Default)]
+struct Meanwhile(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl std::fmt::Debug for Meanwhile {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Meanwhile")
+    }
+}
+
+impl Clock for Meanwhile {
+    fn now(&self) -> Timestamp {
+        let happens = self.0.lock().unwrap().take();
+        if let Some(happens) = happens {
+            happens();
+        }
+        Timestamp::UNIX_EPOCH
+    }
+}
+
+/// The memory reads its clock between the look at what a stop holds and the transaction that ends it. What is done
+/// then is the same for every adapter.
+#[tokio::test]
+async fn a_question_that_came_to_be_held_just_before_the_end_is_shown_again_too() {
+    for way in ["withdrawn", "decided", "decided together"] {
+        let meanwhile = Arc::new(Meanwhile::default());
+        let mut scene = Scene::in_memory();
+        scene.store = Arc::new(MemoryStore::new(StoreSettings {
+            clock: meanwhile.clone(),
+            ..StoreSettings::default()
+        }));
+        let run = scene.run().await;
+        let open = scene.awaiting(question(&run, "k")).await;
+        let pause = paused(&scene, &run, "pause").await;
+        let (store, id) = (scene.store.clone(), open.id);
+        let (version, by) = (open.version, pause.id);
+        *meanwhile.0.lock().unwrap() = Some(Box::new(move || {
+            let change = ReviewChange::Hold { by };
+            let held = store.review(id, actor(Role::System), version, change);
+            held.now_or_never().unwrap().unwrap();
+        }));
+        end(&scene, way, &pause).await;
+        assert_eq!(scene.interrupt(open.id).await.held_by, None, "{way}");
+        let happened = scene.audited(open.id).await;
+        assert!(
+            happened.ends_with(&["hold".into(), "unhold".into()]),
+            "{way}: {happened:?}"
+        );
+    }
 }

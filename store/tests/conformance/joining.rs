@@ -1,11 +1,12 @@
 //! Requests for a stop that is under way, each with a key of its own.
 
-use interrupts::life::{Admission, Evidence, RunState, Scope, State};
-use interrupts::store::{AdmitError, Admitted, Run, Store};
+use interrupts::life::{Admission, Evidence, Role, RunState, Scope, State, WithdrawCause};
+use interrupts::store::{AdmitError, Admitted, NodeActivity, Run, Store};
 use jiff::SignedDuration;
 use routing_core::{InterruptId, InterruptType, StopMode};
 
-use crate::scene::{Scene, delivery, key, question};
+use crate::nodes::node;
+use crate::scene::{Scene, actor, delivery, key, question};
 
 fn stop(run: &Run, text: &str, mode: StopMode) -> Admission {
     Admission {
@@ -73,16 +74,6 @@ pub(crate) async fn what_joins_a_stop_that_has_taken_hold_is_a_stop_of_its_own<S
         .admitted(stop(&run, "first", StopMode::Graceful))
         .await;
     let store = &scene.store;
-    // Of another kind it is another stop.
-    let other = Admission {
-        interrupt_type: InterruptType::Stop,
-        ..stop(&run, "other", StopMode::Graceful)
-    };
-    let other = store.join(first.id, other).await.unwrap();
-    assert!(
-        matches!(&other, Admitted::New(it) if it.id != first.id),
-        "{other:?}"
-    );
     let epoch = store.deliver(first.id, delivery("worker", 60)).await;
     let epoch = epoch.unwrap().epoch;
     let done = store
@@ -94,6 +85,66 @@ pub(crate) async fn what_joins_a_stop_that_has_taken_hold_is_a_stop_of_its_own<S
         .await;
     assert!(matches!(late, Ok(Admitted::New(_))), "{late:?}");
     assert_eq!(scene.interrupt(first.id).await.mode, StopMode::Graceful);
+}
+
+pub(crate) async fn what_differs_from_the_stop_under_way_is_a_stop_of_its_own<S: Store>(
+    scene: Scene<S>,
+) {
+    let (run, another) = (scene.run().await, scene.run().await);
+    let first = scene
+        .admitted(stop(&run, "first", StopMode::Graceful))
+        .await;
+    let same = |text: &str| stop(&run, text, StopMode::Immediate);
+    let others = [
+        Admission {
+            interrupt_type: InterruptType::Stop,
+            ..same("of another type")
+        },
+        Admission {
+            scope: Scope::Agent,
+            ..same("of the agent alone")
+        },
+        Admission {
+            node: first.node.child("below").unwrap(),
+            ..same("of another agent")
+        },
+        stop(&another, "of another run", StopMode::Immediate),
+    ];
+    for other in others {
+        let key = other.key.clone();
+        let joined = scene.store.join(first.id, other).await.unwrap();
+        let is_new = matches!(&joined, Admitted::New(it) if it.id != first.id);
+        assert!(is_new, "{key}: {joined:?}");
+    }
+    assert_eq!(scene.interrupt(first.id).await, first);
+}
+
+pub(crate) async fn what_joins_a_stop_of_an_agent_that_has_ended_is_refused_once_that_is_over<
+    S: Store,
+>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let ended = node(&run, "agent", NodeActivity::Completed);
+    let of_agent = |text: &str| Admission {
+        scope: Scope::Agent,
+        node: ended.node.clone(),
+        ..stop(&run, text, StopMode::Graceful)
+    };
+    let first = scene.admitted(of_agent("first")).await;
+    let store = &scene.store;
+    store
+        .put_nodes(run.id, 1, vec![ended.clone()])
+        .await
+        .unwrap();
+    let withdrawn = store.withdraw(first.id, actor(Role::System), WithdrawCause::NodeEnded);
+    withdrawn.await.unwrap();
+    let refused = AdmitError::NodeEnded {
+        node: ended.node.clone(),
+        activity: NodeActivity::Completed,
+    };
+    assert_eq!(store.join(first.id, of_agent("late")).await, Err(refused));
+    assert_eq!(store.interrupt_of(&key("late")).await, Ok(None));
 }
 
 pub(crate) async fn a_key_that_joined_is_forgotten_with_its_run<S: Store>(scene: Scene<S>) {

@@ -89,6 +89,8 @@ conformance! {
     joining:
         a_key_that_joined_a_stop_is_that_stops_from_then_on,
         what_joins_a_stop_that_has_taken_hold_is_a_stop_of_its_own,
+        what_differs_from_the_stop_under_way_is_a_stop_of_its_own,
+        what_joins_a_stop_of_an_agent_that_has_ended_is_refused_once_that_is_over,
         a_key_that_joined_is_forgotten_with_its_run;
     running:
         a_run_has_one_owner_at_a_time,

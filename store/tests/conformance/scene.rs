@@ -25,11 +25,15 @@ pub(crate) const ALL: Page = Page {
 #[derive(Debug)]
 pub(crate) struct StillClock {
     now: Mutex<Timestamp>,
+    step: Mutex<SignedDuration>,
 }
 
 impl Clock for StillClock {
     fn now(&self) -> Timestamp {
-        *self.now.lock().unwrap()
+        let mut now = self.now.lock().unwrap();
+        let read = *now;
+        *now += *self.step.lock().unwrap();
+        read
     }
 }
 
@@ -43,6 +47,7 @@ pub(crate) struct Scene<S> {
 pub(crate) fn still_clock() -> Arc<StillClock> {
     Arc::new(StillClock {
         now: Mutex::new(Timestamp::from_second(1_000_000).unwrap()),
+        step: Mutex::new(SignedDuration::ZERO),
     })
 }
 
@@ -104,6 +109,12 @@ impl<S> Scene<S> {
         let mut now = self.clock.now.lock().unwrap();
         *now += SignedDuration::from_secs(seconds);
     }
+
+    /// From now on whoever reads the clock finds it later than whoever did before: only what one transaction did was
+    /// done at one time.
+    pub(crate) fn tells_transactions_apart(&self) {
+        *self.clock.step.lock().unwrap() = SignedDuration::from_millis(1);
+    }
 }
 
 impl<S: Store> Scene<S> {
@@ -150,15 +161,24 @@ impl<S: Store> Scene<S> {
         self.store.interrupt(id).await.unwrap().unwrap()
     }
 
-    /// How many transitions the audit has of an interrupt, its admission included.
+    /// The transitions that the audit has of an interrupt, its admission included.
     pub(crate) async fn audited(&self, id: InterruptId) -> Vec<String> {
+        let audited = self.audited_at(id).await.into_iter();
+        audited.map(|(_at, event)| event).collect()
+    }
+
+    /// The transitions that the audit has of an interrupt, each with its time.
+    pub(crate) async fn audited_at(&self, id: InterruptId) -> Vec<(Timestamp, String)> {
         let rows = self.store.audit(ALL).await.unwrap();
         rows.iter()
-            .filter_map(|row| match row.read().unwrap().subject {
-                interrupts::store::AuditSubject::Interrupt {
-                    interrupt, audited, ..
-                } if interrupt == id => Some(audited.event),
-                _ => None,
+            .filter_map(|row| {
+                let entry = row.read().unwrap();
+                match entry.subject {
+                    interrupts::store::AuditSubject::Interrupt {
+                        interrupt, audited, ..
+                    } if interrupt == id => Some((entry.at, audited.event)),
+                    _ => None,
+                }
             })
             .collect()
     }
