@@ -80,6 +80,14 @@
   let chosen = [];
   let opened = [];
   let written = [];
+  let held = null;
+  // What has an id, htmx gives the focus back to. Anything else is found again by what it says.
+  const alike = ({ owner, tag, text }) =>
+    [...(document.getElementById(owner)?.querySelectorAll(tag) ?? [])].filter((one) => one.textContent === text);
+  const place = (element) => {
+    const like = { owner: element.closest("[id]").id, tag: element.tagName, text: element.textContent };
+    return { ...like, at: alike(like).indexOf(element) };
+  };
   const late = new Set();
   document.addEventListener("htmx:beforeSwap", (event) => {
     const active = document.activeElement;
@@ -100,6 +108,7 @@
     }));
     chosen = [...document.querySelectorAll("#list [name=chosen]:checked")].map((box) => box.value);
     opened = [...document.querySelectorAll("details[id][open]")].map((part) => part.id);
+    held = active !== event.target && !active.id && event.target.id && event.target.contains(active) ? place(active) : null;
   });
   document.addEventListener("htmx:afterSwap", () => {
     for (const box of document.querySelectorAll("#list [name=chosen]")) {
@@ -115,6 +124,7 @@
       if (active) field.focus({ preventScroll: true });
       if (at[0] !== null && field.setSelectionRange) field.setSelectionRange(...at);
     }
+    if (held && document.activeElement === document.body) alike(held)[held.at]?.focus({ preventScroll: true });
   });
   document.addEventListener("htmx:afterSwap", count);
   count();
