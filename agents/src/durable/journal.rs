@@ -131,11 +131,12 @@ impl RunJournal {
         self.past.get().and_then(|past| past.last)
     }
 
-    /// Whether a flow at this place went on before.
+    /// Whether what follows a flow at this place happened before: a turn of its own, or one of the run's own flow, which
+    /// waits until a worker's has ended.
     pub(crate) fn goes_on(&self, at: &FlowPlace) -> bool {
-        self.past.get().is_some_and(|past| match &at.worker {
-            None => past.main > at.own,
-            Some(worker) => past.workers.get(worker).is_some_and(|last| *last > at.own),
+        self.past.get().is_some_and(|past| {
+            let own = |worker| past.workers.get(worker).is_some_and(|last| *last > at.own);
+            past.main > at.main || at.worker.as_ref().is_some_and(own)
         })
     }
 

@@ -189,6 +189,26 @@ async fn a_replay_shows_what_was_recorded_and_does_nothing() {
 }
 
 #[tokio::test]
+async fn a_worker_that_had_ended_when_its_parent_went_on_does_not_end_once_more() {
+    let whole = Lives::of(eventful, RunId::generate());
+    let (_, operations) = whole.die(Death::Never).await;
+    let lives = Lives::of(eventful, RunId::generate());
+    let (died, _) = lives.die(Death::Before(operations - 4)).await;
+    assert!(died.is_none());
+    let stage = lives.stage(Arc::clone(&lives.store));
+    assert_completed(&stage.execute().await);
+    let told = stage.log.told.lock().unwrap();
+    let of_workers = |replayed| {
+        told.iter()
+            .filter(|told| told.replayed == replayed)
+            .filter(|told| matches!(&told.event, RunEvent::AgentFinished { node, .. } if node.as_str().contains("worker")))
+            .count()
+    };
+    assert!(of_workers(true) > 2);
+    assert_eq!(of_workers(false), 0);
+}
+
+#[tokio::test]
 async fn what_was_told_before_is_told_again_as_replayed() {
     let lives = Lives::of(eventful, RunId::generate());
     let (report, operations) = lives.die(Death::Never).await;
