@@ -177,7 +177,7 @@ async fn branch_off(
     flow.tell(
         node,
         Message::user(format!(
-            "[note]\nThe run was forked here: {branch} goes on by itself. Go on with your work."
+            "[note]\nAnother run was forked off here: {branch}, which is not yours. Go on with your work."
         )),
     );
     Ok(())

@@ -59,21 +59,31 @@ fn resume() -> Choosing {
     }
 }
 
-/// Ends a stop in each way that there is.
-async fn end<S: Store>(scene: &Scene<S>, way: &str, stop: &Interrupt) {
+/// How a stop ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Withdrawn,
+    Decided,
+    DecidedTogether,
+    Expired,
+    NeverDelivered,
+}
+
+/// Ends a stop in one of the ways that there are.
+async fn end<S: Store>(scene: &Scene<S>, way: Way, stop: &Interrupt) {
     let (store, id) = (&scene.store, stop.id);
     match way {
-        "withdrawn" => {
+        Way::Withdrawn => {
             let cause = WithdrawCause::Withdrawn;
             store
                 .withdraw(id, actor(Role::Operator), cause)
                 .await
                 .unwrap();
         }
-        "decided" => {
+        Way::Decided => {
             store.decide(id, person(stop), resume()).await.unwrap();
         }
-        "decided together" => {
+        Way::DecidedTogether => {
             let deciding = Deciding {
                 interrupt: id,
                 judge: person(stop),
@@ -82,29 +92,28 @@ async fn end<S: Store>(scene: &Scene<S>, way: &str, stop: &Interrupt) {
             };
             store.decide_together(vec![deciding]).await.unwrap();
         }
-        "expired" => {
+        Way::Expired => {
             scene.wait(100);
             assert_eq!(store.sweep(9).await.unwrap().expired, [id]);
         }
-        "never delivered" => {
+        Way::NeverDelivered => {
             for _attempt in 0..stop.most_attempts {
                 let failed = store.fail_delivery(id, None, "no answer".to_owned());
                 failed.await.unwrap();
             }
         }
-        _ => unreachable!(),
     }
 }
 
 /// The ways in which a stop ends that has not taken hold.
-const BEFORE_IT_TAKES_HOLD: [&str; 2] = ["expired", "never delivered"];
+const BEFORE_IT_TAKES_HOLD: [Way; 2] = [Way::Expired, Way::NeverDelivered];
 
-const WAYS: [&str; 5] = [
-    "withdrawn",
-    "decided",
-    "decided together",
-    "expired",
-    "never delivered",
+const WAYS: [Way; 5] = [
+    Way::Withdrawn,
+    Way::Decided,
+    Way::DecidedTogether,
+    Way::Expired,
+    Way::NeverDelivered,
 ];
 
 pub(crate) async fn a_question_is_shown_again_in_the_transaction_that_ends_what_held_it<
@@ -114,15 +123,15 @@ pub(crate) async fn a_question_is_shown_again_in_the_transaction_that_ends_what_
 ) {
     for way in WAYS {
         let run = scene.run().await;
-        let open = scene.awaiting(question(&run, format!("k, {way}"))).await;
+        let open = scene.awaiting(question(&run, format!("k, {way:?}"))).await;
         let pause = if BEFORE_IT_TAKES_HOLD.contains(&way) {
             let patient = Admission {
                 patience: Some(SignedDuration::from_secs(50)),
-                ..stop(&run, way)
+                ..stop(&run, &format!("{way:?}"))
             };
             scene.admitted(patient).await
         } else {
-            paused(&scene, &run, way).await
+            paused(&scene, &run, &format!("{way:?}")).await
         };
         hold(&scene, &open, pause.id).await.unwrap();
         scene.tells_transactions_apart();
@@ -131,19 +140,19 @@ pub(crate) async fn a_question_is_shown_again_in_the_transaction_that_ends_what_
             scene.audited_at(pause.id).await.pop().unwrap(),
             scene.audited_at(open.id).await.pop().unwrap(),
         );
-        assert_eq!((ended.0, &*shown.1), (shown.0, "unhold"), "{way}");
+        assert_eq!((ended.0, &*shown.1), (shown.0, "unhold"), "{way:?}");
 
         let after = scene.interrupt(open.id).await;
         assert_eq!(
             (after.held_by, after.state),
             (None, State::AwaitingReview),
-            "{way}"
+            "{way:?}"
         );
         let decided = scene
             .store
             .decide(open.id, person(&after), choosing(None))
             .await;
-        assert_eq!(decided.unwrap().state, State::Resolved, "{way}");
+        assert_eq!(decided.unwrap().state, State::Resolved, "{way:?}");
         assert!(
             scene
                 .audited(open.id)
@@ -160,7 +169,7 @@ pub(crate) async fn another_stop_of_a_user_holds_on_where_one_ends<S: Store>(sce
     let first = paused(&scene, &run, "first").await;
     let second = paused(&scene, &run, "second").await;
     hold(&scene, &open, first.id).await.unwrap();
-    end(&scene, "withdrawn", &first).await;
+    end(&scene, Way::Withdrawn, &first).await;
     let held = scene.interrupt(open.id).await;
     assert_eq!(held.held_by, Some(second.id));
     let refused = scene
@@ -169,7 +178,7 @@ pub(crate) async fn another_stop_of_a_user_holds_on_where_one_ends<S: Store>(sce
         .await;
     let by = second.id;
     assert_eq!(refused, Err(ChangeError::Refused(Refusal::Held { by })));
-    end(&scene, "decided", &second).await;
+    end(&scene, Way::Decided, &second).await;
     assert_eq!(scene.interrupt(open.id).await.held_by, None);
 }
 
@@ -186,7 +195,7 @@ pub(crate) async fn a_stop_of_one_agent_does_not_hold_on_to_anothers_question<S:
     };
     scene.admitted(of_another).await;
     hold(&scene, &open, pause.id).await.unwrap();
-    end(&scene, "withdrawn", &pause).await;
+    end(&scene, Way::Withdrawn, &pause).await;
     assert_eq!(scene.interrupt(open.id).await.held_by, None);
 }
 
@@ -194,7 +203,7 @@ pub(crate) async fn what_has_ended_holds_nothing<S: Store>(scene: Scene<S>) {
     let run = scene.run().await;
     let open = scene.awaiting(question(&run, "k")).await;
     let pause = paused(&scene, &run, "pause").await;
-    end(&scene, "withdrawn", &pause).await;
+    end(&scene, Way::Withdrawn, &pause).await;
     let by = pause.id;
     let refused = hold(&scene, &open, by).await;
     assert_eq!(refused, Err(ChangeError::Refused(Refusal::NotHeld { by })));
@@ -214,7 +223,7 @@ pub(crate) async fn a_question_that_was_left_held_by_what_has_ended_can_be_decid
         };
         hold(&scene, &open, system.id).await.unwrap();
         let stop = scene.admitted(system).await;
-        end(&scene, "withdrawn", &stop).await;
+        end(&scene, Way::Withdrawn, &stop).await;
         let held = scene.interrupt(open.id).await;
         assert_eq!(held.held_by, Some(stop.id));
         let (store, judge) = (&scene.store, person(&held));
@@ -258,7 +267,7 @@ impl Clock for Meanwhile {
 /// then is the same for every adapter.
 #[tokio::test]
 async fn a_question_that_came_to_be_held_just_before_the_end_is_shown_again_too() {
-    for way in ["withdrawn", "decided", "decided together"] {
+    for way in [Way::Withdrawn, Way::Decided, Way::DecidedTogether] {
         let meanwhile = Arc::new(Meanwhile::default());
         let mut scene = Scene::in_memory();
         scene.store = Arc::new(MemoryStore::new(StoreSettings {
@@ -276,11 +285,11 @@ async fn a_question_that_came_to_be_held_just_before_the_end_is_shown_again_too(
             held.now_or_never().unwrap().unwrap();
         }));
         end(&scene, way, &pause).await;
-        assert_eq!(scene.interrupt(open.id).await.held_by, None, "{way}");
+        assert_eq!(scene.interrupt(open.id).await.held_by, None, "{way:?}");
         let happened = scene.audited(open.id).await;
         assert!(
             happened.ends_with(&["hold".into(), "unhold".into()]),
-            "{way}: {happened:?}"
+            "{way:?}: {happened:?}"
         );
     }
 }
