@@ -409,17 +409,16 @@ impl Installation for Remote {
 
     async fn harden(&self, id: InterruptId) -> Result<(), Failure> {
         let stop = self.now(id).await?;
-        if stop.state == State::AwaitingReview {
+        match (stop.family(), stop.state) {
+            (Family::Stop, State::Requested | State::Delivered) => {}
             // It has stopped already.
-            return Ok(());
+            (Family::Stop, State::AwaitingReview) => return Ok(()),
+            (_, state) => {
+                let text = format!("{id} is {state}, and cannot be made harder");
+                return Err(Failure::new(Exit::Conflict, text));
+            }
         }
-        let is_under_way = matches!(stop.state, State::Requested | State::Delivered);
-        if stop.family() != Family::Stop || !is_under_way {
-            let text = format!("{id} is {}, and cannot be made harder", stop.state);
-            return Err(Failure::new(Exit::Conflict, text));
-        }
-        let run = self.run(stop.run).await?;
-        let run = run.ok_or_else(|| no_interrupt(id))?;
+        let run = self.run(stop.run).await?.ok_or_else(|| no_interrupt(id))?;
         let to = Addressee {
             run,
             node: stop.node,

@@ -1,13 +1,15 @@
 //! A conversation on a terminal. One loop takes what happens, decides, and draws.
 
+mod looking_back;
+
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crossterm::event::{Event, EventStream};
-use llm::{ChatPartial, Completeness, Conversation, ConversationEvent, RunEnd};
+use llm::{Conversation, ConversationEvent, RunEnd};
 use routing_core::StopSource;
-use routing_core::model::{ModelError, Role};
+use routing_core::model::ModelError;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::{JoinError, JoinSet};
 use tools::{InterruptController, wording};
@@ -26,6 +28,7 @@ use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice};
 use crate::palette::{Palette, Tone};
 use crate::visible::{visible_line, visible_lines, visible_piece};
+use looking_back::partial_text;
 
 /// What stands behind an answer that was interrupted.
 const INTERRUPTED: &str = "[interrupted]";
@@ -439,29 +442,6 @@ impl Talk {
         }
     }
 
-    fn history(&mut self) {
-        let history = self.conversation.history();
-        if history.entries().is_empty() {
-            return self.notice("Nothing was said yet.");
-        }
-        for entry in history.entries() {
-            let who = match entry.message.role {
-                Role::System => "system",
-                Role::User => "you",
-                Role::Assistant => "model",
-                Role::Tool => "tool",
-            };
-            let name = self.palette.paint(Tone::Strong, &format!("{who}:"));
-            self.screen.rows([name.as_str()]);
-            self.screen.text(&visible_piece(&entry.message.text));
-            match entry.completeness {
-                Completeness::Whole => self.screen.end_row(),
-                Completeness::Interrupted => self.marked(INTERRUPTED),
-                Completeness::CutOff => self.marked("[cut off at the length limit]"),
-            }
-        }
-    }
-
     fn change_model(&mut self, name: &str) {
         // A server's address is that of the model which it was given for.
         let is_same_provider = self
@@ -488,20 +468,4 @@ impl Talk {
             }
         }
     }
-}
-
-/// What is known of an interrupted call.
-fn partial_text(partial: &ChatPartial) -> String {
-    let provider = match partial.at_provider {
-        llm::AtProvider::NothingUnderWay => "no request was under way",
-        llm::AtProvider::ConnectionClosed => "the connection is closed",
-        llm::AtProvider::BeingTold => "the provider is being told to cancel it",
-        llm::AtProvider::OnlyDiscarded => "the answer is no longer read",
-    };
-    let billed = if partial.may_be_billed() {
-        "; it may still be billed"
-    } else {
-        ""
-    };
-    format!("{provider}{billed}; {}", usage_text(partial.usage))
 }
