@@ -15,6 +15,7 @@ mod key;
 mod modal;
 mod modal_key;
 mod output;
+mod overlay;
 mod picture;
 mod queue;
 mod reading;
@@ -46,7 +47,7 @@ use crate::palette::Palette;
 use action::{Action, Done};
 use desk::Follower;
 use draw::Look;
-use ends::Ends;
+use ends::{End, Ends};
 use picture::Picture;
 use reading::Reading;
 use screen::TakenScreen;
@@ -227,7 +228,17 @@ impl Screens<'_> {
                     self.reading.look_again();
                     Vec::new()
                 }
-                exit = ends.next() => return Ok(exit),
+                end = ends.next() => match end {
+                    End::Leave(exit) => return Ok(exit),
+                    End::Aside => {
+                        drop(keys);
+                        drop(taken);
+                        ends::stand_aside();
+                        taken = TakenScreen::take()?;
+                        keys = EventStream::new();
+                        Vec::new()
+                    }
+                },
                 read = self.reading.next() => refreshed(state, read),
                 _ = clock.tick() => {
                     state.tick(Timestamp::now());

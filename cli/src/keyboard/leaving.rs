@@ -16,13 +16,16 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// From now on Ctrl+Z, Ctrl+\ and the end of the terminal do what they always do, once the terminal is as it was
-/// found. What the screens have of it they give back themselves.
+/// found. What the screens have of it they give back themselves. What this process was started to ignore, as by
+/// `trap '' HUP`, it goes on to ignore.
 ///
 /// # Errors
 ///
 /// Where the system lets nobody hear of signals, or gives no thread.
 pub(super) fn give_back_first(modes: &Arc<Modes>) -> io::Result<()> {
-    let mut signals = Signals::new([SIGHUP, SIGQUIT, SIGTSTP])?;
+    let ignored = ignored();
+    let heard = [SIGHUP, SIGQUIT, SIGTSTP].into_iter();
+    let mut signals = Signals::new(heard.filter(|signal| !is_in(ignored, *signal)))?;
     let modes = Arc::downgrade(modes);
     std::thread::Builder::new()
         .name("leaving".to_owned())
@@ -36,9 +39,11 @@ pub(super) fn give_back_first(modes: &Arc<Modes>) -> io::Result<()> {
 
 fn act(modes: &Weak<Modes>, signal: i32) {
     let modes = modes.upgrade();
-    if let Some(modes) = &modes
-        && signal != SIGTSTP
-    {
+    if let Some(modes) = &modes {
+        // The screens put themselves aside.
+        if signal == SIGTSTP && modes.is_lent() {
+            return;
+        }
         let since = Instant::now();
         while modes.is_lent() && since.elapsed() < PATIENCE {
             std::thread::sleep(LOOK);
@@ -52,4 +57,17 @@ fn act(modes: &Weak<Modes>, signal: i32) {
         Some(modes) => modes.given_back(acts),
         None => acts(),
     }
+}
+
+/// The signals that this process was started to ignore, a bit for each; none where the system does not say.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+fn is_in(mask: u64, signal: i32) -> bool {
+    // The first bit is signal 1 (proc(5)).
+    mask >> (signal - 1) & 1 == 1
 }

@@ -14,7 +14,8 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::state::{Overlay, Screen, State};
+use super::overlay::Overlay;
+use super::state::{Screen, State};
 use crate::visible::visible_line;
 
 pub(super) use look::Look;

@@ -1,4 +1,4 @@
-//! What ends the screens from outside: signals, and the end of the terminal.
+//! What takes the terminal from the screens from outside: signals, and the end of the terminal.
 
 use std::io;
 
@@ -6,10 +6,18 @@ use interrupts::signals::{OsSignals, SignalSource};
 
 use crate::exit::Exit;
 
-/// Hears of the ends. None of them ends the process by itself: the terminal is given back first.
+/// Hears of them. None of them acts by itself: the terminal is given back first.
 pub(super) struct Ends {
     signals: OsSignals,
-    hangup: Hangup,
+    terminal: OfTerminal,
+}
+
+/// What has come.
+pub(super) enum End {
+    /// The program ends, so.
+    Leave(Exit),
+    /// The program is put aside, as by Ctrl+Z, until somebody brings it back.
+    Aside,
 }
 
 impl Ends {
@@ -21,60 +29,77 @@ impl Ends {
     pub(super) fn listen() -> io::Result<Self> {
         Ok(Self {
             signals: OsSignals::listen()?,
-            hangup: Hangup::listen()?,
+            terminal: OfTerminal::listen()?,
         })
     }
 
-    /// The next one: how the program ends with it.
+    /// The next one.
     ///
     /// # Cancel safety
     ///
     /// Safe: what came is told the next time.
-    pub(super) async fn next(&mut self) -> Exit {
+    pub(super) async fn next(&mut self) -> End {
         tokio::select! {
-            Some(signal) = self.signals.next() => Exit::by(signal),
-            () = self.hangup.comes() => Exit::Terminated,
+            Some(signal) = self.signals.next() => End::Leave(Exit::by(signal)),
+            end = self.terminal.comes() => end,
         }
     }
 }
 
-/// The end of the terminal, or of the connection to it; the terminal may be there all the same.
-struct Hangup(
-    #[cfg(unix)] tokio::signal::unix::Signal,
+/// The signals of a terminal, which may be there all the same.
+#[cfg(unix)]
+struct OfTerminal {
+    /// Its end, or that of the connection to it.
+    hangup: tokio::signal::unix::Signal,
     /// Ctrl+\ from elsewhere, which ends a process by itself and would leave the screens on the terminal.
-    #[cfg(unix)]
-    tokio::signal::unix::Signal,
-);
+    quit: tokio::signal::unix::Signal,
+    /// Ctrl+Z from elsewhere.
+    aside: tokio::signal::unix::Signal,
+}
 
-impl Hangup {
-    #[cfg(unix)]
+#[cfg(unix)]
+impl OfTerminal {
     fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self(
-            signal(SignalKind::hangup())?,
-            signal(SignalKind::quit())?,
-        ))
+        Ok(Self {
+            hangup: signal(SignalKind::hangup())?,
+            quit: signal(SignalKind::quit())?,
+            aside: signal(SignalKind::from_raw(signal_hook::consts::SIGTSTP))?,
+        })
     }
 
-    #[cfg(not(unix))]
-    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
-    fn listen() -> io::Result<Self> {
-        Ok(Self())
-    }
-
-    #[cfg(unix)]
-    async fn comes(&mut self) {
-        let came = tokio::select! {
-            came = self.0.recv() => came,
-            came = self.1.recv() => came,
-        };
-        if came.is_none() {
-            std::future::pending::<()>().await;
+    async fn comes(&mut self) -> End {
+        tokio::select! {
+            Some(()) = self.hangup.recv() => End::Leave(Exit::Terminated),
+            Some(()) = self.quit.recv() => End::Leave(Exit::Terminated),
+            Some(()) = self.aside.recv() => End::Aside,
+            else => std::future::pending().await,
         }
     }
+}
 
-    #[cfg(not(unix))]
-    async fn comes(&mut self) {
-        std::future::pending::<()>().await;
+/// Stops this process until it is brought back.
+#[cfg(unix)]
+pub(super) fn stand_aside() {
+    // It cannot fail for this one, and a process that stays goes on as before.
+    let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP);
+}
+
+/// Elsewhere nobody is put aside so.
+#[cfg(not(unix))]
+pub(super) fn stand_aside() {}
+
+#[cfg(not(unix))]
+struct OfTerminal;
+
+#[cfg(not(unix))]
+impl OfTerminal {
+    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
+    fn listen() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn comes(&mut self) -> End {
+        std::future::pending().await
     }
 }

@@ -6,7 +6,8 @@ use tui_input::Input;
 
 use super::action::Action;
 use super::modal::{Chosen, Modal};
-use super::state::{Overlay, State};
+use super::overlay::Overlay;
+use super::state::State;
 use crate::keep::has_process;
 
 /// Windows that were closed before what was chosen in them could be carried out.
@@ -55,16 +56,8 @@ impl State {
 
     /// The interrupts whose ends are waited for, however late the lists name them.
     pub(super) fn followed(&self) -> Vec<InterruptId> {
-        let open = match &self.overlay {
-            Some(
-                Overlay::Modal(modal)
-                | Overlay::Confirm {
-                    over: Some(modal), ..
-                },
-            ) => modal.interrupt,
-            Some(Overlay::Confirm { .. } | Overlay::Routes { .. } | Overlay::Prompt { .. })
-            | None => None,
-        };
+        let open = self.overlay.as_ref().and_then(Overlay::modal);
+        let open = open.and_then(|modal| modal.interrupt);
         let closed = self.going_on.closed.iter();
         open.into_iter()
             .chain(closed.filter_map(|modal| modal.interrupt))
@@ -73,16 +66,7 @@ impl State {
 
     /// The window of an interrupt, also while it asks something.
     pub(super) fn modal_mut(&mut self) -> Option<&mut Modal> {
-        match &mut self.overlay {
-            Some(
-                Overlay::Modal(modal)
-                | Overlay::Confirm {
-                    over: Some(modal), ..
-                },
-            ) => Some(modal),
-            Some(Overlay::Confirm { .. } | Overlay::Routes { .. } | Overlay::Prompt { .. })
-            | None => None,
-        }
+        self.overlay.as_mut().and_then(Overlay::modal_mut)
     }
 
     /// What was written in a window that is closed stays, to be sent or written on, behind what was written before.
@@ -100,16 +84,7 @@ impl State {
 
     /// Leaves; not without a question where what was chosen would stay undone.
     pub(super) fn quit(&mut self) -> Vec<Action> {
-        let mut over = match self.overlay.take() {
-            Some(
-                Overlay::Modal(modal)
-                | Overlay::Confirm {
-                    over: Some(modal), ..
-                },
-            ) => Some(modal),
-            Some(Overlay::Confirm { .. } | Overlay::Routes { .. } | Overlay::Prompt { .. })
-            | None => None,
-        };
+        let mut over = self.overlay.take().and_then(Overlay::into_modal);
         if let Some(modal) =
             over.take_if(|modal| modal.chosen.is_some() && modal.interrupt.is_some())
         {

@@ -14,9 +14,10 @@ use tui_input::backend::crossterm::EventHandler;
 use super::action::Action;
 use super::modal::Modal;
 use super::modal_key::in_modal;
+use super::overlay::{Overlay, Purpose};
 use super::review;
 use super::seen::Subject;
-use super::state::{Overlay, Purpose, Row, Screen, State};
+use super::state::{Row, Screen, State};
 
 /// What a terminal's event means.
 pub(super) fn pressed(state: &mut State, event: &Event) -> Vec<Action> {

@@ -6,7 +6,8 @@ use tui_input::backend::crossterm::EventHandler;
 
 use super::action::Action;
 use super::modal::{Button, Chosen, Focus, Modal};
-use super::state::{Overlay, State};
+use super::overlay::Overlay;
+use super::state::State;
 
 /// What a key does in the window of an interrupt.
 pub(super) fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) -> Vec<Action> {

@@ -14,7 +14,8 @@ use tui_input::Input;
 use super::action::Action;
 use super::key::ask;
 use super::modal::{Modal, PlanChange};
-use super::state::{Overlay, Purpose, Screen, State};
+use super::overlay::{Overlay, Purpose};
+use super::state::{Screen, State};
 use crate::asked;
 
 /// What a key does in the review of an interrupt; `None` for a key that it has no use for.

@@ -5,7 +5,8 @@ use interrupts::Digest;
 use jiff::{SignedDuration, Timestamp};
 use routing_core::InterruptId;
 
-use super::state::{Overlay, Screen, State};
+use super::overlay::Overlay;
+use super::state::{Screen, State};
 
 /// Nobody has read a question sooner, and keys that were typed blind arrive sooner.
 const LOOK: SignedDuration = SignedDuration::from_millis(300);

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use interrupts::RouteName;
 use interrupts::life::{Interrupt, RunState, State as Life};
 use interrupts::store::NodeRow;
 use jiff::{SignedDuration, Timestamp};
@@ -14,6 +13,7 @@ use super::action::{Action, Done};
 use super::draft::AnswerDraft;
 use super::going_on::GoingOn;
 use super::modal::{Chosen, Modal, PlanChange};
+use super::overlay::Overlay;
 use super::queue::TakenBack;
 use super::seen::Seen;
 use super::snapshot::{RunView, Snapshot};
@@ -39,41 +39,6 @@ pub(super) enum Screen {
     History,
     /// The keys.
     Help,
-}
-
-/// What a line of text is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
-    Respond(InterruptId),
-    ModifyPlan(InterruptId),
-    Filter,
-    Palette,
-}
-
-/// What lies over the screen.
-#[derive(Debug, Clone)]
-pub(super) enum Overlay {
-    /// An agent was interrupted.
-    Modal(Box<Modal>),
-    /// Something that cannot be undone asks once.
-    Confirm {
-        question: String,
-        actions: Vec<Action>,
-        /// The window that it was asked from, which is there again where the answer is no.
-        over: Option<Box<Modal>>,
-    },
-    /// The targets that an answer may be sent to.
-    Routes {
-        interrupt: InterruptId,
-        routes: Vec<RouteName>,
-        at: usize,
-    },
-    /// A line of text is wanted.
-    Prompt {
-        label: &'static str,
-        text: Input,
-        purpose: Purpose,
-    },
 }
 
 /// A short word to the person.

@@ -14,7 +14,8 @@ use super::{Look, packed, short};
 use crate::layout::wrap;
 use crate::visible::{visible_line, visible_lines};
 use crate::watch::modal::{Chosen, Focus, Modal, PlanChange, phases};
-use crate::watch::state::{Overlay, State};
+use crate::watch::overlay::Overlay;
+use crate::watch::state::State;
 
 /// How wide the window of a question is at most.
 const QUESTION: u16 = 72;
