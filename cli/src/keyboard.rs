@@ -18,7 +18,7 @@ use tokio::sync::{Mutex, mpsc::UnboundedReceiver, mpsc::unbounded_channel, onesh
 use routing_core::InterruptId;
 
 use crate::palette::is_dumb;
-use crate::reviewer::NoLine;
+use crate::reviewer::{NoLine, Typed};
 use modes::Modes;
 use reader::Reader;
 
@@ -145,8 +145,11 @@ impl Keyboard {
         asking
     }
 
-    /// Keeps what was begun as the answer to a question, for when it is asked again.
+    /// Keeps what was begun as the answer to a question, if anything was, for when it is asked again.
     pub(crate) fn keep(&self, question: InterruptId, begun: Begun) {
+        if begun.words.trim().is_empty() {
+            return;
+        }
         let mut kept = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         kept.insert(question, begun);
     }
@@ -197,6 +200,12 @@ impl Asking {
         let _ = is_forgotten.await;
     }
 
+    fn wish(&self) -> oneshot::Receiver<Result<String, NoLine>> {
+        let (send, line) = oneshot::channel();
+        self.keyboard.tell(Order::Line(send));
+        line
+    }
+
     /// The next line that is typed, without its end.
     ///
     /// # Errors
@@ -207,10 +216,22 @@ impl Asking {
     ///
     /// Safe: what was typed of a line that nobody waits for any more is thrown away.
     pub(crate) async fn line(&self) -> Result<String, NoLine> {
-        let (send, line) = oneshot::channel();
         let _wakes = Nudge(&self.keyboard);
-        self.keyboard.tell(Order::Line(send));
-        line.await.unwrap_or(Err(NoLine::End))
+        self.wish().await.unwrap_or(Err(NoLine::End))
+    }
+}
+
+impl Typed for Asking {
+    fn forget(&self) {
+        let (forgotten, is_forgotten) = oneshot::channel();
+        self.keyboard.tell(Order::Forget(forgotten));
+        // An error says that the terminal is gone.
+        let _ = is_forgotten.blocking_recv();
+    }
+
+    fn line(&self) -> Result<String, NoLine> {
+        let _wakes = Nudge(&self.keyboard);
+        self.wish().blocking_recv().unwrap_or(Err(NoLine::End))
     }
 }
 

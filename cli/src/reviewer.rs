@@ -1,6 +1,7 @@
 //! Who answers questions: the script, a person at the terminal, or nobody.
 
 mod alone;
+mod begun;
 mod counted;
 mod dialogue;
 mod editor;
@@ -10,7 +11,7 @@ mod scripted;
 mod terminal;
 mod typing;
 
-pub(crate) use alone::Alone;
+pub(crate) use alone::{Alone, Reply, StandardInput, Typed};
 pub(crate) use counted::InterruptCount;
 pub(crate) use lines::{LONGEST_LINE, Lines, NoLine, line_of};
 pub(crate) use nobody::Nobody;

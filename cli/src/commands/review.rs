@@ -25,7 +25,7 @@ use crate::listing;
 use crate::palette::Palette;
 use crate::plan::{checked, preview_text};
 use crate::policy;
-use crate::reviewer::Alone;
+use crate::reviewer::{Alone, StandardInput};
 use crate::storage::complete;
 use crate::view::{self, json_line};
 
@@ -232,7 +232,10 @@ async fn converse(
     for interrupt in interrupts {
         let chosen = match of_plan::paused_run(installation, interrupt).await? {
             Some(run) => of_plan::converse(installation, &run, interrupt, alone, palette).await?,
-            None => chosen::of_person(interrupt, alone)?.map(|chosen| (interrupt.clone(), chosen)),
+            None => {
+                let reply = chosen::of_person(interrupt, alone, (&StandardInput, None))?;
+                reply.given().map(|chosen| (interrupt.clone(), chosen))
+            }
         };
         let Some(chosen) = chosen else {
             print(&format!("{} stays open.\n", interrupt.id))?;

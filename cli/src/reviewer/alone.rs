@@ -7,9 +7,58 @@ use routing_core::review::{Answer, Question};
 use super::dialogue::{Dialogue, Step};
 use super::editor;
 use super::lines::{NoLine, forget_typed_ahead, read_line};
+use crate::keyboard::Begun;
 use crate::layout::{screen_size, wrap};
 use crate::palette::{Palette, Tone};
 use crate::visible::visible_line;
+
+/// Where a person types who is asked.
+pub(crate) trait Typed {
+    /// Throws away what was typed so far: it was typed before what is asked next could be seen.
+    fn forget(&self);
+
+    /// The next line, without its end. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`NoLine`].
+    fn line(&self) -> Result<String, NoLine>;
+}
+
+/// The terminal of this process, where nobody listens for keys.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StandardInput;
+
+impl Typed for StandardInput {
+    fn forget(&self) {
+        forget_typed_ahead();
+    }
+
+    fn line(&self) -> Result<String, NoLine> {
+        read_line(&mut io::stdin().lock())
+    }
+}
+
+/// What a person does who is asked.
+#[derive(Debug)]
+pub(crate) enum Reply<T> {
+    /// Answers.
+    Given(T),
+    /// Leaves it open.
+    Left,
+    /// Presses Esc: the terminal is somebody else's for a while.
+    Escaped(Begun),
+}
+
+impl<T> Reply<T> {
+    /// The answer, if one was given.
+    pub(crate) fn given(self) -> Option<T> {
+        match self {
+            Self::Given(answer) => Some(answer),
+            Self::Left | Self::Escaped(_) => None,
+        }
+    }
+}
 
 /// Asks at the terminal of this process.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +77,7 @@ impl Alone {
         self.dialogue(question).page()
     }
 
-    /// Asks until the answer fits, as `check` says; `None` where the person leaves. Blocks.
+    /// Asks until the answer fits, as `check` says. What was begun before is shown, and Enter alone sends it. Blocks.
     ///
     /// # Errors
     ///
@@ -36,16 +85,18 @@ impl Alone {
     pub(crate) fn answer(
         self,
         question: &Question,
+        (typed, mut begun): (&dyn Typed, Option<Begun>),
         check: impl Fn(&Answer) -> Result<(), String>,
-    ) -> io::Result<Option<Answer>> {
-        forget_typed_ahead();
+    ) -> io::Result<Reply<Answer>> {
+        typed.forget();
         let mut question = question.clone();
         loop {
-            let Some(answer) = self.converse(&question)? else {
-                return Ok(None);
+            let answer = match self.converse(&question, (typed, begun.take()))? {
+                Reply::Given(answer) => answer,
+                reply => return Ok(reply),
             };
             match check(&answer) {
-                Ok(()) => return Ok(Some(answer)),
+                Ok(()) => return Ok(Reply::Given(answer)),
                 Err(problem) => question.problem = Some(problem),
             }
         }
@@ -57,22 +108,7 @@ impl Alone {
     ///
     /// As [`Alone::answer`].
     pub(crate) fn line(self, text: &str) -> io::Result<Option<String>> {
-        let mut shown = text.to_owned();
-        loop {
-            write(&shown)?;
-            match read_line(&mut io::stdin().lock()) {
-                Ok(line) => return Ok(Some(line)),
-                Err(NoLine::End) => {
-                    write("\n")?;
-                    return Ok(None);
-                }
-                Err(NoLine::Unreadable(error)) => return Err(error),
-                // Nobody listens for Esc here.
-                Err(error @ (NoLine::Unusable(_) | NoLine::Escape(_))) => {
-                    shown = format!("  {error}; try again\n  > ");
-                }
-            }
-        }
+        Ok(ask(text, &StandardInput)?.given())
     }
 
     /// The prompt of a run that was paused.
@@ -92,21 +128,36 @@ impl Alone {
         Dialogue::new(question, columns(), self.palette)
     }
 
-    fn converse(self, question: &Question) -> io::Result<Option<Answer>> {
+    fn converse(
+        self,
+        question: &Question,
+        (typed, begun): (&dyn Typed, Option<Begun>),
+    ) -> io::Result<Reply<Answer>> {
         let mut dialogue = self.dialogue(question);
         let mut draft = None;
         let mut text = dialogue.opening();
+        if let Some(begun) = &begun {
+            text = format!("{}{text}", begun.text());
+        }
+        let mut is_answer = true;
         loop {
-            let Some(line) = self.line(&text)? else {
-                return Ok(None);
+            let line = match ask(&text, typed)? {
+                Reply::Given(line) => line,
+                Reply::Left => return Ok(Reply::Left),
+                Reply::Escaped(now) => {
+                    let now = Begun { is_answer, ..now };
+                    return Ok(Reply::Escaped(now.or(begun)));
+                }
             };
+            let line = Begun::meant(begun.as_ref(), line, is_answer);
+            is_answer = false;
             let mut step = dialogue.line(&line);
             if step == Step::Edit {
                 step = edit(question, &mut dialogue, &mut draft);
             }
             match step {
                 Step::Ask(next) => text = next,
-                Step::Done(answer) => return Ok(Some(answer)),
+                Step::Done(answer) => return Ok(Reply::Given(answer)),
                 Step::Edit => text = dialogue.opening(),
             }
         }
@@ -125,6 +176,27 @@ impl Alone {
         }
         editor::read_draft(&text)
             .map_err(|error| io::Error::other(format!("that is no JSON: {error}")))
+    }
+}
+
+/// Asks for one line.
+fn ask(text: &str, typed: &dyn Typed) -> io::Result<Reply<String>> {
+    let mut shown = text.to_owned();
+    loop {
+        write(&shown)?;
+        match typed.line() {
+            Ok(line) => return Ok(Reply::Given(line)),
+            Err(NoLine::End) => {
+                write("\n")?;
+                return Ok(Reply::Left);
+            }
+            Err(NoLine::Unreadable(error)) => return Err(error),
+            Err(error @ NoLine::Unusable(_)) => shown = format!("  {error}; try again\n  > "),
+            Err(NoLine::Escape(words)) => {
+                let is_answer = false;
+                return Ok(Reply::Escaped(Begun { words, is_answer }));
+            }
+        }
     }
 }
 

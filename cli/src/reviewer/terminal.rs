@@ -115,22 +115,18 @@ impl Terminal {
         let begun = self.kept(question.interrupt);
         let mut text = dialogue.opening();
         if let Some(begun) = &begun {
-            text = format!("{}{text}", begun_text(begun));
+            text = format!("{}{text}", begun.text());
         }
         let mut is_answer = true;
         loop {
-            let mut line = match self.ask((&turn, &conversation), text, scope).await {
+            let line = match self.ask((&turn, &conversation), text, scope).await {
                 Err(Silence::Escaped(words)) => {
                     self.keep(question.interrupt, Begun { words, is_answer }, begun);
                     return Err(Silence::Escaped(String::new()));
                 }
                 line => line?,
             };
-            if let Some(begun) = begun.as_ref().filter(|it| it.is_answer && is_answer)
-                && line.trim().is_empty()
-            {
-                line.clone_from(&begun.words);
-            }
+            let line = Begun::meant(begun.as_ref(), line, is_answer);
             is_answer = false;
             let mut step = dialogue.line(&line);
             if step == Step::Edit {
@@ -151,13 +147,8 @@ impl Terminal {
 
     /// Keeps what was begun, or what was kept before where nothing was.
     fn keep(&self, question: InterruptId, begun: Begun, before: Option<Begun>) {
-        let kept = if begun.words.trim().is_empty() {
-            before
-        } else {
-            Some(begun)
-        };
-        if let (Some(keyboard), Some(kept)) = (self.typing.keyboard(), kept) {
-            keyboard.keep(question, kept);
+        if let Some(keyboard) = self.typing.keyboard() {
+            keyboard.keep(question, begun.or(before));
         }
     }
 
@@ -208,7 +199,7 @@ impl Terminal {
                 words: begun.to_owned(),
                 is_answer: false,
             };
-            text = format!("{}{text}", begun_text(&begun));
+            text = format!("{}{text}", begun.text());
         }
         self.ask((&turn, &conversation), text, scope).await
     }
@@ -284,19 +275,6 @@ impl Reviewer for Terminal {
             }
         }
     }
-}
-
-/// What was begun before, for whoever is asked again.
-fn begun_text(begun: &Begun) -> String {
-    let (columns, _rows) = screen_size();
-    let how = if begun.is_answer {
-        " — Enter alone sends it"
-    } else {
-        ""
-    };
-    let words = format!("You had written: {}{how}", visible_line(&begun.words));
-    let lines = wrap(&words, columns - 1, "  ");
-    format!("\n{}\n", lines.join("\n"))
 }
 
 fn interrupted<T>(reason: StopReason) -> Outcome<T> {

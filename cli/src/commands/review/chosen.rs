@@ -14,7 +14,8 @@ use super::deciding::not_open;
 use crate::arguments::{ReviewArguments, verdict_name};
 use crate::asked;
 use crate::exit::{Exit, Failure};
-use crate::reviewer::Alone;
+use crate::keyboard::Begun;
+use crate::reviewer::{Alone, Reply, Typed};
 
 /// The most bytes of an answer.
 const LONGEST: u64 = 1 << 20;
@@ -300,7 +301,7 @@ fn plain_verdict(answer: &Answer) -> Verdict {
     }
 }
 
-/// Asks the person at the terminal; `None` where he leaves. Blocks.
+/// Asks the person at the terminal, who types where it is said and may have begun before. Blocks.
 ///
 /// # Errors
 ///
@@ -308,11 +309,12 @@ fn plain_verdict(answer: &Answer) -> Verdict {
 pub(in crate::commands) fn of_person(
     interrupt: &Interrupt,
     alone: Alone,
-) -> anyhow::Result<Option<Chosen>> {
+    (typed, begun): (&dyn Typed, Option<Begun>),
+) -> anyhow::Result<Reply<Chosen>> {
     if interrupt.family() == Family::Stop {
         let text = alone.pause(interrupt.node.as_str(), &interrupt.reason);
         let Some(line) = alone.line(&text)? else {
-            return Ok(None);
+            return Ok(Reply::Left);
         };
         let input = Some(line.trim().to_owned()).filter(|input| !input.is_empty());
         let verdict = if input.is_some() {
@@ -324,21 +326,22 @@ pub(in crate::commands) fn of_person(
             message: input,
             ..Parts::default()
         };
-        return Ok(Some(of_stop(verdict, parts)?));
+        return Ok(Reply::Given(of_stop(verdict, parts)?));
     }
     let question = asked::question(interrupt)?;
-    let answer = alone.answer(&question, |answer| {
+    let answer = alone.answer(&question, (typed, begun), |answer| {
         takes(interrupt, verdict_of(interrupt, answer)?)?;
         fits(answer, &question)
     })?;
-    match answer {
-        Some(answer) => {
+    Ok(match answer {
+        Reply::Given(answer) => {
             let verdict = verdict_of(interrupt, &answer)
                 .map_err(|problem| Failure::new(Exit::Usage, problem))?;
-            Ok(Some(chosen(verdict, &answer)?))
+            Reply::Given(chosen(verdict, &answer)?)
         }
-        None => Ok(None),
-    }
+        Reply::Left => Reply::Left,
+        Reply::Escaped(begun) => Reply::Escaped(begun),
+    })
 }
 
 /// Lets the person write the target's request; `None` where nothing was written. Blocks.

@@ -31,6 +31,7 @@ use crate::keyboard::Keyboard;
 use crate::listing;
 use crate::palette::Palette;
 use crate::report::Detail;
+use crate::reviewer::Reply;
 use crate::visible::visible_json;
 
 /// How long a run that was told to go on may stand still before that counts as its standstill.
@@ -61,8 +62,8 @@ async fn escaped(keys: Option<&Keyboard>) {
 
 /// What comes of what is done beside the following, in its own time.
 enum Beside {
-    /// What a person answered; nothing where he leaves it open.
-    Answered(InterruptId, anyhow::Result<Option<Chosen>>),
+    /// What a person did who was asked this.
+    Answered(Box<Interrupt>, anyhow::Result<Reply<Chosen>>),
     /// Nobody was asked: the question was decided before it could be shown.
     Decided(InterruptId),
     /// The window of the run was left; what is to be said then.
@@ -253,7 +254,7 @@ impl Following {
     /// Takes what came of what is done beside.
     async fn came(&mut self, came: Beside) -> anyhow::Result<()> {
         match came {
-            Beside::Answered(id, answered) => self.answered(id, answered).await,
+            Beside::Answered(seen, reply) => self.answered(&seen, reply).await,
             Beside::Decided(_elsewhere) => {
                 self.asking = None;
                 self.say_held();

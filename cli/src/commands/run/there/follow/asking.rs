@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use interrupts::life::State;
-use routing_core::InterruptId;
+use interrupts::life::{Interrupt, State};
 
 use super::{Beside, Following, Standing};
 use crate::commands::review::{Chosen, of_person};
 use crate::exit::Exit;
 use crate::installation::{Installation, NewDecision};
 use crate::refused::{decided, no_interrupt};
-use crate::reviewer::Alone;
+use crate::reviewer::{Alone, Reply};
 
 impl Following {
     /// Asks the person here the first question that he was not asked.
@@ -25,16 +24,16 @@ impl Following {
         else {
             return;
         };
-        self.asking = Some(question.id);
         let (id, sender) = (question.id, self.beside.0.clone());
-        let (keyboard, remote) = (self.escape.keyboard(), Arc::clone(&self.remote));
+        let Some(keyboard) = self.escape.keyboard() else {
+            return;
+        };
+        let remote = Arc::clone(&self.remote);
         let alone = Alone::new(self.palette);
+        self.asking = Some(id);
         tokio::task::spawn_local(async move {
             // The terminal may be the window's; the question may be answered there.
-            let asking = match keyboard {
-                Some(keyboard) => Some(keyboard.ask().await),
-                None => None,
-            };
+            let asking = keyboard.ask().await;
             let now = remote.interrupt(id).await.ok().flatten();
             let open = now.filter(|now| now.state == State::AwaitingReview);
             let Some(question) = open else {
@@ -44,26 +43,39 @@ impl Following {
             };
             // A thread that reads the terminal cannot be joined: the runtime is let go with it.
             std::thread::spawn(move || {
-                let chosen = of_person(&question, alone);
+                let reply = of_person(&question, alone, (&asking, keyboard.kept(id)));
                 drop(asking);
                 // Nobody waits for it where the run was left.
-                let _ = sender.send(Beside::Answered(id, chosen));
+                let _ = sender.send(Beside::Answered(Box::new(question), reply));
             });
         });
     }
 
-    /// Decides what the person has chosen.
+    /// Decides what the person has chosen about what was shown.
     pub(super) async fn answered(
         &mut self,
-        id: InterruptId,
-        answered: anyhow::Result<Option<Chosen>>,
+        seen: &Interrupt,
+        reply: anyhow::Result<Reply<Chosen>>,
     ) -> anyhow::Result<()> {
+        let id = seen.id;
         self.asking = None;
-        self.say_held();
-        let Some(chosen) = answered? else {
-            self.left.insert(id);
-            self.say(&format!("{id} stays open."));
-            return Ok(());
+        if !self.is_visited {
+            self.say_held();
+        }
+        let chosen = match reply? {
+            Reply::Given(chosen) => chosen,
+            Reply::Left => {
+                self.left.insert(id);
+                self.say(&format!("{id} stays open."));
+                return Ok(());
+            }
+            Reply::Escaped(begun) => {
+                // Asked again once the window is left.
+                if let Some(keyboard) = self.escape.keyboard() {
+                    keyboard.keep(id, begun);
+                }
+                return Ok(());
+            }
         };
         let now = self.remote.interrupt(id).await?;
         let now = now.ok_or_else(|| no_interrupt(id))?;
@@ -74,9 +86,14 @@ impl Following {
             ));
             return Ok(());
         }
-        let Some(review) = &now.review else {
+        let (Some(review), Some(before)) = (&now.review, &seen.review) else {
             return Ok(());
         };
+        if review.shown != before.shown {
+            // It is asked again, as it is now.
+            self.say(&format!("{id} has changed meanwhile; nothing was decided."));
+            return Ok(());
+        }
         let decision = NewDecision {
             interrupt: id,
             version: now.version,
