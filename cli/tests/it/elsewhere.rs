@@ -5,11 +5,12 @@ use std::path::Path;
 use interrupts::life::{Interrupt, RunState, State, Verdict};
 use serde_json::{Value, json};
 
-use crate::program::{end, irq, lines, without_ids};
+use crate::program::{end, irq, lines, until, without_ids};
+use crate::screen::{press, read_and_press, resize};
 use crate::seed::Seed;
 use crate::served::Served;
 use crate::server::{answering, nobody};
-use crate::watching::{press, read_and_press, resize, start_known, until};
+use crate::watching::start_known;
 
 /// A store in which something has happened, with a question that waits.
 fn busy(seed: &Seed) -> (String, String) {

@@ -1,21 +1,19 @@
 //! Plans and standing rules through a server: looked at, changed and decided as beside its store.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rexpect::session::{PtySession, spawn_command};
+use rexpect::session::PtySession;
 use serde_json::{Value, json};
 
 use crate::planning::desk::{Desk, kinds, tasks, texts};
 use crate::program::{end, end_with_input, lines, without_ids};
+use crate::screen::{on_a_terminal, shell};
 use crate::seed::Seed;
 use crate::served::Served;
 
 const CONFLICT: i32 = 4;
 const NOT_AUTHORISED: i32 = 77;
-/// How long a screen may take, in milliseconds.
-const PATIENCE: u64 = 30_000;
 
 fn store_of(desk: &Desk) -> PathBuf {
     desk.store.path().join("irq.db")
@@ -133,11 +131,7 @@ fn a_model_suggests_through_a_server_and_changes_are_taken_back_and_made_again()
 fn a_review_at_a_terminal_shows_the_change_that_a_server_made_before_it_is_applied() {
     let (desk, run, served) = held();
     let id = desk.open()[0]["id"].as_str().unwrap().to_owned();
-    let mut command = served.irq(&["review", &id, "--no-color"]);
-    command
-        .env("TERM", "xterm-256color")
-        .stdin(Stdio::inherit());
-    let mut screen = spawn_command(command, Some(PATIENCE)).unwrap();
+    let mut screen = on_a_terminal(served.irq(&["review", &id, "--no-color"]));
     let left = desk.plan(&run)["now"]["task"].as_str().unwrap().to_owned();
     screen
         .exp_string("The plan stands still: let me look")
@@ -158,22 +152,14 @@ fn a_review_at_a_terminal_shows_the_change_that_a_server_made_before_it_is_appli
 /// The screens over a server, as `ada`.
 fn watch(served: &Served) -> PtySession {
     let watch = served.irq(&["watch", "--silent", "--no-color"]);
-    let mut command = Command::new("sh");
     let words = watch
         .get_args()
         .map(|word| word.to_str().unwrap().to_owned());
     let words: Vec<String> = words.collect();
     let program = env!("CARGO_BIN_EXE_irq");
-    command
-        .arg("-c")
-        .arg(format!(
-            "stty rows 30 cols 100; {program} {}",
-            words.join(" ")
-        ))
-        .env("TERM", "xterm-256color")
-        .env_remove("IRQ_STORE")
-        .stdin(Stdio::inherit());
-    spawn_command(command, Some(PATIENCE)).unwrap()
+    let mut command = shell(&format!("{program} {}", words.join(" ")));
+    command.env_remove("IRQ_STORE");
+    on_a_terminal(command)
 }
 
 #[test]

@@ -2,19 +2,17 @@
 //! on with it.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use rexpect::session::{PtySession, spawn_command};
+use rexpect::session::PtySession;
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::program::{end, interrupt, irq, lines, script, workspace};
+use crate::screen::{on_a_terminal, press, program_of, read_and_press, shell};
 use crate::served::Served;
-use crate::watching::{press, program_of, read_and_press};
 
-/// How long the screen may take, in milliseconds.
-const PATIENCE: u64 = 60_000;
 /// Slow enough for a person, in tokens a second.
 pub(crate) const SLOW: &str = "400";
 
@@ -70,17 +68,12 @@ impl Desk {
 /// A run on a terminal, and the shell around it, which tells what it leaves of the terminal.
 pub(crate) fn start(arguments: &str, before: &str) -> (PtySession, u32) {
     let script = format!(
-        "stty rows 30 cols 100; {before} echo in $$ now; {} {arguments}; code=$?; stty -a; echo LEFT $code at last",
+        "{before} echo in $$ now; {} {arguments}; code=$?; stty -a; echo LEFT $code at last",
         env!("CARGO_BIN_EXE_irq")
     );
-    let mut command = Command::new("sh");
-    command
-        .arg("-c")
-        .arg(script)
-        .env("TERM", "xterm-256color")
-        .env("IRQ_USER", "ada")
-        .stdin(Stdio::inherit());
-    let mut screen = spawn_command(command, Some(PATIENCE)).unwrap();
+    let mut command = shell(&script);
+    command.env("IRQ_USER", "ada");
+    let mut screen = on_a_terminal(command);
     screen.exp_string("in ").unwrap();
     let shell = screen.exp_string(" now").unwrap();
     (screen, shell.parse().unwrap())
@@ -273,11 +266,8 @@ fn a_run_in_the_background_leaves_the_terminal_alone() {
         desk.run("--pace 0")
     );
     let mut command = Command::new("bash");
-    command
-        .args(["--norc", "-c", &script])
-        .env("TERM", "xterm-256color")
-        .stdin(Stdio::inherit());
-    let mut screen = spawn_command(command, Some(PATIENCE)).unwrap();
+    command.args(["--norc", "-c", &script]);
+    let mut screen = on_a_terminal(command);
     screen.exp_string("LEFT ").unwrap();
     assert_eq!(screen.exp_string(" at last").unwrap(), "0");
 }

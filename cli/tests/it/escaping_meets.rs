@@ -8,10 +8,10 @@ use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
 use crate::escaping::{Desk, SLOW, escape, leaves, start};
-use crate::program::{end, example_script, interrupt, irq, script};
+use crate::program::{end, example_script, interrupt, irq, lines, script, until};
+use crate::screen::{press, program_of};
 use crate::served::Served;
 use crate::slow_proxy::SlowProxy;
-use crate::watching::{press, program_of, until};
 
 /// Waits until the window says that the run is paused; returns the run and its pause.
 fn paused(desk: &Desk, screen: &mut PtySession) -> (String, String) {
@@ -195,9 +195,19 @@ fn a_hangup_ends_the_process_also_after_its_window_was_open() {
 }
 
 #[test]
+fn a_run_that_was_started_to_outlive_its_terminal_does() {
+    let desk = Desk::new();
+    let (mut screen, shell) = start(&desk.run("--pace 400"), "trap '' HUP;");
+    screen.exp_string("the model answers").unwrap();
+    kill_process(program_of(shell), Signal::HUP).unwrap();
+    leaves(&mut screen, "0");
+    assert_eq!(desk.state(), "completed");
+}
+
+#[test]
 fn a_run_that_is_put_aside_with_ctrl_z_leaves_the_terminal_as_it_was() {
     let desk = Desk::new();
-    let (mut screen, shell) = start(&desk.run(&format!("--pace {SLOW}")), "tty;");
+    let (mut screen, shell) = start(&desk.run("--pace 60"), "tty;");
     screen.exp_string("the model answers").unwrap();
     let program = program_of(shell);
     let terminal = std::fs::read_link(format!("/proc/{shell}/fd/0")).unwrap();
@@ -218,6 +228,23 @@ fn a_run_that_is_put_aside_with_ctrl_z_leaves_the_terminal_as_it_was() {
     until("keys are listened to again", || modes().contains("-icanon"));
     press(&mut screen, "\x1b");
     screen.exp_string("Interrupted").unwrap();
+    press(&mut screen, "\x04");
+    leaves(&mut screen, "5");
+}
+
+#[test]
+fn a_window_that_is_put_aside_is_drawn_anew_when_it_comes_back() {
+    let desk = Desk::new();
+    let (mut screen, shell) = start(&desk.run(&format!("--pace {SLOW}")), "");
+    let (_run, _pause) = paused(&desk, &mut screen);
+    let program = program_of(shell);
+    kill_process(program, Signal::TSTP).unwrap();
+    screen.exp_string("?1049l").unwrap();
+    let state = || std::fs::read_to_string(format!("/proc/{}/stat", program.as_raw_pid())).unwrap();
+    until("it stands aside", || state().contains(") T "));
+    kill_process(program, Signal::CONT).unwrap();
+    screen.exp_string("?1049h").unwrap();
+    screen.exp_string("modify the plan").unwrap();
     press(&mut screen, "\x04");
     leaves(&mut screen, "5");
 }
@@ -263,6 +290,29 @@ fn esc_shortly_before_a_question_of_a_server_has_its_window_and_then_the_questio
     screen.exp_string("> ").unwrap();
     screen.send_line("1").unwrap();
     leaves(&mut screen, "0");
+}
+
+#[test]
+fn esc_at_a_question_of_a_server_opens_the_window_and_what_was_begun_is_there_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::over(&folder.path().join("irq.db"));
+    let asks = script(folder.path(), &json!([interrupt("HUMAN_REVIEW")]));
+    let more = format!("--script {}", asks.display());
+    let (mut screen, _shell) = there(&served, &served.url, &more, "");
+    screen.exp_string("which way?").unwrap();
+    screen.exp_string("> ").unwrap();
+    press(&mut screen, "by the river\x1b");
+    screen.exp_string("Interrupted").unwrap();
+    screen.exp_string("paused").unwrap();
+    press(&mut screen, "\x1b");
+    screen.exp_string("You had written: by the river").unwrap();
+    screen.exp_string("> ").unwrap();
+    screen.send_line("").unwrap();
+    leaves(&mut screen, "0");
+    let told = end(&mut served.irq(&["ps", "--all", "--json"])).exits_with(0);
+    let run = lines(&told.output)[0]["id"].as_str().unwrap().to_owned();
+    let replayed = end(&mut served.irq(&["replay", &run, "--json"])).exits_with(0);
+    assert!(replayed.output.contains("by the river"), "{replayed:#?}");
 }
 
 #[test]

@@ -4,15 +4,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use rexpect::session::{PtySession, spawn_command};
+use rexpect::session::PtySession;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::program::{end, interrupt, lines, script, spawn};
+use crate::screen::on_a_terminal;
 use crate::served::Served;
-
-/// How long the screen may take, in milliseconds.
-const PATIENCE: u64 = 60_000;
 
 /// A server over a store of its own.
 struct House {
@@ -244,11 +242,7 @@ fn a_follower_misses_nothing_and_sees_nothing_twice_when_the_server_is_killed_or
 
 /// The program on a terminal of its own.
 fn at_a_terminal(house: &House, arguments: &[&str]) -> PtySession {
-    let mut command = house.served.irq(arguments);
-    command
-        .env("TERM", "xterm-256color")
-        .stdin(Stdio::inherit());
-    spawn_command(command, Some(PATIENCE)).unwrap()
+    on_a_terminal(house.served.irq(arguments))
 }
 
 #[test]

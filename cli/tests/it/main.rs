@@ -37,6 +37,7 @@ mod reviewing;
 mod reviewing_at_a_terminal;
 mod reviewing_batches;
 mod schema;
+mod screen;
 mod seed;
 mod served;
 mod server;

@@ -3,8 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+/// How long what is waited for may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The binary under test, away from everything in the environment that could change what it does.
 pub(crate) fn irq() -> Command {
@@ -100,6 +104,16 @@ pub(crate) fn spawn(command: &mut Command) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A folder with two small files.

@@ -6,8 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::place::Place;
-use crate::program::{end, interrupt, lines, script, spawn};
-use crate::watching::until;
+use crate::program::{end, interrupt, lines, script, spawn, until};
 
 const CONFLICT: i32 = 4;
 const NOT_FOUND: i32 = 3;

@@ -1,22 +1,15 @@
 //! `irq review` with a person at a real terminal.
 
-use std::process::Stdio;
-
 use interrupts::life::{State, Verdict};
-use rexpect::session::{PtySession, spawn_command};
+use rexpect::session::PtySession;
 
+use crate::screen::on_a_terminal;
 use crate::seed::Seed;
-
-/// How long the screen may take, in milliseconds.
-const PATIENCE: u64 = 30_000;
 
 fn start(seed: &Seed, arguments: &[&str]) -> PtySession {
     let mut command = seed.irq(arguments);
-    command
-        .env("TERM", "xterm-256color")
-        .arg("--no-color")
-        .stdin(Stdio::inherit());
-    spawn_command(command, Some(PATIENCE)).unwrap()
+    command.arg("--no-color");
+    on_a_terminal(command)
 }
 
 #[test]

@@ -1,20 +1,7 @@
 //! A real terminal: a pseudo-terminal with a person who types.
 
-use std::process::{Command, Stdio};
-
-use rexpect::session::{PtySession, spawn_command};
-
 use crate::program::{example_script, irq, run_in, workspace};
-
-/// How long the screen may take, in milliseconds.
-const PATIENCE: u64 = 30_000;
-
-fn start(mut command: Command) -> PtySession {
-    command
-        .env("TERM", "xterm-256color")
-        .stdin(Stdio::inherit());
-    spawn_command(command, Some(PATIENCE)).unwrap()
-}
+use crate::screen::on_a_terminal;
 
 #[test]
 fn a_person_answers_the_tour() {
@@ -23,7 +10,7 @@ fn a_person_answers_the_tour() {
     command
         .args(["--pace", "0", "--no-color", "--script"])
         .arg(example_script("tour.json"));
-    let mut screen = start(command);
+    let mut screen = on_a_terminal(command);
     screen.exp_string("DISCOVERY_ORCHESTRATOR asks").unwrap();
     screen.exp_string("1-2 choose").unwrap();
     screen.send_line("1: the code first").unwrap();
@@ -49,7 +36,7 @@ fn what_was_typed_ahead_answers_no_question_that_nobody_has_seen() {
     command
         .args(["--pace", "250", "--no-color", "--script"])
         .arg(example_script("tour.json"));
-    let mut screen = start(command);
+    let mut screen = on_a_terminal(command);
     screen.exp_string("1-2 choose").unwrap();
     screen.send_line("1").unwrap();
     screen.exp_string("Shall the tests be read too?").unwrap();
@@ -77,7 +64,7 @@ fn a_key_that_is_no_text_answers_nothing() {
     command
         .args(["--pace", "0", "--no-color", "--script"])
         .arg(example_script("tour.json"));
-    let mut screen = start(command);
+    let mut screen = on_a_terminal(command);
     screen.exp_string("1-2 choose").unwrap();
     for keys in ["\x1b1", "\x1b[A1", "1\x01"] {
         screen.exp_string("> ").unwrap();
@@ -103,7 +90,7 @@ fn ctrl_c_works_at_the_prompt() {
     command
         .args(["--pace", "0", "--script"])
         .arg(example_script("tour.json"));
-    let mut screen = start(command);
+    let mut screen = on_a_terminal(command);
     screen.exp_string("1-2 choose").unwrap();
     screen.send_control('c').unwrap();
     screen.exp_string("Received interrupt.").unwrap();
@@ -126,7 +113,7 @@ fn a_request_is_edited_in_the_persons_editor() {
         .env("VISUAL", format!("sh {}", editor.display()))
         .args(["--pace", "0", "--no-color", "--script"])
         .arg(example_script("tour.json"));
-    let mut screen = start(command);
+    let mut screen = on_a_terminal(command);
     screen.exp_string("1-2 choose").unwrap();
     screen.send_line("e").unwrap();
     screen.exp_string("Shall the tests be read too?").unwrap();
@@ -139,7 +126,7 @@ fn a_request_is_edited_in_the_persons_editor() {
 
 #[test]
 fn a_terminal_gets_colours_unless_they_are_refused() {
-    let mut screen = start({
+    let mut screen = on_a_terminal({
         let mut command = irq();
         command.arg("routes");
         command
@@ -149,7 +136,7 @@ fn a_terminal_gets_colours_unless_they_are_refused() {
         let mut command = irq();
         command.arg("routes").args(flag);
         command.envs(no_color.map(|value| ("NO_COLOR", value)));
-        let mut screen = start(command);
+        let mut screen = on_a_terminal(command);
         let shown = screen.exp_eof().unwrap();
         assert!(!shown.contains('\u{1b}'), "{shown}");
     }

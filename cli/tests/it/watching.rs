@@ -1,17 +1,16 @@
 //! `irq watch` on a real terminal, over runs of another process.
 
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use interrupts::life::{State, Verdict};
-use rexpect::session::{PtySession, spawn_command};
-use rustix::process::{Pid, Signal, kill_process};
+use rexpect::session::PtySession;
+use rustix::process::{Signal, kill_process};
 
+use crate::program::until;
+use crate::screen::{on_a_terminal, press, program_of, read_and_press, resize, shell};
 use crate::seed::Seed;
 use crate::served::Served;
-
-/// How long the screen may take, in milliseconds.
-const PATIENCE: u64 = 30_000;
 
 /// The screens, and the shell around them, which shows what they leave of the terminal.
 pub(crate) fn start(seed: &Seed) -> PtySession {
@@ -28,49 +27,17 @@ pub(crate) fn start_known(arguments: &str) -> (PtySession, String, u32) {
     let program = env!("CARGO_BIN_EXE_irq");
     // The program's own id and its terminal are told first, for tests that act on them from outside.
     let script = format!(
-        "stty rows 30 cols 100; echo at $(tty) in $$ now; {program} watch --no-color {arguments}; code=$?; stty -a; echo LEFT $code"
+        "echo at $(tty) in $$ now; {program} watch --no-color {arguments}; code=$?; stty -a; echo LEFT $code"
     );
-    let mut command = Command::new("sh");
-    command
-        .arg("-c")
-        .arg(script)
-        .env("TERM", "xterm-256color")
-        .env("IRQ_USER", "ada")
-        .stdin(Stdio::inherit());
-    let mut screen = spawn_command(command, Some(PATIENCE)).unwrap();
+    let mut command = shell(&script);
+    command.env("IRQ_USER", "ada");
+    let mut screen = on_a_terminal(command);
     screen.exp_string("at ").unwrap();
     let terminal = screen.exp_string(" in ").unwrap();
     let shell = screen.exp_string(" now").unwrap();
     screen.exp_string("Agents").unwrap();
     screen.exp_string("orchestrator").unwrap();
     (screen, terminal, shell.parse().unwrap())
-}
-
-/// The program that a shell runs.
-pub(crate) fn program_of(shell: u32) -> Pid {
-    let path = format!("/proc/{shell}/task/{shell}/children");
-    let children = std::fs::read_to_string(path).unwrap();
-    let child = children.split_whitespace().next().unwrap();
-    Pid::from_raw(child.parse().unwrap()).unwrap()
-}
-
-pub(crate) fn resize(terminal: &str, rows: &str, columns: &str) {
-    let done = Command::new("stty")
-        .args(["-F", terminal, "rows", rows, "cols", columns])
-        .status()
-        .unwrap();
-    assert!(done.success());
-}
-
-pub(crate) fn press(screen: &mut PtySession, keys: &str) {
-    screen.send(keys).unwrap();
-    screen.flush().unwrap();
-}
-
-/// Presses keys that decide about what is shown, once a person can have read it.
-pub(crate) fn read_and_press(screen: &mut PtySession, keys: &str) {
-    std::thread::sleep(Duration::from_millis(400));
-    press(screen, keys);
 }
 
 /// Leaves, and looks whether the terminal is as it was.
@@ -82,15 +49,6 @@ pub(crate) fn leave(screen: &mut PtySession) {
     // The test's own terminal does not echo.
     for mode in ["icanon", "isig"] {
         assert!(words.contains(&mode), "{mode} in {modes}");
-    }
-}
-
-/// Waits until something is so in the store.
-pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "never: {what}");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -194,16 +152,12 @@ fn without_a_terminal_it_says_what_prints_instead() {
 fn a_store_that_is_made_while_the_screens_are_open_is_shown() {
     let home = tempfile::tempdir().unwrap();
     let program = env!("CARGO_BIN_EXE_irq");
-    let script =
-        format!("stty rows 30 cols 100; {program} watch --silent --no-color; stty -a; echo LEFT");
-    let mut command = Command::new("sh");
+    let script = format!("{program} watch --silent --no-color; stty -a; echo LEFT");
+    let mut command = shell(&script);
     command
-        .args(["-c", &script])
-        .env("TERM", "xterm-256color")
         .env("XDG_STATE_HOME", home.path())
-        .env_remove("IRQ_STORE")
-        .stdin(Stdio::inherit());
-    let mut screen = spawn_command(command, Some(PATIENCE)).unwrap();
+        .env_remove("IRQ_STORE");
+    let mut screen = on_a_terminal(command);
     screen.exp_string("Agents").unwrap();
     let folder = crate::program::workspace();
     let mut run = Command::new(program)

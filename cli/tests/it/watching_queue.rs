@@ -3,9 +3,11 @@
 use interrupts::store::{MessageState, Messages as _, NewMessage, Page, StoredMessage};
 use routing_core::NodeId;
 
+use crate::program::until;
+use crate::screen::press;
 use crate::seed::{Seed, actor};
 use crate::served::Served;
-use crate::watching::{leave, press, start, start_with, until};
+use crate::watching::{leave, start, start_with};
 
 fn messages(seed: &Seed, run: &interrupts::store::Run) -> Vec<StoredMessage> {
     let page = Page {

@@ -11,14 +11,15 @@ use std::time::{Duration, Instant};
 
 use interrupts::life::State;
 use interrupts::store::{Messages, Page};
-use rexpect::session::{PtySession, spawn_command};
+use rexpect::session::PtySession;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use crate::program::until;
+use crate::screen::{on_a_terminal, press, program_of, shell};
 use crate::seed::Seed;
-use crate::watching::program_of;
 
 /// What the slow link takes at a time, and how often.
 const PIECE: usize = 30;
@@ -138,14 +139,6 @@ impl Drop for Link {
     }
 }
 
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "never: {what}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
-
 /// Changes the whole screen very often.
 fn flood(link: &mut Link) {
     for _ in 0..CHANGES / 4 {
@@ -235,16 +228,11 @@ fn a_terminal_that_takes_nothing_holds_up_no_end() {
 fn in_a_shell(seed: &Seed, afterwards: &str) -> (PtySession, Pid) {
     // A shell without jobs: one with jobs mends some of a terminal by itself.
     let script = format!(
-        "stty rows 30 cols 100; echo is $$ now; {} watch --no-color --silent --store {}; {afterwards}",
+        "echo is $$ now; {} watch --no-color --silent --store {}; {afterwards}",
         env!("CARGO_BIN_EXE_irq"),
         seed.path().display(),
     );
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", &script])
-        .env("TERM", "xterm-256color")
-        .stdin(Stdio::inherit());
-    let mut screen = spawn_command(command, Some(60_000)).unwrap();
+    let mut screen = on_a_terminal(shell(&script));
     screen.exp_string("is ").unwrap();
     let shell = screen.exp_string(" now").unwrap();
     screen.exp_string("orchestrator").unwrap();
@@ -264,6 +252,23 @@ fn a_hangup_gives_the_terminal_back() {
     kill_process(id, Signal::HUP).unwrap();
     let left = screen.exp_string("LEFT 143").unwrap();
     assert!(left.contains("?1049l"), "the screen was not given back");
+    assert!(is_usable(&left), "{left}");
+}
+
+#[test]
+fn screens_that_are_put_aside_give_the_terminal_back_and_are_drawn_anew_when_they_come_back() {
+    let seed = Seed::new();
+    seed.run();
+    let (mut screen, id) = in_a_shell(&seed, "code=$?; stty -a; echo LEFT $code");
+    kill_process(id, Signal::TSTP).unwrap();
+    screen.exp_string("?1049l").unwrap();
+    let state = || std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_pid())).unwrap();
+    until("it stands aside", || state().contains(") T "));
+    kill_process(id, Signal::CONT).unwrap();
+    screen.exp_string("?1049h").unwrap();
+    screen.exp_string("orchestrator").unwrap();
+    press(&mut screen, "\x04");
+    let left = screen.exp_string("LEFT 0").unwrap();
     assert!(is_usable(&left), "{left}");
 }
 

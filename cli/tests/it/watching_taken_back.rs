@@ -11,7 +11,9 @@ use store::{SqliteStore, StoreSettings};
 use tokio::runtime::Runtime;
 
 use crate::place::Place;
-use crate::watching::{press, start_with, until};
+use crate::program::until;
+use crate::screen::press;
+use crate::watching::start_with;
 
 /// A run that speaks so slowly that it is told to stop long before it has stopped.
 fn slow(place: &Place) -> Child {

@@ -7,8 +7,10 @@ use interrupts::store::{Interrupts, Messages, Page, Run};
 use routing_core::InterruptType;
 use serde_json::{Value, json};
 
+use crate::program::until;
+use crate::screen::{press, read_and_press};
 use crate::seed::{Seed, delivery};
-use crate::watching::{leave, press, read_and_press, start, until};
+use crate::watching::{leave, start};
 
 /// The pause of a run that has come last, once there is one with this scope.
 pub(crate) fn pause(seed: &Seed, run: &Run, scope: Scope) -> Interrupt {

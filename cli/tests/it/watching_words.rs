@@ -7,10 +7,12 @@ use interrupts::life::{Scope, State, Verdict};
 use interrupts::store::{Messages as _, Page, Run};
 use rexpect::session::PtySession;
 
+use crate::program::until;
+use crate::screen::{press, resize};
 use crate::seed::Seed;
 use crate::served::Served;
 use crate::slow_proxy::SlowProxy;
-use crate::watching::{leave, press, resize, start, start_known, start_with, until};
+use crate::watching::{leave, start, start_known, start_with};
 use crate::watching_windows::{pause, takes_hold};
 
 /// How late a list is.

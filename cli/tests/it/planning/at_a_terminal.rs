@@ -1,21 +1,14 @@
 //! A plan is changed in a conversation at a terminal: the change is shown before it is applied.
 
-use std::process::Stdio;
-
-use rexpect::session::{PtySession, spawn_command};
+use rexpect::session::PtySession;
 
 use super::desk::{Desk, tasks};
-
-/// How long the screen may take, in milliseconds.
-const PATIENCE: u64 = 30_000;
+use crate::screen::on_a_terminal;
 
 fn start(desk: &Desk, arguments: &[&str]) -> PtySession {
     let mut command = desk.irq(arguments);
-    command
-        .env("TERM", "xterm-256color")
-        .arg("--no-color")
-        .stdin(Stdio::inherit());
-    spawn_command(command, Some(PATIENCE)).unwrap()
+    command.arg("--no-color");
+    on_a_terminal(command)
 }
 
 #[test]

@@ -1,15 +1,10 @@
 //! `irq watch` over a run that carries out a plan: its steps are shown, and a change before it is applied.
 
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
-use rexpect::session::spawn_command;
 
 use super::desk::{Desk, Running, tasks, texts};
 use crate::program::{end, spawn};
-
-/// How long the screen may take, in milliseconds.
-const PATIENCE: u64 = 30_000;
+use crate::screen::{on_a_terminal, shell};
 
 #[test]
 fn esc_shows_the_plan_and_words_show_a_change_that_the_next_enter_applies() {
@@ -18,16 +13,9 @@ fn esc_shows_the_plan_and_words_show_a_change_that_the_next_enter_applies() {
     let mut running = Running::of(spawn(desk.run().args(["--pace", "8"])));
     running.wait_for("root/executor");
     let run = desk.only_run()["id"].as_str().unwrap().to_owned();
-    let mut command = desk.kept(Command::new("sh"));
     let program = env!("CARGO_BIN_EXE_irq");
-    command
-        .arg("-c")
-        .arg(format!(
-            "stty rows 30 cols 100; {program} watch --silent --no-color"
-        ))
-        .env("TERM", "xterm-256color")
-        .stdin(Stdio::inherit());
-    let mut screen = spawn_command(command, Some(PATIENCE)).unwrap();
+    let watch = shell(&format!("{program} watch --silent --no-color"));
+    let mut screen = on_a_terminal(desk.kept(watch));
     // The screen writes only what has changed, so a word is looked for and not a line.
     screen.exp_string("executor").unwrap();
     screen.send("\x1b").unwrap();
