@@ -117,8 +117,11 @@ fn a_question_is_shown_again_with_the_end_of_its_pause_while_nobody_runs_the_run
             .chain(&end[1..])
             .copied()
             .collect();
+        assert_eq!(place.runs()[0]["state"], "paused", "{end:?}");
         place.end(&ending).exits_with(0);
         assert_eq!(shown(&place, &question)["held_by"], Value::Null, "{end:?}");
+        // All that it needs is the answer.
+        assert_eq!(place.runs()[0]["state"], "waiting", "{end:?}");
         place.end(&answer).exits_with(0);
         place.end(&["resume", &run, "--no-input"]).exits_with(0);
         place.end(&["history", "--verify"]).exits_with(0);

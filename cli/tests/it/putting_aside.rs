@@ -7,16 +7,28 @@ use crate::serving::Installation;
 
 const ANSWER: &str = r#"{"selectedChoices":["left"]}"#;
 
+/// What a command does beside the server's store.
+fn beside(installation: &Installation, arguments: &[&str]) -> Ended {
+    end(irq().args(arguments).env("IRQ_STORE", installation.store())).exits_with(0)
+}
+
 fn review(installation: &Installation, question: &str) {
-    let arguments = [
-        "review",
-        question,
-        "--decision",
-        "respond",
-        "--payload",
-        ANSWER,
-    ];
-    end(irq().args(arguments).env("IRQ_STORE", installation.store())).exits_with(0);
+    let answer = ["--decision", "respond", "--payload", ANSWER];
+    beside(installation, &[&["review", question], &answer[..]].concat());
+}
+
+/// Pauses a run that was put aside. Returns the pause.
+fn pause(installation: &Installation, run: &str) -> String {
+    let paused = beside(installation, &["interrupt", run, "--json"]);
+    let pause: Value = serde_json::from_str(&paused.output).unwrap();
+    assert_eq!(pause["state"], "awaiting_review", "{pause:#}");
+    pause["id"].as_str().unwrap().to_owned()
+}
+
+async fn state(installation: &Installation, run: &str) -> String {
+    let store = crate::serving::open(&installation.store()).await;
+    let row = store.run(run.parse().unwrap()).await.unwrap().unwrap();
+    row.state.to_string()
 }
 
 /// Waits until nobody executes the run any more, while its question waits.
@@ -156,7 +168,51 @@ async fn a_stop_of_a_run_that_was_put_aside_takes_hold() {
         "enough",
         "--yes",
     ];
-    end(irq().args(stop).env("IRQ_STORE", installation.store())).exits_with(0);
+    beside(&installation, &stop);
     assert_eq!(installation.ends(&run).await, "cancelled");
     server.kill();
+}
+
+#[tokio::test]
+async fn a_run_whose_pause_was_withdrawn_beside_its_server_goes_on_there_when_it_is_answered() {
+    let installation = Installation::new();
+    let server = installation.serve_with(&["--put-aside-after", "1s"]);
+    let run = installation.start_asking().await;
+    let question = installation.questions(1).await.remove(0);
+    is_put_aside(&installation, &run).await;
+    let pause = pause(&installation, &run);
+    assert_eq!(state(&installation, &run).await, "paused");
+    beside(&installation, &["withdraw", &pause]);
+    assert_eq!(state(&installation, &run).await, "waiting");
+    review(&installation, &question);
+    assert_eq!(installation.ends(&run).await, "completed");
+    server.kill();
+}
+
+#[tokio::test]
+async fn a_run_whose_pause_was_withdrawn_goes_on_with_a_later_server_when_it_is_answered() {
+    // Withdrawn before the first server ends, or while there is none.
+    for is_served in [true, false] {
+        let installation = Installation::new();
+        let server = installation.serve_with(&["--put-aside-after", "1s"]);
+        let run = installation.start_asking().await;
+        let question = installation.questions(1).await.remove(0);
+        is_put_aside(&installation, &run).await;
+        let pause = pause(&installation, &run);
+        let withdraw = || beside(&installation, &["withdraw", &pause]);
+        if is_served {
+            withdraw();
+            server.kill();
+        } else {
+            server.kill();
+            withdraw();
+        }
+        let server = installation.serve_with(&["--put-aside-after", "1s"]);
+        let path = format!("/v1/runs/{run}");
+        let before: Value = installation.json(&path).await;
+        assert_eq!(before["status"], "waiting", "{before:#}");
+        review(&installation, &question);
+        assert_eq!(installation.ends(&run).await, "completed");
+        server.kill();
+    }
 }

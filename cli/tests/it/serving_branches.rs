@@ -2,12 +2,13 @@
 //! so, however often servers come and go before.
 
 use std::path::Path;
+use std::time::Duration;
 
 use reqwest::StatusCode;
 use reqwest::header::{COOKIE, ORIGIN, SET_COOKIE};
 use serde_json::{Value, json};
 
-use crate::program::{interrupt, lines};
+use crate::program::{end, interrupt, irq, lines};
 use crate::served::Served;
 use crate::serving::{Installation, Server};
 
@@ -262,4 +263,32 @@ fn commands_begin_what_a_branch_has_left_on_a_server() {
 fn asking(folder: &Path) -> String {
     let path = crate::program::script(folder, &json!([interrupt("HUMAN_REVIEW")]));
     path.to_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_run_that_a_branch_has_left_is_resumed_by_a_person_though_it_waits_and_is_answered() {
+    let installation = Installation::new();
+    let server = installation.serve();
+    let run = installation.start_asking().await;
+    let question = installation.questions(1).await.remove(0);
+    branched(&installation, &run).await;
+    let beside = |arguments: &[&str]| {
+        let mut command = irq();
+        end(command
+            .args(arguments)
+            .env("IRQ_STORE", installation.store()))
+        .exits_with(0)
+    };
+    let pause = lines(&beside(&["interrupt", &run, "--json"]).output).remove(0);
+    beside(&["withdraw", pause["id"].as_str().unwrap()]);
+    stands(&installation, &run, "waiting").await;
+    assert!(installation.decide(&question).await.unwrap().is_success());
+    // Long enough for it to be taken up.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let waits = (json!("waiting"), json!(false));
+    assert_eq!(state(&installation, &run).await, waits);
+    let resumed = installation.post(&format!("/v1/runs/{run}/resume"), &json!({}));
+    assert_eq!(resumed.send().await.unwrap().status(), StatusCode::ACCEPTED);
+    assert_eq!(installation.ends(&run).await, "completed");
+    server.kill();
 }

@@ -132,6 +132,23 @@ impl Interrupt {
         Family::of(self.interrupt_type)
     }
 
+    /// Whether an agent of the run has raised it by itself: such a request has the run in its key.
+    pub fn is_raised_by_agent(&self) -> bool {
+        let own = format!("{}/", self.run);
+        self.key.as_str().starts_with(&own)
+    }
+
+    /// Whether the run is paused from outside while this is under way. A pause that an agent raises by itself is one
+    /// that its run waits on.
+    pub fn pauses_run(&self) -> bool {
+        self.interrupt_type == InterruptType::Pause && !self.is_raised_by_agent()
+    }
+
+    /// Whether its run waits while somebody is asked about it.
+    pub fn is_waited_on(&self) -> bool {
+        self.family() == Family::Question || self.is_raised_by_agent()
+    }
+
     /// What a person may decide: what is allowed, but that a stop was carried out, and that what has no answer goes
     /// elsewhere. Whoever was stopped goes on where it stood; to send it elsewhere, a reroute is published for it.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict> {

@@ -72,7 +72,8 @@ impl RunState {
                 Self::Failed,
                 Self::Cancelled,
             ],
-            Self::Paused => &[Self::Running, Self::Failed, Self::Cancelled],
+            // Where its pause is given up, a question of one of its agents may still be open.
+            Self::Paused => &[Self::Running, Self::Waiting, Self::Failed, Self::Cancelled],
             Self::Waiting => &[
                 Self::Running,
                 Self::Stopping,

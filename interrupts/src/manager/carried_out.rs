@@ -46,7 +46,7 @@ impl Keeper {
                     .backoff
                     .recover(|| settings.store.interrupt(dispatch.interrupt))
                     .await?;
-                let Some(stop) = interrupt.filter(|it| self.is_from_outside(it)) else {
+                let Some(stop) = interrupt.filter(is_from_outside) else {
                     continue;
                 };
                 if !gives_up(&stop) || self.is_cancelled().await? {
@@ -54,12 +54,6 @@ impl Keeper {
                 }
             }
         }
-    }
-
-    /// What agents raise has the run in its key.
-    fn is_from_outside(&self, interrupt: &Interrupt) -> bool {
-        let own = format!("{}/", self.run);
-        interrupt.family() == Family::Stop && !interrupt.key.as_str().starts_with(&own)
     }
 
     async fn is_cancelled(&self) -> Result<bool, KeepError> {
@@ -88,6 +82,10 @@ impl Keeper {
             }
         }
     }
+}
+
+fn is_from_outside(interrupt: &Interrupt) -> bool {
+    interrupt.family() == Family::Stop && !interrupt.is_raised_by_agent()
 }
 
 /// Whether it was decided that the run shall not go on.

@@ -1,65 +1,93 @@
-//! What a stop holds, before and after it ends.
+//! What follows from the end of a stop: what it holds is let go, and its run may come to wait.
 
-use interrupts::life::{Family, Interrupt, Scope, State};
+use interrupts::life::{Family, Interrupt, RunState, Scope, State};
 use interrupts::store::{ChangeError, Filter, Page, StoreError};
 use routing_core::{InterruptId, StopSource};
 
-use crate::operation::{Change, ChangeInterrupt, Held, LetGo};
+use crate::operation::{Change, ChangeInterrupt, Ending, Held, LetGo, Resting};
 use crate::query::Backend;
 
 /// How many interrupts are read at a time.
 const AT_A_TIME: u32 = 256;
 
-/// Makes a change that may end an interrupt. The questions that a stop holds are shown again with its end.
+/// Makes a change that may end an interrupt. The questions that a stop holds are shown again with its end, and a paused
+/// run that has but questions open then waits.
 pub(super) async fn apply_ending<B: Backend>(
     backend: &B,
     id: InterruptId,
     change: Change,
 ) -> Result<Interrupt, ChangeError> {
-    let held = held_by(backend, id).await?;
-    let change = ChangeInterrupt { id, change, held };
+    let ending = end_seen(backend, id).await?;
+    let change = ChangeInterrupt { id, change, ending };
     let changed = backend.execute(change).await?;
-    // It is changed by now: what fails here is let go by whoever keeps the run next.
-    if let Err(error) = let_go_of_the_rest(backend, &changed).await {
-        tracing::warn!(stop = %id, %error, "a question may still be held");
-    }
+    follow_the_rest(backend, &changed).await;
     Ok(changed)
+}
+
+/// Does what could not be seen to follow when the end of a stop was looked at: it came between that look and the end.
+pub(super) async fn follow_the_rest<B: Backend>(backend: &B, ended: &Interrupt) {
+    // It is changed by now: what fails here is let go by whoever keeps the run next.
+    if let Err(error) = let_go_of_the_rest(backend, ended).await {
+        tracing::warn!(stop = %ended.id, %error, "a question may still be held");
+    }
 }
 
 /// Lets go of what a stop came to hold between the look at what it holds and its end. Nothing comes to be held by
 /// one that has ended, so this look is the last.
-pub(super) async fn let_go_of_the_rest<B: Backend>(
-    backend: &B,
-    ended: &Interrupt,
-) -> Result<(), ChangeError> {
+async fn let_go_of_the_rest<B: Backend>(backend: &B, ended: &Interrupt) -> Result<(), ChangeError> {
     if ended.state.is_live() {
         return Ok(());
     }
-    let held = held_by_stop(backend, ended).await?;
-    if held.is_empty() {
+    let ending = end_seen_of(backend, ended).await?;
+    let may_wait = |resting: &Resting| resting.pauses.is_empty();
+    if ending.held.is_empty() && !ending.resting.as_ref().is_some_and(may_wait) {
         return Ok(());
     }
     let stop = ended.id;
-    backend.execute(LetGo { stop, held }).await
+    backend.execute(LetGo { stop, ending }).await
 }
 
-/// The questions that an interrupt holds: only a stop holds any.
-pub(super) async fn held_by<B: Backend>(
+/// What is seen of an interrupt that is about to end, where it is a stop.
+pub(super) async fn end_seen<B: Backend>(
     backend: &B,
     id: InterruptId,
-) -> Result<Vec<Held>, StoreError> {
+) -> Result<Ending, StoreError> {
     match backend.interrupt(id).await? {
-        Some(stop) => held_by_stop(backend, &stop).await,
-        None => Ok(Vec::new()),
+        Some(stop) => end_seen_of(backend, &stop).await,
+        None => Ok(Ending::default()),
     }
 }
 
-async fn held_by_stop<B: Backend>(backend: &B, stop: &Interrupt) -> Result<Vec<Held>, StoreError> {
-    // Only what a user asks for goes before what agents ask.
-    if stop.family() != Family::Stop || stop.source != StopSource::User {
-        return Ok(Vec::new());
+async fn end_seen_of<B: Backend>(backend: &B, stop: &Interrupt) -> Result<Ending, StoreError> {
+    if stop.family() != Family::Stop {
+        return Ok(Ending::default());
+    }
+    // The run goes first: whoever has it after this look changes it.
+    let run = if stop.pauses_run() {
+        backend.run(stop.run).await?
+    } else {
+        None
+    };
+    let run = run.filter(|run| run.state == RunState::Paused);
+    if run.is_none() && !may_hold(stop) {
+        return Ok(Ending::default());
     }
     let live = live(backend, stop).await?;
+    Ok(Ending {
+        held: held_by(stop, &live),
+        resting: run.and_then(|run| Resting::of(&run, &live, stop.id, backend.now())),
+    })
+}
+
+/// Only what a user asks for goes before what agents ask.
+fn may_hold(stop: &Interrupt) -> bool {
+    stop.source == StopSource::User
+}
+
+fn held_by(stop: &Interrupt, live: &[Interrupt]) -> Vec<Held> {
+    if !may_hold(stop) {
+        return Vec::new();
+    }
     let held = live.iter().filter(|it| it.held_by == Some(stop.id));
     let others = || {
         live.iter()
@@ -70,7 +98,7 @@ async fn held_by_stop<B: Backend>(backend: &B, stop: &Interrupt) -> Result<Vec<H
         question: question.id,
         next: others().find(|it| reaches(it, question)).map(|it| it.id),
     });
-    Ok(held.collect())
+    held.collect()
 }
 
 fn reaches(stop: &Interrupt, question: &Interrupt) -> bool {

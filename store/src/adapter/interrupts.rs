@@ -13,10 +13,10 @@ use jiff::SignedDuration;
 use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 
 use super::Adapter;
-use super::holding::{apply_ending, held_by, let_go_of_the_rest};
+use super::holding::{apply_ending, end_seen, follow_the_rest};
 use crate::operation::{
-    Admit, Change, ChangeInterrupt, DecideTogether, EndOrphan, ExpireReroute, Join, NodeEnded,
-    Raise, TurnIgnored,
+    Admit, Change, ChangeInterrupt, DecideTogether, EndOrphan, Ending, ExpireReroute, Join,
+    NodeEnded, Raise, TurnIgnored,
 };
 use crate::query::Backend;
 
@@ -98,20 +98,15 @@ impl<B: Backend> Interrupts for Adapter<B> {
         &self,
         decisions: Vec<Deciding>,
     ) -> Result<Vec<Interrupt>, TogetherError> {
-        let mut held = Vec::new();
+        let mut endings = Vec::new();
         for deciding in &decisions {
-            let of_one = held_by(&self.backend, deciding.interrupt).await?;
-            if !of_one.is_empty() {
-                held.push((deciding.interrupt, of_one));
-            }
+            let id = deciding.interrupt;
+            endings.push((id, end_seen(&self.backend, id).await?));
         }
-        let together = DecideTogether { decisions, held };
+        let together = DecideTogether { decisions, endings };
         let decided = self.backend.execute(together).await?;
         for one in &decided {
-            // They are decided by now: what fails here is let go by whoever keeps the run next.
-            if let Err(error) = let_go_of_the_rest(&self.backend, one).await {
-                tracing::warn!(stop = %one.id, %error, "a question may still be held");
-            }
+            follow_the_rest(&self.backend, one).await;
         }
         Ok(decided)
     }
@@ -224,6 +219,7 @@ async fn apply<B: Backend>(
     id: InterruptId,
     change: Change,
 ) -> Result<Interrupt, ChangeError> {
-    let held = Vec::new();
-    backend.execute(ChangeInterrupt { id, change, held }).await
+    let ending = Ending::default();
+    let change = ChangeInterrupt { id, change, ending };
+    backend.execute(change).await
 }

@@ -8,7 +8,7 @@ use interrupts::{ActorName, Digest};
 use jiff::SignedDuration;
 use routing_core::{DecisionId, InterruptId, StopMode};
 
-use super::holding::{self, Held};
+use super::holding::{self, Ending};
 use super::{Halt, Operation};
 use crate::tables::{Failed, Tables, damaged};
 
@@ -61,8 +61,8 @@ pub(crate) enum Change {
 pub(crate) struct ChangeInterrupt {
     pub(crate) id: InterruptId,
     pub(crate) change: Change,
-    /// What it was seen to hold, which is let go where the change ends it.
-    pub(crate) held: Vec<Held>,
+    /// What was seen of it, for what follows where the change ends it.
+    pub(crate) ending: Ending,
 }
 
 impl Operation for ChangeInterrupt {
@@ -72,7 +72,7 @@ impl Operation for ChangeInterrupt {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.interrupts.want(&self.id);
-        holding::want(&self.held, tables);
+        self.ending.want(tables);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Interrupt, Halt<ChangeError>> {
@@ -88,7 +88,7 @@ impl Operation for ChangeInterrupt {
             Ok(step) => tables.perform(step)?,
             Err(refusal) => self.recover(&interrupt, refusal, tables)?,
         };
-        holding::let_go(self.id, &self.held, tables)?;
+        self.ending.follow(self.id, tables)?;
         Ok(changed)
     }
 }

@@ -1,4 +1,4 @@
-//! Questions that a user's stop holds. A stop that has ended holds nothing: what it held is shown again in the
+//! What follows from the end of a stop. One that has ended holds nothing: what it held is shown again in the
 //! transaction that ends it, or is held by the next one.
 
 use interrupts::ActorName;
@@ -6,6 +6,7 @@ use interrupts::life::{Actor, Event, Interrupt, Refusal, ReviewChange, Role};
 use interrupts::store::ChangeError;
 use routing_core::InterruptId;
 
+use super::resting::{self, Resting};
 use super::{Halt, Operation};
 use crate::tables::{Failed, Tables, damaged};
 
@@ -20,10 +21,42 @@ pub(crate) struct Held {
     pub(crate) next: Option<InterruptId>,
 }
 
-/// Lets go of what a stop has come to hold just before it ended.
+/// What was seen of a stop that ends: what follows from its end is done in the same transaction.
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    /// The questions that it holds.
+    pub(crate) held: Vec<Held>,
+    /// Its run, where that may come to wait.
+    pub(crate) resting: Option<Resting>,
+}
+
+impl Ending {
+    pub(super) fn want(&self, tables: &mut Tables) {
+        for Held { question, next } in &self.held {
+            tables.interrupts.want(question);
+            if let Some(next) = next {
+                tables.interrupts.want(next);
+            }
+        }
+        if let Some(resting) = &self.resting {
+            resting::want(resting, tables);
+        }
+    }
+
+    /// Does what follows, where the stop has ended.
+    pub(super) fn follow(&self, stop: InterruptId, tables: &mut Tables) -> Result<(), Failed> {
+        let_go(stop, &self.held, tables)?;
+        match &self.resting {
+            Some(resting) => resting::wait(stop, resting, tables),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Does what follows from the end of a stop, and was not there to be seen just before it.
 pub(crate) struct LetGo {
     pub(crate) stop: InterruptId,
-    pub(crate) held: Vec<Held>,
+    pub(crate) ending: Ending,
 }
 
 impl Operation for LetGo {
@@ -33,25 +66,16 @@ impl Operation for LetGo {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.interrupts.want(&self.stop);
-        want(&self.held, tables);
+        self.ending.want(tables);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<(), Halt<Self::Error>> {
-        Ok(let_go(self.stop, &self.held, tables)?)
-    }
-}
-
-pub(super) fn want(held: &[Held], tables: &mut Tables) {
-    for Held { question, next } in held {
-        tables.interrupts.want(question);
-        if let Some(next) = next {
-            tables.interrupts.want(next);
-        }
+        Ok(self.ending.follow(self.stop, tables)?)
     }
 }
 
 /// Shows again what a stop holds that has ended, or lets the next one hold it.
-pub(super) fn let_go(stop: InterruptId, held: &[Held], tables: &mut Tables) -> Result<(), Failed> {
+fn let_go(stop: InterruptId, held: &[Held], tables: &mut Tables) -> Result<(), Failed> {
     if stands(stop, tables)? != Some(false) {
         return Ok(());
     }
@@ -123,11 +147,11 @@ pub(super) fn free(mut question: Interrupt, tables: &mut Tables) -> Result<Inter
 }
 
 /// Whether a stop stands; `None` where nobody knows it.
-fn stands(stop: InterruptId, tables: &mut Tables) -> Result<Option<bool>, Failed> {
+pub(super) fn stands(stop: InterruptId, tables: &mut Tables) -> Result<Option<bool>, Failed> {
     Ok(found(stop, tables)?.map(|stop| stop.state.is_live()))
 }
 
-fn found(id: InterruptId, tables: &mut Tables) -> Result<Option<Interrupt>, Failed> {
+pub(super) fn found(id: InterruptId, tables: &mut Tables) -> Result<Option<Interrupt>, Failed> {
     let row = tables.interrupts.get(&id)?;
     Ok(row.map(|row| row.interrupt.clone()))
 }

@@ -179,7 +179,7 @@ fn renew(
 }
 
 fn become_state(
-    mut row: RunRow,
+    row: RunRow,
     epoch: u64,
     state: RunState,
     reason: Option<&String>,
@@ -195,8 +195,18 @@ fn become_state(
             to: state,
         }));
     }
+    Ok(enter(row, state, reason.cloned(), tables)?)
+}
+
+/// Writes a run that is in another state from now on, and says so.
+pub(super) fn enter(
+    mut row: RunRow,
+    state: RunState,
+    reason: Option<String>,
+    tables: &mut Tables,
+) -> Result<Run, Failed> {
     row.run.state = state;
-    row.run.reason = reason.cloned();
+    row.run.reason = reason;
     if state.is_final() {
         row.run.ended_at = Some(tables.now);
         row.run.lease = None;
@@ -206,7 +216,7 @@ fn become_state(
         state,
         version: row.run.version + 1,
     })?;
-    Ok(write(row, "change", tables)?)
+    write(row, "change", tables)
 }
 
 /// Ends the interrupts of a run that has ended.

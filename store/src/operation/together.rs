@@ -6,7 +6,7 @@ use interrupts::store::{ChangeError, Deciding, RefusedDecision, StoreError, Toge
 use routing_core::InterruptId;
 
 use super::change::{is_decided_by, read};
-use super::holding::{self, Held};
+use super::holding::{self, Ending};
 use super::rule::keep_new;
 use super::{Halt, Operation};
 use crate::tables::Tables;
@@ -14,8 +14,8 @@ use crate::tables::Tables;
 /// Decides all or none.
 pub(crate) struct DecideTogether {
     pub(crate) decisions: Vec<Deciding>,
-    /// What each of those that hold something was seen to hold.
-    pub(crate) held: Vec<(InterruptId, Vec<Held>)>,
+    /// What was seen of those that are stops.
+    pub(crate) endings: Vec<(InterruptId, Ending)>,
 }
 
 impl Operation for DecideTogether {
@@ -27,8 +27,8 @@ impl Operation for DecideTogether {
         for deciding in &self.decisions {
             tables.interrupts.want(&deciding.interrupt);
         }
-        for (_stop, held) in &self.held {
-            holding::want(held, tables);
+        for (_stop, ending) in &self.endings {
+            ending.want(tables);
         }
     }
 
@@ -49,8 +49,8 @@ impl Operation for DecideTogether {
             }
         }
         if refused.is_empty() {
-            for (stop, held) in &self.held {
-                holding::let_go(*stop, held, tables)?;
+            for (stop, ending) in &self.endings {
+                ending.follow(*stop, tables)?;
             }
             Ok(decided)
         } else {

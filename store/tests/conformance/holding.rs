@@ -14,7 +14,7 @@ use store::{MemoryStore, StoreSettings};
 
 use crate::scene::{Scene, actor, choosing, delivery, person, question, shown};
 
-fn stop(run: &Run, text: &str) -> Admission {
+pub(crate) fn stop(run: &Run, text: &str) -> Admission {
     Admission {
         interrupt_type: InterruptType::Pause,
         source: StopSource::User,
@@ -25,7 +25,7 @@ fn stop(run: &Run, text: &str) -> Admission {
 }
 
 /// A pause that somebody is asked about.
-async fn paused<S: Store>(scene: &Scene<S>, run: &Run, text: &str) -> Interrupt {
+pub(crate) async fn paused<S: Store>(scene: &Scene<S>, run: &Run, text: &str) -> Interrupt {
     let admitted = scene.admitted(stop(run, text)).await;
     let store = &scene.store;
     let taken = store.deliver(admitted.id, delivery("worker", 60)).await;
@@ -39,7 +39,7 @@ async fn paused<S: Store>(scene: &Scene<S>, run: &Run, text: &str) -> Interrupt 
     paused.unwrap()
 }
 
-async fn hold<S: Store>(
+pub(crate) async fn hold<S: Store>(
     scene: &Scene<S>,
     question: &Interrupt,
     by: InterruptId,
@@ -52,7 +52,7 @@ async fn hold<S: Store>(
     held.await
 }
 
-fn resume() -> Choosing {
+pub(crate) fn resume() -> Choosing {
     Choosing {
         verdict: Verdict::Resume,
         ..choosing(None)
@@ -61,7 +61,7 @@ fn resume() -> Choosing {
 
 /// How a stop ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(crate) enum Way {
     Withdrawn,
     Decided,
     DecidedTogether,
@@ -70,7 +70,7 @@ enum Way {
 }
 
 /// Ends a stop in one of the ways that there are.
-async fn end<S: Store>(scene: &Scene<S>, way: Way, stop: &Interrupt) {
+pub(crate) async fn end<S: Store>(scene: &Scene<S>, way: Way, stop: &Interrupt) {
     let (store, id) = (&scene.store, stop.id);
     match way {
         Way::Withdrawn => {
@@ -106,9 +106,9 @@ async fn end<S: Store>(scene: &Scene<S>, way: Way, stop: &Interrupt) {
 }
 
 /// The ways in which a stop ends that has not taken hold.
-const BEFORE_IT_TAKES_HOLD: [Way; 2] = [Way::Expired, Way::NeverDelivered];
+pub(crate) const BEFORE_IT_TAKES_HOLD: [Way; 2] = [Way::Expired, Way::NeverDelivered];
 
-const WAYS: [Way; 5] = [
+pub(crate) const WAYS: [Way; 5] = [
     Way::Withdrawn,
     Way::Decided,
     Way::DecidedTogether,
@@ -245,7 +245,7 @@ pub(crate) async fn a_question_that_was_left_held_by_what_has_ended_can_be_decid
 
 /// A clock that lets something happen once, when it is read next.
 #[derive(Default)]
-struct Meanwhile(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+pub(crate) struct Meanwhile(pub(crate) Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
 impl std::fmt::Debug for Meanwhile {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -263,17 +263,22 @@ impl Clock for Meanwhile {
     }
 }
 
-/// The memory reads its clock between the look at what a stop holds and the transaction that ends it. What is done
-/// then is the same for every adapter.
+/// A store whose clock lets something happen. The memory reads it between the look at what a stop holds and the
+/// transaction that ends it. What is done then is the same for every adapter.
+pub(crate) fn with_meanwhile() -> (Scene<MemoryStore>, Arc<Meanwhile>) {
+    let meanwhile = Arc::new(Meanwhile::default());
+    let mut scene = Scene::in_memory();
+    scene.store = Arc::new(MemoryStore::new(StoreSettings {
+        clock: meanwhile.clone(),
+        ..StoreSettings::default()
+    }));
+    (scene, meanwhile)
+}
+
 #[tokio::test]
 async fn a_question_that_came_to_be_held_just_before_the_end_is_shown_again_too() {
     for way in [Way::Withdrawn, Way::Decided, Way::DecidedTogether] {
-        let meanwhile = Arc::new(Meanwhile::default());
-        let mut scene = Scene::in_memory();
-        scene.store = Arc::new(MemoryStore::new(StoreSettings {
-            clock: meanwhile.clone(),
-            ..StoreSettings::default()
-        }));
+        let (scene, meanwhile) = with_meanwhile();
         let run = scene.run().await;
         let open = scene.awaiting(question(&run, "k")).await;
         let pause = paused(&scene, &run, "pause").await;

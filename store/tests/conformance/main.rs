@@ -24,6 +24,7 @@ mod races;
 mod recovery;
 mod recurring;
 mod remembering;
+mod resting;
 mod rules;
 mod running;
 mod scene;
@@ -86,6 +87,12 @@ conformance! {
         a_stop_of_one_agent_does_not_hold_on_to_anothers_question,
         what_has_ended_holds_nothing,
         a_question_that_was_left_held_by_what_has_ended_can_be_decided;
+    resting:
+        a_paused_run_waits_from_the_transaction_on_that_ends_its_pause_where_a_question_is_open,
+        a_run_waits_only_once_nothing_pauses_it_any_more,
+        a_run_waits_on_the_pause_of_its_agent,
+        a_run_stays_paused_where_it_waits_for_nothing,
+        a_run_that_somebody_has_or_has_given_up_is_not_said_to_wait;
     joining:
         a_key_that_joined_a_stop_is_that_stops_from_then_on,
         what_joins_a_stop_that_has_taken_hold_is_a_stop_of_its_own,

@@ -45,7 +45,8 @@ impl AfterVisit {
         if is_owned(&run) {
             return Ok(Self::Elsewhere);
         }
-        if run.state != RunState::Paused {
+        // Once nothing pauses it, it waits where a question of one of its agents is open.
+        if !matches!(run.state, RunState::Paused | RunState::Waiting) {
             return Ok(Self::Rests);
         }
         let filter = Filter {

@@ -27,12 +27,13 @@ const WORK: &str = "work";
 pub(super) async fn is_left_by_branch(store: &dyn Store, run: &Run) -> Result<bool, StoreError> {
     match run.state {
         RunState::Created => is_forked_off(store, run).await,
-        RunState::Stopping | RunState::Paused => is_stopped_for_branch(store, run).await,
-        RunState::Running
-        | RunState::Waiting
-        | RunState::Completed
-        | RunState::Failed
-        | RunState::Cancelled => Ok(false),
+        // It waits where a pause that came after the BRANCH was given up.
+        RunState::Stopping | RunState::Paused | RunState::Waiting => {
+            is_stopped_for_branch(store, run).await
+        }
+        RunState::Running | RunState::Completed | RunState::Failed | RunState::Cancelled => {
+            Ok(false)
+        }
     }
 }
 
@@ -54,7 +55,7 @@ async fn is_stopped_for_branch(store: &dyn Store, run: &Run) -> Result<bool, Sto
         states: vec![State::Resolved, State::Rerouted],
     };
     let decided = interrupts_in(store, &filter).await?;
-    let branches = dispatches(&decided, |it| is_applied_branch(it, run));
+    let branches = dispatches(&decided, is_applied_branch);
     if branches.is_empty() {
         return Ok(false);
     }
@@ -77,11 +78,11 @@ async fn is_stopped_for_branch(store: &dyn Store, run: &Run) -> Result<bool, Sto
     }
 }
 
-/// One that an agent asks for is a question: its run goes on with the answer. What agents ask has the run in its key.
-fn is_applied_branch(interrupt: &Interrupt, run: &Run) -> bool {
+/// One that an agent asks for is a question: its run goes on with the answer.
+fn is_applied_branch(interrupt: &Interrupt) -> bool {
     let decision = interrupt.decision.as_ref();
     interrupt.interrupt_type == InterruptType::Branch
-        && !interrupt.key.as_str().starts_with(&format!("{}/", run.id))
+        && !interrupt.is_raised_by_agent()
         && decision.is_some_and(|decision| decision.verdict == Verdict::Applied)
 }
 
