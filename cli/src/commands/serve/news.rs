@@ -1,7 +1,11 @@
 //! Whether there is something to do for a run that waits for people.
 
-use interrupts::life::{RunState, State};
-use interrupts::store::{Filter, NodeActivity, Page, Run, Store, StoreError};
+use agents::run::Workflow;
+use interrupts::life::{Interrupt, RunState, State};
+use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Run, Store, StoreError};
+
+use crate::keep::workflow_of;
+use crate::listing::interrupts_in;
 
 /// How many rows one look reads.
 const PAGE: u32 = 200;
@@ -9,8 +13,8 @@ const PAGE: u32 = 200;
 /// The kind of effect with which a decision is carried out.
 const DISPATCH: &str = "dispatch";
 
-/// Whether a run that waits can do anything: a decision is not carried out, something was sent to it, or what it
-/// waited for is gone. Of a run in another state, always.
+/// Whether a run that waits can do anything: a decision is not carried out, something was sent to it, what it waited for
+/// is gone, or an agent was stopped that can work whoever else waits. Of a run in another state, always.
 ///
 /// # Errors
 ///
@@ -24,29 +28,27 @@ pub(super) async fn has_news(store: &dyn Store, run: &Run) -> Result<bool, Store
         return Ok(true);
     }
     let arrived = vec![State::Requested, State::Delivered];
-    if count(store, run, arrived).await? > 0 || has_undone_decision(store, run).await? {
+    if !of_run(store, run, arrived).await?.is_empty() || has_undone_decision(store, run).await? {
         return Ok(true);
     }
-    let open = vec![State::Acknowledged, State::AwaitingReview];
-    Ok(count(store, run, open).await? < waiting_nodes(store, run).await?)
+    let open = of_run(store, run, vec![State::Acknowledged, State::AwaitingReview]).await?;
+    let nodes = nodes(store, run).await?;
+    let works = |node: &NodeRow| can_work(node, workflow_of(run), &open);
+    let was_stopped = |node: &NodeRow| works(node) && !has_live_below(&nodes, node);
+    Ok(open.len() < waiting_nodes(&nodes) || nodes.iter().any(was_stopped))
 }
 
-async fn count(store: &dyn Store, run: &Run, states: Vec<State>) -> Result<usize, StoreError> {
+async fn of_run(
+    store: &dyn Store,
+    run: &Run,
+    states: Vec<State>,
+) -> Result<Vec<Interrupt>, StoreError> {
     let filter = Filter {
         run: Some(run.id),
         node: None,
         states,
     };
-    let (mut after, mut count) = (0, 0);
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = store.interrupts(&filter, page).await?;
-        count += found.len();
-        match found.last() {
-            Some((position, _)) => after = *position,
-            None => return Ok(count),
-        }
-    }
+    interrupts_in(store, &filter).await
 }
 
 async fn has_undone_decision(store: &dyn Store, run: &Run) -> Result<bool, StoreError> {
@@ -64,23 +66,131 @@ async fn has_undone_decision(store: &dyn Store, run: &Run) -> Result<bool, Store
     }
 }
 
-/// How many nodes wait by themselves: one that waits because one below it does asks nothing.
-async fn waiting_nodes(store: &dyn Store, run: &Run) -> Result<usize, StoreError> {
-    let (mut after, mut waiting) = (0, Vec::new());
+async fn nodes(store: &dyn Store, run: &Run) -> Result<Vec<NodeRow>, StoreError> {
+    let (mut after, mut all) = (0, Vec::new());
     loop {
         let page = Page { after, limit: PAGE };
         let nodes = store.nodes(Some(run.id), page).await?;
         let Some((position, _)) = nodes.last() else {
-            break;
+            return Ok(all);
         };
         after = *position;
-        let nodes = nodes.into_iter().map(|(_, node)| node);
-        let waits = nodes.filter(|node| node.activity == NodeActivity::WaitingReview);
-        waiting.extend(waits.map(|node| node.node));
+        all.extend(nodes.into_iter().map(|(_, node)| node));
     }
+}
+
+/// How many nodes wait by themselves: one that waits because one below it does asks nothing.
+fn waiting_nodes(nodes: &[NodeRow]) -> usize {
+    let waits = |node: &&NodeRow| node.activity == NodeActivity::WaitingReview;
+    let waiting: Vec<&NodeRow> = nodes.iter().filter(waits).collect();
     let lowest = waiting.iter().filter(|node| {
-        let mut others = waiting.iter().filter(|other| other != node);
-        !others.any(|other| other.is_within(node))
+        let mut others = waiting.iter().filter(|other| other.node != node.node);
+        !others.any(|other| other.node.is_within(&node.node))
     });
-    Ok(lowest.count())
+    lowest.count()
+}
+
+/// Whether a node has work that waits for nobody, unless that is with the nodes below it.
+fn can_work(node: &NodeRow, workflow: Workflow, open: &[Interrupt]) -> bool {
+    match node.stands(RunState::Waiting, open) {
+        NodeActivity::Running => true,
+        // Of the agents of a plan one has the turn, and the others are ready for theirs.
+        NodeActivity::Pending | NodeActivity::Ready => workflow == Workflow::Agents,
+        NodeActivity::WaitingReview
+        | NodeActivity::Paused
+        | NodeActivity::Completed
+        | NodeActivity::Failed
+        | NodeActivity::Cancelled
+        | NodeActivity::Pruned => false,
+    }
+}
+
+fn has_live_below(nodes: &[NodeRow], node: &NodeRow) -> bool {
+    let below = |other: &NodeRow| other.node != node.node && other.node.is_within(&node.node);
+    let mut others = nodes.iter().filter(|other| below(other));
+    others.any(|other| !other.activity.is_final())
+}
+
+#[cfg(test)]
+mod tests {
+    use agents::run::{Allowance, RunLimits, RunOrder, Workflow};
+    use interrupts::KindName;
+    use interrupts::life::RunState;
+    use interrupts::store::{Delivery, NewRun, NodeActivity, NodeRow, Nodes as _, Runs as _};
+    use jiff::{SignedDuration, Timestamp};
+    use routing_core::{NodeId, RunId};
+    use store::{MemoryStore, StoreSettings};
+
+    use super::has_news;
+    use crate::keep::own_name;
+
+    fn order(workflow: Workflow) -> RunOrder {
+        RunOrder {
+            version: RunOrder::VERSION,
+            workflow,
+            goal: "Describe the bakery".to_owned(),
+            workspace: "/".to_owned(),
+            model: "rehearsal".to_owned(),
+            base_url: None,
+            seed: 1,
+            script: None,
+            limits: RunLimits::default(),
+            allowance: Allowance::default(),
+            tools: None,
+        }
+    }
+
+    /// Whether there is news for a run that waits and has these nodes.
+    async fn news(workflow: Workflow, nodes: &[(&str, NodeActivity)]) -> bool {
+        let store = MemoryStore::new(StoreSettings::default());
+        let new = NewRun {
+            id: RunId::generate(),
+            alias: None,
+            content: order(workflow).to_content().unwrap(),
+        };
+        let run = store.create_run(new).await.unwrap().id;
+        let owner = Delivery {
+            owner: own_name().unwrap(),
+            lease: SignedDuration::from_secs(60),
+            lost: None,
+        };
+        let epoch = store.own_run(run, owner).await.unwrap().epoch;
+        let row = |(node, activity): &(&str, NodeActivity)| NodeRow {
+            run,
+            node: NodeId::new(*node).unwrap(),
+            kind: KindName::new("AGENT").unwrap(),
+            activity: *activity,
+            takes_messages: false,
+            turn: 1,
+            step: 1,
+            tokens: 0,
+            since: Timestamp::UNIX_EPOCH,
+        };
+        let rows = nodes.iter().map(row).collect();
+        store.put_nodes(run, epoch, rows).await.unwrap();
+        for state in [RunState::Running, RunState::Waiting] {
+            store.change_run(run, epoch, state, None).await.unwrap();
+        }
+        let run = store.run(run).await.unwrap().unwrap();
+        has_news(&store, &run).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_agent_that_was_stopped_at_its_work_has_something_to_do_whoever_waits() {
+        use NodeActivity::{Completed, Ready, Running};
+        let above = ("root", Running);
+        for stopped in [Running, Ready] {
+            assert!(news(Workflow::Agents, &[above, ("root/a", stopped)]).await);
+        }
+        assert!(
+            !news(
+                Workflow::Agents,
+                &[("root", Completed), ("root/a", Completed)]
+            )
+            .await
+        );
+        // Another agent of a plan has the turn.
+        assert!(!news(Workflow::PlanExecute, &[("root/planner", Ready)]).await);
+        assert!(news(Workflow::PlanExecute, &[above, ("root/executor", Running)]).await);
+    }
 }
