@@ -29,7 +29,7 @@ pub(crate) const MODEL_CALL: &str = "model_call";
 pub(crate) const INTERRUPT: &str = "interrupt";
 pub(crate) const TOOL_CALL: &str = "tool_call";
 const CUT_OFF: &str = "cut_off";
-const DISPATCH: &str = "dispatch";
+pub(crate) const DISPATCH: &str = "dispatch";
 
 /// An effect that was begun before.
 #[derive(Debug, Clone)]
@@ -340,6 +340,19 @@ impl RunJournal {
     pub(crate) async fn dispatched(&self, effect: EffectId) -> Result<(), KeepError> {
         self.finish_effect(effect, "{}".to_owned()).await?;
         Ok(())
+    }
+
+    /// Records that a decision is not carried out, and why. One that was carried out before stays so.
+    pub(crate) async fn not_dispatched(
+        &self,
+        effect: EffectId,
+        reason: &str,
+    ) -> Result<(), KeepError> {
+        let content = serde_json::json!({ "left_out": reason }).to_string();
+        match self.finish_effect(effect, content).await {
+            Ok(_) | Err(JournalError::OtherResult { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Effects that have begun and have no result.
