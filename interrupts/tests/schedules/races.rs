@@ -319,3 +319,24 @@ fn a_run_is_taken_once_whoever_races_for_it() {
         SCHEDULES,
     );
 }
+
+#[test]
+fn a_stop_of_a_node_that_comes_before_its_run_is_one_stops_all_of_it() {
+    shuttle::check_random(
+        || {
+            let (stops, run) = stops();
+            let asking = {
+                let stops = Arc::clone(&stops);
+                thread::spawn(move || ask(&stops, run, worker(), StopMode::Graceful))
+            };
+            assert!(take(&stops, run));
+            stops.stops_as_one(run);
+            asking.join().unwrap();
+            assert_eq!(
+                stops.scope(run, &Reach::Run).mode(),
+                Some(StopMode::Graceful)
+            );
+        },
+        SCHEDULES,
+    );
+}
