@@ -10,12 +10,16 @@ mod brain;
 #[cfg(feature = "failpoints")]
 mod failpoints;
 mod life;
+#[cfg(feature = "failpoints")]
+mod once;
 mod owners;
 mod people;
 #[cfg(feature = "failpoints")]
 mod planted;
 mod random_deaths;
 mod same_end;
+#[cfg(feature = "failpoints")]
+mod service;
 #[cfg(feature = "failpoints")]
 mod stops;
 mod supervisors;

@@ -200,7 +200,7 @@ fn made(app: &App, decided: &Interrupt, order: &DecisionOrder) {
     app.wake_run(decided.run);
 }
 
-fn not_made() -> Problem {
+pub(super) fn not_made() -> Problem {
     Problem::new(
         Kind::NotInState,
         "the decision was not made",

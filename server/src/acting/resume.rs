@@ -5,7 +5,7 @@ use interrupts::store::{CheckpointId, Filter, Page, Run};
 use routing_core::RunId;
 use serde_json::Value;
 
-use super::decide::{DecisionOrder, decide, decision_id, made_before};
+use super::decide::{DecisionOrder, decide_all, decision_id, made_before, not_made};
 use super::keyed;
 use crate::access::{Caller, Right};
 use crate::app::App;
@@ -25,6 +25,9 @@ pub(crate) struct ResumeOrder {
 }
 
 /// Goes on with a run. Returns the run that goes on: a new one where a checkpoint is named.
+///
+/// It lifts the pauses that wait when it comes, all of them in one transaction or none. Sent again with its key it
+/// lifts no other one, whatever was asked for since.
 pub(crate) async fn resume(
     app: &App,
     caller: &Caller,
@@ -35,6 +38,8 @@ pub(crate) async fn resume(
     // The key of a fork is its run's: from whatever checkpoint, it can be used once.
     let fork = order.key.as_deref();
     let fork = fork.map(|key| RunId::from_uuid(keyed(caller, &format!("fork {}", run.id), key)));
+    // Read before it is seen what the key has done: what waits only after that is none of this request's.
+    let open = reviews_of(app, run.id).await?;
     let before = resumed_before(app, caller, run, &order).await?;
     if let Some(number) = order.checkpoint {
         if before {
@@ -48,6 +53,8 @@ pub(crate) async fn resume(
         return forked(app, caller, checkpoint, (id, order.input)).await;
     }
     if before {
+        // Whoever did it may have gone before the run was woken.
+        app.wake_run(run.id);
         return Ok(run.id);
     }
     if let Some(fork) = fork
@@ -66,7 +73,16 @@ pub(crate) async fn resume(
             run.id, run.state
         )));
     }
-    let open = reviews_of(app, run.id).await?;
+    for_the_first_time(app, caller, run, (&order, open)).await
+}
+
+/// Goes on with a run of which this waits for people.
+async fn for_the_first_time(
+    app: &App,
+    caller: &Caller,
+    run: &Run,
+    (order, open): (&ResumeOrder, Vec<Interrupt>),
+) -> Result<RunId, Problem> {
     let (pauses, questions): (Vec<Interrupt>, Vec<Interrupt>) = open
         .into_iter()
         .partition(|interrupt| interrupt.family() == Family::Stop);
@@ -74,13 +90,9 @@ pub(crate) async fn resume(
     let waits = !questions.is_empty() && run.state != RunState::Paused;
     match (pauses.is_empty(), waits) {
         (true, true) => Err(open_questions(&questions)),
-        (true, false) => nothing_to_decide(app, run, order.input).await,
+        (true, false) => nothing_to_decide(app, run, order.input.clone()).await,
         (false, _) => {
-            for (place, pause) in pauses.iter().enumerate() {
-                // Said once, it is read once, however many pauses are lifted with it.
-                let said = order.input.as_ref().filter(|_input| place == 0);
-                lift(app, caller, pause, &order, said).await?;
-            }
+            lift(app, caller, pauses, order).await?;
             Ok(run.id)
         }
     }
@@ -191,17 +203,31 @@ fn lifting(pause: &Interrupt, order: &ResumeOrder, said: Option<&String>) -> Dec
     }
 }
 
+/// Lifts pauses, all together or none of them.
 async fn lift(
     app: &App,
     caller: &Caller,
-    pause: &Interrupt,
+    pauses: Vec<Interrupt>,
     order: &ResumeOrder,
-    said: Option<&String>,
 ) -> Result<(), Problem> {
-    let decision = lifting(pause, order, said);
-    decide(app, caller, pause, decision)
-        .await
-        .map(|_decided| ())
+    let lifting = |(place, pause): (usize, Interrupt)| {
+        // Said once, it is read once, however many pauses are lifted with it.
+        let said = order.input.as_ref().filter(|_input| place == 0);
+        let decision = lifting(&pause, order, said);
+        (pause, decision)
+    };
+    let orders: Vec<(Interrupt, DecisionOrder)> =
+        pauses.into_iter().enumerate().map(lifting).collect();
+    let Err(refused) = decide_all(app, caller, &orders).await else {
+        return Ok(());
+    };
+    let Some((place, problem)) = refused.into_iter().next() else {
+        return Err(not_made());
+    };
+    Err(match orders.get(place) {
+        Some((pause, _)) => problem.about(format!("/v1/interrupts/{}", pause.id)),
+        None => problem,
+    })
 }
 
 /// The interrupts of a run that wait for a person.

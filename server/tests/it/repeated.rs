@@ -1,7 +1,7 @@
 //! A request that is sent again with its key has the answer that it had, and its key takes no other one.
 
-use interrupts::life::{Admission, Evidence, RunState, State};
-use interrupts::store::{Page, Store};
+use interrupts::life::{Admission, Evidence, Interrupt, RunState, State};
+use interrupts::store::{Page, Run, Store};
 use reqwest::{Response, StatusCode};
 use routing_core::InterruptType;
 use serde_json::{Value, json};
@@ -184,11 +184,7 @@ async fn what_is_said_when_two_pauses_are_lifted_goes_with_one_of_them() {
     let run = running(&*house.store, None).await;
     let mut pauses = Vec::new();
     for _pause in 0..2 {
-        let pause = Admission {
-            interrupt_type: InterruptType::Pause,
-            ..question(&run, "let me look")
-        };
-        pauses.push(awaiting(&*house.store, pause).await.id);
+        pauses.push(paused(&house, &run).await.id);
     }
     let path = format!("/v1/runs/{}/resume", run.id);
     let body = json!({"input": "mind the oven"});
@@ -206,6 +202,43 @@ async fn what_is_said_when_two_pauses_are_lifted_goes_with_one_of_them() {
     assert_eq!(said.len(), 1, "{said:?}");
     answer(send(&house, &path, &body, "r").await, StatusCode::ACCEPTED).await;
     conflict(send(&house, &path, &json!({}), "r").await).await;
+}
+
+/// A pause that waits for a person.
+async fn paused(house: &House, run: &Run) -> Interrupt {
+    let pause = Admission {
+        interrupt_type: InterruptType::Pause,
+        ..question(run, "let me look")
+    };
+    awaiting(&*house.store, pause).await
+}
+
+async fn stands(house: &House, pause: &Interrupt) -> State {
+    let pause = house.store.interrupt(pause.id).await.unwrap().unwrap();
+    pause.state
+}
+
+#[tokio::test]
+async fn a_resume_that_is_sent_again_lifts_no_pause_that_came_since() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let first = [paused(&house, &run).await, paused(&house, &run).await];
+    let path = format!("/v1/runs/{}/resume", run.id);
+    answer(
+        send(&house, &path, &json!({}), "r").await,
+        StatusCode::ACCEPTED,
+    )
+    .await;
+    for pause in &first {
+        assert_eq!(stands(&house, pause).await, State::Resolved);
+    }
+    let later = paused(&house, &run).await;
+    let again = send(&house, &path, &json!({}), "r").await;
+    answer(again, StatusCode::ACCEPTED).await;
+    assert_eq!(stands(&house, &later).await, State::AwaitingReview);
+    let other = send(&house, &path, &json!({}), "another").await;
+    answer(other, StatusCode::ACCEPTED).await;
+    assert_eq!(stands(&house, &later).await, State::Resolved);
 }
 
 #[tokio::test]
