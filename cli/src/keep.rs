@@ -2,6 +2,7 @@
 
 mod control;
 mod facings;
+mod given;
 mod inbox;
 mod owner;
 mod pulse;
@@ -24,7 +25,7 @@ use store::bell_at;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use agents::run::{Allowance, Hold, RunOrder, RunStore, Workflow, Working, keep_input};
+use agents::run::{Allowance, Hold, RunOrder, RunStore, Workflow, Working};
 
 use crate::exit::{Exit, Failure, causes};
 use crate::listing;
@@ -33,6 +34,7 @@ use crate::storage::{Storage, is_owned};
 use crate::time::instant;
 
 pub(crate) use control::Control;
+pub(crate) use given::known_to_fork;
 pub(crate) use inbox::LateInbox;
 pub(crate) use spoken::{FIRST_WORDS, SECOND_WORDS, SeenSignal, Spoken, TERMINATED_WORDS};
 
@@ -407,27 +409,6 @@ impl Keeping {
         let found = found.map_err(|error| by_store(&error))?;
         let lease = found.and_then(|run| run.lease);
         Ok(lease.map(|lease| lease.owner).filter(is_gone))
-    }
-
-    /// Keeps new input for the agent that has the turn, so that it outlives this process until it is read.
-    ///
-    /// # Errors
-    ///
-    /// Where the store cannot be written.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe to repeat.
-    pub(crate) async fn keep_input(
-        &self,
-        kept: &Kept,
-        workflow: Workflow,
-        input: &str,
-    ) -> Result<(), Failure> {
-        let node = first_node(workflow)?;
-        let run = kept.run.run();
-        let given = keep_input(self.store(), run, kept.run.epoch(), &node, input).await;
-        given.map_err(|error| Failure::new(Exit::Failure, causes(&error)))
     }
 
     /// Where the run's own parts keep it.

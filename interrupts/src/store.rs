@@ -32,7 +32,9 @@ pub use interrupt::{
     AdmitError, Admitted, Deciding, Delivery, Filter, Interrupts, Page, PageBack, RaisedQuestion,
     RefusedDecision, Swept, TogetherError,
 };
-pub use journal::{Begun, Intent, Journal, JournalEntry, JournalError, JournalResult, Repeating};
+pub use journal::{
+    Begun, Intent, Journal, JournalEntry, JournalError, JournalResult, KnownEffect, Repeating,
+};
 pub use message::{MessageError, MessageState, Messages, NewMessage, StoredMessage};
 pub use node::{NodeActivity, NodeRow, Nodes};
 pub use outbox::{Consumer, Notification, Outbox, OutboxRow};

@@ -162,7 +162,8 @@ pub trait RunLauncher: Send + Sync {
     async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError>;
 
     /// Creates a run with this id that goes on from a checkpoint of another one, and begins to execute it. Where it
-    /// was created before, from the same checkpoint with the same input, it is that one.
+    /// was created before, from the same checkpoint with the same input, it is that one. The input is created with it,
+    /// so it never goes on without.
     ///
     /// # Errors
     ///

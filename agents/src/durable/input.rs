@@ -64,6 +64,12 @@ impl GivenInput {
     }
 }
 
+/// The content of an entry that holds these words.
+pub(crate) fn content_of(text: &str) -> Result<String, KeepError> {
+    let input = text.to_owned();
+    Ok(serde_json::to_string(&Content { input })?)
+}
+
 /// The place of what was said when the decision about a pause was made.
 pub(crate) fn said_with(pause: InterruptId) -> String {
     format!("{INPUT}/{pause}")
@@ -92,16 +98,13 @@ pub(crate) async fn keep(
     text: &str,
 ) -> Result<GivenInput, KeepError> {
     let effect = EffectId::in_run(run, &place);
-    let content = Content {
-        input: text.to_owned(),
-    };
     let intent = Intent {
         effect,
         run,
         node: node.clone(),
         kind: KindName::new(INPUT)?,
         repeating: Repeating::Idempotent,
-        content: serde_json::to_string(&content)?,
+        content: content_of(text)?,
         place: Some(place.clone()),
     };
     store.begin(epoch, intent).await?;
@@ -109,6 +112,6 @@ pub(crate) async fn keep(
     Ok(GivenInput {
         effect,
         place: Some(place),
-        text: content.input,
+        text: text.to_owned(),
     })
 }

@@ -121,6 +121,7 @@ mortal! {
     Runs {
         fn create_run(new: NewRun) -> Result<Run, RunError>;
         fn fork_run(from: CheckpointId, new: NewRun) -> Result<Run, RunError>;
+        fn fork_run_with(from: CheckpointId, new: NewRun, known: Vec<KnownEffect>) -> Result<Run, RunError>;
         fn own_run(id: RunId, owner: Delivery) -> Result<Run, RunError>;
         fn renew_run(id: RunId, epoch: u64, lease: SignedDuration) -> Result<Run, RunError>;
         fn release_run(id: RunId, epoch: u64) -> Result<Run, RunError>;

@@ -9,6 +9,7 @@ use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{Local, Whereabouts};
+use crate::keep::known_to_fork;
 use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
 
@@ -73,19 +74,20 @@ pub(crate) fn fork(
             run: from.id,
             number: arguments.at.unwrap_or(from.checkpoint),
         };
+        let id = RunId::generate();
         let new = NewRun {
-            id: RunId::generate(),
+            id,
             alias: None,
             // What its limits are by now are those of the new run.
             content: order.allowance.written_into(&from.content)?,
         };
-        let forked = storage.store.fork_run(checkpoint, new).await;
+        // What is said to it is created with it: it never goes on without, however soon this process dies.
+        let known = known_to_fork(id, order.workflow, arguments.message.as_deref())?;
+        let forked = storage.store.fork_run_with(checkpoint, new, known).await;
         let forked = forked.map_err(|error| {
             by_run(&error).hint(format!("`irq checkpoints {}` lists them", from.id))
         })?;
-        let begin = Begin::GoesOn {
-            input: arguments.message.clone(),
-        };
+        let begin = Begin::GoesOn { input: None };
         let way = Way {
             limits: &arguments.limits,
             talk,

@@ -10,9 +10,9 @@ use interrupts::rules::StandingRule;
 use interrupts::store::{
     AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
     CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery,
-    Filter, Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages,
-    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, PageBack,
-    Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
+    Filter, Intent, Interrupts, Journal, JournalEntry, JournalError, KnownEffect, MessageError,
+    Messages, NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page,
+    PageBack, Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
     StandingRules, Store, StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens,
     VerifyError,
 };
@@ -83,6 +83,7 @@ ports! {
     Runs {
         fn store.create_run(new: NewRun) -> Result<Run, RunError>;
         fn store.fork_run(from: CheckpointId, new: NewRun) -> Result<Run, RunError>;
+        fn store.fork_run_with(from: CheckpointId, new: NewRun, known: Vec<KnownEffect>) -> Result<Run, RunError>;
         fn store.own_run(id: RunId, owner: Delivery) -> Result<Run, RunError>;
         fn store.renew_run(id: RunId, epoch: u64, lease: SignedDuration) -> Result<Run, RunError>;
         fn store.release_run(id: RunId, epoch: u64) -> Result<Run, RunError>;

@@ -115,3 +115,61 @@ async fn a_resume_lifts_all_pauses_wherever_the_server_dies() {
         killed(last).await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_never_goes_on_without_what_was_said_with_it() {
+    for moment in ["own_run:before:1", "own_run:after:1", "change_run:after:1"] {
+        let world = World::new().await;
+        let service = Service::of(&world).await;
+        let people = decide_all(&world);
+        let first = service.serve("first").await;
+        let run = service.start(GOAL).await;
+        stands(&world, run.parse().unwrap(), RunState::Completed).await;
+        killed(first).await;
+        let path = format!("/v1/runs/{run}/resume");
+        let body = json!({"checkpoint": 1, "input": WORDS});
+        let dying = service.serve_until(moment, "dying").await;
+        assert_eq!(service.send(&path, &body, "f").await, None, "{moment}");
+        died(dying, moment).await;
+
+        // By itself, and once, though it is asked for again.
+        let last = service.serve("last").await;
+        let fork = world.runs().await.pop().unwrap();
+        assert!(fork.forked_from.is_some(), "{moment}");
+        stands(&world, fork.id, RunState::Completed).await;
+        assert_eq!(times_told(&world, fork.id).await, 1, "{moment}");
+        let (status, answer) = service.send(&path, &body, "f").await.unwrap();
+        assert_eq!(status, StatusCode::ACCEPTED, "{moment}: {answer}");
+        assert_eq!(answer["run_id"], fork.id.to_string(), "{moment}");
+        assert_eq!(world.runs().await.len(), 2, "{moment}");
+        killed(last).await;
+        people.abort();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_of_a_command_that_dies_has_what_was_said_with_it() {
+    for moment in ["own_run:before:1", "own_run:after:1"] {
+        let world = World::new().await;
+        let people = decide_all(&world);
+        let run = Life::start(&world, world.begin(GOAL), "run");
+        ended(run, &world).await;
+        let run = world.runs().await.remove(0).id.to_string();
+        let mut fork = world.irq(&["fork", &run, "--at", "1", "--message", WORDS]);
+        fork.env("IRQ_DIE_AT", moment);
+        died(Life::start(&world, fork, "fork"), moment).await;
+
+        let fork = world.runs().await.pop().unwrap();
+        assert!(fork.forked_from.is_some(), "{moment}");
+        ended(Life::start(&world, world.resume(&fork), "resumed"), &world).await;
+        world.assert_completed().await;
+        assert_eq!(times_told(&world, fork.id).await, 1, "{moment}");
+        people.abort();
+    }
+}
+
+async fn ended(mut life: Life, world: &World) {
+    let ended = tokio::task::spawn_blocking(move || (life.end(), life));
+    let (code, life) = ended.await.unwrap();
+    assert_eq!(code, Some(0), "{}", life.errors(world));
+}

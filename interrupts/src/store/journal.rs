@@ -68,6 +68,22 @@ pub struct JournalEntry {
     pub result: Option<JournalResult>,
 }
 
+/// An effect of a run that is about to be created, whose result is known by then. Its place is one that no other run
+/// has; a fork of that run takes it over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownEffect {
+    /// The node.
+    pub node: NodeId,
+    /// What kind of effect it is.
+    pub kind: KindName,
+    /// Its place in the run.
+    pub place: String,
+    /// What exactly was to be done, as JSON.
+    pub content: String,
+    /// The result, as JSON.
+    pub result: String,
+}
+
 /// What beginning an effect found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begun {

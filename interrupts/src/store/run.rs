@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::checkpoint::CheckpointId;
 use super::error::StoreError;
 use super::interrupt::{Delivery, Page, PageBack};
+use super::journal::KnownEffect;
 use crate::life::{Lease, RunState};
 
 /// A run.
@@ -149,7 +150,26 @@ pub trait Runs: Send + Sync {
     /// # Cancel safety
     ///
     /// Dropped, it was forked whole or not at all. Fork it again to be sure.
-    async fn fork_run(&self, from: CheckpointId, new: NewRun) -> Result<Run, RunError>;
+    async fn fork_run(&self, from: CheckpointId, new: NewRun) -> Result<Run, RunError> {
+        self.fork_run_with(from, new, Vec::new()).await
+    }
+
+    /// As [`Runs::fork_run`], with effects of its own in its journal after those that it takes over: whoever goes on
+    /// with it finds them. Whether the fork is the same one is said by its content, not by them.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Runs::fork_run`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As of [`Runs::fork_run`].
+    async fn fork_run_with(
+        &self,
+        from: CheckpointId,
+        new: NewRun,
+        known: Vec<KnownEffect>,
+    ) -> Result<Run, RunError>;
 
     /// Makes a process the owner of a run, in a new epoch.
     ///

@@ -11,9 +11,9 @@ use interrupts::rules::StandingRule;
 use interrupts::store::{
     AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
     CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery,
-    Filter, Intent, Interrupts, Journal, JournalEntry, JournalError, MessageError, Messages,
-    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, PageBack,
-    Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
+    Filter, Intent, Interrupts, Journal, JournalEntry, JournalError, KnownEffect, MessageError,
+    Messages, NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page,
+    PageBack, Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
     StandingRules, StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
@@ -139,6 +139,7 @@ ports! {
     Runs {
         fn create_run(new: NewRun) -> Result<Run, RunError>;
         fn fork_run(from: CheckpointId, new: NewRun) -> Result<Run, RunError>;
+        fn fork_run_with(from: CheckpointId, new: NewRun, known: Vec<KnownEffect>) -> Result<Run, RunError>;
         fn own_run(id: RunId, owner: Delivery) -> Result<Run, RunError>;
         fn renew_run(id: RunId, epoch: u64, lease: SignedDuration) -> Result<Run, RunError>;
         fn release_run(id: RunId, epoch: u64) -> Result<Run, RunError>;

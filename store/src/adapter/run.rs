@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use interrupts::life::RunState;
 use interrupts::store::{
     Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Delivery,
-    JournalEntry, NewRun, Page, PageBack, Run, RunError, Runs, StoreError,
+    JournalEntry, KnownEffect, NewRun, Page, PageBack, Run, RunError, Runs, StoreError,
 };
 use jiff::SignedDuration;
 use routing_core::RunId;
@@ -25,13 +25,24 @@ impl<B: Backend> Runs for Adapter<B> {
         self.backend.execute(CreateRun { new }).await
     }
 
-    async fn fork_run(&self, from: CheckpointId, new: NewRun) -> Result<Run, RunError> {
+    async fn fork_run_with(
+        &self,
+        from: CheckpointId,
+        new: NewRun,
+        known: Vec<KnownEffect>,
+    ) -> Result<Run, RunError> {
         let done = match self.backend.checkpoint(from).await? {
             Some(checkpoint) => done_by(&self.backend, &checkpoint).await?,
             // The transaction says so, unless the fork exists already.
             None => Vec::new(),
         };
-        self.backend.execute(Fork { from, new, done }).await
+        let fork = Fork {
+            from,
+            new,
+            done,
+            known,
+        };
+        self.backend.execute(fork).await
     }
 
     async fn own_run(&self, id: RunId, owner: Delivery) -> Result<Run, RunError> {

@@ -1,11 +1,14 @@
 //! Runs that go on from a checkpoint of another one.
 
 use interrupts::EffectId;
-use interrupts::store::{AuditSubject, CheckpointId, JournalEntry, NewRun, Run, RunError};
+use interrupts::store::{
+    AuditSubject, CheckpointId, Intent, JournalEntry, KnownEffect, NewRun, Repeating, Run, RunError,
+};
+use routing_core::RunId;
 
 use super::run::{alias_of, place};
 use super::{Halt, Operation};
-use crate::tables::Tables;
+use crate::tables::{Failed, Tables};
 
 /// Creates a run that goes on from a checkpoint.
 pub(crate) struct Fork {
@@ -14,6 +17,8 @@ pub(crate) struct Fork {
     /// What had its result in the other run's journal when the checkpoint was saved, in order. It is read
     /// before the transaction, for neither a result nor its count ever changes.
     pub(crate) done: Vec<JournalEntry>,
+    /// What it has of its own from its beginning.
+    pub(crate) known: Vec<KnownEffect>,
 }
 
 impl Operation for Fork {
@@ -56,6 +61,9 @@ impl Operation for Fork {
                 effects += 1;
             }
         }
+        for known in &self.known {
+            keep(*id, known, tables)?;
+        }
         tables.audit(AuditSubject::Fork {
             run: *id,
             from: self.from,
@@ -65,4 +73,20 @@ impl Operation for Fork {
         run.forked_from = Some(self.from);
         Ok(place(run, tables)?)
     }
+}
+
+/// Keeps an effect that a run has from its beginning, with its result.
+fn keep(run: RunId, known: &KnownEffect, tables: &mut Tables) -> Result<(), Failed> {
+    let intent = Intent {
+        effect: EffectId::in_run(run, &known.place),
+        run,
+        node: known.node.clone(),
+        kind: known.kind.clone(),
+        repeating: Repeating::Idempotent,
+        content: known.content.clone(),
+        place: Some(known.place.clone()),
+    };
+    let entry = tables.journal_intent(intent)?;
+    tables.journal_result(entry, known.result.clone())?;
+    Ok(())
 }

@@ -1,11 +1,11 @@
 //! Runs that go on from a checkpoint of another one.
 
-use interrupts::EffectId;
 use interrupts::store::{
-    AuditSubject, Begun, CheckpointId, Intent, JournalEntry, NewRun, Notification, Run, RunError,
-    Store,
+    AuditSubject, Begun, CheckpointId, Intent, JournalEntry, KnownEffect, NewRun, Notification,
+    Run, RunError, Store,
 };
-use routing_core::RunId;
+use interrupts::{EffectId, KindName};
+use routing_core::{NodeId, RunId};
 
 use crate::running::{draft, intent};
 use crate::scene::{ALL, Scene, delivery};
@@ -136,6 +136,69 @@ pub(crate) async fn a_fork_is_made_once_and_only_of_a_checkpoint<S: Store>(scene
         Err(RunError::NoCheckpoint { checkpoint })
     );
     assert_eq!(store.run(nothing.id).await, Ok(None));
+}
+
+pub(crate) async fn a_fork_has_what_it_is_created_with<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    done(&scene, placed(&run, "a"), "\"a\"").await;
+    let checkpoint = store.save(draft(&run, None)).await.unwrap();
+    let told = store.outbox(ALL).await.unwrap().len();
+    let new = fork();
+    let known = KnownEffect {
+        node: NodeId::root(),
+        kind: KindName::new("input").unwrap(),
+        place: "said".to_owned(),
+        content: "\"mind the oven\"".to_owned(),
+        result: "{}".to_owned(),
+    };
+    let create = async || {
+        let known = vec![known.clone()];
+        let created = store.fork_run_with(checkpoint.id, new.clone(), known);
+        created.await.unwrap()
+    };
+    let forked = create().await;
+    let journal = store.journal(forked.id, ALL).await.unwrap();
+    let places = journal.iter().map(|entry| entry.intent.place.as_deref());
+    assert_eq!(places.collect::<Vec<_>>(), [Some("a"), Some("said")]);
+    let said = &journal[1];
+    assert_eq!(said.intent.content, known.content);
+    assert_eq!(said.intent.effect, EffectId::in_run(forked.id, "said"));
+    let result = said.result.as_ref().unwrap();
+    assert_eq!(result.content, known.result);
+    // It happens now; what was taken over happened in the other run.
+    let outbox = store.outbox(ALL).await.unwrap();
+    let news = outbox[told..].iter().filter_map(|row| {
+        let Notification::Effect { effect, done, .. } = &row.notification else {
+            return None;
+        };
+        Some((*effect, *done))
+    });
+    let effect = said.intent.effect;
+    assert_eq!(news.collect::<Vec<_>>(), [(effect, false), (effect, true)]);
+
+    assert_eq!(create().await, forked);
+    let again = store.journal(forked.id, ALL).await.unwrap();
+    assert_eq!(again, journal);
+    // A fork of it takes it over with the rest.
+    let owned = store.own_run(forked.id, delivery("owner", 60)).await;
+    let owned = owned.unwrap();
+    let mut of_fork = draft(&owned, Some(checkpoint.id));
+    of_fork.epoch = owned.epoch;
+    let of_fork = store.save(of_fork).await.unwrap();
+    let second = store.fork_run(of_fork.id, fork()).await.unwrap();
+    let taken = store.journal(second.id, ALL).await.unwrap();
+    let places = taken.iter().map(|entry| entry.intent.place.as_deref());
+    assert_eq!(places.collect::<Vec<_>>(), [Some("a"), Some("said")]);
+    // Where there is nothing to go on from, nothing is created.
+    let nowhere = CheckpointId {
+        run: run.id,
+        number: 7,
+    };
+    let nothing = fork();
+    let refused = store.fork_run_with(nowhere, nothing.clone(), vec![known]);
+    assert!(refused.await.is_err());
+    assert_eq!(store.journal(nothing.id, ALL).await, Ok(Vec::new()));
 }
 
 pub(crate) async fn effects_and_checkpoints_are_told_and_counted<S: Store>(scene: Scene<S>) {

@@ -144,6 +144,7 @@ conformance! {
         a_fork_takes_over_what_had_its_result_at_the_checkpoint,
         a_fork_of_a_fork_takes_over_what_the_first_one_took,
         a_fork_is_made_once_and_only_of_a_checkpoint,
+        a_fork_has_what_it_is_created_with,
         effects_and_checkpoints_are_told_and_counted;
     purging:
         a_purge_removes_what_ended_long_ago_and_nothing_else,

@@ -385,15 +385,11 @@ impl Launcher {
         }
     }
 
-    async fn begin(&self, run: RunId, work: Work, input: Option<&str>) -> Result<(), Failure> {
+    async fn begin(&self, run: RunId, work: Work) -> Result<(), Failure> {
         let Some(here) = self.claim(run)? else {
             return Ok(());
         };
-        let workflow = work.workflow();
-        let kept = self.0.keeping.take(run, workflow).await?;
-        if let Some(input) = input {
-            self.0.keeping.keep_input(&kept, workflow, input).await?;
-        }
+        let kept = self.0.keeping.take(run, work.workflow()).await?;
         self.execute(here, work, kept).await
     }
 }

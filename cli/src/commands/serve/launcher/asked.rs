@@ -11,11 +11,10 @@ use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunL
 
 use super::{Launcher, Word};
 use crate::commands::serve::order::{is_asked, launched};
-use crate::commands::serve::predecessor::is_live;
 use crate::exit::{Exit, Failure};
+use crate::keep::known_to_fork;
 use crate::plan;
 use crate::refused::by_run;
-use crate::storage::is_owned;
 
 impl Launcher {
     async fn row(&self, run: RunId) -> Result<Run, LaunchError> {
@@ -97,7 +96,7 @@ impl RunLauncher for Launcher {
         if run.state != RunState::Created {
             return Ok(run.id);
         }
-        let begun = self.begin(run.id, work, None).await;
+        let begun = self.begin(run.id, work).await;
         begun.map_err(|failure| refused(&failure))?;
         Ok(run.id)
     }
@@ -141,14 +140,21 @@ impl RunLauncher for Launcher {
             alias: None,
             content: launched(&from.content, &by, forked(checkpoint, input.as_deref())),
         };
-        let forked = store.fork_run(checkpoint, new).await;
+        // What is said to it is created with it: it never goes on without, whenever this process dies.
+        let known = known_to_fork(id, work.workflow(), input.as_deref());
+        let known = known.map_err(|it| refused(&it))?;
+        let forked = store.fork_run_with(checkpoint, new, known).await;
         let forked = forked.map_err(|error| not_created(&error))?;
-        // Asked for again, it has begun already.
-        if !is_live(&forked) || is_owned(&forked) {
+        if self.0.keeping.is_held_elsewhere(&forked) {
             return Ok(forked.id);
         }
-        let begun = self.begin(forked.id, work, input.as_deref()).await;
-        begun.map_err(|failure| refused(&failure))?;
+        if forked.state == RunState::Created {
+            let begun = self.begin(forked.id, work).await;
+            begun.map_err(|failure| refused(&failure))?;
+        } else {
+            // Asked for again, it has begun already; whoever had it may have gone.
+            self.look_again(forked.id).await;
+        }
         Ok(forked.id)
     }
 
