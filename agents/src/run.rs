@@ -30,7 +30,7 @@ pub use crate::durable::record::{Hold, RunStore};
 pub use config::{RunConfig, RunLimits};
 pub use event::{NodeState, RunEvent, RunObserver, RunOccurrence};
 pub use goal::{Goal, GoalError, LONGEST_GOAL};
-pub use going_on::said_to_fork;
+pub use going_on::{ResumeRequest, said_to_fork};
 pub use handle::{Run, execute};
 pub use inbox::RunInbox;
 pub use nodes::{NodeDirectory, NodeView};

@@ -1,6 +1,7 @@
 //! The port behind which runs are executed.
 
 use agents::plan_execute::{PlanEditError, StoredPlan};
+use agents::run::ResumeRequest;
 use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::life::Actor;
@@ -148,18 +149,18 @@ pub trait RunLauncher: Send + Sync {
     async fn wake(&self, run: RunId) -> Result<(), LaunchError>;
 
     /// Goes on with a run that nobody executes, since a person says so, and returns before it ends; that it goes on is
-    /// recorded by then. Where somebody executes it already, that is no error. With new input for the agent that has
-    /// the turn, where there is some: it is kept with the run before this returns, and read once.
+    /// recorded by then. Where somebody executes it already, that is no error. The request is kept with the run before
+    /// it goes on, as [`ResumeRequest::keep`] does, and what it says is read once, however often the request comes.
     ///
     /// # Errors
     ///
-    /// [`LaunchError`]; also where somebody executes the run already and there is input, which nobody would read. The
-    /// run stands where it stood.
+    /// [`LaunchError`]; also where somebody executes the run already and there is input which is not kept and nobody
+    /// would read. The run stands where it stood.
     ///
     /// # Cancel safety
     ///
     /// Safe to repeat.
-    async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError>;
+    async fn resume(&self, run: RunId, request: ResumeRequest) -> Result<(), LaunchError>;
 
     /// Creates a run with this id that goes on from a checkpoint of another one, and begins to execute it. Where it
     /// was created before, from the same checkpoint with the same input, it is that one. The input is created with it,
@@ -206,7 +207,7 @@ impl RunLauncher for NoLauncher {
         Err(LaunchError::Unsupported)
     }
 
-    async fn resume(&self, _run: RunId, _input: Option<String>) -> Result<(), LaunchError> {
+    async fn resume(&self, _run: RunId, _request: ResumeRequest) -> Result<(), LaunchError> {
         Err(LaunchError::Unsupported)
     }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::Instant;
 
+use super::going_on::RESUMED;
 use super::used::work_of;
 use crate::durable::allowance::{ALLOWANCE, Allowance};
 use crate::durable::error::KeepError;
@@ -153,9 +154,9 @@ async fn end_what_was_left(store: &dyn Store, run: RunId, epoch: u64) -> Result<
             return Ok(());
         };
         after = last.position;
-        let notes = open
-            .iter()
-            .filter(|entry| [ALLOWANCE, input::INPUT].contains(&entry.intent.kind.as_str()));
+        let notes = open.iter().filter(|entry| {
+            [ALLOWANCE, input::INPUT, RESUMED].contains(&entry.intent.kind.as_str())
+        });
         for note in notes {
             store
                 .finish(epoch, note.intent.effect, "{}".to_owned())

@@ -1,6 +1,6 @@
 //! What is said to a run that this process goes on with, or forks off.
 
-use agents::run::{Workflow, keep_input, said_to_fork};
+use agents::run::{ResumeRequest, Workflow, keep_input, said_to_fork};
 use interrupts::store::KnownEffect;
 use routing_core::RunId;
 
@@ -27,6 +27,27 @@ impl Keeping {
         let run = kept.run.run();
         let given = keep_input(self.store(), run, kept.run.epoch(), &node, input).await;
         given.map_err(|error| Failure::new(Exit::Failure, causes(&error)))
+    }
+
+    /// Keeps a request that a run goes on, with what it says, so that both outlive this process.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be written.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(crate) async fn keep_request(
+        &self,
+        kept: &Kept,
+        workflow: Workflow,
+        request: &ResumeRequest,
+    ) -> Result<(), Failure> {
+        let node = first_node(workflow)?;
+        let (run, epoch) = (kept.run.run(), kept.run.epoch());
+        let asked = request.keep(self.store(), run, epoch, &node).await;
+        asked.map_err(|error| Failure::new(Exit::Failure, causes(&error)))
     }
 }
 

@@ -173,3 +173,37 @@ async fn ended(mut life: Life, world: &World) {
     let (code, life) = ended.await.unwrap();
     assert_eq!(code, Some(0), "{}", life.errors(world));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_nothing_holds_goes_on_once_with_what_was_said() {
+    for moment in ["begin:before:1", "begin:after:1"] {
+        let world = World::new().await;
+        let service = Service::of(&world).await;
+        let first = service.serve("first").await;
+        let run = service.start(GOAL).await;
+        world.first_question().await;
+        let branch = ["interrupt", &run, "--type", "BRANCH", "--wait"];
+        given(&world, &branch, "branch").await;
+        stands(&world, run.parse().unwrap(), RunState::Paused).await;
+        let branch = world.runs().await.pop().unwrap().id;
+        killed(first).await;
+        let path = format!("/v1/runs/{branch}/resume");
+        let body = json!({"input": WORDS});
+        let dying = service.serve_until(moment, "dying").await;
+        assert_eq!(service.send(&path, &body, "b").await, None, "{moment}");
+        died(dying, moment).await;
+
+        let last = service.serve("last").await;
+        let people = decide_all(&world);
+        for _again in 0..2 {
+            let (status, answer) = service.send(&path, &body, "b").await.unwrap();
+            assert_eq!(status, StatusCode::ACCEPTED, "{moment}: {answer}");
+        }
+        stands(&world, branch, RunState::Completed).await;
+        people.abort();
+        assert_eq!(times_told(&world, branch).await, 1, "{moment}");
+        let (status, answer) = service.send(&path, &body, "b").await.unwrap();
+        assert_eq!(status, StatusCode::ACCEPTED, "{moment}: {answer}");
+        killed(last).await;
+    }
+}

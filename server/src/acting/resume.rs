@@ -1,9 +1,11 @@
 //! Going on with a run that stands still.
 
+use agents::run::ResumeRequest;
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Page, Run};
 use routing_core::RunId;
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::decide::{DecisionOrder, decide_all, decision_id, made_before, not_made};
 use super::keyed;
@@ -24,6 +26,17 @@ pub(crate) struct ResumeOrder {
     pub(crate) key: Option<String>,
 }
 
+/// What the same request has done before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// Nothing that is known.
+    Nothing,
+    /// It is kept with the run, which nobody has gone on with yet.
+    Kept,
+    /// All of it.
+    Everything,
+}
+
 /// Goes on with a run. Returns the run that goes on: a new one where a checkpoint is named.
 ///
 /// It lifts the pauses that wait when it comes, all of them in one transaction or none. Sent again with its key it
@@ -40,9 +53,9 @@ pub(crate) async fn resume(
     let fork = fork.map(|key| RunId::from_uuid(keyed(caller, &format!("fork {}", run.id), key)));
     // Read before it is seen what the key has done: what waits only after that is none of this request's.
     let open = reviews_of(app, run.id).await?;
-    let before = resumed_before(app, caller, run, &order).await?;
+    let before = done_before(app, caller, run, &order).await?;
     if let Some(number) = order.checkpoint {
-        if before {
+        if before != Before::Nothing {
             return Err(key_was_used());
         }
         let checkpoint = CheckpointId {
@@ -52,10 +65,14 @@ pub(crate) async fn resume(
         let id = fork.unwrap_or_else(RunId::generate);
         return forked(app, caller, checkpoint, (id, order.input)).await;
     }
-    if before {
-        // Whoever did it may have gone before the run was woken.
-        app.wake_run(run.id);
-        return Ok(run.id);
+    match before {
+        Before::Nothing => {}
+        Before::Kept => return go_on(app, caller, run, &order).await,
+        Before::Everything => {
+            // Whoever did it may have gone before the run was woken.
+            app.wake_run(run.id);
+            return Ok(run.id);
+        }
     }
     if let Some(fork) = fork
         && app
@@ -90,7 +107,7 @@ async fn for_the_first_time(
     let waits = !questions.is_empty() && run.state != RunState::Paused;
     match (pauses.is_empty(), waits) {
         (true, true) => Err(open_questions(&questions)),
-        (true, false) => nothing_to_decide(app, run, order.input.clone()).await,
+        (true, false) => nothing_to_decide(app, caller, run, order).await,
         (false, _) => {
             lift(app, caller, pauses, order).await?;
             Ok(run.id)
@@ -117,8 +134,49 @@ async fn forked(
     })
 }
 
-/// Whether the same request lifted a pause of the run before. The key of another one is refused.
-async fn resumed_before(
+/// What the same request has done before. The key of another one is refused.
+async fn done_before(
+    app: &App,
+    caller: &Caller,
+    run: &Run,
+    order: &ResumeOrder,
+) -> Result<Before, Problem> {
+    if order.key.is_none() {
+        return Ok(Before::Nothing);
+    }
+    let request = request(caller, run, order);
+    let kept = app.store().effect(request.effect_in(run.id)).await;
+    let Some(entry) = kept.map_err(|error| of_store(&error))? else {
+        let lifted = lifted_before(app, caller, run, order).await?;
+        return Ok(if lifted {
+            Before::Everything
+        } else {
+            Before::Nothing
+        });
+    };
+    if !request.is_kept_by(&entry) {
+        return Err(key_was_used());
+    }
+    Ok(match entry.result {
+        None => Before::Kept,
+        Some(_) => Before::Everything,
+    })
+}
+
+/// The request as it is kept with the run where no pause has its decision.
+fn request(caller: &Caller, run: &Run, order: &ResumeOrder) -> ResumeRequest {
+    let id = match &order.key {
+        Some(key) => keyed(caller, &format!("resume {}", run.id), key),
+        None => Uuid::now_v7(),
+    };
+    ResumeRequest {
+        id,
+        input: order.input.clone(),
+    }
+}
+
+/// Whether the same request lifted the pauses of the run before. The key of another one is refused.
+async fn lifted_before(
     app: &App,
     caller: &Caller,
     run: &Run,
@@ -163,7 +221,12 @@ fn key_was_used() -> Problem {
 }
 
 /// The run stands still though nobody is asked: its process died. Somebody has to execute it, that is all.
-async fn nothing_to_decide(app: &App, run: &Run, input: Option<String>) -> Result<RunId, Problem> {
+async fn nothing_to_decide(
+    app: &App,
+    caller: &Caller,
+    run: &Run,
+    order: &ResumeOrder,
+) -> Result<RunId, Problem> {
     let executed = run
         .lease
         .as_ref()
@@ -178,7 +241,18 @@ async fn nothing_to_decide(app: &App, run: &Run, input: Option<String>) -> Resul
             ),
         ));
     }
-    let resumed = app.config.launcher.resume(run.id, input).await;
+    go_on(app, caller, run, order).await
+}
+
+/// Lets the launcher go on with a run, which keeps the request with it.
+async fn go_on(
+    app: &App,
+    caller: &Caller,
+    run: &Run,
+    order: &ResumeOrder,
+) -> Result<RunId, Problem> {
+    let request = request(caller, run, order);
+    let resumed = app.config.launcher.resume(run.id, request).await;
     resumed.map_err(|error| of_launch(&error))?;
     app.feed.nudge();
     Ok(run.id)

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use agents::plan_execute::{PlanBench, PlanChange, StoredPlan, change_plan};
+use agents::run::ResumeRequest;
 use async_trait::async_trait;
 use interrupts::NoBell;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{CheckpointId, NewRun, Store};
 use interrupts::{ActorName, OwnerName};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
-use routing_core::{RunId, SystemClock};
+use routing_core::{NodeId, RunId, SystemClock};
 use serde_json::Value;
 use server::{
     Drained, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher,
@@ -91,9 +92,12 @@ impl RunLauncher for Launches {
         Ok(())
     }
 
-    async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError> {
+    async fn resume(&self, run: RunId, request: ResumeRequest) -> Result<(), LaunchError> {
+        let row = self.store.run(run).await.unwrap().unwrap();
+        let (store, node) = (&*self.store, NodeId::root());
+        request.keep(store, run, row.epoch, &node).await.unwrap();
         self.resumed.lock().await.push(run);
-        self.given.lock().await.extend(input);
+        self.given.lock().await.extend(request.input);
         Ok(())
     }
 

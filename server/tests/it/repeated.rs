@@ -242,6 +242,46 @@ async fn a_resume_that_is_sent_again_lifts_no_pause_that_came_since() {
 }
 
 #[tokio::test]
+async fn a_run_that_nothing_holds_goes_on_once_with_one_key() {
+    let house = House::open().await;
+    for body in [json!({}), json!({"input": "mind the oven"})] {
+        let run = running(&*house.store, None).await;
+        house.store.release_run(run.id, run.epoch).await.unwrap();
+        let path = format!("/v1/runs/{}/resume", run.id);
+        let first = answer(send(&house, &path, &body, "n").await, StatusCode::ACCEPTED).await;
+        let resumed = async || house.launcher.resumed.lock().await.len();
+        let before = resumed().await;
+        // Somebody works on it, and has taken note of the request.
+        let owned = house.store.own_run(run.id, delivery()).await.unwrap();
+        let page = Page {
+            after: 0,
+            limit: 100,
+        };
+        for open in house.store.unknown_effects(run.id, page).await.unwrap() {
+            let noted = house
+                .store
+                .finish(owned.epoch, open.intent.effect, "{}".to_owned());
+            noted.await.unwrap();
+        }
+        let again = answer(send(&house, &path, &body, "n").await, StatusCode::ACCEPTED).await;
+        assert_eq!(again, first);
+        let later = paused(&house, &run).await;
+        answer(send(&house, &path, &body, "n").await, StatusCode::ACCEPTED).await;
+        assert_eq!(
+            stands(&house, &later).await,
+            State::AwaitingReview,
+            "{body}"
+        );
+        assert_eq!(resumed().await, before);
+        for other in [json!({"input": "mind the dough"}), json!({"checkpoint": 1})] {
+            conflict(send(&house, &path, &other, "n").await).await;
+        }
+    }
+    let given = house.launcher.given.lock().await;
+    assert_eq!(*given, ["mind the oven"]);
+}
+
+#[tokio::test]
 async fn a_run_goes_on_once_and_from_one_checkpoint_with_one_key() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;

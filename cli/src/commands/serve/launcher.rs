@@ -5,7 +5,7 @@ mod asked;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agents::run::{RunOrder, RunStatus};
+use agents::run::{ResumeRequest, RunOrder, RunStatus};
 use interrupts::life::RunState;
 use interrupts::policy::Policy;
 use interrupts::store::{Run, Store};
@@ -190,22 +190,27 @@ impl Launcher {
         }
     }
 
-    /// Goes on with a run, once however often it is asked for; with new input for the agent that has the turn, where
-    /// there is some.
-    async fn go_on(&self, run: &Run, word: Word, input: Option<&str>) -> Result<(), Failure> {
+    /// Goes on with a run, once however often it is asked for. What a person asks is kept with the run before it goes
+    /// on.
+    async fn go_on(
+        &self,
+        run: &Run,
+        word: Word,
+        asked: Option<&ResumeRequest>,
+    ) -> Result<(), Failure> {
         if !is_live(run) {
             let text = format!("{} is {}; it has ended", run.id, run.state);
             return Err(Failure::new(Exit::Conflict, text));
         }
         if self.0.keeping.is_held_elsewhere(run) {
-            return goes_on_already(run, input);
+            return self.goes_on_already(run, asked).await;
         }
         let claimed = match word {
             Word::Person => self.claim_once_let_go(run.id).await?,
             Word::News | Word::Successor => self.claim(run.id)?,
         };
         let Some(here) = claimed else {
-            return goes_on_already(run, input);
+            return self.goes_on_already(run, asked).await;
         };
         let found = hindrance(self.0.store(), run).await;
         let found = found.map_err(|error| by_store(&error))?;
@@ -223,11 +228,30 @@ impl Launcher {
             let lifted = kept.run.resume(&by, None).await;
             lifted.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
         }
-        if let Some(input) = input {
+        if let Some(asked) = asked {
             let workflow = work.workflow();
-            self.0.keeping.keep_input(&kept, workflow, input).await?;
+            self.0.keeping.keep_request(&kept, workflow, asked).await?;
         }
         self.execute(here, work, kept).await
+    }
+
+    /// Somebody executes the run: that is well, unless there is input, which would be lost.
+    async fn goes_on_already(
+        &self,
+        run: &Run,
+        asked: Option<&ResumeRequest>,
+    ) -> Result<(), Failure> {
+        let Some(asked) = asked.filter(|asked| asked.input.is_some()) else {
+            return Ok(());
+        };
+        let kept = self.0.store().effect(asked.effect_in(run.id)).await;
+        let kept = kept.map_err(|error| by_store(&error))?;
+        if kept.is_some_and(|entry| asked.is_kept_by(&entry)) {
+            // It goes on because of the same request.
+            return Ok(());
+        }
+        let text = format!("{} goes on already; nothing was told to it", run.id);
+        Err(Failure::new(Exit::Conflict, text).hint("tell one of its agents: irq send AGENT TEXT"))
     }
 
     /// A run that is paused goes on only where somebody resumes it; a stop of it is carried out all the same.
@@ -392,13 +416,4 @@ impl Launcher {
         let kept = self.0.keeping.take(run, work.workflow()).await?;
         self.execute(here, work, kept).await
     }
-}
-
-/// Somebody executes the run: that is well, unless there is input, which would be lost.
-fn goes_on_already(run: &Run, input: Option<&str>) -> Result<(), Failure> {
-    if input.is_none() {
-        return Ok(());
-    }
-    let text = format!("{} goes on already; nothing was told to it", run.id);
-    Err(Failure::new(Exit::Conflict, text).hint("tell one of its agents: irq send AGENT TEXT"))
 }

@@ -1,7 +1,7 @@
 //! What the server asks of whoever executes its runs.
 
 use agents::plan_execute::{PlanChange, PlanEditError, StoredPlan, change_plan, open_escape};
-use agents::run::RunOrder;
+use agents::run::{ResumeRequest, RunOrder};
 use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
@@ -107,9 +107,9 @@ impl RunLauncher for Launcher {
         woken.map_err(|failure| refused(&failure))
     }
 
-    async fn resume(&self, run: RunId, input: Option<String>) -> Result<(), LaunchError> {
+    async fn resume(&self, run: RunId, request: ResumeRequest) -> Result<(), LaunchError> {
         let row = self.row(run).await?;
-        let resumed = self.go_on(&row, Word::Person, input.as_deref()).await;
+        let resumed = self.go_on(&row, Word::Person, Some(&request)).await;
         resumed.map_err(|failure| refused(&failure))
     }
 
