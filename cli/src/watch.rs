@@ -231,11 +231,7 @@ impl Screens<'_> {
                 end = ends.next() => match end {
                     End::Leave(exit) => return Ok(exit),
                     End::Aside => {
-                        drop(keys);
-                        drop(taken);
-                        ends::stand_aside();
-                        taken = TakenScreen::take()?;
-                        keys = EventStream::new();
+                        (taken, keys, ()) = lend(taken, keys, ends::stand_aside)?;
                         Vec::new()
                     }
                 },
@@ -257,12 +253,8 @@ impl Screens<'_> {
             ring(state, &mut taken.beside())?;
             for action in actions {
                 if let Action::Edit { interrupt } = action {
-                    // The editor has the terminal, and its keys.
-                    drop(keys);
-                    drop(taken);
-                    let edited = editing::edit(state, interrupt);
-                    taken = TakenScreen::take()?;
-                    keys = EventStream::new();
+                    let edited;
+                    (taken, keys, edited) = lend(taken, keys, || editing::edit(state, interrupt))?;
                     if let Some(action) = after_editing(state, edited) {
                         self.desk.begin(action);
                     }
@@ -284,6 +276,18 @@ impl Screens<'_> {
             .filter(|_store| self.desk.installation.has_appeared())?;
         installation::open(store).await.ok()
     }
+}
+
+/// Gives the terminal and its keys away while something is done, and takes them again.
+fn lend<T>(
+    taken: TakenScreen,
+    keys: EventStream,
+    act: impl FnOnce() -> T,
+) -> io::Result<(TakenScreen, EventStream, T)> {
+    drop(keys);
+    drop(taken);
+    let done = act();
+    Ok((TakenScreen::take()?, EventStream::new(), done))
 }
 
 /// What a terminal's event asks for; where there are no more, it is gone.

@@ -93,7 +93,7 @@ impl Alone {
         loop {
             let answer = match self.converse(&question, (typed, begun.take()))? {
                 Reply::Given(answer) => answer,
-                reply => return Ok(reply),
+                reply @ (Reply::Left | Reply::Escaped(_)) => return Ok(reply),
             };
             match check(&answer) {
                 Ok(()) => return Ok(Reply::Given(answer)),

@@ -8,7 +8,9 @@ use interrupts::store::{
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{InterruptType, StopSource};
 
-use crate::holding::{BEFORE_IT_TAKES_HOLD, WAYS, Way, end, hold, paused, resume, stop, with_meanwhile};
+use crate::holding::{
+    BEFORE_IT_TAKES_HOLD, WAYS, Way, end, hold, paused, resume, stop, with_meanwhile,
+};
 use crate::scene::{ALL, Scene, actor, choosing, delivery, key, person, question};
 
 /// A run that was paused, and that nobody executes.
