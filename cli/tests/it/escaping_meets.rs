@@ -302,6 +302,7 @@ fn esc_at_a_question_of_a_server_opens_the_window_and_what_was_begun_is_there_af
     screen.exp_string("which way?").unwrap();
     screen.exp_string("> ").unwrap();
     press(&mut screen, "by the river\x1b");
+    screen.exp_string("\nEsc: asking the server").unwrap();
     screen.exp_string("Interrupted").unwrap();
     screen.exp_string("paused").unwrap();
     press(&mut screen, "\x1b");

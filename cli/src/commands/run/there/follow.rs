@@ -293,7 +293,7 @@ impl Following {
             }
             return;
         }
-        self.say("Esc: asking the server to pause it... (Ctrl+C stops the run)");
+        self.interject("Esc: asking the server to pause it... (Ctrl+C stops the run)");
         self.is_visited = true;
         let (escape, run) = (self.escape.clone(), self.run);
         let (at, sender) = (Where::There(self.place.clone()), self.beside.0.clone());
