@@ -276,7 +276,7 @@ fn there(served: &Served, url: &str, more: &str, before: &str) -> (PtySession, u
 fn esc_shortly_before_a_question_of_a_server_has_its_window_and_then_the_question() {
     let folder = tempfile::tempdir().unwrap();
     let served = Served::over(&folder.path().join("irq.db"));
-    let late = Duration::from_millis(1_000);
+    let late = Duration::from_millis(500);
     let proxy = SlowProxy::before(&served.url, "/v1/records/", late);
     let asks = script(folder.path(), &json!([interrupt("HUMAN_REVIEW")]));
     let more = format!("--script {}", asks.display());
@@ -332,4 +332,20 @@ fn ctrl_c_leaves_a_server_that_does_not_answer_also_after_esc() {
     }
     leaves(&mut screen, "130");
     served.signal(Signal::CONT);
+}
+
+#[test]
+fn readings_that_do_not_arrive_hold_up_neither_what_is_told_nor_a_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::paced(&folder.path().join("irq.db"), "60");
+    let never = Duration::from_secs(600);
+    let proxy = SlowProxy::before(&served.url, "/v1/records/", never);
+    // The shell has the same signals.
+    let (mut screen, _shell) = there(&served, &proxy.url, "", "trap : INT;");
+    screen.exp_string("orchestrator works").unwrap();
+    for words in ["Received interrupt.", "Stopping now.", "Left at once."] {
+        screen.send_control('c').unwrap();
+        screen.exp_string(words).unwrap();
+    }
+    leaves(&mut screen, "130");
 }

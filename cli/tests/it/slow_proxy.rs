@@ -85,13 +85,22 @@ impl Way {
         let mut server = TcpStream::connect(&self.server)?;
         server.write_all(head.as_bytes())?;
         server.write_all(&body)?;
-        let mut answer = Vec::new();
-        server.read_to_end(&mut answer)?;
         if path.starts_with(self.slow) {
+            let mut answer = Vec::new();
+            server.read_to_end(&mut answer)?;
             self.held.fetch_add(1, Ordering::SeqCst);
             thread::sleep(self.delay);
             self.held.fetch_sub(1, Ordering::SeqCst);
+            return (&client).write_all(&answer);
         }
-        (&client).write_all(&answer)
+        // A feed has no end: what comes of it goes on at once.
+        let mut piece = vec![0; 16 << 10];
+        loop {
+            let length = server.read(&mut piece)?;
+            if length == 0 {
+                return Ok(());
+            }
+            (&client).write_all(&piece[..length])?;
+        }
     }
 }

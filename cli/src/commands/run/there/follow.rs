@@ -4,6 +4,7 @@
 //! on an event that was lost or came twice.
 
 mod asking;
+mod standing;
 mod stopping;
 
 use std::collections::HashSet;
@@ -11,9 +12,8 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::life::{Family, Interrupt, State};
+use interrupts::life::Interrupt;
 use interrupts::signals::{OsSignals, SignalSource};
-use interrupts::store::{Filter, Run};
 use routing_core::{InterruptId, RunId};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -28,29 +28,15 @@ use crate::commands::run::talk::Talk;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Feed, Installation, Next, ServerPlace};
 use crate::keyboard::Keyboard;
-use crate::listing;
 use crate::palette::Palette;
 use crate::report::Detail;
 use crate::reviewer::Reply;
 use crate::visible::visible_json;
 
+use standing::{Readings, Seen, Standing};
+
 /// How long a run that was told to go on may stand still before that counts as its standstill.
 const GETTING_UP: Duration = Duration::from_secs(15);
-
-/// How the run stands.
-struct Standing {
-    run: Run,
-    waiting: Vec<Interrupt>,
-}
-
-impl Standing {
-    /// The questions that somebody can answer now.
-    fn questions(&self) -> impl Iterator<Item = &Interrupt> {
-        self.waiting.iter().filter(|interrupt| {
-            interrupt.family() == Family::Question && interrupt.held_by.is_none()
-        })
-    }
-}
 
 /// Waits for Esc, where it is heard.
 async fn escaped(keys: Option<&Keyboard>) {
@@ -65,7 +51,11 @@ enum Beside {
     /// What a person did who was asked this.
     Answered(Box<Interrupt>, anyhow::Result<Reply<Chosen>>),
     /// Nobody was asked: the question was decided before it could be shown.
-    Decided(InterruptId),
+    Decided,
+    /// What a person has answered was sent; what is to be said of it.
+    Sent(Result<Option<String>, Failure>),
+    /// How the run stood, and how much was done here when that was read.
+    Seen(u64, Result<Standing, Failure>),
     /// The window of the run was left; what is to be said then.
     Visited(Vec<String>),
     /// The server was asked to stop the run.
@@ -102,6 +92,7 @@ pub(super) struct Following {
         mpsc::UnboundedSender<Beside>,
         mpsc::UnboundedReceiver<Beside>,
     ),
+    readings: Readings,
     /// Whether the window of the run has the terminal.
     is_visited: bool,
 }
@@ -151,6 +142,7 @@ impl Following {
             getting_up: Instant::now() + GETTING_UP,
             left: HashSet::new(),
             beside: mpsc::unbounded_channel(),
+            readings: Readings::default(),
             is_visited: false,
         })
     }
@@ -172,12 +164,8 @@ impl Following {
         if let Some(keys) = &keys {
             keys.listen(true);
         }
-        let mut standing = self.look().await?;
+        self.look();
         loop {
-            if self.is_over(&standing) {
-                return self.end(&standing).await;
-            }
-            self.ask_next(&standing);
             tokio::select! {
                 biased; // Whoever stops it waits for no event.
                 signal = signals.next() => {
@@ -186,45 +174,27 @@ impl Following {
                     }
                 }
                 () = escaped(keys.as_deref()) => self.visit(),
-                () = tokio::time::sleep_until(self.getting_up), if Instant::now() < self.getting_up => {
-                    standing = self.look().await?;
-                }
-                Some(came) = self.beside.1.recv() => {
-                    self.came(came).await?;
-                    standing = self.look().await?;
-                }
+                () = tokio::time::sleep_until(self.getting_up), if Instant::now() < self.getting_up => self.look(),
+                Some(came) = self.beside.1.recv() => if let Some(seen) = self.came(came)? {
+                    // A run that stands still has no more events: the newest reading tells.
+                    if seen.is_newest && self.is_over(&seen.standing) {
+                        return self.end(&seen.standing).await;
+                    }
+                    self.ask_next(&seen.standing);
+                },
                 next = self.feed.next() => match next? {
                     Next::Event(told) => if self.tell(&told.json)? {
-                        standing = self.look().await?;
+                        self.look();
                     },
                     Next::Away => self.interject("The server is away; it is looked for. The run is kept."),
                     Next::Back => {
                         self.interject("The server is back.");
-                        standing = self.look().await?;
+                        self.look();
                     }
-                    Next::End => {
-                        standing = self.look().await?;
-                        return self.end(&standing).await;
-                    }
+                    Next::End => return self.end(&Standing::of(&self.remote, self.run).await?).await,
                 },
             }
         }
-    }
-
-    async fn look(&self) -> Result<Standing, Failure> {
-        let filter = Filter {
-            run: Some(self.run),
-            node: None,
-            states: vec![State::AwaitingReview],
-        };
-        let remote: &dyn Installation = &*self.remote;
-        let waiting = listing::interrupts(remote, &filter).await?;
-        let run = remote.run(self.run).await?;
-        let gone = || Failure::new(Exit::NotFound, format!("there is no run {}", self.run));
-        Ok(Standing {
-            run: run.ok_or_else(gone)?,
-            waiting,
-        })
     }
 
     /// Whether there is nothing to wait for here, though the run has not ended.
@@ -251,15 +221,16 @@ impl Following {
         is_asked && self.asking.is_none() && (!self.asks || is_left)
     }
 
-    /// Takes what came of what is done beside.
-    async fn came(&mut self, came: Beside) -> anyhow::Result<()> {
+    /// Takes what came of what is done beside; how the run stands, where that is what came.
+    fn came(&mut self, came: Beside) -> anyhow::Result<Option<Seen>> {
         match came {
-            Beside::Answered(seen, reply) => self.answered(&seen, reply).await,
-            Beside::Decided(_elsewhere) => {
+            Beside::Seen(done, standing) => return Ok(self.seen(done, standing)?),
+            Beside::Answered(seen, reply) => self.answered(*seen, reply)?,
+            Beside::Decided => {
                 self.asking = None;
                 self.say_held();
-                Ok(())
             }
+            Beside::Sent(sent) => self.sent(sent)?,
             Beside::Visited(said) => {
                 self.is_visited = false;
                 if let Some(keys) = self.escape.keys() {
@@ -270,10 +241,11 @@ impl Following {
                     self.say(&text);
                 }
                 self.getting_up = Instant::now() + GETTING_UP;
-                Ok(())
             }
-            Beside::Stopped(stopped) => Ok(stopped?),
+            Beside::Stopped(stopped) => stopped?,
         }
+        self.look_anew();
+        Ok(None)
     }
 
     /// Says what could not be said before.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use interrupts::life::{Interrupt, State};
 
-use super::{Beside, Following, Standing};
+use super::standing::Standing;
+use super::{Beside, Following};
 use crate::commands::review::{Chosen, of_person};
-use crate::exit::Exit;
-use crate::installation::{Installation, NewDecision};
+use crate::exit::{Exit, Failure};
+use crate::installation::{Installation, NewDecision, Remote};
 use crate::refused::{decided, no_interrupt};
 use crate::reviewer::{Alone, Reply};
 
@@ -38,7 +39,7 @@ impl Following {
             let open = now.filter(|now| now.state == State::AwaitingReview);
             let Some(question) = open else {
                 // Nobody waits for it where the run was left.
-                let _ = sender.send(Beside::Decided(id));
+                let _ = sender.send(Beside::Decided);
                 return;
             };
             // A thread that reads the terminal cannot be joined: the runtime is let go with it.
@@ -51,66 +52,92 @@ impl Following {
         });
     }
 
-    /// Decides what the person has chosen about what was shown.
-    pub(super) async fn answered(
+    /// Takes what the person has said to what was shown, and sends what he has chosen.
+    pub(super) fn answered(
         &mut self,
-        seen: &Interrupt,
+        seen: Interrupt,
         reply: anyhow::Result<Reply<Chosen>>,
     ) -> anyhow::Result<()> {
         let id = seen.id;
-        self.asking = None;
-        if !self.is_visited {
-            self.say_held();
-        }
-        let chosen = match reply? {
-            Reply::Given(chosen) => chosen,
+        match reply? {
+            Reply::Given(chosen) => {
+                let (remote, sender) = (Arc::clone(&self.remote), self.beside.0.clone());
+                // Until it is there nothing else is asked; a slow link holds up no signal.
+                tokio::task::spawn_local(async move {
+                    let sent = send(&remote, &seen, chosen).await;
+                    // Nobody waits for it where the run was left.
+                    let _ = sender.send(Beside::Sent(sent));
+                });
+            }
             Reply::Left => {
                 self.left.insert(id);
-                self.say(&format!("{id} stays open."));
-                return Ok(());
+                self.asked(Some(format!("{id} stays open.")));
             }
             Reply::Escaped(begun) => {
                 // Asked again once the window is left.
                 if let Some(keyboard) = self.escape.keyboard() {
                     keyboard.keep(id, begun);
                 }
-                return Ok(());
+                self.asked(None);
             }
-        };
-        let now = self.remote.interrupt(id).await?;
-        let now = now.ok_or_else(|| no_interrupt(id))?;
-        if let Some(decision) = &now.decision {
-            self.say(&format!(
-                "{id} was decided meanwhile: {}",
-                decided(decision)
-            ));
-            return Ok(());
         }
-        let (Some(review), Some(before)) = (&now.review, &seen.review) else {
-            return Ok(());
-        };
-        if review.shown != before.shown {
-            // It is asked again, as it is now.
-            self.say(&format!("{id} has changed meanwhile; nothing was decided."));
-            return Ok(());
+        Ok(())
+    }
+
+    /// Takes what came of an answer.
+    pub(super) fn sent(&mut self, sent: Result<Option<String>, Failure>) -> Result<(), Failure> {
+        self.asked(sent?);
+        Ok(())
+    }
+
+    /// Nobody is asked any more: what was held back is said, and what came of the question.
+    fn asked(&mut self, came: Option<String>) {
+        self.asking = None;
+        if self.is_visited {
+            self.held.extend(came);
+            return;
         }
-        let decision = NewDecision {
-            interrupt: id,
-            version: now.version,
-            shown: review.shown,
-            verdict: chosen.verdict,
-            target: chosen.target,
-            content: chosen.content,
-            remember: None,
-        };
-        match self.remote.decide(decision).await {
-            Ok(_decided) => Ok(()),
-            // Somebody was first: the run goes on all the same.
-            Err(failure) if failure.exit == Exit::Conflict => {
-                self.say(&failure.to_string());
-                Ok(())
-            }
-            Err(failure) => Err(failure.into()),
+        self.say_held();
+        if let Some(text) = came {
+            self.say(&text);
         }
+    }
+}
+
+/// Decides what was chosen about what was shown; what is to be said of it.
+async fn send(
+    remote: &Remote,
+    seen: &Interrupt,
+    chosen: Chosen,
+) -> Result<Option<String>, Failure> {
+    let id = seen.id;
+    let now = remote.interrupt(id).await?;
+    let now = now.ok_or_else(|| no_interrupt(id))?;
+    if let Some(decision) = &now.decision {
+        let by = decided(decision);
+        return Ok(Some(format!("{id} was decided meanwhile: {by}")));
+    }
+    let (Some(review), Some(before)) = (&now.review, &seen.review) else {
+        return Ok(None);
+    };
+    if review.shown != before.shown {
+        // It is asked again, as it is now.
+        let text = format!("{id} has changed meanwhile; nothing was decided.");
+        return Ok(Some(text));
+    }
+    let decision = NewDecision {
+        interrupt: id,
+        version: now.version,
+        shown: review.shown,
+        verdict: chosen.verdict,
+        target: chosen.target,
+        content: chosen.content,
+        remember: None,
+    };
+    match remote.decide(decision).await {
+        Ok(_decided) => Ok(None),
+        // Somebody was first: the run goes on all the same.
+        Err(failure) if failure.exit == Exit::Conflict => Ok(Some(failure.to_string())),
+        Err(failure) => Err(failure),
     }
 }

@@ -1,0 +1,105 @@
+//! How a run on a server stands, read beside the following: no reading holds up a signal, a key or an event.
+
+use std::sync::Arc;
+
+use interrupts::life::{Family, Interrupt, State};
+use interrupts::store::{Filter, Run};
+use routing_core::RunId;
+
+use super::{Beside, Following};
+use crate::exit::{Exit, Failure};
+use crate::installation::{Installation, Remote};
+use crate::listing;
+
+/// How the run stands.
+pub(super) struct Standing {
+    pub(super) run: Run,
+    pub(super) waiting: Vec<Interrupt>,
+}
+
+impl Standing {
+    /// Reads it.
+    pub(super) async fn of(remote: &Remote, run: RunId) -> Result<Self, Failure> {
+        let filter = Filter {
+            run: Some(run),
+            node: None,
+            states: vec![State::AwaitingReview],
+        };
+        let remote: &dyn Installation = remote;
+        let waiting = listing::interrupts(remote, &filter).await?;
+        let found = remote.run(run).await?;
+        let gone = || Failure::new(Exit::NotFound, format!("there is no run {run}"));
+        Ok(Self {
+            run: found.ok_or_else(gone)?,
+            waiting,
+        })
+    }
+
+    /// The questions that somebody can answer now.
+    pub(super) fn questions(&self) -> impl Iterator<Item = &Interrupt> {
+        self.waiting.iter().filter(|interrupt| {
+            interrupt.family() == Family::Question && interrupt.held_by.is_none()
+        })
+    }
+}
+
+/// Which readings are under way.
+#[derive(Default)]
+pub(super) struct Readings {
+    is_reading: bool,
+    /// Something has happened since the reading began.
+    is_outdated: bool,
+    /// What was done here so far: a reading from before the last of it would ask again what was answered.
+    done: u64,
+}
+
+/// What a reading is good for.
+pub(super) struct Seen {
+    pub(super) standing: Standing,
+    /// Nothing has happened since it was read, as far as it was told.
+    pub(super) is_newest: bool,
+}
+
+impl Following {
+    /// Reads how the run stands, or reads it again after the reading that is under way: however many events a slow
+    /// link brings meanwhile, one more reading is enough.
+    pub(super) fn look(&mut self) {
+        if self.readings.is_reading {
+            self.readings.is_outdated = true;
+            return;
+        }
+        self.readings.is_reading = true;
+        let (remote, run) = (Arc::clone(&self.remote), self.run);
+        let (done, sender) = (self.readings.done, self.beside.0.clone());
+        tokio::task::spawn_local(async move {
+            let standing = Standing::of(&remote, run).await;
+            // Nobody waits for it where the run was left.
+            let _ = sender.send(Beside::Seen(done, standing));
+        });
+    }
+
+    /// Something was done here: what was read before it is worth nothing.
+    pub(super) fn look_anew(&mut self) {
+        self.readings.done += 1;
+        self.look();
+    }
+
+    /// Takes a reading, where it is worth something, and begins the next one where one is wanted.
+    pub(super) fn seen(
+        &mut self,
+        done: u64,
+        standing: Result<Standing, Failure>,
+    ) -> Result<Option<Seen>, Failure> {
+        let standing = standing?;
+        let is_newest = !std::mem::take(&mut self.readings.is_outdated);
+        self.readings.is_reading = false;
+        if !is_newest {
+            self.look();
+        }
+        let is_worth = done == self.readings.done;
+        Ok(is_worth.then_some(Seen {
+            standing,
+            is_newest,
+        }))
+    }
+}
