@@ -187,6 +187,10 @@ impl RunJournal {
         past: &Past,
         dispatches: Vec<JournalEntry>,
     ) -> Result<(), KeepError> {
+        if dispatches.is_empty() {
+            // What each of many thousand effects was need not be read for nothing.
+            return Ok(());
+        }
         let resolved: Vec<InterruptId> = past
             .effects
             .values()
