@@ -29,17 +29,10 @@ fn unavailable(error: &KeepError) -> StoreError {
 }
 
 impl StoreReroutes {
-    /// The event whose reroute was given up, where it is one of this run; its interrupt ends with it.
-    async fn given_up(
-        &self,
-        row: Option<RerouteRow>,
-        cause: WithdrawCause,
-    ) -> Result<Option<EventId>, KeepError> {
-        let Some(row) = row.filter(|row| row.run == self.desk.record.run) else {
-            return Ok(None);
-        };
-        self.desk.withdraw_event(&row.event, cause).await?;
-        Ok(Some(row.event))
+    /// The event whose reroute was given up, where it is one of this run.
+    fn given_up(&self, row: Option<RerouteRow>) -> Option<EventId> {
+        row.filter(|row| row.run == self.desk.record.run)
+            .map(|row| row.event)
     }
 
     async fn bound(
@@ -133,50 +126,29 @@ impl PendingReroutes<AgentKind> for StoreReroutes {
     }
 
     async fn turn_ignored(&self, run: RunId, node: &NodeId) -> Result<Option<EventId>, StoreError> {
-        let ignored = async {
-            let row = self.desk.record.store().turn_ignored(run, node).await?;
-            self.given_up(row, WithdrawCause::Withdrawn).await
-        };
-        ignored
-            .await
-            .map_err(|error: KeepError| unavailable(&error))
+        let row = self.desk.record.store().turn_ignored(run, node).await;
+        let row = row.map_err(|error| unavailable(&error.into()))?;
+        Ok(self.given_up(row))
     }
 
     async fn node_ended(&self, run: RunId, node: &NodeId) -> Result<Vec<EventId>, StoreError> {
         if !self.desk.record.has_events() || self.desk.record.is_watched_only() {
             return Ok(Vec::new());
         }
-        let ended = async {
-            let row = self.desk.record.store().node_ended(run, node).await?;
-            self.given_up(row, WithdrawCause::NodeEnded).await
-        };
-        let ended = ended
-            .await
-            .map_err(|error: KeepError| unavailable(&error))?;
-        Ok(ended.into_iter().collect())
+        let row = self.desk.record.store().node_ended(run, node).await;
+        let row = row.map_err(|error| unavailable(&error.into()))?;
+        Ok(self.given_up(row).into_iter().collect())
     }
 
     async fn expire(&self, _now: Timestamp) -> Result<Vec<EventId>, StoreError> {
         if !self.desk.record.has_events() {
             return Ok(Vec::new());
         }
-        let expired = async {
-            let rows = self
-                .desk
-                .record
-                .store()
-                .expire_reroutes(MOST_AT_ONCE)
-                .await?;
-            let mut events = Vec::new();
-            for row in rows {
-                let ended = self.given_up(Some(row), WithdrawCause::Withdrawn).await?;
-                events.extend(ended);
-            }
-            Ok(events)
-        };
-        expired
-            .await
-            .map_err(|error: KeepError| unavailable(&error))
+        let store = self.desk.record.store();
+        let rows = store.expire_reroutes(MOST_AT_ONCE).await;
+        let rows = rows.map_err(|error| unavailable(&error.into()))?;
+        let ended = rows.into_iter().map(Some);
+        Ok(ended.filter_map(|row| self.given_up(row)).collect())
     }
 
     async fn fate(&self, event: &EventId) -> Result<Option<StoredReroute<AgentKind>>, StoreError> {

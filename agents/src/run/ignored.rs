@@ -1,7 +1,6 @@
 //! Turns in which a node did not raise the interrupt that an event asks for: each counts once, however often the
 //! run is resumed.
 
-use interrupts::life::WithdrawCause;
 use routing_core::reroute::{CancelCause, RerouteState};
 use routing_core::{EventId, NodeId};
 use serde::{Deserialize, Serialize};
@@ -65,10 +64,6 @@ impl RerouteLog {
             None => None,
         };
         let given_up = given_up.map(|row| row.event);
-        if let Some(event) = &given_up {
-            let cause = WithdrawCause::Withdrawn;
-            self.desk.withdraw_event(event, cause).await?;
-        }
         self.journal.finish(node, &place, "{}".to_owned()).await?;
         Ok(given_up)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use interrupts::life::{State, WithdrawCause};
+use interrupts::life::State;
 use interrupts::store::Admitted;
 use routing_core::bus::{Admission, AgentDirectory, BusEvent, PublishRefusal};
 use routing_core::event::InterruptRequestEvent;
@@ -175,18 +175,8 @@ impl RerouteLog {
         event: &InterruptRequestEvent<AgentKind>,
         older: Option<&InterruptRequestEvent<AgentKind>>,
     ) -> Result<Option<BusEvent<AgentKind>>, PublishRefusal> {
-        let Some(older) = older.filter(|older| older.event_id != event.event_id) else {
-            return Ok(None);
-        };
-        let by = event_key(&event.event_id).map_err(|error| unavailable(&error))?;
-        let newer = self.desk.record.store().interrupt_of(&by).await;
-        let newer = newer.map_err(|error| unavailable(&error.into()))?;
-        if let Some(newer) = newer {
-            let cause = WithdrawCause::Superseded { by: newer.id };
-            let withdrawn = self.desk.withdraw_event(&older.event_id, cause).await;
-            withdrawn.map_err(|error| unavailable(&error))?;
-        }
-        Ok(self.tell_if_ended(Some(older)).await?)
+        let older = older.filter(|older| older.event_id != event.event_id);
+        Ok(self.tell_if_ended(older).await?)
     }
 }
 
@@ -248,5 +238,8 @@ pub(crate) fn words(state: &RerouteState) -> String {
         RerouteState::Cancelled {
             cause: CancelCause::Ignored,
         } => "cancelled: its node ignored it".to_owned(),
+        RerouteState::Cancelled {
+            cause: CancelCause::InterruptEnded,
+        } => "cancelled: its interrupt has ended".to_owned(),
     }
 }

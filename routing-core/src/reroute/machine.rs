@@ -12,6 +12,8 @@ pub enum CancelCause {
     NodeEnded,
     /// Its node took too many turns without raising an interrupt.
     Ignored,
+    /// The interrupt that it was published with has ended before its node raised one: it was withdrawn, say.
+    InterruptEnded,
 }
 
 /// What became of a reroute.

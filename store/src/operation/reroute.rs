@@ -1,5 +1,6 @@
-//! Reroutes that end without an interrupt.
+//! Reroutes that end without an interrupt, and the interrupts that they were published with.
 
+use interrupts::life::WithdrawCause;
 use interrupts::store::{RerouteRow, StoreError};
 use routing_core::reroute::{CancelCause, RerouteChange, RerouteState};
 use routing_core::{EventId, NodeId, RunId};
@@ -33,6 +34,7 @@ impl Operation for TurnIgnored {
             return Ok(None);
         }
         tables.change_reroute(&event, RerouteChange::Cancel(CancelCause::Ignored))?;
+        tables.end_interrupt_of(&event, WithdrawCause::Withdrawn)?;
         Ok(Some(tables.reroute(&event)?))
     }
 }
@@ -56,6 +58,7 @@ impl Operation for NodeEnded {
             return Ok(None);
         };
         tables.change_reroute(&event, RerouteChange::Cancel(CancelCause::NodeEnded))?;
+        tables.end_interrupt_of(&event, WithdrawCause::NodeEnded)?;
         Ok(Some(tables.reroute(&event)?))
     }
 }
@@ -80,6 +83,7 @@ impl Operation for ExpireReroute {
             return Ok(None);
         }
         tables.change_reroute(&self.event, RerouteChange::Expire)?;
+        tables.end_interrupt_of(&self.event, WithdrawCause::Withdrawn)?;
         Ok(Some(tables.reroute(&self.event)?))
     }
 }

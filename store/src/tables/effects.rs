@@ -1,9 +1,11 @@
 //! Performing a step: the interrupt and all its effects, in the tables.
 
-use interrupts::life::{BoundReroute, Effect, Interrupt, Notice, Step};
+use interrupts::life::{
+    Actor, BoundReroute, Effect, Event, Interrupt, Notice, Role, State, Step, WithdrawCause,
+};
 use interrupts::store::{AuditSubject, Intent, Notification, Repeating, RerouteRow};
-use interrupts::{EffectId, KindName, RouteName};
-use routing_core::reroute::{RerouteChange, RerouteState};
+use interrupts::{ActorName, EffectId, IdempotencyKey, KindName, RouteName};
+use routing_core::reroute::{CancelCause, RerouteChange, RerouteState};
 use routing_core::{DecisionId, EventId, InterruptId, NodeId, RunId};
 
 use super::row::{InterruptRow, Slot};
@@ -11,6 +13,8 @@ use super::{Failed, Tables, damaged};
 
 /// The kind of a dispatch in the journal.
 const DISPATCH: &str = "dispatch";
+/// Who ends what nobody has asked to end.
+const STORE: &str = "store";
 
 impl Tables {
     /// Writes the interrupt of a step and performs its effects.
@@ -20,6 +24,13 @@ impl Tables {
             transition: _,
             effects,
         } = step;
+        let before = self.interrupts.get(&interrupt.id)?;
+        let was_raised = before.is_some_and(|row| {
+            !matches!(
+                row.interrupt.state,
+                State::Requested | State::Delivered | State::DeadLettered
+            )
+        });
         let position = match self.interrupts.get(&interrupt.id)? {
             Some(row) => row.position,
             None => {
@@ -38,7 +49,55 @@ impl Tables {
             interrupt: interrupt.clone(),
         };
         self.interrupts.put(interrupt.id, row);
+        if !was_raised && matches!(interrupt.state, State::Cancelled | State::Expired) {
+            self.end_reroute_of(&interrupt)?;
+        }
         Ok(interrupt)
+    }
+
+    /// A reroute that still waits ends with the interrupt that it was published with, where no node has raised
+    /// that: it must not take hold of another one of its node.
+    fn end_reroute_of(&mut self, interrupt: &Interrupt) -> Result<(), Failed> {
+        let Ok(event) = EventId::try_from(interrupt.key.as_str().to_owned()) else {
+            // Published with no event.
+            return Ok(());
+        };
+        let waits = self
+            .reroutes
+            .get(&event)?
+            .is_some_and(|row| row.state == RerouteState::Pending && row.run == interrupt.run);
+        if waits {
+            let cause = CancelCause::InterruptEnded;
+            self.change_reroute(&event, RerouteChange::Cancel(cause))?;
+        }
+        Ok(())
+    }
+
+    /// The interrupt that an event asked for ends with its reroute, where no node has raised it.
+    pub(crate) fn end_interrupt_of(
+        &mut self,
+        event: &EventId,
+        cause: WithdrawCause,
+    ) -> Result<(), Failed> {
+        let key = IdempotencyKey::new(event.as_str()).map_err(|error| damaged(&error))?;
+        let Some(id) = self.keys.get(&key)?.map(|row| row.interrupt) else {
+            return Ok(());
+        };
+        let Some(interrupt) = self.interrupts.get(&id)?.map(|row| row.interrupt.clone()) else {
+            return Ok(());
+        };
+        if !matches!(interrupt.state, State::Requested | State::Delivered) {
+            return Ok(());
+        }
+        let actor = Actor {
+            name: ActorName::new(STORE).map_err(|error| damaged(&error))?,
+            role: Role::System,
+        };
+        let step = interrupt
+            .after(&Event::Withdraw { actor, cause }, self.now)
+            .map_err(|refused| damaged(&refused))?;
+        self.perform(step)?;
+        Ok(())
     }
 
     fn perform_effect(&mut self, interrupt: &Interrupt, effect: Effect) -> Result<(), Failed> {
@@ -151,6 +210,8 @@ impl Tables {
         }
         if let Some(older) = self.slot(run, &node)?.pending {
             self.change_reroute(&older, RerouteChange::Supersede(event.clone()))?;
+            let cause = WithdrawCause::Superseded { by: interrupt.id };
+            self.end_interrupt_of(&older, cause)?;
         }
         let row = RerouteRow {
             event: event.clone(),

@@ -205,6 +205,49 @@ pub(crate) async fn a_newer_reroute_supersedes_a_pending_one_and_waits_beside_a_
     assert_eq!(beside.bound, None, "one is bound for each node");
 }
 
+pub(crate) async fn a_reroute_that_is_given_up_takes_the_interrupt_of_its_event_with_it<
+    S: Store,
+>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let (store, node) = (&scene.store, NodeId::root());
+    let state = async |id| store.interrupt(id).await.unwrap().unwrap().state;
+    let first = scene.admitted(rerouting(&run, "first", "OTHER")).await;
+    let second = scene.admitted(rerouting(&run, "second", "THIRD")).await;
+    assert_eq!(state(first.id).await, State::Cancelled, "superseded");
+    assert_eq!(state(second.id).await, State::Requested);
+    store.node_ended(run.id, &node).await.unwrap();
+    assert_eq!(state(second.id).await, State::Cancelled, "its node ended");
+    let ignored = scene.admitted(rerouting(&run, "ignored", "OTHER")).await;
+    for _turn in 0..3 {
+        store.turn_ignored(run.id, &node).await.unwrap();
+    }
+    assert_eq!(state(ignored.id).await, State::Cancelled, "it was ignored");
+    let late = scene.admitted(rerouting(&run, "late", "OTHER")).await;
+    scene.wait(3_600);
+    assert_eq!(store.expire_reroutes(10).await.unwrap().len(), 1);
+    assert_eq!(state(late.id).await, State::Cancelled, "its time passed");
+}
+
+pub(crate) async fn a_reroute_whose_interrupt_was_withdrawn_takes_hold_of_no_other<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let asked_for = scene.admitted(rerouting(&run, "e", "OTHER")).await;
+    let supervisor = actor(Role::Supervisor);
+    let withdrawn = WithdrawCause::Withdrawn;
+    scene
+        .store
+        .withdraw(asked_for.id, supervisor, withdrawn)
+        .await
+        .unwrap();
+    let cause = CancelCause::InterruptEnded;
+    let cancelled = RerouteState::Cancelled { cause };
+    assert_eq!(reroute(&scene, "e").await.state, cancelled);
+    assert_eq!(scene.raised(question(&run, "k")).await.bound, None);
+}
+
 pub(crate) async fn a_withdrawn_interrupt_lets_its_reroute_wait_again<S: Store>(scene: Scene<S>) {
     let run = scene.run().await;
     scene.admitted(rerouting(&run, "e", "OTHER")).await;

@@ -77,6 +77,8 @@ conformance! {
         a_policy_decides_what_needs_nobody,
         a_held_question_waits_for_the_users_interrupt,
         a_newer_reroute_supersedes_a_pending_one_and_waits_beside_a_bound_one,
+        a_reroute_that_is_given_up_takes_the_interrupt_of_its_event_with_it,
+        a_reroute_whose_interrupt_was_withdrawn_takes_hold_of_no_other,
         a_withdrawn_interrupt_lets_its_reroute_wait_again,
         a_released_reroute_gives_way_to_a_newer_one,
         a_reroute_ends_with_its_node_its_time_or_its_patience,

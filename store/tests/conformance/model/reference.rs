@@ -85,6 +85,21 @@ impl Reference {
         }
     }
 
+    /// An interrupt that no node has raised takes the reroute with it that waits for it.
+    fn give_up(&mut self, number: u8, before: Option<State>) {
+        let unraised = matches!(
+            before,
+            Some(State::Requested | State::Delivered | State::DeadLettered)
+        );
+        if unraised && self.pending == Some(number) {
+            self.pending = None;
+        }
+    }
+
+    fn state(&self, number: u8) -> Option<State> {
+        self.known.get(&number).map(|known| known.state)
+    }
+
     pub(super) fn change(&mut self, number: u8, accept: impl FnOnce(&mut Known, i64) -> bool) {
         let now = self.now;
         self.accepted = match self.known.get_mut(&number) {
@@ -103,8 +118,14 @@ impl Reference {
             return;
         }
         self.accepted = true;
-        if rerouted {
-            self.pending = Some(number);
+        if rerouted
+            && let Some(older) = self.pending.replace(number)
+            && matches!(self.state(older), Some(State::Requested | State::Delivered))
+        {
+            self.change(older, |known, _now| {
+                known.state = State::Cancelled;
+                true
+            });
         }
         self.known.insert(
             number,
@@ -230,12 +251,14 @@ impl Reference {
             .map(|(number, _known)| *number)
             .collect();
         for number in due {
+            let before = self.state(number);
             self.change(number, |known, _now| {
                 known.state = State::Expired;
                 known.target = Some("ORIGIN");
                 true
             });
             self.let_go(number);
+            self.give_up(number, before);
         }
         self.accepted = true;
     }
@@ -318,6 +341,7 @@ impl ReferenceStateMachine for Reference {
                 elsewhere,
             } => state.decide(number, State::AwaitingReview, stale, elsewhere),
             Operation::Withdraw(number) => {
+                let before = state.state(number);
                 state.change(number, |known, _now| {
                     let accepted = !known.state.is_final();
                     if accepted {
@@ -327,6 +351,7 @@ impl ReferenceStateMachine for Reference {
                 });
                 if state.accepted {
                     state.let_go(number);
+                    state.give_up(number, before);
                 }
             }
             Operation::Fail { number, stale } => state.fail(number, stale),
