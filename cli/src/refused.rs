@@ -25,11 +25,13 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
         StoreError::Locked => {
             failure.hint("try again; where it lasts, look for a process that hangs")
         }
+        StoreError::Unavailable { .. } => {
+            failure.hint("`irq doctor` looks at the room that is left, and at who may use the file")
+        }
         StoreError::Newer { .. }
         | StoreError::EngineTooOld { .. }
         | StoreError::NotDurable { .. }
         | StoreError::Closed
-        | StoreError::Unavailable { .. }
         | _ => failure,
     }
 }

@@ -33,6 +33,16 @@ struct Shown {
     progress: Option<RunProgress>,
 }
 
+impl Shown {
+    /// Whether it stopped to ask, and nobody has gone on with it though nothing waits for an answer any more.
+    fn can_go_on(&self) -> bool {
+        let is_asked = |interrupt: &Interrupt| interrupt.state == State::AwaitingReview;
+        self.run.state == RunState::Waiting
+            && !is_owned(&self.run)
+            && !self.open.iter().any(is_asked)
+    }
+}
+
 /// Lists runs and their agents.
 ///
 /// # Errors
@@ -159,7 +169,9 @@ impl Page {
         if !run.state.is_final() && run.state != RunState::Created && !is_owned(run) {
             head.push("no process runs it".to_owned());
         }
-        if let Some(reason) = &run.reason {
+        if shown.can_go_on() {
+            head.push(format!("its questions are decided: irq resume {}", run.id));
+        } else if let Some(reason) = &run.reason {
             head.push(visible_line(reason));
         }
         if let Some(goal) = view::goal(run) {

@@ -2,8 +2,9 @@
 
 use expect_test::expect_file;
 use interrupts::life::RunState;
+use serde_json::json;
 
-use crate::program::{end, irq, lines, without_ids};
+use crate::program::{end, interrupt, irq, lines, script, without_ids};
 use crate::seed::Seed;
 
 #[test]
@@ -35,6 +36,30 @@ fn a_run_that_nobody_runs_is_told_as_such() {
     assert!(!seed.end(&["ps"]).output.contains("no process runs it"));
     seed.abandon(&run);
     assert!(seed.end(&["ps"]).output.contains("no process runs it"));
+}
+
+#[test]
+fn a_run_whose_questions_are_decided_is_not_said_to_wait_for_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("irq.db");
+    let asks = script(folder.path(), &json!([interrupt("HUMAN_REVIEW")]));
+    let told = |arguments: &[&str]| {
+        let mut command = irq();
+        command.args(arguments).arg("--store").arg(&store);
+        end(command.current_dir(folder.path()))
+    };
+    let asks = asks.display().to_string();
+    told(&["run", "Describe it", "--no-input", "--script", &asks]).exits_with(5);
+    let shown = told(&["ps"]).output;
+    assert!(shown.contains("it waits for an answer"), "{shown}");
+    let open = lines(&told(&["review", "--json"]).output)[0]["id"].clone();
+    let open = open.as_str().unwrap();
+    told(&["review", open, "--decision", "respond", "--message", "left"]).exits_with(0);
+    let shown = told(&["ps"]).says("its questions are decided: irq resume run_");
+    assert!(
+        !shown.output.contains("it waits for an answer"),
+        "{shown:#?}"
+    );
 }
 
 #[test]

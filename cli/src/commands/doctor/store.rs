@@ -57,7 +57,7 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
         Err(error) => findings.push(Finding::problem(
             "store",
             format!("{} cannot be opened: {}", path.display(), causes(&error)),
-            "check who may read and write it; a file of a newer version needs that version of irq",
+            "free some space where there is little; check who may read and write it; a file of a newer version needs that version of irq",
         )),
     }
     findings.push(bell(&place.location));
