@@ -32,5 +32,6 @@ pub use permissions::{PermissionsError, ToolPermissions};
 pub use settings::AgentTools;
 
 pub(crate) use launcher::Ground;
+pub(crate) use ledger::left_out_call;
 pub(crate) use model::ToolUsingModel;
 pub(crate) use tooling::{Parked, Tooling, ToolingParts};

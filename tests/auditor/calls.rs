@@ -61,9 +61,15 @@ pub(super) fn check(calls: &[TargetCall], journals: &[Journal], report: &mut Rep
         if entry.intent.kind.as_str() != "model_call" {
             continue;
         }
-        let number = serde_json::from_str::<serde_json::Value>(&result.content)
-            .ok()
-            .and_then(|content| number_of(content.get("text")?.as_str()?));
+        let content = serde_json::from_str::<serde_json::Value>(&result.content).ok();
+        if content
+            .as_ref()
+            .is_some_and(|it| it.get("left_out").is_some())
+        {
+            // Its agent was cut off before it had an answer.
+            continue;
+        }
+        let number = content.and_then(|content| number_of(content.get("text")?.as_str()?));
         match number.and_then(|number| Some((number, *requests.get(&number)?))) {
             Some((number, request)) => {
                 kept_numbers.insert(number);

@@ -82,6 +82,30 @@ pub(crate) struct CallResult {
     pub(crate) cut_off: bool,
 }
 
+impl CallResult {
+    /// What is recorded of a call; `None` where its agent was left out before it had an answer.
+    ///
+    /// # Errors
+    ///
+    /// Where it is neither.
+    pub(crate) fn read(content: &str) -> serde_json::Result<Option<Self>> {
+        match serde_json::from_str(content) {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) => match serde_json::from_str::<LeftOut>(content) {
+                Ok(_) => Ok(None),
+                Err(_neither) => Err(error),
+            },
+        }
+    }
+}
+
+/// What was begun for an agent is not gone on with: it was left out before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LeftOut {
+    /// Why.
+    pub(crate) left_out: String,
+}
+
 /// An interrupt is about to be handled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct InterruptIntent {
@@ -100,6 +124,13 @@ pub(crate) struct InterruptOutcome {
     pub(crate) requested: bool,
     #[serde(flatten)]
     pub(crate) end: InterruptEnd,
+}
+
+impl InterruptOutcome {
+    /// Whether its agent was cut off before anything came of it.
+    pub(crate) const fn is_left_out(&self) -> bool {
+        matches!(self.end, InterruptEnd::LeftOut { .. })
+    }
 }
 
 /// How an interrupt ended.
@@ -133,6 +164,10 @@ pub(crate) enum InterruptEnd {
     Refused {
         reason: String,
     },
+    /// Its agent was cut off from outside before.
+    LeftOut {
+        reason: String,
+    },
 }
 
 /// A node was cut off from outside.
@@ -145,7 +180,7 @@ pub(crate) struct CutOff {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallIntent, CallResult};
+    use super::{CallIntent, CallResult, LeftOut};
 
     /// As journals hold them that were written before agents had tools.
     const INTENT: &str = r#"{"purpose":"step","turn":1,"correction":0,"schema":"OrchestratorRouting","digest":"126b4eeb011ae604c43b2d3596ec80fba06958cfee3dd7f90cbf948e8f57eb36"}"#;
@@ -158,5 +193,16 @@ mod tests {
         let result: CallResult = serde_json::from_str(RESULT).unwrap();
         assert!(result.tool_requests.is_empty());
         assert_eq!(serde_json::to_string(&result).unwrap(), RESULT);
+    }
+
+    #[test]
+    fn a_call_that_was_left_out_has_a_result_and_no_answer() {
+        assert!(CallResult::read(RESULT).unwrap().is_some());
+        let left_out = LeftOut {
+            left_out: "nobody needs it".to_owned(),
+        };
+        let content = serde_json::to_string(&left_out).unwrap();
+        assert_eq!(CallResult::read(&content).unwrap(), None);
+        assert!(CallResult::read("{}").is_err());
     }
 }

@@ -28,7 +28,7 @@ use past::Past;
 pub(crate) const MODEL_CALL: &str = "model_call";
 pub(crate) const INTERRUPT: &str = "interrupt";
 pub(crate) const TOOL_CALL: &str = "tool_call";
-const CUT_OFF: &str = "cut_off";
+pub(crate) const CUT_OFF: &str = "cut_off";
 pub(crate) const DISPATCH: &str = "dispatch";
 
 /// An effect that was begun before.
@@ -342,17 +342,18 @@ impl RunJournal {
         Ok(())
     }
 
-    /// Records that a decision is not carried out, and why. One that was carried out before stays so.
-    pub(crate) async fn not_dispatched(
+    /// Records that nobody goes on with an effect. One that has come to its end before keeps its result.
+    pub(crate) async fn leave_out(
         &self,
         effect: EffectId,
-        reason: &str,
+        content: String,
     ) -> Result<(), KeepError> {
-        let content = serde_json::json!({ "left_out": reason }).to_string();
         match self.finish_effect(effect, content).await {
-            Ok(_) | Err(JournalError::OtherResult { .. }) => Ok(()),
-            Err(error) => Err(error.into()),
+            Ok(_) | Err(JournalError::OtherResult { .. }) => {}
+            Err(error) => return Err(error.into()),
         }
+        self.pending().remove(&effect);
+        Ok(())
     }
 
     /// Effects that have begun and have no result.

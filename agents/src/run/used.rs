@@ -71,6 +71,9 @@ struct Answered {
     text: String,
     #[serde(default)]
     usage: TokenUsage,
+    /// Why there is no answer, where its agent was left out before. What it cost stands with its tries.
+    #[serde(default)]
+    left_out: Option<String>,
 }
 
 impl RunUse {
@@ -171,9 +174,9 @@ impl Reading {
                     return Ok(());
                 };
                 let prompt = serde_json::from_str::<Asked>(content)?.prompt;
-                match result {
+                let result = result.map(serde_json::from_str::<Answered>).transpose()?;
+                match result.filter(|it| it.left_out.is_none()) {
                     Some(result) => {
-                        let result: Answered = serde_json::from_str(result)?;
                         self.answered.insert(place.clone());
                         self.add(prompt, &result.text, result.usage, CallEnd::Answered);
                     }

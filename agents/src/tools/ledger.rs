@@ -205,6 +205,23 @@ fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
     })
 }
 
+/// The end of a call that has begun and whose agent is left out, as the journal keeps it.
+///
+/// # Errors
+///
+/// Where what was to be done is not of the form that this version knows.
+pub(crate) fn left_out_call(intent: &str, reason: &str) -> serde_json::Result<String> {
+    let ToolIntent { call, .. } = serde_json::from_str(intent)?;
+    serde_json::to_string(&ToolMessage {
+        call: call.id,
+        tool: call.tool,
+        edited: None,
+        end: CallEnd::Failed {
+            reason: format!("nobody knows what came of the call; {reason}"),
+        },
+    })
+}
+
 fn not_known(why: &str) -> CallEnd {
     CallEnd::Failed {
         reason: format!(

@@ -63,6 +63,12 @@ pub(super) async fn follow(
                 None => resume(flow, path).await,
             }
         }
+        // Where its agent was cut off is in the journal, too, and the flow goes on from there.
+        InterruptEnd::LeftOut { .. } => Err(KeepError::Diverged {
+            place: place::interrupt(&node.id, node.turn),
+            what: "agent that was cut off",
+        }
+        .into()),
         InterruptEnd::Refused { reason } => {
             refuse(flow, node, interrupt, reason);
             resume(flow, path).await

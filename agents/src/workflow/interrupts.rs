@@ -76,19 +76,22 @@ pub(super) async fn handle(
         .into());
     }
     match recorded {
-        Some((intent, Some(outcome))) => {
-            raised(flow, node, intent.interrupt, &request)?;
-            told_again(flow, node, intent.interrupt, &outcome);
-            follow(flow, path, intent.interrupt, &request.details(), outcome).await
-        }
-        Some((intent, None)) => {
+        Some((intent, outcome)) => {
             let turn = node.turn + 1;
-            if let Some(CutOff { node, reason, .. }) = engine.journal.cut_off(&node.id, turn)? {
+            let is_open = outcome.as_ref().is_none_or(InterruptOutcome::is_left_out);
+            if is_open
+                && let Some(CutOff { node, reason, .. }) = engine.journal.cut_off(&node.id, turn)?
+            {
                 raised(flow, path.top()?, intent.interrupt, &request)?;
                 flow.advance();
                 return cut_off::end(flow, path, node, reason).await;
             }
-            resolve(flow, path, request, Some(intent.interrupt)).await
+            let Some(outcome) = outcome else {
+                return resolve(flow, path, request, Some(intent.interrupt)).await;
+            };
+            raised(flow, node, intent.interrupt, &request)?;
+            told_again(flow, node, intent.interrupt, &outcome);
+            follow(flow, path, intent.interrupt, &request.details(), outcome).await
         }
         None => resolve(flow, path, request, None).await,
     }
@@ -344,6 +347,7 @@ fn told_again(flow: &Flow, node: &Node, interrupt: InterruptId, outcome: &Interr
         // The run's own end tells of a stop; the others are told of by what follows.
         InterruptEnd::Stopped { .. }
         | InterruptEnd::Branched { .. }
+        | InterruptEnd::LeftOut { .. }
         | InterruptEnd::Refused { .. } => {}
     }
 }

@@ -1,14 +1,17 @@
 //! What was asked of agents, or by them, and is settled though nobody carries it out.
 
-use interrupts::store::{JournalEntry, Page};
+use interrupts::KindName;
+use interrupts::store::{Intent, Page};
 use routing_core::{InterruptId, NodeId};
 use serde::Deserialize;
 
 use super::engine::Engine;
 use super::failure::FlowError;
+use crate::durable::entry::{InterruptEnd, InterruptIntent, InterruptOutcome, LeftOut};
 use crate::durable::error::KeepError;
-use crate::durable::journal::DISPATCH;
+use crate::durable::journal::{CUT_OFF, DISPATCH, INTERRUPT, MODEL_CALL, TOOL_CALL};
 use crate::run::InterruptResult;
+use crate::tools::left_out_call;
 
 /// How many entries of the journal are looked at together.
 const PAGE: u32 = 100;
@@ -17,6 +20,16 @@ const PAGE: u32 = 100;
 #[derive(Deserialize)]
 struct Dispatch {
     interrupt: InterruptId,
+}
+
+/// In which order effects are left out. A fork that has what was left out has to know why, and whoever finds an
+/// interrupt with its result takes it that its decision was carried out.
+fn turn_of(kind: &KindName) -> u8 {
+    match kind.as_str() {
+        CUT_OFF => 0,
+        DISPATCH => 1,
+        _ => 2,
+    }
 }
 
 impl Engine {
@@ -52,36 +65,66 @@ impl Engine {
         }
         Ok(())
     }
-    /// What a node and those below it had asked and somebody has decided is not carried out: they are left out, for this
-    /// reason. The decisions stand.
-    pub(crate) async fn leave_decisions_out(
-        &self,
-        within: &NodeId,
-        reason: &str,
-    ) -> Result<(), KeepError> {
-        let record = &self.journal.record;
-        if record.is_watched_only() {
+
+    /// Says in the journal of all that a node and those below it had begun that nobody goes on with it: they are left
+    /// out, for this reason. Decisions stand, though nobody carries them out.
+    pub(crate) async fn leave_out(&self, within: &NodeId, reason: &str) -> Result<(), KeepError> {
+        if self.journal.record.is_watched_only() {
             return Ok(());
         }
+        let mut begun = self.begun_within(within).await?;
+        begun.sort_by_key(|intent| turn_of(&intent.kind));
+        for intent in begun {
+            if let Some(content) = self.left_out(&intent, reason).await? {
+                self.journal.leave_out(intent.effect, content).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a node and those below it have begun and what has no result.
+    async fn begun_within(&self, within: &NodeId) -> Result<Vec<Intent>, KeepError> {
+        let record = &self.journal.record;
+        let mut begun = Vec::new();
         let mut after = 0;
         loop {
             let page = Page { after, limit: PAGE };
             let open = record.store().unknown_effects(record.run, page).await?;
             let Some(last) = open.last() else {
-                return Ok(());
+                return Ok(begun);
             };
             after = last.position;
-            for JournalEntry { intent, .. } in &open {
-                if intent.kind.as_str() != DISPATCH || !intent.node.is_within(within) {
-                    continue;
-                }
-                let dispatch: Dispatch = serde_json::from_str(&intent.content)?;
-                let asked = record.store().interrupt(dispatch.interrupt).await?;
-                // A stop from outside is carried out: it is why they are left out, or goes on to hold.
-                if asked.is_some_and(|asked| asked.is_waited_on()) {
-                    self.journal.not_dispatched(intent.effect, reason).await?;
-                }
-            }
+            let intents = open.into_iter().map(|entry| entry.intent);
+            begun.extend(intents.filter(|intent| intent.node.is_within(within)));
         }
+    }
+
+    /// The result of an effect that nobody goes on with; `None` for one that comes to its end by itself.
+    async fn left_out(&self, intent: &Intent, reason: &str) -> Result<Option<String>, KeepError> {
+        let reason = reason.to_owned();
+        Ok(match intent.kind.as_str() {
+            // A stop from outside is carried out: it is why they are left out, or goes on to hold.
+            DISPATCH if !self.is_of_a_question(intent).await? => None,
+            DISPATCH | MODEL_CALL => Some(serde_json::to_string(&LeftOut { left_out: reason })?),
+            INTERRUPT => {
+                let begun: InterruptIntent = serde_json::from_str(&intent.content)?;
+                let outcome = InterruptOutcome {
+                    requested: self.ledger.was_requested(begun.interrupt),
+                    end: InterruptEnd::LeftOut { reason },
+                };
+                Some(serde_json::to_string(&outcome)?)
+            }
+            // The process that recorded it died before it had said that it has.
+            CUT_OFF => Some("{}".to_owned()),
+            TOOL_CALL => Some(left_out_call(&intent.content, &reason)?),
+            _ => None,
+        })
+    }
+
+    /// Whether a dispatch is that of a decision which an agent has asked for.
+    async fn is_of_a_question(&self, dispatch: &Intent) -> Result<bool, KeepError> {
+        let Dispatch { interrupt } = serde_json::from_str(&dispatch.content)?;
+        let asked = self.journal.record.store().interrupt(interrupt).await?;
+        Ok(asked.is_some_and(|asked| asked.is_waited_on()))
     }
 }

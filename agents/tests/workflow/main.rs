@@ -16,6 +16,7 @@ mod events;
 mod given_up;
 mod held;
 mod interrupts;
+mod left_out;
 mod lives;
 mod models;
 mod mortal;

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod brain;
+mod cut_off;
 #[cfg(feature = "failpoints")]
 mod failpoints;
 mod life;

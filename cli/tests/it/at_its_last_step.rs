@@ -1,5 +1,6 @@
 //! Stops of an agent whose model works for the last time, or which has come to its end by then.
 
+use std::collections::BTreeSet;
 use std::process::Child;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -160,6 +161,32 @@ async fn a_stop_that_does_not_wait_for_the_last_step_takes_hold_in_it() {
         let place = &meanwhile.place;
         let row = lines(&place.end(&["review", &id, "--json"]).exits_with(0).output).remove(0);
         assert_ne!(row["state"], "cancelled", "{kind} {mode}: {row:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_call_of_an_agent_that_is_cut_off_has_a_result_that_says_so() {
+    for kind in ["STOP", "PRUNE"] {
+        let asking = move |place: &Place| Some(asks(place, COLLECTOR, kind, "immediate"));
+        let (meanwhile, ended, left) = run(("DiscoveryCollectorRouting", ""), asking).await;
+        ended.exits_with(0);
+        let told: Ended = left.unwrap().wait_with_output().unwrap().into();
+        told.exits_with(0);
+        let place = &meanwhile.place;
+        let journal = place.journal(&place.only_run());
+        let all = |what: &str| {
+            let found = journal.iter().filter(|moment| moment["what"] == what);
+            let places = found.map(|moment| moment["place"].to_string());
+            places.collect::<BTreeSet<_>>()
+        };
+        let (begun, finished) = (all("effect_begun"), all("effect_finished"));
+        let open: Vec<_> = begun.difference(&finished).collect();
+        assert!(open.is_empty(), "{kind}: {open:#?}");
+        let call = format!("{COLLECTOR}#1/step/0");
+        let calls = place.told(&place.only_run(), "model_call");
+        let left_out = calls.iter().find(|it| it["place"] == call.as_str());
+        let said = left_out.unwrap()["content"]["left_out"].as_str().unwrap();
+        assert!(said.contains("cut off"), "{said}");
     }
 }
 

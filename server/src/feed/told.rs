@@ -20,7 +20,10 @@ pub(crate) const TOLD: [(&str, &str); 42] = [
     ),
     ("agent.message_added", "A message to an agent was accepted."),
     ("llm.call_started", "An agent asks its model."),
-    ("llm.call_finished", "The model has answered."),
+    (
+        "llm.call_finished",
+        "The model has answered, or nobody needs its answer any more: its agent was cut off.",
+    ),
     ("tool.started", "An agent uses a tool."),
     ("tool.finished", "A call of a tool has ended by itself."),
     (

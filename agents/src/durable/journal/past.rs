@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use interrupts::store::{Intent, JournalEntry, Page, StoreError};
+use interrupts::store::{Intent, JournalEntry, JournalResult, Page, StoreError};
 use jiff::Timestamp;
 use routing_core::model::TokenUsage;
 use routing_core::{InterruptId, NodeId};
@@ -59,6 +59,36 @@ impl Past {
                 self.tokens.insert(node.clone(), usage.total());
             }
         }
+    }
+
+    /// A call to a model was begun. Returns its answer, where it has one.
+    fn call(
+        &mut self,
+        place: &str,
+        node: &NodeId,
+        content: &str,
+        result: Option<&JournalResult>,
+    ) -> Result<Option<CallResult>, KeepError> {
+        let intent: CallIntent = read(place, content)?;
+        let answer = match result.map(|result| CallResult::read(&result.content)) {
+            Some(answer) => answer.map_err(|source| KeepError::Unreadable {
+                place: place.to_owned(),
+                source,
+            })?,
+            None => None,
+        };
+        if let Some(answer) = &answer {
+            self.used(node, answer.usage);
+        }
+        self.tries.saw_call(place, node, &intent, answer.is_some());
+        if let Some(start) = intent.start {
+            self.steps = self.steps.max(start.step);
+            self.reach(&start.place);
+            let read = start.letters.iter().map(|letter| letter.origin.clone());
+            self.read.extend(read);
+            self.starts.insert((node.clone(), intent.turn), start);
+        }
+        Ok(answer)
     }
 
     /// A flow came this far.
@@ -134,23 +164,7 @@ impl RunJournal {
         let Some(place) = place else { return Ok(()) };
         let mut answer = None;
         match kind.as_str() {
-            MODEL_CALL => {
-                let intent: CallIntent = read(&place, &content)?;
-                if let Some(result) = &entry.result {
-                    let result: CallResult = read(&place, &result.content)?;
-                    past.used(&node, result.usage);
-                    answer = Some(result);
-                }
-                let is_answered = entry.result.is_some();
-                past.tries.saw_call(&place, &node, &intent, is_answered);
-                if let Some(start) = intent.start {
-                    past.steps = past.steps.max(start.step);
-                    past.reach(&start.place);
-                    let read = start.letters.iter().map(|letter| letter.origin.clone());
-                    past.read.extend(read);
-                    past.starts.insert((node, intent.turn), start);
-                }
-            }
+            MODEL_CALL => answer = past.call(&place, &node, &content, entry.result.as_ref())?,
             INTERRUPT => {
                 let intent: InterruptIntent = read(&place, &content)?;
                 past.interrupts.push(intent.interrupt);
