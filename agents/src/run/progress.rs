@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use interrupts::KindName;
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Run, Store, StoreError};
+use interrupts::store::{Filter, NodeActivity, Page, Run, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
 use serde::{Deserialize, Serialize};
@@ -104,6 +104,7 @@ impl RunProgress {
             most,
         } = steps(store, run).await?;
         let order = RunOrder::from_content(&row.content).ok();
+        let (interrupt, open) = interrupts(store, run).await?;
         Ok(Some(Self {
             run,
             state: row.state,
@@ -112,8 +113,8 @@ impl RunProgress {
                 total,
                 most: most.or(order.map(|order| order.limits.max_steps)),
             },
-            plan: plan(store, run).await?,
-            interrupt: interrupt(store, run).await?,
+            plan: plan(store, &row, &open).await?,
+            interrupt,
             result: result(store, &row).await?,
         }))
     }
@@ -193,54 +194,53 @@ fn is_answer(content: &str) -> bool {
     serde_json::from_str::<CallResult>(content).is_ok_and(|result| result.tool_requests.is_empty())
 }
 
-async fn plan(store: &dyn Store, run: RunId) -> Result<Vec<PlannedNode>, StoreError> {
+async fn plan(
+    store: &dyn Store,
+    run: &Run,
+    open: &[Interrupt],
+) -> Result<Vec<PlannedNode>, StoreError> {
     let mut plan = Vec::new();
     let mut after = 0;
     loop {
         let page = Page { after, limit: PAGE };
-        let rows = store.nodes(Some(run), page).await?;
+        let rows = store.nodes(Some(run.id), page).await?;
         let Some((last, _row)) = rows.last() else {
             return Ok(plan);
         };
         after = *last;
-        plan.extend(
-            rows.into_iter()
-                .map(|(_position, row)| PlannedNode::from(row)),
-        );
-    }
-}
-
-impl From<NodeRow> for PlannedNode {
-    fn from(row: NodeRow) -> Self {
-        Self {
+        plan.extend(rows.into_iter().map(|(_position, row)| PlannedNode {
+            activity: row.stands(run.state, open),
             node: row.node,
             kind: row.kind,
-            activity: row.activity,
             step: row.step,
-        }
+        }));
     }
 }
 
-async fn interrupt(store: &dyn Store, run: RunId) -> Result<Option<LastInterrupt>, StoreError> {
+/// The interrupt of a run that matters now, and all that have not ended.
+async fn interrupts(
+    store: &dyn Store,
+    run: RunId,
+) -> Result<(Option<LastInterrupt>, Vec<Interrupt>), StoreError> {
     let filter = Filter {
         run: Some(run),
         ..Filter::default()
     };
-    let (mut first_open, mut last): (Option<Interrupt>, Option<Interrupt>) = (None, None);
+    let (mut open, mut last): (Vec<Interrupt>, Option<Interrupt>) = (Vec::new(), None);
     let mut after = 0;
     loop {
         let page = Page { after, limit: PAGE };
         let found = store.interrupts(&filter, page).await?;
         let Some((position, _)) = found.last() else {
-            return Ok(first_open.or(last).map(LastInterrupt::from));
+            // The first of those that go first.
+            let first_open = open.iter().min_by_key(|interrupt| interrupt.lane());
+            let matters = first_open.cloned().or(last).map(LastInterrupt::from);
+            return Ok((matters, open));
         };
         after = *position;
         for (_position, interrupt) in found {
             if interrupt.state.is_live() {
-                let goes_before = |other: &Interrupt| interrupt.lane() < other.lane();
-                if first_open.as_ref().is_none_or(goes_before) {
-                    first_open = Some(interrupt);
-                }
+                open.push(interrupt);
             } else {
                 last = Some(interrupt);
             }

@@ -173,10 +173,7 @@ impl Feed {
                 plan,
                 queue,
                 goal: visible_line(&goal(&run).unwrap_or_default()),
-                nodes: nodes
-                    .into_iter()
-                    .map(|(_, node)| in_run(node, &run))
-                    .collect(),
+                nodes: nodes.into_iter().map(|(_, node)| node).collect(),
                 run,
             });
         }
@@ -196,6 +193,11 @@ impl Feed {
             ended,
             gone,
         } = open(&*self.from, self.only, &wanted.followed).await?;
+        for view in &mut runs {
+            for node in &mut view.nodes {
+                node.activity = node.stands(view.run.state, &interrupts);
+            }
+        }
         Ok(Snapshot {
             runs,
             interrupts,
@@ -296,12 +298,6 @@ impl Snapshot {
             .iter()
             .filter(|interrupt| interrupt.state == State::AwaitingReview)
     }
-}
-
-/// A node, and what it does as its run stands; what it asks is told by the inbox.
-fn in_run(mut node: NodeRow, run: &Run) -> NodeRow {
-    node.activity = node.stands(run.state, []);
-    node
 }
 
 const fn first(limit: u32) -> Page {

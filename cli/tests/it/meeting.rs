@@ -79,6 +79,29 @@ fn an_agent_that_waits_for_an_answer_is_pruned_when_its_run_goes_on() {
 }
 
 #[test]
+fn no_agent_of_a_run_that_waits_is_said_to_work_or_to_be_paused() {
+    let place = Place::new();
+    let run = waiting(&place);
+    let stand = || {
+        let row = place.runs().remove(0);
+        assert_eq!(row["state"], "waiting", "{row:#}");
+        let status = |name: &str| agent(&row, name)["status"].as_str().unwrap().to_owned();
+        (status("orchestrator"), status("/discovery"))
+    };
+    let expected = ("ready".to_owned(), "waiting_review".to_owned());
+    assert_eq!(stand(), expected);
+    let shown = place.end(&["ps", &run]).exits_with(0);
+    assert!(!shown.output.contains("works"), "{shown:#?}");
+    let pause = place.end(&["interrupt", &run, "--json"]).exits_with(0);
+    let pause = lines(&pause.output).remove(0)["id"].clone();
+    let row = place.runs().remove(0);
+    assert_eq!(agent(&row, "orchestrator")["status"], "paused", "{row:#}");
+    let withdraw = ["withdraw", pause.as_str().unwrap()];
+    place.end(&withdraw).exits_with(0);
+    assert_eq!(stand(), expected);
+}
+
+#[test]
 fn a_pause_of_a_run_that_asked_and_left_goes_before_its_question() {
     let place = Place::new();
     let run = waiting(&place);

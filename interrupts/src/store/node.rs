@@ -17,7 +17,7 @@ use crate::names::KindName;
 pub enum NodeActivity {
     /// It has nothing to do yet.
     Pending,
-    /// It has its request and waits for its turn.
+    /// It has its request and waits for its turn, or for its run to go on.
     Ready,
     /// It works.
     Running,
@@ -88,26 +88,43 @@ pub struct NodeRow {
 
 impl NodeRow {
     /// What the node does, as others see it. Its owner writes what it does by itself: a question that waits for a
-    /// person, and the end of its run, may come after the last that was written.
+    /// person, and the end of its run or of a pause, may come after the last that was written. `interrupts` are those
+    /// of its run that have not ended.
     pub fn stands<'i>(
         &self,
         run: RunState,
         interrupts: impl IntoIterator<Item = &'i Interrupt>,
     ) -> NodeActivity {
-        let waits = |interrupt: &Interrupt| {
+        let is_own = |interrupt: &&Interrupt| {
             interrupt.run == self.run
                 && interrupt.node == self.node
                 && interrupt.state == State::AwaitingReview
-                && interrupt.family() == Family::Question
         };
         match self.activity {
             NodeActivity::Ready | NodeActivity::Running => {
-                if interrupts.into_iter().any(waits) {
+                let mut own = interrupts.into_iter().filter(is_own);
+                if own.any(|interrupt| interrupt.family() == Family::Question) {
                     NodeActivity::WaitingReview
-                } else if run == RunState::Paused {
+                } else {
+                    match run {
+                        RunState::Paused => NodeActivity::Paused,
+                        // Nobody executes a run that waits.
+                        RunState::Waiting => NodeActivity::Ready,
+                        RunState::Created
+                        | RunState::Running
+                        | RunState::Stopping
+                        | RunState::Completed
+                        | RunState::Failed
+                        | RunState::Cancelled => self.activity,
+                    }
+                }
+            }
+            // What paused its run has ended; it stays paused itself where it asked for that.
+            NodeActivity::Paused if run == RunState::Waiting => {
+                if interrupts.into_iter().any(|interrupt| is_own(&interrupt)) {
                     NodeActivity::Paused
                 } else {
-                    self.activity
+                    NodeActivity::Ready
                 }
             }
             NodeActivity::Pending

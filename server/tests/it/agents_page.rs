@@ -181,6 +181,18 @@ async fn an_agent_waits_while_its_question_does_and_stands_still_with_its_run() 
     paused.await.unwrap();
     assert_eq!(found("paused").await, ["orchestrator"]);
     assert_eq!(found("waiting_review").await, [DISCOVERY]);
+    // The pause has ended, and nobody executes the run: it waits.
+    for state in [RunState::Running, RunState::Waiting] {
+        let changed = house.store.change_run(run.id, run.epoch, state, None);
+        changed.await.unwrap();
+    }
+    assert_eq!(found("ready").await, ["orchestrator"]);
+    let mut paused = node(run.id, "orchestrator", "ORCHESTRATOR");
+    paused.activity = NodeActivity::Paused;
+    let put = house.store.put_nodes(run.id, run.epoch, vec![paused]);
+    put.await.unwrap();
+    assert_eq!(found("ready").await, ["orchestrator"]);
+    assert_eq!(found("waiting_review").await, [DISCOVERY]);
 }
 
 #[tokio::test]

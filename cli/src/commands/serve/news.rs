@@ -92,10 +92,11 @@ fn waiting_nodes(nodes: &[NodeRow]) -> usize {
 
 /// Whether a node has work that waits for nobody, unless that is with the nodes below it.
 fn can_work(node: &NodeRow, workflow: Workflow, open: &[Interrupt]) -> bool {
+    let was_at_it = node.activity == NodeActivity::Running;
     match node.stands(RunState::Waiting, open) {
         NodeActivity::Running => true,
         // Of the agents of a plan one has the turn, and the others are ready for theirs.
-        NodeActivity::Pending | NodeActivity::Ready => workflow == Workflow::Agents,
+        NodeActivity::Pending | NodeActivity::Ready => workflow == Workflow::Agents || was_at_it,
         NodeActivity::WaitingReview
         | NodeActivity::Paused
         | NodeActivity::Completed
@@ -177,9 +178,9 @@ mod tests {
 
     #[tokio::test]
     async fn an_agent_that_was_stopped_at_its_work_has_something_to_do_whoever_waits() {
-        use NodeActivity::{Completed, Ready, Running};
+        use NodeActivity::{Completed, Paused, Ready, Running};
         let above = ("root", Running);
-        for stopped in [Running, Ready] {
+        for stopped in [Running, Ready, Paused] {
             assert!(news(Workflow::Agents, &[above, ("root/a", stopped)]).await);
         }
         assert!(
