@@ -19,7 +19,7 @@ use crate::life::{RunState, State};
 use crate::store::{ChangeError, Filter, Page, RunError, StoreError};
 
 /// How many interrupts a look at the deadlines ends at most.
-const MOST_SWEPT: u32 = 100;
+pub(super) const MOST_SWEPT: u32 = 100;
 
 /// Why a run is not kept any more, or could not be dealt with.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

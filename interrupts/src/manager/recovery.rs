@@ -7,6 +7,7 @@ use backon::{BackoffBuilder as _, ExponentialBuilder};
 
 use crate::store::{
     AdmitError, ChangeError, CheckpointError, JournalError, MessageError, RunError, StoreError,
+    TogetherError,
 };
 
 /// Whether trying again may help.
@@ -40,7 +41,7 @@ macro_rules! recoverable_with_the_store {
     )*};
 }
 
-recoverable_with_the_store! { AdmitError ChangeError CheckpointError JournalError MessageError RunError }
+recoverable_with_the_store! { AdmitError ChangeError CheckpointError JournalError MessageError RunError TogetherError }
 
 /// How often something that failed is tried again, and how long it waits before each time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use routing_core::{DecisionId, InterruptType};
+use routing_core::{DecisionId, InterruptId, InterruptType};
 
-use super::keeper::{KeepError, Keeper};
+use super::keeper::{KeepError, Keeper, MOST_SWEPT};
 use super::tree::Reach;
 use crate::digest::Digest;
 use crate::life::{Actor, Choosing, Evidence, Interrupt, Judge, Refusal, State, Verdict};
-use crate::store::ChangeError;
+use crate::store::{ChangeError, Deciding, TogetherError};
 
 impl Keeper {
     /// Decides the pauses that the run was found with, and gives it new scopes. What is said with it goes with the
@@ -18,35 +18,85 @@ impl Keeper {
         by: &Actor,
         content: Option<String>,
     ) -> Result<Vec<Interrupt>, KeepError> {
-        let mut lifted = Vec::new();
-        {
+        let lifted = {
             // No look into the inbox puts a pause in force again while it is decided.
             let _inbox = self.inbox.lock().await;
             let standing = self.shared.registry.standing(self.run);
-            let found = standing
+            let found: Vec<InterruptId> = standing
                 .iter()
-                .filter(|stop| stop.found && stop.interrupt_type == InterruptType::Pause);
-            for stop in found {
-                let said = content.as_ref().filter(|it| !is_said(&lifted, it));
-                if let Some(interrupt) = self.lift(stop.id, by, said).await? {
-                    lifted.push(interrupt);
-                }
-                self.shared.registry.lift(self.run, &[stop.id]);
-            }
+                .filter(|stop| stop.found && stop.interrupt_type == InterruptType::Pause)
+                .map(|stop| stop.id)
+                .collect();
+            let lifted = self.lift(&found, by, content.as_ref()).await?;
+            self.shared.registry.lift(self.run, &found);
             self.shared.registry.new_turn(self.run, &Reach::Run);
-        }
+            lifted
+        };
         // Questions that the pauses held are shown again.
         self.look().await?;
         Ok(lifted)
     }
 
-    /// Decides a pause, from wherever it stands: nothing of the run runs, so it has taken hold.
+    /// Decides pauses, all in one transaction or none of them: who dies in between leaves a run that stands still or
+    /// goes on, and nothing in between. One that somebody else ends meanwhile is left to him.
     async fn lift(
         &self,
-        id: routing_core::InterruptId,
+        found: &[InterruptId],
         by: &Actor,
         content: Option<&String>,
-    ) -> Result<Option<Interrupt>, KeepError> {
+    ) -> Result<Vec<Interrupt>, KeepError> {
+        let settings = &self.shared.settings;
+        let store = &settings.store;
+        loop {
+            let mut pauses = Vec::with_capacity(found.len());
+            for id in found {
+                pauses.extend(self.reviewed(*id).await?);
+            }
+            let deciding = lifting(&pauses, by, content);
+            if deciding.is_empty() {
+                return Ok(pauses);
+            }
+            let together = || store.decide_together(deciding.clone());
+            match settings.backoff.recover(together).await {
+                Ok(_decided) => {}
+                Err(TogetherError::Store(error)) => return Err(error.into()),
+                Err(TogetherError::Refused(refused)) => {
+                    for one in refused {
+                        self.is_seen_to(one.error).await?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What to do about a decision that was refused: nothing where somebody was faster, which is seen when its pause is
+    /// read again.
+    async fn is_seen_to(&self, refused: ChangeError) -> Result<(), KeepError> {
+        let was_faster = matches!(
+            refused,
+            ChangeError::Refused(
+                Refusal::StaleVersion { .. } | Refusal::Ended { .. } | Refusal::Illegal { .. }
+            )
+        );
+        if was_faster {
+            return Ok(());
+        }
+        if !matches!(
+            refused,
+            ChangeError::Refused(Refusal::DeadlinePassed { .. })
+        ) {
+            return Err(refused.into());
+        }
+        // It has ended, and nobody has said so yet.
+        let settings = &self.shared.settings;
+        let sweep = || settings.store.sweep(MOST_SWEPT);
+        settings.backoff.recover(sweep).await?;
+        Ok(())
+    }
+
+    /// A pause once somebody can be asked about it, from wherever it stands, or as it has ended: nothing of the run
+    /// runs, so it has taken hold.
+    async fn reviewed(&self, id: InterruptId) -> Result<Option<Interrupt>, KeepError> {
         let settings = &self.shared.settings;
         let store = &settings.store;
         loop {
@@ -69,8 +119,8 @@ impl Keeper {
                         .recover(|| store.require_review(id, epoch, shown))
                         .await
                 }
-                State::AwaitingReview => self.decide_pause(&pause, by, content).await,
-                State::Requested
+                State::AwaitingReview
+                | State::Requested
                 | State::Resolved
                 | State::Rerouted
                 | State::Expired
@@ -86,39 +136,39 @@ impl Keeper {
             }
         }
     }
+}
 
-    async fn decide_pause(
-        &self,
-        pause: &Interrupt,
-        by: &Actor,
-        content: Option<&String>,
-    ) -> Result<Interrupt, ChangeError> {
-        let settings = &self.shared.settings;
+/// The decisions by which those of these pauses are lifted that wait for one. What is said goes with the first of
+/// them, unless one of the others was decided with it.
+fn lifting(pauses: &[Interrupt], by: &Actor, content: Option<&String>) -> Vec<Deciding> {
+    let mut said = content.filter(|words| !is_said(pauses, words));
+    let open = pauses
+        .iter()
+        .filter(|pause| pause.state == State::AwaitingReview);
+    open.map(|pause| {
+        let content = said.take().cloned();
         let review = pause.review.as_ref();
-        let judge = Judge::Person {
-            actor: by.clone(),
-            version: pause.version,
-            shown: review.map_or(Digest::ZERO, |review| review.shown),
-        };
-        let choosing = Choosing {
-            // An interrupt has one decision at most, so its own bits name it.
-            id: DecisionId::from_uuid(pause.id.uuid()),
-            verdict: match content {
-                None => Verdict::Resume,
-                Some(_) => Verdict::Respond,
+        Deciding {
+            interrupt: pause.id,
+            judge: Judge::Person {
+                actor: by.clone(),
+                version: pause.version,
+                shown: review.map_or(Digest::ZERO, |review| review.shown),
             },
-            target: None,
-            content: content.cloned(),
-        };
-        settings
-            .backoff
-            .recover(|| {
-                settings
-                    .store
-                    .decide(pause.id, judge.clone(), choosing.clone())
-            })
-            .await
-    }
+            choosing: Choosing {
+                // An interrupt has one decision at most, so its own bits name it.
+                id: DecisionId::from_uuid(pause.id.uuid()),
+                verdict: match content {
+                    None => Verdict::Resume,
+                    Some(_) => Verdict::Respond,
+                },
+                target: None,
+                content,
+            },
+            remember: None,
+        }
+    })
+    .collect()
 }
 
 /// Whether one of these was decided with these words.

@@ -13,7 +13,7 @@ use routing_core::{RunId, StopMode, StopSource};
 use tokio::runtime::Handle;
 
 use crate::faulty::{Fault, FaultyStore};
-use crate::scene::{Scene, pause, taking};
+use crate::scene::{Scene, node, pause, person, taking};
 
 fn process(scene: &Scene, store: &Arc<FaultyStore>, owner: &str) -> InterruptManager {
     let settings = ManagerSettings {
@@ -268,4 +268,35 @@ async fn a_run_that_completes_before_a_shutdown_is_recorded_leaves_the_shutdown_
     let report = leaving.await.unwrap();
     assert_eq!(report.unrecorded, []);
     assert!(report.is_clean(), "{report:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pauses_of_a_run_are_lifted_together_or_not_at_all_whenever_the_store_fails() {
+    for operation in 0.. {
+        let scene = Scene::new();
+        let run = scene.run().await;
+        let before = scene.process("before");
+        let of_agent = pause(Target::Node(run, node("root/worker")), StopMode::Graceful);
+        for asked in [pause(Target::Run(run), StopMode::Graceful), of_agent] {
+            before.request(asked).recorded().await.unwrap();
+        }
+        let store = FaultyStore::over(scene.store.clone());
+        let one = process(&scene, &store, "one");
+        let kept = one.take(taking(run)).await.unwrap();
+        store.set(Some(Fault::From {
+            operation,
+            error: StoreError::ReadOnly,
+        }));
+        let resumed = kept.resume(&person(), Some("\"go on\"".to_owned())).await;
+        let states = scene.states(run).await;
+        let lifted = states.iter().filter(|it| **it == State::Resolved).count();
+        assert!(
+            lifted == 0 || lifted == 2,
+            "{states:?} after {operation} operations"
+        );
+        if resumed.is_ok() {
+            assert_eq!(lifted, 2);
+            return;
+        }
+    }
 }

@@ -7,13 +7,16 @@ use routing_core::RunId;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::decide::{DecisionOrder, decide_all, decision_id, made_before, not_made};
+use super::decide::{DecisionOrder, RefusedAt, decide_all, decision_id, made_before, not_made};
 use super::keyed;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::launcher::LaunchError;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem, of_launch, of_store};
+
+/// How many interrupts are read together.
+const PAGE: u32 = 500;
 
 /// How a run shall go on.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +42,7 @@ enum Before {
 
 /// Goes on with a run. Returns the run that goes on: a new one where a checkpoint is named.
 ///
-/// It lifts the pauses that wait when it comes, all of them in one transaction or none. Sent again with its key it
+/// It lifts the pauses that wait when it comes and have not ended meanwhile, all of them in one transaction or none. Sent again with its key it
 /// lifts no other one, whatever was asked for since.
 pub(crate) async fn resume(
     app: &App,
@@ -192,7 +195,7 @@ async fn lifted_before(
     };
     let mut page = Page {
         after: 0,
-        limit: 500,
+        limit: PAGE,
     };
     loop {
         let ended = app.store().interrupts(&filter, page).await;
@@ -277,31 +280,56 @@ fn lifting(pause: &Interrupt, order: &ResumeOrder, said: Option<&String>) -> Dec
     }
 }
 
-/// Lifts pauses, all together or none of them.
+/// Lifts pauses, all together or none of them. One that has ended meanwhile is no reason to leave the others: whoever
+/// ended it wanted nothing else.
 async fn lift(
     app: &App,
     caller: &Caller,
-    pauses: Vec<Interrupt>,
+    mut pauses: Vec<Interrupt>,
     order: &ResumeOrder,
 ) -> Result<(), Problem> {
-    let lifting = |(place, pause): (usize, Interrupt)| {
-        // Said once, it is read once, however many pauses are lifted with it.
-        let said = order.input.as_ref().filter(|_input| place == 0);
-        let decision = lifting(&pause, order, said);
-        (pause, decision)
-    };
-    let orders: Vec<(Interrupt, DecisionOrder)> =
-        pauses.into_iter().enumerate().map(lifting).collect();
-    let Err(refused) = decide_all(app, caller, &orders).await else {
-        return Ok(());
-    };
+    loop {
+        let orders: Vec<(Interrupt, DecisionOrder)> = pauses
+            .iter()
+            .enumerate()
+            .map(|(place, pause)| {
+                // Said once, it is read once, however many pauses are lifted with it.
+                let said = order.input.as_ref().filter(|_input| place == 0);
+                (pause.clone(), lifting(pause, order, said))
+            })
+            .collect();
+        let Err(refused) = decide_all(app, caller, &orders).await else {
+            return Ok(());
+        };
+        let left = unended(app, &pauses).await?;
+        if left.is_empty() || left.len() == pauses.len() {
+            return Err(first_of(refused, &pauses));
+        }
+        pauses = left;
+    }
+}
+
+/// Those of these pauses that have not ended by now. One whose deadline has passed has, whoever says so.
+async fn unended(app: &App, pauses: &[Interrupt]) -> Result<Vec<Interrupt>, Problem> {
+    let mut left = Vec::with_capacity(pauses.len());
+    for pause in pauses {
+        let found = app.store().interrupt(pause.id).await;
+        let found = found.map_err(|error| of_store(&error))?;
+        let is_due = |it: &Interrupt| it.deadline.is_some_and(|deadline| deadline <= app.now());
+        left.extend(found.filter(|it| it.state == State::AwaitingReview && !is_due(it)));
+    }
+    Ok(left)
+}
+
+/// Why pauses were not lifted: of the first that was not.
+fn first_of(refused: Vec<RefusedAt>, pauses: &[Interrupt]) -> Problem {
     let Some((place, problem)) = refused.into_iter().next() else {
-        return Err(not_made());
+        return not_made();
     };
-    Err(match orders.get(place) {
-        Some((pause, _)) => problem.about(format!("/v1/interrupts/{}", pause.id)),
+    match pauses.get(place) {
+        Some(pause) => problem.about(format!("/v1/interrupts/{}", pause.id)),
         None => problem,
-    })
+    }
 }
 
 /// The interrupts of a run that wait for a person.
@@ -311,19 +339,17 @@ async fn reviews_of(app: &App, run: RunId) -> Result<Vec<Interrupt>, Problem> {
         node: None,
         states: vec![State::AwaitingReview],
     };
-    let page = Page {
-        after: 0,
-        limit: 500,
-    };
-    let open = app
-        .store()
-        .interrupts(&filter, page)
-        .await
-        .map_err(|error| of_store(&error))?;
-    Ok(open
-        .into_iter()
-        .map(|(_position, interrupt)| interrupt)
-        .collect())
+    let (mut after, mut open) = (0, Vec::new());
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = app.store().interrupts(&filter, page).await;
+        let found = found.map_err(|error| of_store(&error))?;
+        let Some((last, _)) = found.last() else {
+            return Ok(open);
+        };
+        after = *last;
+        open.extend(found.into_iter().map(|(_position, interrupt)| interrupt));
+    }
 }
 
 fn open_questions(questions: &[Interrupt]) -> Problem {

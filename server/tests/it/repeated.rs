@@ -1,7 +1,10 @@
 //! A request that is sent again with its key has the answer that it had, and its key takes no other one.
 
+use std::time::Duration;
+
 use interrupts::life::{Admission, Evidence, Interrupt, RunState, State};
 use interrupts::store::{Page, Run, Store};
+use jiff::SignedDuration;
 use reqwest::{Response, StatusCode};
 use routing_core::InterruptType;
 use serde_json::{Value, json};
@@ -239,6 +242,47 @@ async fn a_resume_that_is_sent_again_lifts_no_pause_that_came_since() {
     let other = send(&house, &path, &json!({}), "another").await;
     answer(other, StatusCode::ACCEPTED).await;
     assert_eq!(stands(&house, &later).await, State::Resolved);
+}
+
+#[tokio::test]
+async fn a_pause_that_has_ended_is_no_reason_to_leave_the_others() {
+    let house = House::open().await;
+    // From now on the server does not look for a second what is past its time.
+    house.read("/v1/runs").await;
+    let run = running(&*house.store, None).await;
+    let over = Admission {
+        interrupt_type: InterruptType::Pause,
+        patience: Some(SignedDuration::from_millis(1)),
+        ..question(&run, "for a moment")
+    };
+    let over = awaiting(&*house.store, over).await;
+    let holds = paused(&house, &run).await;
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    // Nobody has seen yet that its time is over.
+    assert_eq!(stands(&house, &over).await, State::AwaitingReview);
+    let path = format!("/v1/runs/{}/resume", run.id);
+    let body = json!({"input": "mind the oven"});
+    answer(send(&house, &path, &body, "o").await, StatusCode::ACCEPTED).await;
+    let lifted = house.store.interrupt(holds.id).await.unwrap().unwrap();
+    assert_eq!(lifted.state, State::Resolved);
+    let said = lifted.decision.unwrap().content.unwrap();
+    assert!(said.contains("mind the oven"), "{said}");
+    answer(send(&house, &path, &body, "o").await, StatusCode::ACCEPTED).await;
+}
+
+#[tokio::test]
+async fn a_pause_is_lifted_however_many_questions_came_before_it() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    for number in 0..501 {
+        let asked = question(&run, &format!("question {number}"));
+        awaiting(&*house.store, asked).await;
+    }
+    let holds = paused(&house, &run).await;
+    let path = format!("/v1/runs/{}/resume", run.id);
+    let resumed = send(&house, &path, &json!({}), "m").await;
+    answer(resumed, StatusCode::ACCEPTED).await;
+    assert_eq!(stands(&house, &holds).await, State::Resolved);
 }
 
 #[tokio::test]
