@@ -168,11 +168,13 @@ pub trait RunLauncher: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`LaunchError`]. No run was created then.
+    /// [`LaunchError`]. With [`LaunchError::Refused`] and [`LaunchError::Unavailable`] the run may have been created and
+    /// not begun, or nobody knows: fork it again with the same id, and it is that one that begins. With all others none
+    /// was created by this request.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the run was started or not: fork it again with the same id to be sure.
+    /// Dropped, the run was created and started, created alone, or neither: fork it again with the same id to be sure.
     async fn fork(
         &self,
         checkpoint: CheckpointId,

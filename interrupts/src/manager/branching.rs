@@ -5,7 +5,10 @@ use serde::Serialize;
 
 use super::keeper::{KeepError, Keeper};
 use crate::life::Interrupt;
-use crate::store::{CheckpointId, NewRun, RunError};
+use crate::store::{CheckpointId, KnownEffect, NewRun, Page, RunError};
+
+/// How many entries of a journal are read together.
+const ENTRIES: u32 = 1_000;
 
 /// What a stop leaves behind.
 #[derive(Debug, Serialize)]
@@ -60,7 +63,13 @@ impl Keeper {
             alias: None,
             content: run.content,
         };
-        let forked = backoff.recover(|| store.fork_run(from, new.clone())).await;
+        let known = if from.run == self.run {
+            Vec::new()
+        } else {
+            self.unread().await?
+        };
+        let fork = || store.fork_run_with(from, new.clone(), known.clone());
+        let forked = backoff.recover(fork).await;
         match forked {
             // Whoever forked it died before the branch was resolved.
             Ok(_) | Err(RunError::Taken { .. }) => Ok(LeftBehind {
@@ -68,6 +77,34 @@ impl Keeper {
                 branch: Some(branch),
             }),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What is in the journal of a fork that has no checkpoint of its own: what it has taken over, and what was said to
+    /// it. The checkpoint that it began from knows nothing of the words, and nobody has read them.
+    async fn unread(&self) -> Result<Vec<KnownEffect>, KeepError> {
+        let (store, backoff) = (&self.shared.settings.store, &self.shared.settings.backoff);
+        let (mut after, mut known) = (0, Vec::new());
+        loop {
+            let page = Page {
+                after,
+                limit: ENTRIES,
+            };
+            let entries = backoff.recover(|| store.journal(self.run, page)).await?;
+            let Some(last) = entries.last() else {
+                return Ok(known);
+            };
+            after = last.position;
+            known.extend(entries.into_iter().filter_map(|entry| {
+                let (place, result) = (entry.intent.place?, entry.result?);
+                Some(KnownEffect {
+                    node: entry.intent.node,
+                    kind: entry.intent.kind,
+                    place,
+                    content: entry.intent.content,
+                    result: result.content,
+                })
+            }));
         }
     }
 }

@@ -155,7 +155,7 @@ pub trait Runs: Send + Sync {
     }
 
     /// As [`Runs::fork_run`], with effects of its own in its journal after those that it takes over: whoever goes on
-    /// with it finds them. Whether the fork is the same one is said by its content, not by them.
+    /// with it finds them. One at a place that it takes over is there already, and is left as it is. Whether the fork is the same one is said by its content, not by them.
     ///
     /// # Errors
     ///

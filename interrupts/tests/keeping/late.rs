@@ -1,16 +1,17 @@
 //! Stops that come when a run has stopped already, and stops that are more than the end of a turn.
 
-use interrupts::KindName;
 use interrupts::life::{Evidence, RunState, State};
 use interrupts::manager::{KeptRun, RunEnd, StopKind, StopRequest, Taking, Target};
 use interrupts::store::{
-    CheckpointDraft, CheckpointId, Checkpoints as _, NodeActivity, NodeRow, Nodes as _, Runs as _,
+    CheckpointDraft, CheckpointId, Checkpoints as _, Intent, Journal as _, KnownEffect, NewRun,
+    NodeActivity, NodeRow, Nodes as _, Repeating, Runs as _,
 };
+use interrupts::{EffectId, KindName};
 use jiff::Timestamp;
 use routing_core::{RunId, StopMode};
 use serde_json::Value;
 
-use crate::scene::{Scene, node, pause, taken, taking, work_until_stopped};
+use crate::scene::{ALL, Scene, node, pause, taken, taking, work_until_stopped};
 
 fn of(kind: StopKind, target: Target) -> StopRequest {
     StopRequest {
@@ -230,4 +231,66 @@ async fn a_branch_leaves_a_run_that_was_forked_where_this_one_stopped() {
     let branch = scene.store.run(branch).await.unwrap().unwrap();
     assert_eq!(branch.forked_from, Some(at));
     assert_eq!(branch.state, RunState::Created);
+}
+
+#[tokio::test]
+async fn a_branch_of_a_fork_that_has_not_begun_has_what_was_said_to_it_once() {
+    let scene = Scene::new();
+    let process = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&process, run).await;
+    kept.begin().await.unwrap();
+    let before = intent(run, "before");
+    for intent in [before.clone(), intent(run, "open")] {
+        scene.store.begin(kept.epoch(), intent).await.unwrap();
+    }
+    let done = scene
+        .store
+        .finish(kept.epoch(), before.effect, "{}".to_owned());
+    done.await.unwrap();
+    let at = checkpoint(&scene, &kept).await;
+    kept.settle(to_ask()).await.unwrap();
+    let new = NewRun {
+        id: RunId::generate(),
+        alias: None,
+        content: "{}".to_owned(),
+    };
+    let words = KnownEffect {
+        node: node("root"),
+        kind: KindName::new("input").unwrap(),
+        place: format!("input/{}", new.id),
+        content: r#"{"input":"keep it short"}"#.to_owned(),
+        result: "{}".to_owned(),
+    };
+    let fork = scene.store.fork_run_with(at, new, vec![words.clone()]);
+    let fork = fork.await.unwrap().id;
+    let branching = process.request(of(StopKind::Branch, Target::Run(fork)));
+    branching.recorded().await.unwrap();
+    let carried = process.carry_out(fork, node("root"), None, true);
+    carried.await.unwrap();
+    let decision = scene.interrupts(fork).await.remove(0).decision.unwrap();
+    let left: Value = serde_json::from_str(&decision.content.unwrap()).unwrap();
+    let branch: RunId = left["branch"].as_str().unwrap().parse().unwrap();
+    for of in [fork, branch] {
+        let journal = scene.store.journal(of, ALL).await.unwrap();
+        let places: Vec<_> = journal
+            .iter()
+            .filter_map(|entry| entry.intent.place.as_deref())
+            .collect();
+        assert_eq!(places, ["before", words.place.as_str()]);
+        assert_eq!(journal[1].intent.content, words.content);
+        assert_eq!(journal[1].result.as_ref().unwrap().content, words.result);
+    }
+}
+
+fn intent(run: RunId, place: &str) -> Intent {
+    Intent {
+        effect: EffectId::in_run(run, place),
+        run,
+        node: node("root"),
+        kind: KindName::new("model_call").unwrap(),
+        repeating: Repeating::Idempotent,
+        content: "{}".to_owned(),
+        place: Some(place.to_owned()),
+    }
 }

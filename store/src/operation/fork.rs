@@ -1,5 +1,7 @@
 //! Runs that go on from a checkpoint of another one.
 
+use std::collections::HashSet;
+
 use interrupts::EffectId;
 use interrupts::store::{
     AuditSubject, CheckpointId, Intent, JournalEntry, KnownEffect, NewRun, Repeating, Run, RunError,
@@ -61,8 +63,15 @@ impl Operation for Fork {
                 effects += 1;
             }
         }
+        let taken: HashSet<&str> = self
+            .done
+            .iter()
+            .filter_map(|entry| entry.intent.place.as_deref())
+            .collect();
         for known in &self.known {
-            keep(*id, known, tables)?;
+            if !taken.contains(known.place.as_str()) {
+                keep(*id, known, tables)?;
+            }
         }
         tables.audit(AuditSubject::Fork {
             run: *id,
