@@ -119,10 +119,11 @@ impl NodeRow {
                     }
                 }
             }
-            // What paused its run has ended; it stays paused itself where it asked for that.
-            NodeActivity::Paused if run == RunState::Waiting => {
+            // What paused its run has ended, or what it asked is decided; it stays as it is where something of its own
+            // is open.
+            NodeActivity::Paused | NodeActivity::WaitingReview if run == RunState::Waiting => {
                 if interrupts.into_iter().any(|interrupt| is_own(&interrupt)) {
-                    NodeActivity::Paused
+                    self.activity
                 } else {
                     NodeActivity::Ready
                 }
