@@ -67,10 +67,10 @@ class Installation:
         self.server.send_signal(how)
         return self.server.wait(timeout=30)
 
-    def call(self, path, body=None):
+    def call(self, path, body=None, method=None):
         headers = {"Authorization": f"Bearer {self.token}", "content-type": "application/json"}
         data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(self.base + path, data, headers)
+        request = urllib.request.Request(self.base + path, data, headers, method=method)
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)
 

@@ -86,6 +86,24 @@ def race(installation, first, second):
     claim("who was late is told that it is decided, and by whom", "ada" in told and "already" in told.lower(), told[:300])
 
 
+def meanwhile(installation, page):
+    """What others do with a question is told on its page while it is open, and what is written there stays."""
+    question = settled_question(installation, installation.ask())
+    page.goto(f"{installation.base}/review/{question}")
+    page.wait_for_timeout(300)
+    page.locator("textarea").first.fill("my draft")
+    facts = page.locator("[data-testid=review]")
+    installation.call(f"/v1/interrupts/{question}/claim", {"ttl_s": 2}, "PUT")
+    shown = settled(page, lambda: "script looks at it now" in facts.inner_text())
+    claim("an open question shows who looks at it", bool(shown))
+    free = settled(page, lambda: "looks at it now" not in facts.inner_text())
+    claim("and that nobody does any more when the claim has run out", bool(free))
+    installation.decide(question, {"decision": "respond", "payload": {"selectedChoices": ["left"]}})
+    told = page.locator("[role=alert]")
+    claim("and that somebody else has answered it", bool(settled(page, told.count)) and "script" in told.inner_text())
+    claim("what was being written stays", page.locator("textarea").first.input_value() == "my draft")
+
+
 def restart(installation, page):
     run = installation.ask()
     page.goto(installation.base)
@@ -389,6 +407,7 @@ def main():
             other = browser.new_context(storage_state=state).new_page()
             by_keyboard(installation, page)
             race(installation, page, other)
+            meanwhile(installation, other)
             restart(installation, page)
             live(installation, page)
             opened_again(installation, page)

@@ -8,12 +8,13 @@ use std::collections::HashMap;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use interrupts::life::{Family, Interrupt, State as Life};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use routing_core::RunId;
 use serde::Deserialize;
 
 use super::layout::{EXAMPLE, Place, one_line, page, refused, state, time};
+use super::review::after;
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
 use crate::app::App;
@@ -249,11 +250,24 @@ fn table(listed: &Listed<'_>, shown: &Shown, now: Timestamp) -> Markup {
                 form method="post" action="/inbox/decide" { (cards) (together::buttons()) }
             } @else { (cards) }
         }
+        // No event tells that a claim has run out.
+        @if let Some(rest) = first_end(found, now) {
+            div hx-get=(shown.address("/inbox", &shown.cursor)) hx-target="#list" hx-trigger=(after(rest)) {}
+        }
         p.buttons {
             @if !shown.cursor.is_empty() { a id="inbox-first" href=(shown.address("/", "")) { "From the beginning" } }
             @if let Some(next) = &listed.part.next { a id="inbox-more" href=(shown.address("/", next)) { "More" } }
         }
     }
+}
+
+/// How long the claim lasts that ends first.
+fn first_end(found: &[Interrupt], now: Timestamp) -> Option<SignedDuration> {
+    let claims = found
+        .iter()
+        .filter_map(|one| one.review.as_ref()?.claim_at(now));
+    let end = claims.map(|claim| claim.until).min()?;
+    Some(end.duration_since(now))
 }
 
 fn card(interrupt: &Interrupt, listed: &Listed<'_>, together: bool, now: Timestamp) -> Markup {

@@ -3,6 +3,7 @@
 mod answering;
 mod claiming;
 mod kept;
+mod standing;
 
 use agents::plan_execute::{PlanPreview, StoredPlan};
 use agents::run::Suggestion;
@@ -13,7 +14,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use super::form;
-use super::layout::{Place, again, banner, page, refused, state, time, time_text};
+use super::layout::{Place, again, banner, page, refused, time_text};
 use super::plan;
 use super::rules;
 use super::visitor::Visitor;
@@ -26,13 +27,12 @@ use crate::parameters::{Segment, wrong};
 use crate::problem::{Problem, not_decided};
 use crate::routes::waiting;
 use crate::visible::visible;
-use crate::wire::{
-    DecisionView, Question, kind_of, label, request_schema, target_of, verdict_name,
-};
+use crate::wire::{DecisionView, Question, label, request_schema, target_of, verdict_name};
 
 use answering::{allows, answer_form};
-use claiming::claiming;
 pub(super) use claiming::{claim, look};
+use standing::followed;
+pub(super) use standing::{after, standing};
 
 /// What precedes the names of the confirmations in the form.
 const CONFIRM: &str = "confirm.";
@@ -271,11 +271,7 @@ fn body_with(
         p.crumbs { a href="/" { "Inbox" } " / " a href=(format!("/runs/{}", interrupt.run)) { "Run" } " / " (visible(interrupt.node.as_str())) }
         h1 { (visible(&interrupt.reason)) }
         @if let Some((problem, _)) = tried { (banner(problem)) }
-        (facts(interrupt, now))
-        @if may && ended.is_none() { (claiming(interrupt, caller, now)) }
-        @if let Some(holder) = interrupt.held_by {
-            p.banner { "Another interrupt goes first: " a href=(format!("/review/{holder}")) { "decide that one" } ". Then this one is shown again." }
-        }
+        (followed(interrupt, caller, now))
         (context(&question))
         @if let Some(suggestion) = &shown.suggestion { (suggested(suggestion)) }
         @if let Some(plan) = &shown.plan { (plan::current(plan)) }
@@ -297,23 +293,6 @@ fn body_with(
         }
         (beside(shown))
         details { summary { "Everything, as JSON" } pre tabindex="0" { (visible(&pretty(&question.content))) } }
-    }
-}
-
-/// How it stands, whose it is, and since when.
-fn facts(interrupt: &Interrupt, now: jiff::Timestamp) -> Markup {
-    let is_question = interrupt.family() == Family::Question;
-    html! {
-        p.facts data-testid="review" data-state=(interrupt.state.name()) {
-            (state(interrupt.state.name()))
-            span { (label(interrupt.kind.as_str())) @if is_question { " asks" } @else { " was stopped by " (visible(interrupt.requested_by.name.as_str())) } }
-            span { (label(kind_of(interrupt))) }
-            span { (time(interrupt.requested_at, now)) }
-            @if let Some(deadline) = interrupt.deadline { span { "its time ends " (time(deadline, now)) } }
-            @if let Some(claim) = interrupt.review.as_ref().and_then(|review| review.claim_at(now)) {
-                span { (visible(claim.by.as_str())) " looks at it now" }
-            }
-        }
     }
 }
 

@@ -114,3 +114,52 @@ async fn a_link_to_a_question_leads_there_through_the_sign_in() {
     let launch = format!("/review/{}?launch=irq_{}", asked.id, "0".repeat(64));
     assert_eq!(look(&launch).await, format!("/review/{}", asked.id));
 }
+
+#[tokio::test]
+async fn whoever_has_a_question_open_is_told_what_others_do_with_it() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let path = format!("/review/{}", asked.id);
+    let (first, other) = (
+        Browser::of(&house, "alex", Role::Reviewer).await,
+        Browser::of(&house, "kim", Role::Reviewer).await,
+    );
+    let (_, page) = other.get(&path).await;
+    let follows = format!("hx-get=\"{path}/standing?open=true\"");
+    assert!(page.contains(&follows), "{page}");
+    let standing = format!("{path}/standing?open=true");
+    let (_, calm) = other.get(&standing).await;
+    assert!(
+        calm.contains("Claim it") && !calm.contains("role=\"alert\""),
+        "{calm}"
+    );
+
+    let claim = [("version", &*hidden(&page, "version")), ("claim", "yes")];
+    first.post(&format!("{path}/claim"), &claim).await;
+    let (_, claimed) = other.get(&standing).await;
+    assert!(claimed.contains("alex looks at it now"), "{claimed}");
+    assert!(!claimed.contains("Claim it"), "{claimed}");
+    let again = "hx-trigger=\"load delay:";
+    assert!(claimed.contains(again), "no event ends a claim: {claimed}");
+    let (_, inbox) = other.get("/").await;
+    assert!(inbox.contains(again), "{inbox}");
+
+    let (_, page) = first.get(&path).await;
+    let decision = [
+        ("version", &*hidden(&page, "version")),
+        ("decision", "approve"),
+    ];
+    first.post(&path, &decision).await;
+    let (_, decided) = other.get(&standing).await;
+    assert!(decided.contains("alex decided `approve`"), "{decided}");
+    assert!(
+        decided.contains("role=\"alert\"") && decided.contains(&format!("href=\"{path}\"")),
+        "{decided}"
+    );
+    let (_, ended) = other.get(&path).await;
+    assert!(
+        !ended.contains("sse-connect"),
+        "what has ended follows nothing: {ended}"
+    );
+}

@@ -1,0 +1,123 @@
+//! How an interrupt stands: above what it asks, and told to whoever has its page open when it changes.
+
+use axum::extract::State;
+use axum::response::{Html, IntoResponse, Response};
+use interrupts::life::{Family, Interrupt};
+use jiff::{SignedDuration, Timestamp};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::claiming::claiming;
+use crate::access::{Caller, Right};
+use crate::acting::interrupt_named;
+use crate::app::App;
+use crate::page::layout::{banner, refused, state, time};
+use crate::page::visitor::Visitor;
+use crate::parameters::{Parameters, Segment};
+use crate::problem::not_decided;
+use crate::visible::visible;
+use crate::wire::{kind_of, label};
+
+/// The events of the feed after which it is looked at again.
+const TOLD: &str = "sse:interrupt.acknowledged, sse:interrupt.opened, sse:interrupt.updated, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]";
+
+/// What the page that is open shows.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::page) struct Open {
+    /// Whether it can be decided there.
+    open: bool,
+}
+
+/// How it stands now, alone.
+pub(in crate::page) async fn standing(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    Segment(id): Segment,
+    Parameters(page): Parameters<Open>,
+) -> Response {
+    match interrupt_named(&app, &id).await {
+        Ok(interrupt) => {
+            let now = app.now();
+            let part = html! {
+                (changed(&interrupt, page.open, now))
+                (part(&interrupt, &caller, now, page.open))
+            };
+            Html(part.into_string()).into_response()
+        }
+        Err(problem) => refused(&problem, Some(&caller)),
+    }
+}
+
+/// How it stands, and as long as it has not ended, what follows it: whoever writes an answer is told at once that somebody
+/// else has given one. Without scripts it is as of now.
+pub(super) fn followed(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> Markup {
+    let is_open = not_decided(interrupt, now).is_none();
+    let part = part(interrupt, caller, now, is_open);
+    if interrupt.state.is_final() {
+        return part;
+    }
+    html! {
+        div hx-ext="sse" sse-connect=(format!("/v1/events?run_id={}&topics=interrupt.*&named=1", interrupt.run)) {
+            div id="standing" aria-live="polite" hx-get=(address(interrupt, is_open)) hx-trigger=(TOLD) { (part) }
+        }
+    }
+}
+
+fn address(interrupt: &Interrupt, is_open: bool) -> String {
+    format!("/review/{}/standing?open={is_open}", interrupt.id)
+}
+
+fn part(interrupt: &Interrupt, caller: &Caller, now: Timestamp, is_open: bool) -> Markup {
+    let may = Right::Decide.is_of(caller.actor.role);
+    let review = interrupt.review.as_ref();
+    let claim = review.and_then(|review| review.claim_at(now));
+    html! {
+        (facts(interrupt, now))
+        @if may && not_decided(interrupt, now).is_none() { (claiming(interrupt, caller, now)) }
+        @if let Some(holder) = interrupt.held_by {
+            p.banner { "Another interrupt goes first: " a href=(format!("/review/{holder}")) { "decide that one" } ". Then this one is shown again." }
+        }
+        // No event tells that a claim has run out.
+        @if let Some(claim) = claim {
+            div hx-get=(address(interrupt, is_open)) hx-target="#standing" hx-trigger=(after(claim.until.duration_since(now))) {}
+        }
+    }
+}
+
+/// When something is read again that changes by itself.
+pub(in crate::page) fn after(rest: SignedDuration) -> String {
+    format!("load delay:{}s", rest.as_secs().max(0) + 1)
+}
+
+/// What the page that is open cannot show by itself: that there is nothing left to decide, or that there is now.
+fn changed(interrupt: &Interrupt, was_open: bool, now: Timestamp) -> Markup {
+    let again = format!("/review/{}", interrupt.id);
+    html! {
+        @match (was_open, not_decided(interrupt, now)) {
+            (true, Some(problem)) => {
+                (banner(&problem))
+                p { a href=(again) { "See how it ended" } ". What you have filled in below stays here until then; it cannot be sent any more." }
+            }
+            (false, None) => p.banner { "It waits for a person now: " a href=(again) { "read it again" } "." },
+            _ => {}
+        }
+    }
+}
+
+/// How it stands, whose it is, and since when.
+fn facts(interrupt: &Interrupt, now: Timestamp) -> Markup {
+    let is_question = interrupt.family() == Family::Question;
+    html! {
+        p.facts data-testid="review" data-state=(interrupt.state.name()) {
+            (state(interrupt.state.name()))
+            span { (label(interrupt.kind.as_str())) @if is_question { " asks" } @else { " was stopped by " (visible(interrupt.requested_by.name.as_str())) } }
+            span { (label(kind_of(interrupt))) }
+            span { (time(interrupt.requested_at, now)) }
+            @if let Some(deadline) = interrupt.deadline { span { "its time ends " (time(deadline, now)) } }
+            @if let Some(claim) = interrupt.review.as_ref().and_then(|review| review.claim_at(now)) {
+                span { (visible(claim.by.as_str())) " looks at it now" }
+            }
+        }
+    }
+}
