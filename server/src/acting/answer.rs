@@ -63,6 +63,9 @@ fn target_of(interrupt: &Interrupt, order: &DecisionOrder) -> Result<Option<Rout
                 .map(|route| Value::from(route.as_str()))
                 .collect();
             let detail = match given {
+                Some(given) if reroutes && known.is_some() => format!(
+                    "`reroute_to` names `{given}`, and `rerouteTo` in the payload another target"
+                ),
                 Some(given) if reroutes => format!("`{given}` is not where it can go"),
                 Some(_) => "a target is given, and the decision is not `reroute`".to_owned(),
                 None => "the decision is `reroute`, and `reroute_to` names no target".to_owned(),
@@ -91,6 +94,12 @@ fn question(
     }
     answer.reroute_to = target.map(|target| target.as_str().to_owned());
     check_choices(interrupt, &answer)?;
+    if order.verdict == Verdict::Respond && !says_something(&answer) {
+        return Err(misfit(
+            "/payload",
+            "nothing is chosen, confirmed or written, so there is no answer; `ignore` lets the agent go on without one",
+        ));
+    }
     match (&answer.edited_request, order.verdict) {
         (Some(request), Verdict::Edit | Verdict::Reroute) => {
             check_request(interrupt, request, target)?;
@@ -137,13 +146,27 @@ fn to_text(answer: &impl serde::Serialize) -> Result<String, Problem> {
     serde_json::to_string(answer).map_err(|error| misfit("/payload", &error.to_string()))
 }
 
+/// Whether there is anything in it that the agent could read.
+fn says_something(answer: &Answer) -> bool {
+    let text = answer.text.as_deref().unwrap_or_default();
+    !text.trim().is_empty()
+        || !answer.selected_choices.is_empty()
+        || !answer.confirmations.is_empty()
+}
+
 fn check_choices(interrupt: &Interrupt, answer: &Answer) -> Result<(), Problem> {
     // Most answers choose nothing: what was offered is not read for them.
     if answer.selected_choices.is_empty() && answer.confirmations.is_empty() {
         return Ok(());
     }
     let offered = Offered::of(interrupt);
-    for given in &answer.selected_choices {
+    for (place, given) in answer.selected_choices.iter().enumerate() {
+        if answer.selected_choices[..place].contains(given) {
+            return Err(misfit(
+                "/payload/selectedChoices",
+                &format!("`{given}` is chosen twice"),
+            ));
+        }
         if !offered.choices.iter().any(|choice| choice.value == *given) {
             return Err(misfit(
                 "/payload/selectedChoices",

@@ -136,6 +136,14 @@ async fn an_answer_that_was_not_offered_does_not_reach_the_store() {
             json!({"decision": "respond", "payload": {"unknown": 1}}),
             "response-schema",
         ),
+        (
+            json!({"decision": "respond", "message": " \n"}),
+            "response-schema",
+        ),
+        (
+            json!({"decision": "respond", "payload": {"selectedChoices": ["narrow", "narrow"]}}),
+            "response-schema",
+        ),
         (json!({"decision": "edit"}), "response-schema"),
         (
             json!({"decision": "edit", "payload": {"editedRequest": {"wrong": 1}}}),
