@@ -4,6 +4,7 @@ use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use interrupts::store::Page;
 use serde::de::DeserializeOwned;
+use utoipa::openapi::{Object, ObjectBuilder, Type};
 
 use crate::app::App;
 use crate::problem::{Kind, Problem};
@@ -61,6 +62,30 @@ pub(crate) fn wrong(name: &str, reason: impl Into<String>) -> Problem {
         "`/openapi.json` lists the parameters",
     )
     .with("parameter", name)
+}
+
+/// Whether a parameter names one of these; what means nothing would leave nothing, and look as if there were nothing.
+pub(crate) fn one_of(name: &str, given: Option<&str>, possible: &[&str]) -> Result<(), Problem> {
+    match given {
+        Some(given) if !possible.contains(&given) => Err(Problem::new(
+            Kind::Parameter,
+            format!("{name}: there is no `{given}`"),
+            format!(
+                "choose one of these, or nothing for all: {}",
+                possible.join(", ")
+            ),
+        )
+        .with("parameter", name)),
+        _ => Ok(()),
+    }
+}
+
+/// The schema of a parameter that names one of these.
+pub(crate) fn naming(names: impl IntoIterator<Item = &'static str>) -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(names))
+        .build()
 }
 
 /// The most entries of a page.

@@ -24,7 +24,7 @@ pub(crate) use claims::claim_or_release;
 pub(crate) use cloud_events::accepted_types;
 pub(crate) use decisions::digest;
 pub(crate) use history::{
-    HistoryQuery, export as export_history, newest as newest_history, verified,
+    ABOUT, HistoryQuery, export as export_history, newest as newest_history, verified,
 };
 pub(crate) use interrupts::{
     InboxQuery, find as find_interrupts, find_such as find_such_interrupts, waiting,

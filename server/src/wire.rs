@@ -12,13 +12,14 @@ mod response_schema;
 mod rule;
 mod run;
 
-pub(crate) use agent::{AgentPage, AgentView, TreeNode, tree_of};
+pub(crate) use agent::{ACTIVITIES, AgentPage, AgentView, TreeNode, agent_kinds, tree_of};
 pub(crate) use checkpoint::{CheckpointPage, CheckpointView};
 pub(crate) use history::{HistoryPage, HistoryRow};
-pub(crate) use interrupt::{DecisionView, InterruptPage, InterruptView, kind_of};
+pub(crate) use interrupt::{DecisionView, InterruptPage, InterruptView, KINDS, kind_of};
 pub(crate) use message::{MessagePage, MessageStateName, MessageView};
 pub(crate) use named::{
-    DecisionName, ModeName, ScopeName, TypeName, mode_name, scope_name, source_name, verdict_name,
+    DecisionName, ModeName, SOURCES, ScopeName, TypeName, mode_name, scope_name, source_name,
+    verdict_name,
 };
 pub(crate) use plan::{ChangedPlanView, PlanView};
 pub(crate) use question::{Offered, Question, label, request_schema, routing_schema, target_of};

@@ -3,6 +3,7 @@
 use routing_core::{NodeId, RunId};
 
 use super::FeedEvent;
+use super::told::TOLD;
 
 /// The most patterns of a filter.
 const MOST_PATTERNS: usize = 32;
@@ -37,6 +38,11 @@ impl Filter {
                     "`{topic}` is no pattern of names such as `interrupt.*` or `run.completed`"
                 ));
             }
+            if !TOLD.iter().any(|(name, _)| matches(topic, name)) {
+                return Err(format!(
+                    "`{topic}` fits no event; they are named as `interrupt.opened`, without `dev.irq.` and `.v1`, and `/docs` lists them"
+                ));
+            }
             self.patterns.push(topic.to_owned());
         }
         if self.patterns.len() > MOST_PATTERNS {
@@ -57,12 +63,15 @@ impl Filter {
     }
 
     fn matches(&self, topic: &str) -> bool {
-        self.patterns
-            .iter()
-            .any(|pattern| match pattern.strip_suffix('*') {
-                Some(prefix) => topic.starts_with(prefix),
-                None => pattern == topic,
-            })
+        self.patterns.iter().any(|pattern| matches(pattern, topic))
+    }
+}
+
+/// Whether a name fits a pattern.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => pattern == name,
     }
 }
 
@@ -83,7 +92,15 @@ mod tests {
         ] {
             assert_eq!(filter.matches(topic), wanted, "{topic}");
         }
-        for bad in ["", "*.opened", "a*b", "run completed", "**"] {
+        for bad in [
+            "",
+            "*.opened",
+            "a*b",
+            "run completed",
+            "**",
+            "interrupts.*",
+            "dev.irq.run.completed.v1",
+        ] {
             assert!(Filter::default().with_topics([bad]).is_err(), "{bad}");
         }
     }

@@ -2,39 +2,24 @@
 
 use std::collections::HashMap;
 
-use agents::AgentKind;
-use agents::plan_execute::{PLAN_EXECUTE, PlanRole};
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use interrupts::life::Interrupt;
 use interrupts::store::{NodeActivity, Run};
 use jiff::Timestamp;
 use maud::{Markup, html};
-use routing_core::{AgentType as _, RunId};
+use routing_core::RunId;
 use serde::Deserialize;
 
 use super::layout::{EXAMPLE, OF_AGENTS, Place, one_line, page, refused, state, time_text};
 use super::visitor::Visitor;
 use crate::address::live_runs;
 use crate::app::App;
-use crate::parameters::Parameters;
-use crate::problem::{Kind, Problem, of_store};
+use crate::parameters::{Parameters, one_of};
+use crate::problem::{Problem, of_store};
 use crate::routes::{AgentQuery, find_agents};
 use crate::visible::visible;
-use crate::wire::{AgentView, RunView, label};
-
-/// What agents can do.
-const ACTIVITIES: [NodeActivity; 9] = [
-    NodeActivity::Pending,
-    NodeActivity::Ready,
-    NodeActivity::Running,
-    NodeActivity::WaitingReview,
-    NodeActivity::Paused,
-    NodeActivity::Completed,
-    NodeActivity::Failed,
-    NodeActivity::Cancelled,
-    NodeActivity::Pruned,
-];
+use crate::wire::{ACTIVITIES, AgentView, RunView, agent_kinds, label};
 
 /// Which agents. All of it is text, so that what is wrong in it is told on a page and not as JSON.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -50,15 +35,12 @@ impl Shown {
     fn query(&self) -> Result<AgentQuery, Problem> {
         let given = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
         let status = given(&self.status);
-        if let Some(status) = &status
-            && !ACTIVITIES.map(NodeActivity::name).contains(&&**status)
-        {
-            return Err(not_one_of(
-                "status",
-                status,
-                &ACTIVITIES.map(NodeActivity::name),
-            ));
-        }
+        // Also where no agent is looked for, as of a run that is over.
+        one_of(
+            "status",
+            status.as_deref(),
+            &ACTIVITIES.map(NodeActivity::name),
+        )?;
         Ok(AgentQuery {
             status,
             r#type: given(&self.r#type),
@@ -88,31 +70,6 @@ impl Shown {
         let conditions = [&self.status, &self.r#type, &self.run_id];
         conditions.iter().any(|text| !text.trim().is_empty())
     }
-}
-
-/// The kinds of agents of the workflows that this program knows.
-fn kinds() -> Vec<&'static str> {
-    let mut kinds: Vec<&str> = AgentKind::NAMES.to_vec();
-    kinds.extend(
-        [PLAN_EXECUTE]
-            .into_iter()
-            .chain(PlanRole::ALL.map(PlanRole::name)),
-    );
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds
-}
-
-fn not_one_of(name: &str, given: &str, possible: &[&str]) -> Problem {
-    Problem::new(
-        Kind::Parameter,
-        format!("{name}: there is no `{given}`"),
-        format!(
-            "choose one of these, or nothing for all: {}",
-            possible.join(", ")
-        ),
-    )
-    .with("parameter", name)
 }
 
 /// The whole page.
@@ -150,7 +107,7 @@ pub(super) async fn list(
 }
 
 fn conditions(shown: &Shown) -> Markup {
-    let mut kinds = kinds();
+    let mut kinds = agent_kinds();
     if !shown.r#type.is_empty() && !kinds.contains(&&*shown.r#type) {
         kinds.push(&shown.r#type);
     }
@@ -198,12 +155,6 @@ async fn listed(app: &App, shown: &Shown) -> Result<Markup, Problem> {
     };
     let ids: Vec<RunId> = runs.iter().map(|run| run.id).collect();
     let (agents, next) = find_agents(app, &query, Some(&ids)).await?;
-    if let Some(kind) = query.r#type.as_deref().filter(|_kind| agents.is_empty())
-        && !kinds().contains(&kind)
-    {
-        // A kind that this program does not know is one where an agent has it, such as of another version.
-        return Err(not_one_of("type", kind, &kinds()));
-    }
     let now = app.now();
     let mut rows = Vec::new();
     let goals = goals(&runs, now);

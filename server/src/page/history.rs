@@ -15,21 +15,9 @@ use super::words;
 use crate::app::App;
 use crate::parameters::Parameters;
 use crate::problem::{Kind, Problem};
-use crate::routes::{HistoryQuery, export_history, newest_history, verified};
+use crate::routes::{ABOUT, HistoryQuery, export_history, newest_history, verified};
 use crate::visible::visible;
 use crate::wire::{HistoryRow, label};
-
-/// What rows can be about.
-const ABOUT: [&str; 8] = [
-    "interrupt",
-    "run",
-    "reroute",
-    "rule",
-    "message",
-    "checkpoint",
-    "token",
-    "purge",
-];
 
 /// Which rows.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -171,7 +159,10 @@ pub(super) async fn export(
     Visitor(caller): Visitor,
     Parameters(shown): Parameters<Shown>,
 ) -> Response {
-    let exported = shown.query().and_then(|query| export_history(app, &query));
+    let exported = match shown.query() {
+        Ok(query) => export_history(&app, &query).await,
+        Err(problem) => Err(problem),
+    };
     match exported {
         Ok(mut file) => {
             let kept = HeaderValue::from_static("attachment; filename=\"history.ndjson\"");

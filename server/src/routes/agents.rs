@@ -8,10 +8,11 @@ use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interrupts::life::{Family, Interrupt, RunState, Scope, State as InterruptState};
-use interrupts::store::{Filter, NodeRow, Page};
+use interrupts::store::{Filter, NodeActivity, NodeRow, Page};
 use routing_core::{InterruptType, RunId, StopMode};
 use serde::Deserialize;
 use serde_json::Value;
+use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::{RequestKey, listed};
@@ -20,9 +21,11 @@ use crate::acting::{StopOrder, Stopped, stop};
 use crate::address::find_agent;
 use crate::app::App;
 use crate::body::StrictJson;
-use crate::parameters::{Parameters, Segment, page};
+use crate::parameters::{Parameters, Segment, naming, one_of, page};
 use crate::problem::{Kind, Problem, of_store};
-use crate::wire::{AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName};
+use crate::wire::{
+    ACTIVITIES, AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName, agent_kinds,
+};
 
 /// How many rows one request looks at when it filters.
 const MOST_ROWS: usize = 10_000;
@@ -39,8 +42,10 @@ const FIRST_PAGE: Page = Page {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentQuery {
     /// Only agents that do this.
+    #[param(schema_with = activity_schema, required = false)]
     pub(crate) status: Option<String>,
     /// Only agents of this kind.
+    #[param(schema_with = kind_schema, required = false)]
     pub(crate) r#type: Option<String>,
     /// Only agents of this run.
     pub(crate) run_id: Option<String>,
@@ -49,6 +54,14 @@ pub(crate) struct AgentQuery {
     /// The most entries, 1 to 500.
     #[param(minimum = 1, maximum = 500)]
     pub(crate) limit: Option<u32>,
+}
+
+fn activity_schema() -> Object {
+    naming(ACTIVITIES.map(NodeActivity::name))
+}
+
+fn kind_schema() -> Object {
+    naming(agent_kinds())
 }
 
 /// Agents in the order in which they came to be.
@@ -81,6 +94,11 @@ pub(crate) async fn find(
     runs: Option<&[RunId]>,
 ) -> Result<(Vec<AgentView>, Option<String>), Problem> {
     let mut page = page(query.cursor.as_deref(), query.limit)?;
+    one_of(
+        "status",
+        query.status.as_deref(),
+        &ACTIVITIES.map(NodeActivity::name),
+    )?;
     let mut about = HashMap::new();
     let (mut agents, mut looked) = (Vec::new(), 0);
     loop {
@@ -109,6 +127,10 @@ pub(crate) async fn find(
             }
         }
         if !full {
+            // A kind that this program does not know is one where an agent has it, such as of another version.
+            if agents.is_empty() {
+                one_of("type", query.r#type.as_deref(), &agent_kinds())?;
+            }
             return Ok((agents, None));
         }
     }

@@ -10,14 +10,16 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use interrupts::store::{AuditRow, Page};
 use jiff::Timestamp;
+use routing_core::RunId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::listed;
 use crate::access::Reads;
 use crate::app::App;
-use crate::parameters::{Parameters, page, wrong};
+use crate::parameters::{Parameters, naming, one_of, page, wrong};
 use crate::problem::{Problem, of_store, of_verify};
 use crate::wire::{HistoryPage, HistoryRow};
 
@@ -29,6 +31,31 @@ const MOST_ROWS: usize = 20_000;
 const NEWEST: usize = 100;
 /// How many rows are read at once, from the end.
 const PART: u32 = 500;
+
+/// What rows can be about.
+pub(crate) const ABOUT: [&str; 9] = [
+    "interrupt",
+    "run",
+    "fork",
+    "reroute",
+    "rule",
+    "message",
+    "checkpoint",
+    "token",
+    "purge",
+];
+
+fn about_schema() -> Object {
+    naming(ABOUT)
+}
+
+/// The run that is meant. One that was forgotten still stands in the audit.
+async fn run_of(app: &App, text: &str) -> Result<RunId, Problem> {
+    match text.parse() {
+        Ok(id) => Ok(id),
+        Err(_error) => Ok(app.run_named(text).await?.id),
+    }
+}
 
 /// Which rows.
 #[derive(Debug, Default, Clone, Deserialize, IntoParams)]
@@ -43,7 +70,8 @@ pub(crate) struct HistoryQuery {
     pub(crate) actor: Option<String>,
     /// Only of this run.
     pub(crate) run_id: Option<String>,
-    /// Only about this: `interrupt`, `reroute`, `run`, and so on.
+    /// Only about this.
+    #[param(schema_with = about_schema, required = false)]
     pub(crate) kind: Option<String>,
     /// Where a part before ended.
     pub(crate) cursor: Option<String>,
@@ -63,7 +91,12 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of(query: &HistoryQuery) -> Result<Self, Problem> {
+    async fn of(app: &App, query: &HistoryQuery) -> Result<Self, Problem> {
+        one_of("kind", query.kind.as_deref(), &ABOUT)?;
+        let run = match &query.run_id {
+            None => None,
+            Some(run) => Some(run_of(app, run).await?),
+        };
         let time = |name: &str, text: &Option<String>| match text {
             None => Ok(None),
             Some(text) => text
@@ -75,7 +108,7 @@ impl Wanted {
             from: time("from", &query.from)?,
             to: time("to", &query.to)?,
             actor: query.actor.clone(),
-            run: query.run_id.clone(),
+            run: run.map(|run| run.to_string()),
             kind: query.kind.clone(),
         })
     }
@@ -110,7 +143,7 @@ pub(crate) async fn list(
     Parameters(query): Parameters<HistoryQuery>,
 ) -> Result<Response, Problem> {
     if wants_lines(&headers) {
-        return lines(app, &query);
+        return lines(&app, &query).await;
     }
     let (rows, next_cursor) = find(&app, &query).await?;
     let cursor = next_cursor.clone();
@@ -123,7 +156,7 @@ pub(crate) async fn find(
     app: &App,
     query: &HistoryQuery,
 ) -> Result<(Vec<HistoryRow>, Option<String>), Problem> {
-    let wanted = Wanted::of(query)?;
+    let wanted = Wanted::of(app, query).await?;
     let mut page = page(query.cursor.as_deref(), query.limit)?;
     let (mut found, mut looked) = (Vec::new(), 0);
     loop {
@@ -154,7 +187,7 @@ pub(crate) async fn newest(
     query: &HistoryQuery,
     before: Option<u64>,
 ) -> Result<(Vec<HistoryRow>, Option<u64>), Problem> {
-    let wanted = Wanted::of(query)?;
+    let wanted = Wanted::of(app, query).await?;
     let mut before = match before {
         Some(before) => before,
         None => last_position(app).await? + 1,
@@ -216,8 +249,8 @@ async fn first_after(app: &App, after: u64) -> Result<Option<u64>, Problem> {
 }
 
 /// The rows that a query asks for as lines, whatever the caller accepts.
-pub(crate) fn export(app: App, query: &HistoryQuery) -> Result<Response, Problem> {
-    lines(app, query)
+pub(crate) async fn export(app: &App, query: &HistoryQuery) -> Result<Response, Problem> {
+    lines(app, query).await
 }
 
 /// Whether a caller would rather have lines.
@@ -230,12 +263,13 @@ pub(super) fn wants_lines(headers: &HeaderMap) -> bool {
 }
 
 /// All rows, read as the caller takes them.
-fn lines(app: App, query: &HistoryQuery) -> Result<Response, Problem> {
-    let wanted = Wanted::of(query)?;
+async fn lines(app: &App, query: &HistoryQuery) -> Result<Response, Problem> {
+    let wanted = Wanted::of(app, query).await?;
     let first = Page {
         after: page(query.cursor.as_deref(), None)?.after,
         limit: 1_000,
     };
+    let app = app.clone();
     let chunks = stream::unfold(Some(first), move |page| {
         let (app, wanted) = (app.clone(), wanted.clone());
         async move {

@@ -9,15 +9,18 @@ use interrupts::store::{Filter, Page};
 use jiff::Timestamp;
 use serde::Deserialize;
 use utoipa::IntoParams;
+use utoipa::openapi::Object;
 
 use super::list::{listed, versioned};
 use crate::access::{Operates, Reads, Requests};
 use crate::acting::interrupt_named;
 use crate::address::find_agent;
 use crate::app::App;
-use crate::parameters::{Parameters, Segment, page, wrong};
+use crate::parameters::{Parameters, Segment, naming, one_of, page, wrong};
 use crate::problem::{Kind, Problem, of_change, of_store};
-use crate::wire::{InterruptPage, InterruptView, kind_of, routing_schema, source_name};
+use crate::wire::{
+    InterruptPage, InterruptView, KINDS, SOURCES, kind_of, routing_schema, source_name,
+};
 
 /// How many rows one request looks at when it filters.
 const MOST_ROWS: usize = 10_000;
@@ -33,8 +36,10 @@ pub(crate) struct InboxQuery {
     )]
     pub(crate) status: Option<String>,
     /// Only of this kind.
+    #[param(schema_with = kind_schema, required = false)]
     pub(crate) kind: Option<String>,
     /// Only of this source.
+    #[param(schema_with = source_schema, required = false)]
     pub(crate) source: Option<String>,
     /// Only of this agent.
     pub(crate) agent_id: Option<String>,
@@ -50,6 +55,14 @@ pub(crate) struct InboxQuery {
     /// The most entries, 1 to 500.
     #[param(minimum = 1, maximum = 500)]
     pub(crate) limit: Option<u32>,
+}
+
+fn kind_schema() -> Object {
+    naming(KINDS)
+}
+
+fn source_schema() -> Object {
+    naming(SOURCES.map(source_name))
 }
 
 /// Interrupts in the order of their admission.
@@ -114,6 +127,8 @@ pub(crate) async fn find_such(
 }
 
 async fn filter_of(app: &App, query: &InboxQuery) -> Result<Filter, Problem> {
+    one_of("kind", query.kind.as_deref(), &KINDS)?;
+    one_of("source", query.source.as_deref(), &SOURCES.map(source_name))?;
     let mut filter = Filter {
         states: states_of(query.status.as_deref())?,
         ..Filter::default()

@@ -3,13 +3,40 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agents::AgentKind;
+use agents::plan_execute::{PLAN_EXECUTE, PlanRole};
 use interrupts::life::{Interrupt, RunState};
-use interrupts::store::NodeRow;
+use interrupts::store::{NodeActivity, NodeRow};
 use routing_core::{AgentType, NodeId, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::address::AgentAddress;
+
+/// What agents can do.
+pub(crate) const ACTIVITIES: [NodeActivity; 9] = [
+    NodeActivity::Pending,
+    NodeActivity::Ready,
+    NodeActivity::Running,
+    NodeActivity::WaitingReview,
+    NodeActivity::Paused,
+    NodeActivity::Completed,
+    NodeActivity::Failed,
+    NodeActivity::Cancelled,
+    NodeActivity::Pruned,
+];
+
+/// The kinds of agents of the workflows that this program knows.
+pub(crate) fn agent_kinds() -> Vec<&'static str> {
+    let mut kinds: Vec<&str> = AgentKind::NAMES.to_vec();
+    kinds.extend(
+        [PLAN_EXECUTE]
+            .into_iter()
+            .chain(PlanRole::ALL.map(PlanRole::name)),
+    );
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+}
 
 /// An agent as callers see it.
 #[derive(Debug, Clone, Serialize, ToSchema)]

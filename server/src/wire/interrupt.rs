@@ -303,6 +303,24 @@ fn confirmation(item: routing_core::ConfirmationItem) -> ConfirmationView {
     }
 }
 
+/// What interrupts can be about.
+pub(crate) const KINDS: [&str; 14] = [
+    "human_review",
+    "agent_review",
+    "permission",
+    "tool_call",
+    "human_input",
+    "user_escape",
+    "budget",
+    "timeout",
+    "resource",
+    "system_error",
+    "shutdown",
+    "hook",
+    "code",
+    "policy",
+];
+
 /// What an interrupt is about, for inboxes and their filters.
 pub(crate) fn kind_of(interrupt: &Interrupt) -> &'static str {
     if let Some(matter) = ToolMatter::of(&interrupt.content) {

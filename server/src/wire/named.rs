@@ -149,6 +149,13 @@ impl From<TypeName> for InterruptType {
     }
 }
 
+/// Where interrupts come from.
+pub(crate) const SOURCES: [StopSource; 3] = [
+    StopSource::User,
+    StopSource::System,
+    StopSource::Programmatic,
+];
+
 /// The name of a source.
 pub(crate) const fn source_name(source: StopSource) -> &'static str {
     match source {

@@ -11,6 +11,7 @@ mod crowds;
 mod decisions;
 mod docs_page;
 mod feed;
+mod filters;
 mod history_page;
 mod house;
 mod late;
