@@ -30,6 +30,26 @@
   // A link from elsewhere may lead to the answer at once.
   if (new URLSearchParams(window.location.search).get("focus") === "decision") keys.a();
 
+  // Whoever claims a question while he writes an answer goes on with what is written.
+  const changed = (field) => {
+    if (field.type === "radio" || field.type === "checkbox") return field.checked !== field.defaultChecked;
+    if (field.tagName === "SELECT") return [...field.options].some((one) => one.selected !== one.defaultSelected && !(one.index === 0 && one.selected));
+    return field.type !== "hidden" && "defaultValue" in field && field.value !== field.defaultValue;
+  };
+  document.addEventListener("submit", ({ target, submitter }) => {
+    const review = target.getAttribute("action")?.match(/^(.*)\/claim$/)?.[1];
+    if (!review || submitter?.name !== "claim") return;
+    const forms = [...document.forms].filter((form) => form.getAttribute("action") === review);
+    if (!forms.some((form) => [...form.elements].some(changed))) return;
+    for (const [name, value] of forms.flatMap((form) => [...new FormData(form)])) {
+      if (["version", "key", "shown_digest"].includes(name)) continue;
+      target.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+    }
+  });
+  // What was claimed so is shown at the address of its button: who reads it again reads the question.
+  const claimed = window.location.pathname.match(/^(\/review\/[^/]+)\/claim$/);
+  if (claimed) window.history.replaceState(null, "", claimed[1]);
+
   // All tabs share one connection to the feed; each takes of it what its own page wants. Where the browser has neither
   // shared workers nor locks, each tab has its own.
   const shared = (address) => {

@@ -51,6 +51,36 @@ async fn a_question_that_is_claimed_is_mine_and_nobody_elses_to_decide() {
 }
 
 #[tokio::test]
+async fn whoever_claims_a_question_goes_on_with_what_he_has_written() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let path = format!("/review/{}", asked.id);
+    let (first, other) = (
+        Browser::of(&house, "alex", Role::Reviewer).await,
+        Browser::of(&house, "kim", Role::Reviewer).await,
+    );
+    let (_, page) = first.get(&path).await;
+    let version = hidden(&page, "version");
+    let fields = [
+        ("version", &*version),
+        ("claim", "yes"),
+        ("text", "half a thought"),
+        ("choice", "narrow"),
+    ];
+    let claimed = first.post(&format!("{path}/claim"), &fields).await;
+    assert_eq!(claimed.status(), StatusCode::OK);
+    let page = claimed.text().await.unwrap();
+    assert!(page.contains("Give it back"), "{page}");
+    assert!(page.contains(">half a thought</textarea>"), "{page}");
+    let late = other.post(&format!("{path}/claim"), &fields).await;
+    assert_eq!(late.status(), StatusCode::PRECONDITION_FAILED);
+    let page = late.text().await.unwrap();
+    assert!(page.contains("alex looks at it now"), "{page}");
+    assert!(page.contains(">half a thought</textarea>"), "{page}");
+}
+
+#[tokio::test]
 async fn a_viewer_claims_nothing() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;

@@ -5,14 +5,19 @@ use axum::response::{IntoResponse, Redirect, Response};
 use interrupts::life::Interrupt;
 use maud::{Markup, html};
 
+use super::{Shown, body_with};
 use crate::access::Caller;
 use crate::acting::interrupt_named;
 use crate::app::App;
 use crate::body::FormFields;
-use crate::page::layout::refused;
+use crate::page::layout::{Place, again, page, refused};
 use crate::page::visitor::Visitor;
 use crate::parameters::Segment;
+use crate::problem::Problem;
 use crate::routes::claim_or_release;
+
+/// The fields of the button itself.
+const OWN: [&str; 2] = ["version", "claim"];
 
 /// The button that tells others that one looks at it, or that one does no longer.
 pub(super) fn claiming(interrupt: &Interrupt, caller: &Caller, now: jiff::Timestamp) -> Markup {
@@ -59,8 +64,34 @@ pub(in crate::page) async fn claim(
     let version = fields.first("version").and_then(|text| text.parse().ok());
     let takes = fields.first("claim") != Some("no");
     let back = format!("/review/{}", interrupt.id);
-    match claim_or_release(&app, &caller, interrupt, version, takes).await {
-        Ok(()) => Redirect::to(&back).into_response(),
-        Err(problem) => refused(&problem, Some(&caller)),
+    let claimed = claim_or_release(&app, &caller, interrupt, version, takes).await;
+    // The script of the page sends what is being written, so that it is not lost.
+    let is_written = fields.0.iter().any(|(name, _)| !OWN.contains(&&**name));
+    match (claimed, is_written) {
+        (claimed, true) => written(&app, &caller, &id, claimed.err(), &fields).await,
+        (Ok(()), false) => Redirect::to(&back).into_response(),
+        (Err(problem), false) => refused(&problem, Some(&caller)),
+    }
+}
+
+/// The review as it is now, with what was being written.
+async fn written(
+    app: &App,
+    caller: &Caller,
+    id: &str,
+    problem: Option<Problem>,
+    fields: &FormFields,
+) -> Response {
+    let interrupt = match interrupt_named(app, id).await {
+        Ok(interrupt) => interrupt,
+        Err(problem) => return refused(&problem, Some(caller)),
+    };
+    let shown = Shown::of(app, &interrupt).await;
+    let tried = problem.as_ref().map(|problem| (problem, fields));
+    let body = body_with(app, caller, &interrupt, tried, Some(fields), &shown);
+    let page = page(&interrupt.reason, Place::Inbox, Some(caller), &body);
+    match &problem {
+        Some(problem) => again(problem, page),
+        None => page.into_response(),
     }
 }
