@@ -19,8 +19,23 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Parameters<T> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         match Query::<T>::from_request_parts(parts, app).await {
             Ok(Query(parameters)) => Ok(Self(parameters)),
-            Err(rejection) => Err(wrong("query", rejection.body_text())),
+            Err(rejection) => Err(wrong_query(&rejection.body_text())),
         }
+    }
+}
+
+/// What is wrong with a query, by the name of the parameter where it is one that is.
+fn wrong_query(text: &str) -> Problem {
+    let text = text
+        .strip_prefix("Failed to deserialize query string: ")
+        .unwrap_or(text);
+    let is_name = |name: &str| {
+        name.bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    match text.split_once(": ").filter(|(name, _)| is_name(name)) {
+        Some((name, reason)) => wrong(name, reason),
+        None => wrong("query", text),
     }
 }
 

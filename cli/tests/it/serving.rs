@@ -416,7 +416,13 @@ async fn an_order_is_refused_with_the_field_that_is_wrong() {
             StatusCode::UNPROCESSABLE_ENTITY,
             "{field}"
         );
-        assert!(refused.text().await.unwrap().contains(field), "{field}");
+        let refused: Value = refused.json().await.unwrap();
+        let pointer = format!("/options/{field}");
+        assert_eq!(refused["errors"][0]["pointer"], *pointer, "{refused}");
+        assert!(
+            refused["detail"].as_str().unwrap().contains(field),
+            "{refused}"
+        );
     }
     server.kill();
 }

@@ -61,7 +61,7 @@ pub(crate) fn of_launch(error: &LaunchError) -> Problem {
         LaunchError::Order { field, reason } => {
             Problem::new(Kind::Shape, error.to_string(), "correct the field").with(
                 "errors",
-                json!([{"pointer": format!("/{field}"), "message": reason}]),
+                json!([{"pointer": format!("/{}", field.replace('.', "/")), "message": reason}]),
             )
         }
         LaunchError::Taken { run } => Problem::new(

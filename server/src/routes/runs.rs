@@ -24,6 +24,7 @@ use crate::feed::{FeedEvent, position_text};
 use crate::launcher::{LaunchError, LaunchOrder};
 use crate::parameters::{Parameters, Segment, page, wrong};
 use crate::problem::{Kind, Problem, of_launch, of_store};
+use crate::visible::visible;
 use crate::wire::{
     AgentView, CheckpointPage, CheckpointView, InterruptView, ModeName, RunPage, RunView, TreeNode,
     tree_of,
@@ -80,18 +81,41 @@ pub(crate) async fn list(
     ))
 }
 
+/// The most characters of a client's name for a run.
+const LONGEST_NAME: usize = 200;
+
 /// A run that shall be started.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRunBody {
     /// What it shall reach, in words.
     goal: String,
-    /// The client's own name for it.
+    /// The client's own name for it, by which it can be found: one line of at most 200 characters.
     #[serde(default)]
+    #[schema(min_length = 1, max_length = 200)]
     thread_id: Option<String>,
     /// Whatever else the workflow understands: a model, a workspace, limits.
     #[serde(default)]
     options: Map<String, Value>,
+}
+
+/// Whether a run can have this name, and be found by it.
+fn check_name(name: &str) -> Result<(), Problem> {
+    let reason = if name.trim().is_empty() {
+        "a name that says nothing finds no run; leave it out where there is none"
+    } else if name.chars().count() > LONGEST_NAME {
+        "a name has at most 200 characters"
+    } else if visible(name) != name || name.contains(['\n', '\t']) {
+        "a name is one line of characters that can be seen"
+    } else if name.parse::<RunId>().is_ok() {
+        "this is the form of the ids of runs; choose another name"
+    } else {
+        return Ok(());
+    };
+    Err(of_launch(&LaunchError::Order {
+        field: "thread_id".to_owned(),
+        reason: reason.to_owned(),
+    }))
 }
 
 /// Starts a run. Sent again with its key, it is the same run.
@@ -104,6 +128,9 @@ pub(crate) async fn start(
     RequestKey(key): RequestKey,
     StrictJson(body): StrictJson<NewRunBody>,
 ) -> Result<Response, Problem> {
+    if let Some(name) = &body.thread_id {
+        check_name(name)?;
+    }
     let id = acting::run_id(&caller, key.as_deref());
     let order = LaunchOrder {
         id,

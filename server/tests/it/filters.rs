@@ -86,3 +86,20 @@ async fn the_history_of_a_run_is_found_by_its_clients_name_too() {
     let forgotten = format!("/v1/history?run_id={}", routing_core::RunId::generate());
     assert_eq!(house.read(&forgotten).await["rows"], json!([]));
 }
+
+#[tokio::test]
+async fn what_is_wrong_in_a_query_is_told_by_the_name_of_its_parameter() {
+    let house = House::open().await;
+    for (asked, parameter) in [
+        ("/v1/interrupts?limit=ten", "limit"),
+        ("/v1/interrupts?sort=age", "sort"),
+        ("/v1/interrupts?priority=user", "priority"),
+        ("/v1/events?named=yes", "named"),
+    ] {
+        let refused = house.get("viewer", asked).send().await.unwrap();
+        let refused = problem(refused, StatusCode::BAD_REQUEST).await;
+        assert_eq!(refused["parameter"], parameter, "{asked}: {refused}");
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.starts_with(parameter), "{asked}: {detail}");
+    }
+}

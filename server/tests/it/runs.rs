@@ -31,6 +31,18 @@ async fn a_run_is_started_and_found_by_its_clients_name() {
     );
     let taken = problem(taken.send().await.unwrap(), StatusCode::CONFLICT).await;
     assert_eq!(taken["code"], "name-taken");
+    let long = "x".repeat(201);
+    let of_a_run = started["run_id"].as_str().unwrap();
+    for name in ["", "  ", "a\nb", "a\u{202e}b", of_a_run, &long] {
+        let order = json!({"goal": "other", "thread_id": name});
+        let refused = house.post("supervisor", "/v1/runs", &order);
+        let refused = problem(
+            refused.send().await.unwrap(),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        )
+        .await;
+        assert_eq!(refused["errors"][0]["pointer"], "/thread_id", "{name:?}");
+    }
     let empty = house.post("supervisor", "/v1/runs", &json!({"goal": ""}));
     problem(
         empty.send().await.unwrap(),
