@@ -7,6 +7,7 @@
 
 mod at_its_last_step;
 mod bad_input;
+mod changing_proxy;
 mod colours;
 mod elsewhere;
 mod elsewhere_plans;
@@ -14,6 +15,7 @@ mod escaping;
 mod escaping_meets;
 mod events;
 mod following;
+mod following_what_was_shown;
 mod given_input;
 mod giving_up;
 mod help;

@@ -65,6 +65,17 @@ impl Served {
         self.irq_as(&self.folder.path().join("ada"), arguments)
     }
 
+    /// The program as a client of this server, reached at another address, with `ada`'s token.
+    pub(crate) fn irq_through(&self, url: &str, arguments: &[&str]) -> Command {
+        let mut command = irq();
+        command
+            .args(arguments)
+            .env("IRQ_SERVER", url)
+            .env("IRQ_TOKEN_FILE", self.folder.path().join("ada"))
+            .env_remove("IRQ_STORE");
+        command
+    }
+
     /// The program as a client of this server, with a token.
     pub(crate) fn irq_as(&self, token: &Path, arguments: &[&str]) -> Command {
         let mut command = irq();
