@@ -24,6 +24,7 @@ pub(crate) fn resume(
     global: Global,
 ) -> anyhow::Result<Exit> {
     if let Whereabouts::Server(place) = Whereabouts::of(store)? {
+        refuse_limits(&arguments.limits, &format!("irq resume {}", arguments.run))?;
         return super::run::there::resume(arguments, &place, global);
     }
     if arguments.detach {
@@ -59,6 +60,7 @@ pub(crate) fn fork(
     global: Global,
 ) -> anyhow::Result<Exit> {
     if let Whereabouts::Server(place) = Whereabouts::of(store)? {
+        refuse_limits(&arguments.limits, &format!("irq fork {}", arguments.run))?;
         return super::run::there::fork(arguments, &place, global);
     }
     if arguments.detach {
@@ -95,6 +97,30 @@ pub(crate) fn fork(
         };
         way.go(forked.id, begin, work, storage).await
     })
+}
+
+/// Refuses a limit that a server would not hear of: it goes on with a run as that was ordered.
+fn refuse_limits(limits: &LimitArguments, command: &str) -> Result<(), Failure> {
+    let flag = if limits.max_steps.is_some() {
+        "--max-steps"
+    } else if limits.timeout.is_some() {
+        "--timeout"
+    } else if limits.budget.budget_usd.is_some() {
+        "--budget-usd"
+    } else if limits.max_memory.is_some() {
+        "--max-memory"
+    } else if limits.max_cpu_time.is_some() {
+        "--max-cpu-time"
+    } else {
+        return Ok(());
+    };
+    let text = format!(
+        "{flag} cannot be changed through a server, which goes on with a run as it was ordered"
+    );
+    let beside = format!(
+        "leave {flag} out, or go on beside the server's store: {command} {flag} … --store PATH"
+    );
+    Err(Failure::new(Exit::Usage, text).hint(beside))
 }
 
 fn refuse_ended(run: &Run) -> Result<(), Failure> {

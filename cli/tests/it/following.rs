@@ -158,6 +158,27 @@ fn what_the_server_does_not_take_is_said_before_anything_is_started() {
 }
 
 #[test]
+fn a_limit_that_a_server_would_not_hear_of_is_refused_with_the_way_to_change_it() {
+    let house = House::new();
+    let (run, question) = house.waiting();
+    for command in ["resume", "fork"] {
+        for limit in [
+            ["--timeout", "60s"],
+            ["--max-steps", "900"],
+            ["--max-memory", "1GiB"],
+        ] {
+            let ended = house.served.end(&[command, &run, limit[0], limit[1]]);
+            let ended = ended
+                .exits_with(2)
+                .says("cannot be changed through a server");
+            ended.says(&format!("irq {command} {run} {} … --store", limit[0]));
+        }
+    }
+    let waits = house.served.json(&["review", &question, "--json"]);
+    assert_eq!(waits["state"], "awaiting_review", "{waits}");
+}
+
+#[test]
 fn ctrl_c_asks_the_run_there_to_stop_and_it_can_be_resumed() {
     let house = House::paced("200");
     let mut child = spawn(&mut house.run(&[]));
