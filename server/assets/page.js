@@ -50,6 +50,37 @@
   const claimed = window.location.pathname.match(/^(\/review\/[^/]+)\/claim$/);
   if (claimed) window.history.replaceState(null, "", claimed[1]);
 
+  // What is written about a question stays with its tab until it is decided, whatever comes between: another page, a
+  // session that has ended, a server that is away. Nothing that stands in a field is written over.
+  const drafts = window.location.pathname.startsWith("/review/") ? `draft ${window.location.pathname}` : null;
+  const draft = () => {
+    try { return JSON.parse(window.sessionStorage.getItem(drafts)) ?? {}; } catch { return {}; }
+  };
+  // Who is asked to come in first sees no question.
+  const asked = document.querySelector("[data-testid=review]");
+  if (drafts && asked && !document.getElementById("decision")) {
+    try { window.sessionStorage.removeItem(drafts); } catch { /* Where nothing can be kept, nothing was. */ }
+  } else if (drafts && asked) {
+    for (const [name, value] of Object.entries(draft())) {
+      const field = document.querySelector(`#decision textarea[name="${CSS.escape(name)}"]`);
+      if (field && field.value === "") field.value = value;
+    }
+    document.addEventListener("input", ({ target }) => {
+      if (target.tagName !== "TEXTAREA" || !target.closest("#decision")) return;
+      try {
+        window.sessionStorage.setItem(drafts, JSON.stringify({ ...draft(), [target.name]: target.value }));
+      } catch { /* It stays in its field alone. */ }
+    });
+  }
+
+  // Whoever leaves lets nobody who comes after him read it.
+  document.addEventListener("submit", ({ target }) => {
+    if (target.getAttribute("action") !== "/session/end") return;
+    for (const key of Object.keys(window.sessionStorage)) {
+      if (key.startsWith("draft ")) window.sessionStorage.removeItem(key);
+    }
+  });
+
   // All tabs share one connection to the feed; each takes of it what its own page wants. Where the browser has neither
   // shared workers nor locks, each tab has its own.
   const shared = (address) => {

@@ -217,6 +217,32 @@ def together(installation, page):
     installation.decide(waiting, {"decision": "approve"})
 
 
+def ended_session(installation, page):
+    """Whoever writes while his session ends comes in again, and goes on with what he has written."""
+    question = settled_question(installation, installation.ask())
+    page.goto(f"{installation.base}/review/{question}")
+    page.locator("#text").fill("my draft")
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Answer", exact=True).click()
+    page.locator("#token").fill(installation.token)
+    page.get_by_role("button", name="Come in").click()
+    page.wait_for_url(f"**/review/{question}")
+    written = page.locator("#text").input_value()
+    claim("what was written while a session ended is there again", written == "my draft", written)
+    page.get_by_role("button", name="Answer", exact=True).click()
+    page.locator("[data-state=resolved], [data-state=rerouted]").first.wait_for()
+    left = page.evaluate("Object.keys(window.sessionStorage).filter((key) => key.startsWith('draft ')).length")
+    claim("and nothing of it is kept when the question is decided", left == 0, str(left))
+    question = settled_question(installation, installation.ask())
+    page.goto(f"{installation.base}/review/{question}")
+    page.locator("#text").fill("my draft")
+    page.goto(f"{installation.base}/settings")
+    page.get_by_role("button", name="Leave").click()
+    page.wait_for_load_state()
+    left = page.evaluate("Object.keys(window.sessionStorage).filter((key) => key.startsWith('draft ')).length")
+    claim("nor when whoever wrote it leaves", left == 0, str(left))
+
+
 def without_scripts(installation, browser, state):
     run = installation.ask()
     settled_question(installation, run)
@@ -432,6 +458,7 @@ def main():
             without_scripts(installation, browser, state)
             to_the_answer(installation, page)
             offline(installation, page, context)
+            ended_session(installation, browser.new_context(storage_state=state).new_page())
             looks(installation, browser, state)
         finally:
             browser.close()
