@@ -58,6 +58,8 @@ pub(crate) use visit::{Left, Visit};
 
 /// How often ages and times on the screen are brought up to date.
 const TICK: Duration = Duration::from_millis(250);
+/// How long whoever leaves is kept by what he has asked for.
+const LEAVING: Duration = Duration::from_secs(5);
 
 /// Shows the screens until the person leaves.
 ///
@@ -259,11 +261,27 @@ impl Screens<'_> {
                         self.desk.begin(action);
                     }
                 } else if !self.desk.carry_out(action, &mut taken.beside())? {
+                    drop(taken);
+                    self.see_through().await;
                     return Ok(Exit::Success);
                 }
             }
             if self.desk.under_way.get() == 0 && state.visit_is_over() {
                 return Ok(Exit::Success);
+            }
+        }
+    }
+
+    /// Waits for what was asked for and is not recorded yet: whoever leaves a moment after Esc has interrupted the run.
+    async fn see_through(&mut self) {
+        let waits = tokio::time::sleep(LEAVING);
+        tokio::pin!(waits);
+        while self.desk.under_way.get() > 0 {
+            tokio::select! {
+                Some(_told) = self.became.recv() => {
+                    self.desk.under_way.set(self.desk.under_way.get().saturating_sub(1));
+                }
+                () = &mut waits => return,
             }
         }
     }
