@@ -216,7 +216,7 @@ async fn a_position_that_is_gone_is_answered_with_where_to_look_and_the_stream_g
     assert_eq!(reset.data["data"]["snapshot"][0], "/v1/runs");
     let run = running(&*house.store, None).await;
     let next = events.next().await.unwrap();
-    assert_eq!(name(&next), "dev.irq.run.running.v1");
+    assert_eq!(name(&next), "dev.irq.run.created.v1");
     assert_eq!(next.data["data"]["run_id"], run.id.to_string());
     assert!(next.id > reset.id);
 }
@@ -234,12 +234,12 @@ async fn a_reader_gets_what_he_wants_and_nothing_else() {
     open_question(&*house.store, &other).await;
     open_question(&*house.store, &run).await;
     let mut names = Vec::new();
-    for _ in 0..2 {
+    for _ in 0..3 {
         let told = events.next().await.unwrap();
         assert_eq!(told.data["data"]["run_id"], run.id.to_string());
         names.push(told.event.unwrap());
     }
-    assert_eq!(names, ["run.running", "interrupt.opened"]);
+    assert_eq!(names, ["run.created", "run.running", "interrupt.opened"]);
     for bad in ["?topics=*.a", "?after_seq=x", "?run_id=none", "?odd=1"] {
         let status = stream(&house, bad, None).await.status();
         assert!(status.is_client_error(), "{bad}: {status}");

@@ -56,8 +56,13 @@ pub(super) fn alias_of(new: &NewRun, tables: &mut Tables) -> Result<(), Halt<Run
     Ok(())
 }
 
-/// Writes a new run, after all others.
+/// Writes a new run, after all others, and tells of it.
 pub(super) fn place(run: Run, tables: &mut Tables) -> Result<Run, Failed> {
+    tables.tell(Notification::Run {
+        run: run.id,
+        state: run.state,
+        version: run.version,
+    })?;
     let mut heads = tables.heads()?;
     heads.runs += 1;
     let row = RunRow {

@@ -139,9 +139,16 @@ pub(crate) async fn a_run_follows_its_states_and_its_end_cancels_what_is_open<S:
             _ => None,
         })
         .collect();
+    let of_other = RunState::Created;
     assert_eq!(
         states,
-        [RunState::Running, RunState::Waiting, RunState::Cancelled]
+        [
+            RunState::Created,
+            RunState::Running,
+            RunState::Waiting,
+            of_other,
+            RunState::Cancelled
+        ]
     );
 }
 
