@@ -6,7 +6,8 @@ use std::process::{Child, ChildStderr};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::program::{interrupt, irq, run_in, script, spawn, workspace};
+use crate::place::Place;
+use crate::program::{interrupt, irq, lines, run_in, script, spawn, workspace};
 
 const FIRST: &str =
     "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
@@ -99,6 +100,35 @@ fn a_termination_is_graceful_and_has_its_own_code() {
     run.send(Signal::TERM);
     let (code, seen) = run.end();
     assert_eq!(code, Some(143), "{seen}");
+}
+
+#[test]
+fn a_second_signal_of_another_kind_changes_how_it_stops_and_not_why() {
+    let (escape, end) = (
+        "interrupted from the terminal",
+        "the process was told to end",
+    );
+    for (signals, code, reason, other) in [
+        ([Signal::INT, Signal::TERM], 130, escape, end),
+        ([Signal::TERM, Signal::INT], 143, end, escape),
+    ] {
+        let place = Place::new();
+        let child = spawn(&mut place.run(&["--pace", "1", "-v"]));
+        let mut run = Running::of(child, workspace());
+        run.wait_for("asks its model");
+        run.send(signals[0]);
+        run.wait_for("Finishing the current steps");
+        run.send(signals[1]);
+        let (ended, seen) = run.end();
+        assert_eq!(ended, Some(code), "{seen}");
+        assert!(seen.contains(reason) && !seen.contains(other), "{seen}");
+        assert_eq!(place.runs()[0]["reason"], reason);
+        let stops = place.end(&["review", "--json"]).exits_with(0);
+        let stops = lines(&stops.output);
+        assert_eq!(stops.len(), 1, "{stops:#?}");
+        assert_eq!(stops[0]["reason"], reason, "{stops:#?}");
+        assert_eq!(stops[0]["mode"], "immediate", "{stops:#?}");
+    }
 }
 
 #[test]

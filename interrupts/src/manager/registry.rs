@@ -73,15 +73,15 @@ impl<S: Stoppable, J> Entry<S, J> {
     }
 
     fn place(&mut self, asked: &Asked) -> Placed {
-        self.stop(&asked.reach, &asked.reason);
         match self.joined(asked) {
             Some(standing) => {
-                if asked.reason.mode > standing.reason.mode {
-                    standing.reason = asked.reason.clone();
-                }
-                Placed::Joined(standing.id)
+                standing.reason = hardened(&standing.reason, &asked.reason);
+                let Standing { id, reason, .. } = standing.clone();
+                self.stop(&asked.reach, &reason);
+                Placed::Joined(id)
             }
             None => {
+                self.stop(&asked.reach, &asked.reason);
                 self.standing.push(Standing {
                     id: asked.id,
                     reach: asked.reach.clone(),
@@ -171,19 +171,24 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         id: impl Fn() -> InterruptId,
     ) -> Vec<(RunId, J)> {
         let mut table = self.lock();
-        table.process.stop(&asked.reason);
         match table
             .everything
             .iter_mut()
             .find(|(known, _job)| known.interrupt_type == asked.interrupt_type)
         {
             Some((known, job)) => {
+                let reason = hardened(&known.reason, &asked.reason);
                 if asked.reason.mode > known.reason.mode {
+                    // Of a run that is taken later this is the first word.
                     known.reason = asked.reason.clone();
                     *job = later;
                 }
+                table.process.stop(&reason);
             }
-            None => table.everything.push((asked.clone(), later)),
+            None => {
+                table.process.stop(&asked.reason);
+                table.everything.push((asked.clone(), later));
+            }
         }
         let mut jobs = Vec::new();
         for (run, entry) in table.runs.iter_mut().filter(|(_run, entry)| entry.kept) {
@@ -332,9 +337,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
             .find(|stop| stop.id == standing.id)
         {
             Some(known) => {
-                if standing.reason.mode > known.reason.mode {
-                    known.reason = standing.reason;
-                }
+                known.reason = hardened(&known.reason, &standing.reason);
                 false
             }
             None => {
@@ -440,6 +443,22 @@ impl<S: Stoppable, J> Table<S, J> {
         if self.runs.get(&run).is_some_and(Entry::is_idle) {
             self.runs.remove(&run);
         }
+    }
+}
+
+/// The reason of a stop that is asked for again: the first says why, the hardest says how.
+fn hardened(first: &StopReason, again: &StopReason) -> StopReason {
+    // That it did not stop in time is told behind the same words.
+    let says_more = again.mode > first.mode && again.message.starts_with(&first.message);
+    let message = if says_more {
+        &again.message
+    } else {
+        &first.message
+    };
+    StopReason {
+        mode: first.mode.max(again.mode),
+        message: message.clone(),
+        ..first.clone()
     }
 }
 

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use interrupts::life::{RunState, State};
 use interrupts::manager::StopHandle;
 use interrupts::signals::{Leaving, Signal, SignalListener, SignalSettings, SignalSource, listen};
+use interrupts::store::Runs as _;
 use routing_core::{StopMode, StopSource};
 use tokio::sync::mpsc;
 
@@ -91,6 +92,42 @@ async fn the_first_signal_asks_the_second_insists_the_third_leaves() {
     assert_eq!(leaving.running, [run], "it says what it skips");
     work_until_stopped(kept).await.unwrap();
     assert_eq!(scene.states(run).await, [State::AwaitingReview]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_signal_of_another_kind_says_how_and_not_why() {
+    for (first, second, source) in [
+        (Signal::Interrupt, Signal::Terminate, StopSource::User),
+        (Signal::Terminate, Signal::Interrupt, StopSource::System),
+    ] {
+        let scene = Scene::new();
+        let one = scene.process("one");
+        let run = scene.run().await;
+        let kept = taken(&one, run).await;
+        let (signals, heard) = mpsc::unbounded_channel();
+        let (told, mut tells) = mpsc::unbounded_channel();
+        let heard = Scripted { signals: heard };
+        let _listening = listen(heard, &one, settings(), Telling { told });
+        let mut handles = Vec::new();
+        for signal in [first, second] {
+            signals.send(signal).unwrap();
+            let Some(Told::Asked(_mode, handle)) = tells.recv().await else {
+                panic!("it asks");
+            };
+            handles.push(handle);
+        }
+        let reason = kept.scope().reason().unwrap();
+        assert_eq!((reason.mode, reason.source), (StopMode::Immediate, source));
+        for handle in handles {
+            handle.recorded().await.unwrap();
+        }
+        work_until_stopped(kept).await.unwrap();
+        let stop = scene.interrupts(run).await.remove(0);
+        assert_eq!((stop.mode, stop.source), (StopMode::Immediate, source));
+        assert_eq!(stop.reason, reason.message);
+        let row = scene.store.run(run).await.unwrap().unwrap();
+        assert_eq!(row.reason, Some(stop.reason), "everywhere the same");
+    }
 }
 
 #[tokio::test(start_paused = true)]
