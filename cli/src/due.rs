@@ -1,16 +1,20 @@
 //! Pauses that a policy ends after some time: which ones, when, and their end.
 
+use std::sync::Arc;
+
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State};
-use interrupts::manager::{StopCause, StopNote};
+use interrupts::manager::{KeepError, RunEnd, StopCause, StopNote};
 use interrupts::policy::{Automatic, Policy};
-use interrupts::store::{ChangeError, Filter, Store};
+use interrupts::store::{Deciding, Filter, Run, Store, TogetherError};
 use interrupts::{ActorName, Digest};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{DecisionId, InterruptType, RunId};
+use routing_core::{DecisionId, InterruptType};
 
+use crate::branched::is_left_by_branch;
 use crate::exit::{Exit, Failure};
+use crate::keep::{Keeping, Kept};
 use crate::listing;
-use crate::refused::{by_change, by_store};
+use crate::refused::by_store;
 
 /// The shortest time between a pause and its end: what fails at once again must not become a load.
 const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
@@ -30,7 +34,8 @@ struct DuePause {
 }
 
 impl Due {
-    /// What the policy ends of a run; `None` where anything else is open in it, or nothing is.
+    /// What the policy ends of a run; `None` where anything else is open in it, or nothing is, and where a BRANCH has
+    /// left the run.
     ///
     /// # Errors
     ///
@@ -42,10 +47,10 @@ impl Due {
     pub(crate) async fn of(
         store: &dyn Store,
         policy: &Policy,
-        run: RunId,
+        run: &Run,
     ) -> Result<Option<Self>, Failure> {
         let filter = Filter {
-            run: Some(run),
+            run: Some(run.id),
             states: vec![
                 State::Requested,
                 State::Delivered,
@@ -60,27 +65,71 @@ impl Due {
         let Some(pauses) = pauses.collect::<Option<Vec<_>>>() else {
             return Ok(None);
         };
-        let at = pauses.iter().map(|due| due.at).max();
-        Ok(at.map(|at| Self { pauses, at }))
+        let Some(at) = pauses.iter().map(|due| due.at).max() else {
+            return Ok(None);
+        };
+        let is_left = is_left_by_branch(store, run).await;
+        let is_left = is_left.map_err(|error| by_store(&error))?;
+        Ok((!is_left).then_some(Self { pauses, at }))
     }
 
-    /// Decides each of them as the policy says; not where somebody else has decided one.
-    ///
-    /// # Errors
-    ///
-    /// Where the store cannot be written.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped, some of them may be decided; the run can be resumed.
-    pub(crate) async fn decide(self, store: &dyn Store) -> Result<bool, Failure> {
-        for due in self.pauses {
-            if !decided(store, due).await? {
-                return Ok(false);
-            }
+    /// Decides all of them as the policy says, or none where somebody else has decided one. Whether it did.
+    async fn decide(self, store: &dyn Store) -> Result<bool, Failure> {
+        let decisions = self.pauses.into_iter().map(deciding);
+        let decisions = decisions.collect::<Result<Vec<_>, _>>()?;
+        match store.decide_together(decisions).await {
+            Ok(_) => Ok(true),
+            Err(TogetherError::Refused(_)) => Ok(false),
+            Err(TogetherError::Store(error)) => Err(by_store(&error)),
+            Err(error) => Err(Failure::new(Exit::Failure, error.to_string())),
         }
-        Ok(true)
     }
+}
+
+/// Lets a run go on that this process has taken for that: all that it waits for is ended as the policy says. Where
+/// anything else holds it by now, nothing is ended, and the run is given back. What is asked of it from now on is asked
+/// of whoever has it, so nothing comes between the look and the end.
+///
+/// # Errors
+///
+/// Where the store cannot be read or written; the lease of the run runs out then.
+///
+/// # Cancel safety
+///
+/// Dropped, the pauses may be ended, and the run is let go as if this process had died.
+pub(crate) async fn let_go_on(
+    keeping: &Keeping,
+    policy: &Policy,
+    kept: Kept,
+) -> Result<Option<Kept>, Failure> {
+    let store = keeping.store();
+    let run = store.run(kept.run.run()).await;
+    let due = match run.map_err(|error| by_store(&error))? {
+        Some(run) => Due::of(store, policy, &run).await?,
+        None => None,
+    };
+    let is_ended = match due.filter(|due| due.at <= Timestamp::now()) {
+        Some(due) => due.decide(store).await?,
+        None => false,
+    };
+    if is_ended {
+        // The run was found with them: they hold it no more.
+        let lifted = kept.run.resume(&actor()?, None).await;
+        lifted.map_err(|error| by_keeping(&error))?;
+        return Ok(Some(kept));
+    }
+    let Kept { run, .. } = kept;
+    let id = run.run();
+    if let Ok(run) = Arc::try_unwrap(run) {
+        let settled = run.settle(RunEnd::Stopped).await;
+        settled.map_err(|error| by_keeping(&error))?;
+    }
+    keeping.carry_out_late(id).await?;
+    Ok(None)
+}
+
+fn by_keeping(error: &KeepError) -> Failure {
+    Failure::new(Exit::Failure, error.to_string())
 }
 
 /// When and how the policy ends an interrupt, where it does.
@@ -126,22 +175,27 @@ fn may_end(pause: &Interrupt) -> bool {
     }
 }
 
-async fn decided(store: &dyn Store, due: DuePause) -> Result<bool, Failure> {
+/// In whose name a policy decides.
+fn actor() -> Result<Actor, Failure> {
+    let name = ActorName::new("policy");
+    Ok(Actor {
+        name: name.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?,
+        role: Role::Operator,
+    })
+}
+
+fn deciding(due: DuePause) -> Result<Deciding, Failure> {
     let DuePause {
         pause, choosing, ..
     } = due;
-    let named = ActorName::new("policy");
-    let judge = Judge::Person {
-        actor: Actor {
-            name: named.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?,
-            role: Role::Operator,
+    Ok(Deciding {
+        interrupt: pause.id,
+        judge: Judge::Person {
+            actor: actor()?,
+            version: pause.version,
+            shown: pause.review.as_ref().map_or(Digest::ZERO, |it| it.shown),
         },
-        version: pause.version,
-        shown: pause.review.as_ref().map_or(Digest::ZERO, |it| it.shown),
-    };
-    match store.decide(pause.id, judge, choosing).await {
-        Ok(_) => Ok(true),
-        Err(ChangeError::Refused(_)) => Ok(false),
-        Err(error) => Err(by_change(pause.id, &error)),
-    }
+        choosing,
+        remember: None,
+    })
 }

@@ -5,6 +5,7 @@ mod address;
 mod arguments;
 mod asked;
 mod audited;
+mod branched;
 mod browser;
 mod commands;
 mod due;

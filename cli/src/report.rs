@@ -16,7 +16,7 @@ use crate::layout::screen_size;
 use crate::model::CallMoment;
 use crate::palette::Palette;
 
-pub(crate) use cloud_events::CloudEvents;
+pub(crate) use cloud_events::{CloudEvents, Tally};
 pub(crate) use live::Live;
 pub(crate) use plain::Plain;
 pub(crate) use story::{answer_words, plan_words};

@@ -57,9 +57,7 @@ pub async fn execute_plan(config: RunConfig, scope: &StopScope) -> RunReport {
     let rest = driver.through().await;
     driver.journal.close();
     let status = driver.conclude(rest).await;
-    driver
-        .recorder
-        .record(crate::run::ending::last_event(&status));
+    driver.recorder.record(status.last_event());
     RunReport {
         run: driver.run,
         status,

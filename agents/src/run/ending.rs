@@ -3,7 +3,6 @@
 use interrupts::life::{Evidence, RunState};
 use routing_core::{StopMode, StopScope};
 
-use super::event::RunEvent;
 use super::report::RunStatus;
 use crate::durable::control::{Stopped, Trouble};
 use crate::durable::error::KeepError;
@@ -178,25 +177,5 @@ pub(crate) fn failed(error: &FlowError) -> RunStatus {
         hint: error.hint(),
         limit_hit: matches!(error, FlowError::StepLimit { .. }),
         resumable: error.is_resumable(),
-    }
-}
-
-pub(crate) fn last_event(status: &RunStatus) -> RunEvent {
-    match status {
-        RunStatus::Completed { summary } => RunEvent::Completed {
-            summary: summary.clone(),
-        },
-        RunStatus::Paused { reason } => RunEvent::Stopped {
-            reason: reason.clone(),
-        },
-        RunStatus::Cancelled { reason, .. } => RunEvent::Cancelled {
-            reason: reason.clone(),
-        },
-        RunStatus::Waiting { interrupts, .. } => RunEvent::Waiting {
-            interrupts: interrupts.clone(),
-        },
-        RunStatus::Failed { error, .. } => RunEvent::Failed {
-            error: error.clone(),
-        },
     }
 }

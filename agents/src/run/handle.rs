@@ -90,7 +90,7 @@ impl Run {
         };
         engine.journal.close();
         let status = ending::conclude(&engine, end, scope).await;
-        engine.recorder.record(ending::last_event(&status));
+        engine.recorder.record(status.last_event());
         RunReport {
             run: engine.run,
             status,

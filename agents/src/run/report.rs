@@ -8,6 +8,7 @@ use routing_core::review::{Answer, Question};
 use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId};
 use serde::Serialize;
 
+use super::event::RunEvent;
 use crate::agent_kind::AgentKind;
 
 /// How a run ended.
@@ -49,6 +50,29 @@ pub enum RunStatus {
         /// Whether it can be resumed: it stands as paused where it was, and what failed is tried again.
         resumable: bool,
     },
+}
+
+impl RunStatus {
+    /// The event that tells of it.
+    pub fn last_event(&self) -> RunEvent {
+        match self {
+            Self::Completed { summary } => RunEvent::Completed {
+                summary: summary.clone(),
+            },
+            Self::Paused { reason } => RunEvent::Stopped {
+                reason: reason.clone(),
+            },
+            Self::Cancelled { reason, .. } => RunEvent::Cancelled {
+                reason: reason.clone(),
+            },
+            Self::Waiting { interrupts, .. } => RunEvent::Waiting {
+                interrupts: interrupts.clone(),
+            },
+            Self::Failed { error, .. } => RunEvent::Failed {
+                error: error.clone(),
+            },
+        }
+    }
 }
 
 /// What became of one interrupt.

@@ -26,9 +26,11 @@ use crate::address::find_run;
 use crate::arguments::{Global, LimitArguments, RunArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{Local, Whereabouts};
+use crate::report::Tally;
 use crate::storage::Storage;
 use crate::tooling;
 
+use by_itself::Waited;
 use escape::Escape;
 use goal::GoalSource;
 
@@ -110,41 +112,49 @@ impl Way<'_> {
         // Heard from the beginning: a signal between two processes of work is not lost.
         let mut signals = OsSignals::listen()?;
         let escape = Escape::of(self.talk, self.global)?;
-        let is_kept = storage.location().path().is_some();
+        let waits = storage.location().path().is_some() && *policy != Policy::default();
+        let tally = Tally::default();
+        let performing = Performing {
+            talk: self.talk,
+            escape: &escape,
+            tally: &tally,
+            global: self.global,
+        };
+        let local = Local::over(storage.clone());
         let (mut begin, mut work) = (begin, work);
+        let mut rested = None;
         loop {
-            let performing = Performing {
-                talk: self.talk,
-                escape: &escape,
-                global: self.global,
-            };
-            let performed = perform(run, begin, work, performing, storage.clone()).await;
-            let local = Local::over(storage.clone());
-            let ended = match performed {
-                Ok(Performed::MayGoOn) => match signals.next().now_or_never().flatten() {
+            begin = match perform(run, begin, work, performing, storage.clone()).await? {
+                Performed::MayGoOn => match signals.next().now_or_never().flatten() {
                     // It came when no process of work heard it.
                     Some(signal) => {
                         eprintln!("It rests, and can go on: irq resume {run}");
-                        Some(Ok(Exit::by(signal)))
+                        return Ok(Exit::by(signal));
                     }
-                    None => None,
+                    None => Begin::GoesOn { input: None },
                 },
-                Ok(Performed::Ended(exit)) => Some(Ok(exit)),
-                Err(error) => Some(Err(error)),
-            };
-            if let Some(ended) = ended {
-                let by_itself = is_kept
-                    && *policy != Policy::default()
-                    && by_itself::went_on(&local, &policy, run, &ended, &mut signals).await?;
-                if !by_itself {
-                    return ended;
+                Performed::Ended(rest) if !waits => return rest.told(),
+                Performed::Ended(rest) => {
+                    match by_itself::waited(&local, &policy, &rest, &mut signals).await? {
+                        Waited::AsTold => return rest.told(),
+                        Waited::Otherwise => {
+                            return by_itself::told_otherwise(&local, *rest, performing).await;
+                        }
+                        Waited::Due => rested = Some(rest),
+                    }
+                    Begin::GoesOnByItself
                 }
-            }
+                Performed::StandsStill => {
+                    return match rested {
+                        Some(rest) => by_itself::told_otherwise(&local, *rest, performing).await,
+                        None => Err(after_visit::goes_on_elsewhere(run).into()),
+                    };
+                }
+            };
             let row = find_run(&local, &run.to_string()).await?;
             (_, work) = to_go_on(&storage, &row, self.limits, &self.talk).await?;
             // They were said when this process began.
             work.forget_notes();
-            begin = Begin::GoesOn { input: None };
         }
     }
 }

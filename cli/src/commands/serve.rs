@@ -1,7 +1,6 @@
 //! `irq serve`: the page, the interface and the runs of one process, until it is told to stop.
 
 mod awaiting;
-mod branched;
 mod delays;
 mod launcher;
 mod news;

@@ -4,6 +4,7 @@ mod fact;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agents::run::{RunEvent, RunOccurrence};
 use jiff::Timestamp;
@@ -37,6 +38,39 @@ struct Envelope<'e> {
     data: Value,
 }
 
+/// How many events this process has written of its run in the epoch in which it had it last: whoever tells more in that
+/// epoch counts on. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally(Arc<Mutex<Told>>);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Told {
+    epoch: u64,
+    written: u64,
+}
+
+impl Tally {
+    fn told(&self) -> MutexGuard<'_, Told> {
+        // A whole value is put in, so a panic elsewhere leaves it whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The epoch that was told of last.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.told().epoch
+    }
+
+    /// Counts one more event of an epoch.
+    fn next(&self, epoch: u64) -> u64 {
+        let mut told = self.told();
+        if told.epoch != epoch {
+            *told = Told { epoch, written: 0 };
+        }
+        told.written += 1;
+        told.written
+    }
+}
+
 /// Writes each event of a run as a CloudEvent to standard output, and words for people to standard error.
 pub(crate) struct CloudEvents {
     output: Box<dyn Write + Send>,
@@ -44,7 +78,7 @@ pub(crate) struct CloudEvents {
     /// The epoch of the run in which this process has it.
     epoch: u64,
     /// How many events were written.
-    written: u64,
+    tally: Tally,
     /// That the run has stopped: told at its end, when it is known what waits.
     stopped: Option<(RunId, Timestamp, Fact)>,
     /// The nodes that raised the interrupts.
@@ -53,28 +87,28 @@ pub(crate) struct CloudEvents {
 
 impl CloudEvents {
     /// Writes to the process's own outputs, of a run that it has in this epoch.
-    pub(crate) fn new(epoch: u64) -> Self {
-        Self::over(Box::new(io::stdout()), Box::new(io::stderr()), epoch)
+    pub(crate) fn new(epoch: u64, tally: Tally) -> Self {
+        Self::over(Box::new(io::stdout()), Box::new(io::stderr()), epoch, tally)
     }
 
     fn over(
         output: Box<dyn Write + Send>,
         error_output: Box<dyn Write + Send>,
         epoch: u64,
+        tally: Tally,
     ) -> Self {
         Self {
             output,
             error_output,
             epoch,
-            written: 0,
+            tally,
             stopped: None,
             nodes: HashMap::new(),
         }
     }
 
     fn write(&mut self, run: RunId, at: Timestamp, fact: Fact) -> io::Result<()> {
-        self.written += 1;
-        let sequence = format!("{:016}", self.written);
+        let sequence = format!("{:016}", self.tally.next(self.epoch));
         let envelope = Envelope {
             specversion: "1.0",
             // Every process that goes on with the run counts anew, in an epoch of its own.

@@ -29,6 +29,7 @@ mod meeting;
 mod place;
 mod planning;
 mod policies;
+mod policies_beside;
 mod policies_of_stops;
 mod program;
 mod putting_aside;

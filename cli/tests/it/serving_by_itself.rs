@@ -123,6 +123,38 @@ async fn a_pause_that_an_earlier_server_left_is_ended_by_the_next_one() {
 }
 
 #[tokio::test]
+async fn what_a_person_stops_before_the_policy_ends_a_pause_goes_on_where_a_person_says_so() {
+    for kind in ["BRANCH", "PAUSE"] {
+        let installation = Installation::new();
+        let text = "[[rule]]\ntype = \"PAUSE\"\nsource = \"programmatic\"\nresume = \"3s\"\n";
+        let policy = policy(&installation, text);
+        let server = installation.serve_with(&[&PUT_ASIDE[..], &["--policy", &policy]].concat());
+        let run = start_pausing(&installation).await;
+        let asked = pauses(&installation, &run, 1).await.remove(0);
+        let path = format!("/v1/runs/{run}");
+        installation
+            .until(&path, |run| (run["executing"] == false).then_some(()))
+            .await;
+        let stop = json!({"type": kind, "mode": "immediate", "scope": "run", "reason": "mine"});
+        let stops = format!("/v1/agents/{run}/interrupts");
+        let stop = installation.post(&stops, &stop).send().await.unwrap();
+        assert_eq!(stop.status(), StatusCode::ACCEPTED);
+        installation
+            .until(&path, |run| {
+                (run["status"] == "paused" && run["executing"] == false).then_some(())
+            })
+            .await;
+        // Longer than the policy leaves it.
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        assert_eq!(status(&installation, &run).await, "paused", "{kind}");
+        let asked = format!("/v1/interrupts/{}", asked["id"].as_str().unwrap());
+        let asked = installation.json(&asked).await;
+        assert_eq!(asked["state"], "awaiting_review", "{kind}: {asked:#}");
+        server.kill();
+    }
+}
+
+#[tokio::test]
 async fn a_pause_of_the_system_is_tried_again_until_the_server_is_stopped() {
     let installation = Installation::new();
     let text = "[[rule]]\ntype = \"PAUSE\"\nsource = \"system\"\nresume = \"1s\"\n";

@@ -71,7 +71,15 @@ impl AfterVisit {
 }
 
 /// How a run has ended, where it has: in this process or in another one.
-async fn end_of(store: &dyn Store, run: &Run) -> Result<Option<RunStatus>, Failure> {
+///
+/// # Errors
+///
+/// Where the store cannot be read.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(super) async fn end_of(store: &dyn Store, run: &Run) -> Result<Option<RunStatus>, Failure> {
     let said = |otherwise: &str| run.reason.clone().unwrap_or_else(|| otherwise.to_owned());
     Ok(Some(match run.state {
         RunState::Completed => {

@@ -2,82 +2,189 @@
 
 use std::time::Duration;
 
+use agents::run::{InterruptRecord, InterruptResult, RunObserver as _, RunOccurrence, RunStatus};
+use interrupts::life::{Family, RunState, State};
 use interrupts::policy::Policy;
 use interrupts::signals::{OsSignals, SignalSource};
+use interrupts::store::{Filter, Run};
 use jiff::Timestamp;
-use routing_core::RunId;
 
+use super::after_visit::{end_of, goes_on_elsewhere};
+use super::work::{Performing, Rest, closed};
 use crate::address::find_run;
 use crate::due::Due;
 use crate::exit::{Exit, Failure};
 use crate::installation::Local;
-use crate::storage::is_owned;
+use crate::keep::has_process;
+use crate::listing;
+use crate::refused::by_store;
+use crate::stage::Stage;
 use crate::time::instant;
 use crate::visible::visible_line;
 
-/// How often is looked whether somebody else has gone on with the run.
+/// How often is looked whether somebody else has come to the run.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Waits until the policy ends all that a run waits for, and decides it so. Whether the run can go on now: not
-/// where a person or anything else is waited for, where somebody else has the run by then, and where a signal came.
-/// `ended` is how the run has ended for now, which is said before the waiting; `signals` have been heard since before
-/// the run was executed.
+/// What came of waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// Nothing was waited for, or a signal came: what was told of the run stands.
+    AsTold,
+    /// The time has come.
+    Due,
+    /// Somebody came to the run first: it does not stand as it was told to.
+    Otherwise,
+}
+
+/// Waits until the policy ends all that a run waits for; not to the end where a person or anything else is waited for,
+/// where somebody else has the run, and where a signal comes. `rest` is how the run stands; what it waits for is said
+/// before the waiting. `signals` have been heard since before the run was executed.
 ///
 /// # Errors
 ///
-/// Where the store cannot be read or written.
+/// Where the store cannot be read.
 ///
 /// # Cancel safety
 ///
-/// Dropped, some of the pauses may be decided; the run can be resumed.
-pub(super) async fn went_on(
+/// Safe: it only reads.
+pub(super) async fn waited(
     local: &Local,
     policy: &Policy,
-    run: RunId,
-    ended: &anyhow::Result<Exit>,
+    rest: &Rest,
     signals: &mut OsSignals,
-) -> Result<bool, Failure> {
-    let row = find_run(local, &run.to_string()).await?;
-    if row.state.is_final() || is_owned(&row) {
-        return Ok(false);
-    }
-    let store = &*local.storage().store;
-    let Some(due) = Due::of(store, policy, run).await? else {
-        return Ok(false);
-    };
-    if let Err(failure) = ended {
-        eprintln!("error: {}", visible_line(&failure.to_string()));
-    }
-    eprintln!(
-        "It goes on by itself at {}, as the policy says; Ctrl+C leaves it paused.",
-        instant(due.at)
-    );
-    if !waited(local, run, due.at, signals).await? {
-        return Ok(false);
-    }
-    due.decide(store).await
-}
-
-/// Waits; not to its end where a signal comes or has come before, or somebody else goes on with the run.
-async fn waited(
-    local: &Local,
-    run: RunId,
-    until: Timestamp,
-    signals: &mut OsSignals,
-) -> Result<bool, Failure> {
+) -> Result<Waited, Failure> {
+    let mut told = None;
     loop {
-        let row = find_run(local, &run.to_string()).await?;
-        if row.state.is_final() || is_owned(&row) {
-            return Ok(false);
-        }
-        let left = until.duration_since(Timestamp::now());
-        if !left.is_positive() {
-            return Ok(true);
+        let row = find_run(local, &rest.report.run.to_string()).await?;
+        let is_others = row.state.is_final() || works_elsewhere(&row);
+        let mut left = LOOK;
+        // Whoever has it otherwise lets a stop take hold or changes a plan, and lets go.
+        if is_others || !has_process(&row) {
+            let due = Due::of(&*local.storage().store, policy, &row).await?;
+            let Some(due) = due.filter(|_due| !is_others) else {
+                return Ok(match told {
+                    None => Waited::AsTold,
+                    Some(_) => Waited::Otherwise,
+                });
+            };
+            if told.is_none() {
+                say_why(rest);
+            }
+            if told.replace(due.at) != Some(due.at) {
+                eprintln!(
+                    "It goes on by itself at {}, as the policy says; Ctrl+C leaves it paused.",
+                    instant(due.at)
+                );
+            }
+            let until = due.at.duration_since(Timestamp::now());
+            if !until.is_positive() {
+                return Ok(Waited::Due);
+            }
+            left = left.min(until.unsigned_abs());
         }
         tokio::select! {
             biased;
-            _signal = signals.next() => return Ok(false),
-            () = tokio::time::sleep(left.unsigned_abs().min(LOOK)) => {}
+            _signal = signals.next() => return Ok(Waited::AsTold),
+            () = tokio::time::sleep(left) => {}
         }
     }
+}
+
+/// Whether another process works on a run.
+fn works_elsewhere(run: &Run) -> bool {
+    has_process(run) && matches!(run.state, RunState::Running | RunState::Stopping)
+}
+
+/// Says what has stopped a run that goes on by itself. That it asks is no error then: nobody has to answer.
+fn say_why(rest: &Rest) {
+    if let Some(failure) = &rest.failure
+        && failure.exit != Exit::Asking
+    {
+        eprintln!("{}", visible_line(&failure.to_string()));
+    }
+}
+
+/// Tells how a run stands to which somebody else came first, after all that was told of it before.
+///
+/// # Errors
+///
+/// Where the store cannot be read, where the run has failed, and where another process goes on with it.
+///
+/// # Cancel safety
+///
+/// Dropped, it may be told in part.
+pub(super) async fn told_otherwise(
+    local: &Local,
+    rest: Rest,
+    performing: Performing<'_>,
+) -> anyhow::Result<Exit> {
+    let mut report = rest.report;
+    let row = find_run(local, &report.run.to_string()).await?;
+    if works_elsewhere(&row) {
+        return Err(goes_on_elsewhere(report.run).into());
+    }
+    let store = &*local.storage().store;
+    report.status = match end_of(store, &row).await? {
+        Some(end) => {
+            close(&mut report.interrupts, &end);
+            end
+        }
+        None => RunStatus::Paused {
+            reason: held_by(local, &row).await?,
+        },
+    };
+    let rest = Rest::of(report, None, None, false);
+    let Performing {
+        talk,
+        global,
+        tally,
+        ..
+    } = performing;
+    let stage_thread = Stage::open(talk.report(global, tally.epoch(), tally), || {})?;
+    stage_thread.stage().observe(&RunOccurrence {
+        run: row.id,
+        sequence: 0,
+        at: Timestamp::now(),
+        replayed: false,
+        event: rest.report.status.last_event(),
+    });
+    let finished = rest.finished(store, true).await;
+    closed(move || stage_thread.finish(finished)).await?;
+    rest.told()
+}
+
+/// What was open when it was told before is open no more in a run that has ended.
+fn close(interrupts: &mut Vec<InterruptRecord>, end: &RunStatus) {
+    if !matches!(end, RunStatus::Cancelled { .. }) {
+        // What became of it, whoever ended the run has told.
+        interrupts.retain(|record| !matches!(record.outcome, InterruptResult::Open));
+    }
+    for record in interrupts {
+        if matches!(record.outcome, InterruptResult::Open) {
+            record.outcome = InterruptResult::Stopped;
+        }
+    }
+}
+
+/// What keeps a run from going on by itself, in words.
+async fn held_by(local: &Local, run: &Run) -> Result<String, Failure> {
+    let filter = Filter {
+        run: Some(run.id),
+        states: State::ALL
+            .into_iter()
+            .filter(|state| state.is_live())
+            .collect(),
+        ..Filter::default()
+    };
+    let open = listing::interrupts_in(&*local.storage().store, &filter).await;
+    let open = open.map_err(|error| by_store(&error))?;
+    let asked = open
+        .iter()
+        .rev()
+        .find(|interrupt| interrupt.family() == Family::Stop && !interrupt.is_raised_by_agent());
+    Ok(match (asked, &run.reason) {
+        (Some(stop), _) => stop.reason.clone(),
+        (None, Some(reason)) if run.state == RunState::Paused => reason.clone(),
+        (None, _) => "somebody has decided what it waited for".to_owned(),
+    })
 }

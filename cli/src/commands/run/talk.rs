@@ -9,7 +9,7 @@ use routing_core::review::Reviewer;
 use crate::arguments::{Global, TalkArguments};
 use crate::keyboard::Keyboard;
 use crate::palette::{self, Palette};
-use crate::report::{CloudEvents, Detail, Live, Palettes, Plain, Report};
+use crate::report::{CloudEvents, Detail, Live, Palettes, Plain, Report, Tally};
 use crate::reviewer::{InterruptCount, Nobody, Scripted, Terminal, Typing};
 use crate::stage::Stage;
 
@@ -74,10 +74,10 @@ impl Talk {
         })
     }
 
-    /// What tells of the run, which this process has in this epoch.
-    pub(super) fn report(self, global: Global, epoch: u64) -> Box<dyn Report> {
+    /// What tells of the run, which this process has in this epoch, and has told so much of before.
+    pub(super) fn report(self, global: Global, epoch: u64, tally: &Tally) -> Box<dyn Report> {
         if self.json {
-            return Box::new(CloudEvents::new(epoch));
+            return Box::new(CloudEvents::new(epoch, tally.clone()));
         }
         let detail = match (global.quiet, global.verbose) {
             (true, _) => Detail::Little,

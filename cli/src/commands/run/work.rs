@@ -21,12 +21,13 @@ use super::prepared::{Beside, Prepared, settle};
 use super::talk::Talk;
 use crate::actor::actor;
 use crate::arguments::Global;
+use crate::due::let_go_on;
 use crate::exit::{Exit, Failure};
 use crate::hooks::CommandHook;
 use crate::keep::{Keeping, Kept, SeenSignal, Spoken};
 use crate::listing;
-use crate::model::Watched;
-use crate::report::Finished;
+use crate::model::{ModelTrouble, Watched};
+use crate::report::{Finished, Tally};
 use crate::reviewer::InterruptCount;
 use crate::stage::{Stage, StageThread};
 use crate::storage::Storage;
@@ -45,15 +46,76 @@ pub(in crate::commands) enum Begin {
         /// A letter for the agent that has the turn.
         input: Option<String>,
     },
+    /// It goes on by itself: the policy ends all that it waits for.
+    GoesOnByItself,
 }
 
 /// What became of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Performed {
     /// It has ended, or rests.
-    Ended(Exit),
+    Ended(Box<Rest>),
     /// It was paused from the terminal, and the person there has let it go on.
     MayGoOn,
+    /// It was to go on by itself, and somebody else came to it first.
+    StandsStill,
+}
+
+/// A run that has ended, or rests, as it was told.
+pub(super) struct Rest {
+    pub(super) report: RunReport,
+    exit: Exit,
+    /// What somebody has to do something about.
+    pub(super) failure: Option<Failure>,
+}
+
+impl Rest {
+    /// How a run stands, with what is known beside: what was wrong with the model's last answer, the signal that stopped
+    /// it, and whether a limit did.
+    pub(super) fn of(
+        report: RunReport,
+        trouble: Option<ModelTrouble>,
+        signal: Option<Exit>,
+        limited: bool,
+    ) -> Self {
+        let ending = Ending {
+            status: &report.status,
+            trouble,
+            signal,
+            limited,
+        };
+        let (exit, failure) = (ending.exit(), ending.failure());
+        Self {
+            report,
+            exit,
+            failure,
+        }
+    }
+
+    /// What is told of it last.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub(super) async fn finished(&self, store: &dyn Store, is_kept: bool) -> Finished {
+        Finished {
+            open: open_interrupts(store, &self.report).await,
+            asks: self.exit == Exit::Asking,
+            is_kept,
+            report: self.report.clone(),
+        }
+    }
+
+    /// What it means to the shell.
+    ///
+    /// # Errors
+    ///
+    /// Where the run failed, or waits.
+    pub(super) fn told(self) -> anyhow::Result<Exit> {
+        match self.failure {
+            Some(failure) => Err(failure.into()),
+            None => Ok(self.exit),
+        }
+    }
 }
 
 /// Who watches a run, and how.
@@ -61,6 +123,7 @@ pub(super) enum Performed {
 pub(super) struct Performing<'p> {
     pub(super) talk: Talk,
     pub(super) escape: &'p Escape,
+    pub(super) tally: &'p Tally,
     pub(super) global: Global,
 }
 
@@ -106,7 +169,7 @@ impl Work {
 ///
 /// # Errors
 ///
-/// Where the run cannot be taken, or fails.
+/// Where the run cannot be taken, or its end cannot be recorded or told.
 ///
 /// # Cancel safety
 ///
@@ -122,7 +185,9 @@ pub(super) async fn perform(
     let signals = OsSignals::listen()?;
     let is_kept = storage.location().path().is_some();
     let keeping = Keeping::over(storage.clone(), &work.policy())?;
-    let kept = taken(&keeping, id, begin, &work).await?;
+    let Some(kept) = taken(&keeping, id, begin, &work).await? else {
+        return Ok(Performed::StandsStill);
+    };
     let stage_thread = opened(performing, &kept)?;
     let stage = stage_thread.stage();
     let seen = SeenSignal::default();
@@ -162,43 +227,25 @@ pub(super) async fn perform(
             }
         }
     }
-    let ending = Ending {
-        status: &report.status,
-        trouble: model.trouble(),
-        signal: seen.exit(),
-        limited,
-    };
+    let rest = Rest::of(report, model.trouble(), seen.exit(), limited);
     // The signals are heard until all is written: whoever reads may have stopped to.
-    let finished = finished(&keeping, &report, ending, is_kept).await;
+    let finished = rest.finished(keeping.store(), is_kept).await;
     let written = closed(move || stage_thread.finish(finished)).await;
     drop(listening);
     settled?;
     written?;
-    match ending.failure() {
-        Some(failure) => Err(failure.into()),
-        None => Ok(Performed::Ended(ending.exit())),
-    }
+    Ok(Performed::Ended(Box::new(rest)))
 }
 
 /// The stage that a run is shown on.
 fn opened(performing: Performing<'_>, kept: &Kept) -> io::Result<StageThread> {
-    let Performing { talk, global, .. } = performing;
-    Stage::open(talk.report(global, kept.run.epoch()), unread(kept))
-}
-
-/// What is told last of a run that has ended or rests.
-async fn finished(
-    keeping: &Keeping,
-    report: &RunReport,
-    ending: Ending<'_>,
-    is_kept: bool,
-) -> Finished {
-    Finished {
-        open: open_interrupts(keeping.store(), report).await,
-        asks: ending.exit() == Exit::Asking,
-        is_kept,
-        report: report.clone(),
-    }
+    let Performing {
+        talk,
+        global,
+        tally,
+        ..
+    } = performing;
+    Stage::open(talk.report(global, kept.run.epoch(), tally), unread(kept))
 }
 
 /// Hears signals from now on and says what they do; says what should be known before the run.
@@ -222,8 +269,14 @@ fn heard(
     Ok(listening)
 }
 
-/// Makes this process the owner of a run, which begins or goes on from here.
-async fn taken(keeping: &Keeping, id: RunId, begin: Begin, work: &Work) -> anyhow::Result<Kept> {
+/// Makes this process the owner of a run, which begins or goes on from here; not of one that was to go on by itself, and
+/// that somebody else has or holds by now.
+async fn taken(
+    keeping: &Keeping,
+    id: RunId,
+    begin: Begin,
+    work: &Work,
+) -> anyhow::Result<Option<Kept>> {
     if begin == Begin::New {
         keeping
             .create(id, work.prepared.order().to_content()?)
@@ -231,12 +284,21 @@ async fn taken(keeping: &Keeping, id: RunId, begin: Begin, work: &Work) -> anyho
     }
     let workflow = work.prepared.workflow();
     let kept = keeping.take_soon(id, workflow, |owner| waits_for(id, owner));
-    let kept = kept.await?;
+    let mut kept = match (kept.await, &begin) {
+        (Err(failure), Begin::GoesOnByItself) if failure.exit == Exit::Conflict => return Ok(None),
+        (kept, _) => kept?,
+    };
+    if begin == Begin::GoesOnByItself {
+        match let_go_on(keeping, &work.policy(), kept).await? {
+            Some(goes_on) => kept = goes_on,
+            None => return Ok(None),
+        }
+    }
     if let Some(input) = lifted(&kept, begin).await? {
         keeping.keep_input(&kept, workflow, &input).await?;
     }
     kept.run.begin().await?;
-    Ok(kept)
+    Ok(Some(kept))
 }
 
 /// Says that the run is taken once whoever has it lets go.
@@ -271,7 +333,17 @@ async fn open_interrupts(store: &dyn Store, report: &RunReport) -> Vec<Interrupt
 }
 
 /// Closes a stage, once it has written all.
-async fn closed(close: impl FnOnce() -> io::Result<()> + Send + 'static) -> Result<(), Failure> {
+///
+/// # Errors
+///
+/// Where that cannot be written.
+///
+/// # Cancel safety
+///
+/// Dropped, it is closed all the same, and nobody waits for it.
+pub(super) async fn closed(
+    close: impl FnOnce() -> io::Result<()> + Send + 'static,
+) -> Result<(), Failure> {
     let written = tokio::task::spawn_blocking(close)
         .await
         .unwrap_or_else(|error| Err(io::Error::other(error)));
@@ -304,6 +376,7 @@ async fn execute(
         talk,
         escape,
         global,
+        ..
     } = performing;
     let count = Arc::new(InterruptCount::default());
     let interrupted = Arc::new(InterruptedTools::default());

@@ -21,7 +21,7 @@ use super::order::{Defaults, is_launched};
 use super::predecessor::{Hindrance, hindrance, is_live};
 use super::work::Work;
 use crate::actor::actor;
-use crate::due::Due;
+use crate::due::{Due, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, Kept};
 use crate::listing;
@@ -86,6 +86,8 @@ enum Word {
     News,
     /// Nobody's: a server has begun, and lifts the pauses of an earlier one that was stopped.
     Successor,
+    /// The policy's, which ends all that the run waits for. That it still does is seen once the run is taken.
+    Policy,
 }
 
 impl Word {
@@ -95,7 +97,7 @@ impl Word {
             Hindrance::None => true,
             Hindrance::Shutdown => matches!(self, Self::Successor),
             Hindrance::Branched => matches!(self, Self::Person),
-            Hindrance::Paused => false,
+            Hindrance::Paused => matches!(self, Self::Policy),
         }
     }
 }
@@ -207,7 +209,7 @@ impl Launcher {
         }
         let claimed = match word {
             Word::Person => self.claim_once_let_go(run.id).await?,
-            Word::News | Word::Successor => self.claim(run.id)?,
+            Word::News | Word::Successor | Word::Policy => self.claim(run.id)?,
         };
         let Some(here) = claimed else {
             return self.goes_on_already(run, asked).await;
@@ -222,7 +224,14 @@ impl Launcher {
                 .hint("it is of another workflow than this program's")
         })?;
         let work = self.0.prepare(order, &run.content)?;
-        let kept = self.0.keeping.take(run.id, work.workflow()).await?;
+        let mut kept = self.0.keeping.take(run.id, work.workflow()).await?;
+        if word == Word::Policy {
+            let policy = self.0.defaults.limits.policy();
+            match let_go_on(&self.0.keeping, &policy, kept).await? {
+                Some(goes_on) => kept = goes_on,
+                None => return Ok(()),
+            }
+        }
         if found == Hindrance::Shutdown {
             let by = actor().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
             let lifted = kept.run.resume(&by, None).await;
@@ -379,17 +388,14 @@ impl Launcher {
         loop {
             let found = store.run(run).await.map_err(|error| by_store(&error))?;
             // Of a run that works, the end is looked at.
-            if !found.is_some_and(|row| is_live(&row) && !is_owned(&row)) {
+            let Some(row) = found.filter(|row| is_live(row) && !is_owned(row)) else {
                 return Ok(());
-            }
-            let Some(due) = Due::of(store, policy, run).await? else {
+            };
+            let Some(due) = Due::of(store, policy, &row).await? else {
                 return Ok(());
             };
             if due.at <= Timestamp::now() {
-                if due.decide(store).await? {
-                    self.go_on_with(run).await?;
-                }
-                return Ok(());
+                return self.go_on(&row, Word::Policy, None).await;
             }
             if told.replace(due.at) != Some(due.at) {
                 tracing::info!(%run, at = %due.at, "the run goes on by itself, as the policy says");
@@ -397,15 +403,6 @@ impl Launcher {
             if !delay.sleeps(due.at).await {
                 return Ok(());
             }
-        }
-    }
-
-    /// Goes on with a run that nothing holds any more.
-    async fn go_on_with(&self, run: RunId) -> Result<(), Failure> {
-        let found = self.0.store().run(run).await;
-        match found.map_err(|error| by_store(&error))? {
-            Some(row) => self.go_on(&row, Word::News, None).await,
-            None => Ok(()),
         }
     }
 

@@ -5,7 +5,7 @@ use interrupts::manager::{StopCause, StopNote};
 use interrupts::store::{Filter, Page, Run, Store, StoreError};
 use routing_core::InterruptType;
 
-use super::branched::is_left_by_branch;
+use crate::branched::is_left_by_branch;
 
 /// How many interrupts one look reads.
 const PAGE: u32 = 200;

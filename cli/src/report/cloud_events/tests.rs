@@ -12,7 +12,7 @@ use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::{InterruptDetails, InterruptId, InterruptType, NodeId, RunId};
 use serde_json::{Value, json};
 
-use super::CloudEvents;
+use super::{CloudEvents, Tally};
 use crate::report::Report;
 
 #[derive(Clone, Default)]
@@ -31,7 +31,12 @@ impl Write for Written {
 
 fn write_all(run: RunId, events: Vec<RunEvent>) -> (Vec<Event>, String) {
     let written = Written::default();
-    let mut report = CloudEvents::over(Box::new(written.clone()), Box::new(io::sink()), 3);
+    let mut report = CloudEvents::over(
+        Box::new(written.clone()),
+        Box::new(io::sink()),
+        3,
+        Tally::default(),
+    );
     for (index, event) in events.into_iter().enumerate() {
         report
             .occurrence(&RunOccurrence {

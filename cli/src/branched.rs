@@ -24,7 +24,7 @@ const WORK: &str = "work";
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(super) async fn is_left_by_branch(store: &dyn Store, run: &Run) -> Result<bool, StoreError> {
+pub(crate) async fn is_left_by_branch(store: &dyn Store, run: &Run) -> Result<bool, StoreError> {
     match run.state {
         RunState::Created => is_forked_off(store, run).await,
         // It waits where a pause that came after the BRANCH was given up.
