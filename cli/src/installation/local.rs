@@ -15,7 +15,7 @@ use interrupts::store::{
     StandingRules, Store, StoredMessage, TogetherError, VerifyError,
 };
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode};
+use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
 use server::PlanWish;
 
 use super::{
@@ -97,7 +97,8 @@ impl Local {
         Ok(())
     }
 
-    /// The same stop where it is under way.
+    /// The same stop where it is under way. A pause that has taken hold and that no person asked for may be ended by a
+    /// policy: it is not the same as a person's.
     async fn under_way(
         &self,
         to: &Addressee,
@@ -113,7 +114,10 @@ impl Local {
         };
         let live = listing::interrupts(self, &filter).await?;
         Ok(live.into_iter().find(|interrupt| {
-            interrupt.interrupt_type == stop.interrupt_type && interrupt.scope == stop.scope
+            interrupt.interrupt_type == stop.interrupt_type
+                && interrupt.scope == stop.scope
+                && (interrupt.state != State::AwaitingReview
+                    || interrupt.source == StopSource::User)
         }))
     }
 

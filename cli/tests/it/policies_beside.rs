@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 use crate::program::{Ended, interrupt, lines, script, spawn};
+use crate::server::nobody;
 
 /// What is said once it is waited for the end of a pause.
 const WAITS: &str = "It goes on by itself at ";
@@ -30,6 +31,14 @@ impl Waiting {
         let script = script(place.folder.path(), &json!([interrupt("PAUSE")]));
         let mut command = place.run(arguments);
         command.arg("--script").arg(script);
+        Self::of(place, command)
+    }
+
+    /// A run that is paused because its model cannot be reached.
+    fn in_trouble() -> Self {
+        let place = Place::new();
+        let url = format!("http://{}/v1", nobody());
+        let command = place.run(&["--model", "openai:m", "--base-url", &url]);
         Self::of(place, command)
     }
 
@@ -95,6 +104,20 @@ fn a_pause_that_a_person_asks_for_meanwhile_stands_until_a_person_ends_it() {
     assert!(told.contains("mine"), "it is said who holds it: {told}");
     place.end(&["resume", &run, "--no-input"]).exits_with(0);
     assert_eq!(row(&place, &run)["state"], "completed");
+}
+
+#[test]
+fn a_pause_of_the_system_is_not_a_persons() {
+    let waiting = Waiting::in_trouble();
+    let pause = ["interrupt", &waiting.run, "--reason", "mine", "--wait"];
+    let paused = waiting.place.end(&pause).exits_with(0);
+    assert!(!paused.output.contains("asked for before"), "{paused:#?}");
+    let (place, run, ended) = waiting.end();
+    ended.exits_with(5);
+    assert_eq!(row(&place, &run)["state"], "paused");
+    let stops = place.end(&["review", "--json"]).exits_with(0);
+    let stops = lines(&stops.output);
+    assert_eq!(stops.len(), 2, "{stops:#?}");
 }
 
 #[test]
