@@ -206,6 +206,9 @@ pub(crate) trait Installation: Send + Sync {
     /// Asks for a stop. While the same one is under way, that one is returned, as hard as the hardest request.
     async fn stop(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure>;
 
+    /// Lets a stop take hold whose run nobody has any more, where nobody else sees to that. Safe to repeat.
+    async fn see_to(&self, stop: &Interrupt) -> Result<(), Failure>;
+
     /// Makes a stop that is under way immediate.
     async fn harden(&self, id: InterruptId) -> Result<(), Failure>;
 

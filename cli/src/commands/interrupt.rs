@@ -15,6 +15,7 @@ use crate::address::{Address, find, full};
 use crate::arguments::{Global, InterruptArguments, ScopeChoice, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation, NewStop, Requested};
+use crate::keep::has_process;
 use crate::listing;
 use crate::palette::Palette;
 use crate::request::{Addressee, Wish};
@@ -111,11 +112,20 @@ async fn one(
                     made.interrupt = interrupt;
                     Ok(())
                 }
-                Err(failure) => Err(failure),
+                Err(failure) => {
+                    if let Some(now) = installation.interrupt(made.interrupt.id).await? {
+                        made.interrupt = now;
+                    }
+                    Err(failure)
+                }
             }
         }
         None => Ok(()),
     };
+    // Whoever had it may have gone since it was looked up.
+    if let Some(run) = installation.run(made.run.id).await? {
+        made.run = run;
+    }
     print(&told(&made, arguments))?;
     Ok(waited?)
 }
@@ -355,7 +365,8 @@ fn told(made: &Made, arguments: &InterruptArguments) -> String {
         agents(made.affected.len()),
         made.run.id
     );
-    if !is_owned(&made.run) && interrupt.state == State::Requested {
+    let is_under_way = matches!(interrupt.state, State::Requested | State::Delivered);
+    if is_under_way && !has_process(&made.run) {
         text.push_str("No process runs it now: it takes hold when somebody resumes the run.\n");
     }
     if interrupt.state == State::AwaitingReview {

@@ -24,13 +24,13 @@ use super::{
 use crate::actor::actor;
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
-use crate::keep::gone_owner;
+use crate::keep::has_process;
 use crate::listing;
 use crate::plan;
 use crate::policy;
 use crate::refused::{by_admission, by_change, by_mailbox, by_rule, by_store, no_interrupt};
 use crate::request::{self, Addressee, Stop, Wish};
-use crate::storage::{Storage, is_owned};
+use crate::storage::Storage;
 
 mod given_up;
 mod unowned;
@@ -348,15 +348,23 @@ impl Installation for Local {
         let run = found.map_err(|error| by_store(&error))?;
         let run = run.unwrap_or_else(|| to.run.clone());
         self.storage.ring(&run).await;
-        // Whoever died has the run still on paper; nothing of it runs.
-        let is_left = !is_owned(&run) || gone_owner(&run).is_some();
-        if is_left
+        if !has_process(&run)
             && let Some(interrupt) =
                 unowned::take_hold(&self.storage, &made.interrupt, &run).await?
         {
             made.interrupt = interrupt;
         }
         Ok(made)
+    }
+
+    async fn see_to(&self, stop: &Interrupt) -> Result<(), Failure> {
+        if let Some(run) = self.run(stop.run).await?
+            && !run.state.is_final()
+            && !has_process(&run)
+        {
+            unowned::take_hold(&self.storage, stop, &run).await?;
+        }
+        Ok(())
     }
 
     async fn harden(&self, id: InterruptId) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::place::Place;
-use crate::program::{lines, script, spawn};
+use crate::program::{Ended, lines, script, spawn, until};
 
 /// How many stops meet a run at how many moments around its question.
 const MEETINGS: u64 = 12;
@@ -365,4 +365,53 @@ fn no_stop_that_meets_a_run_while_it_stops_to_ask_is_left_undone() {
             "{meeting}: {open:#?}"
         );
     }
+}
+
+#[test]
+fn whoever_waits_for_a_stop_lets_it_take_hold_once_the_process_of_its_run_has_died() {
+    for (kind, state) in [("PAUSE", "paused"), ("STOP", "cancelled")] {
+        let place = Place::new();
+        let mut owner = spawn(&mut place.run(&["--pace", "1"]));
+        place.wait_for_call();
+        let run = place.only_run();
+        let stop = [
+            "interrupt",
+            &run,
+            "--type",
+            kind,
+            "--wait",
+            "--timeout",
+            "60s",
+        ];
+        let waits = spawn(&mut place.irq(&stop));
+        until("the stop is delivered", || {
+            place.runs()[0]["state"] == "stopping"
+        });
+        owner.kill().unwrap();
+        owner.wait().unwrap();
+        let died = Instant::now();
+        let waited: Ended = waits.wait_with_output().unwrap().into();
+        let waited = waited.exits_with(0);
+        assert!(died.elapsed() < Duration::from_secs(10), "{waited:#?}");
+        assert_eq!(place.runs()[0]["state"], state, "{waited:#?}");
+    }
+}
+
+#[test]
+fn where_only_a_resume_lets_a_stop_take_hold_it_is_named() {
+    let place = Place::new();
+    let mut owner = spawn(&mut place.run(&["--pace", "1"]));
+    place.wait_for_steps(1);
+    let run = place.only_run();
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    let worker = place.runs()[0]["agents"][0]["agent_id"].clone();
+    let agent = format!("{run}/{}", worker.as_str().unwrap());
+    let ask = ["interrupt", &agent, "--type", "HUMAN_REVIEW"];
+    let wait = [&ask[..], &["--wait", "--timeout", "300ms"]].concat();
+    let waited = place.end(&wait).exits_with(7);
+    let words = "No process runs it now: it takes hold when somebody resumes the run.";
+    assert!(waited.output.contains(words), "{waited:#?}");
+    let hint = format!("irq resume {run}");
+    assert!(waited.error_output.contains(&hint), "{waited:#?}");
 }

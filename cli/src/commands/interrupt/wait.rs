@@ -2,19 +2,21 @@
 
 use std::time::Duration;
 
-use interrupts::life::{Interrupt, Scope, State};
+use interrupts::life::{Family, Interrupt, Scope, State};
 use jiff::SignedDuration;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::address::full;
 use crate::exit::{Exit, Failure};
 use crate::installation::Installation;
+use crate::keep::has_process;
 use crate::refused::no_interrupt;
 
 /// How long is waited for what follows once a stop has taken hold: as a rule it is recorded right after that.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// Waits until the interrupt has, or has had, a state. Returns it as it is then.
+/// Waits until the interrupt has, or has had, a state. Returns it as it is then. A stop whose run loses its process
+/// meanwhile takes hold here.
 ///
 /// # Errors
 ///
@@ -22,7 +24,7 @@ const SETTLING: Duration = Duration::from_secs(2);
 ///
 /// # Cancel safety
 ///
-/// Safe: it only reads.
+/// Dropped, the stop may have taken hold, and its run may be owned for some seconds more.
 pub(super) async fn wait(
     from: &dyn Installation,
     interrupt: &Interrupt,
@@ -54,17 +56,28 @@ pub(super) async fn wait(
                     "`irq history --interrupt {id}` tells what happened"
                 )));
             }
+            if now.family() == Family::Stop && now.acknowledged_at.is_none() {
+                from.see_to(&now).await?;
+            }
             sleep(from.pace()).await;
         }
     };
     let Some(deadline) = Instant::now().checked_add(patience_in_full) else {
         return reached.await;
     };
-    timeout_at(deadline, reached).await.unwrap_or_else(|_late| {
-        let text = format!("{id} was not {wanted} within {patience:#}");
-        Err(Failure::new(Exit::TimedOut, text)
-            .hint(format!("it is kept; look with `irq review {id}`")))
-    })
+    if let Ok(reached) = timeout_at(deadline, reached).await {
+        return reached;
+    }
+    let run = from.run(interrupt.run).await?;
+    let text = format!("{id} was not {wanted} within {patience:#}");
+    let hint = match run.filter(|run| !run.state.is_final() && !has_process(run)) {
+        Some(run) => format!(
+            "no process runs it now: `irq resume {}` goes on with it, and what was asked takes hold then",
+            run.id
+        ),
+        None => format!("it is kept; look with `irq review {id}`"),
+    };
+    Err(Failure::new(Exit::TimedOut, text).hint(hint))
 }
 
 /// The agent that was to stop and has come to its end instead, and how it ended.
