@@ -64,8 +64,13 @@ pub(crate) async fn find(from: &dyn Installation, text: &str) -> Result<Address,
 /// As [`find`].
 pub(crate) async fn find_run(from: &dyn Installation, text: &str) -> Result<Run, Failure> {
     let none = || {
-        Failure::new(Exit::NotFound, format!("there is no run `{text}`"))
-            .hint("`irq ps --all` lists all runs; is it another --store or --server?")
+        let failure = Failure::new(Exit::NotFound, format!("there is no run `{text}`"));
+        failure.hint(match text.split_once('/') {
+            Some((run, _agent)) if run.starts_with(RUN) => {
+                format!("this is an agent's address; its run is `{run}`")
+            }
+            _ => "`irq ps --all` lists all runs; is it another --store or --server?".to_owned(),
+        })
     };
     if let Ok(id) = text.parse::<RunId>() {
         let run = from.run(id).await?;

@@ -16,6 +16,7 @@ use routing_core::model::Dialect;
 
 use crate::exit::Exit;
 use crate::nearest::nearest;
+use crate::number::{parse_count, parse_number};
 use crate::size::parse_size;
 use crate::time::parse_duration;
 
@@ -174,6 +175,7 @@ pub(crate) struct RunArguments {
         long,
         value_name = "NUMBER",
         default_value_t = 1,
+        value_parser = parse_number::<u64>,
         help_heading = "The rehearsal"
     )]
     pub(crate) seed: u64,
@@ -187,7 +189,7 @@ pub(crate) struct RunArguments {
     #[arg(long, help_heading = "Talking")]
     pub(crate) detach: bool,
     /// How often a model may correct an answer that does not fit, before a person is asked
-    #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
+    #[arg(long, value_name = "NUMBER", help_heading = "Limits", value_parser = parse_number::<u32>)]
     pub(crate) corrections: Option<u32>,
 }
 
@@ -210,7 +212,7 @@ pub(crate) struct ToolArguments {
 #[derive(Debug, Args)]
 pub(crate) struct TalkArguments {
     /// How fast the rehearsal speaks; 0 is as fast as it goes [default: 400 on a terminal, else 0]
-    #[arg(long, value_name = "TOKENS_PER_SECOND", help_heading = "The rehearsal")]
+    #[arg(long, value_name = "TOKENS_PER_SECOND", help_heading = "The rehearsal", value_parser = parse_number::<u32>)]
     pub(crate) pace: Option<u32>,
     /// Ask nobody: a question ends the run with exit code 5 and its interrupt's id on standard output
     #[arg(long, help_heading = "Talking")]
@@ -224,7 +226,7 @@ pub(crate) struct TalkArguments {
 #[derive(Debug, Args)]
 pub(crate) struct LimitArguments {
     /// How many steps the run may take in all, in whatever processes
-    #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
+    #[arg(long, value_name = "NUMBER", help_heading = "Limits", value_parser = parse_count)]
     pub(crate) max_steps: Option<NonZeroU32>,
     /// How long processes may work on the run in all before it is paused: 90s, 15m, 2h; while nobody executes it,
     /// no time passes
@@ -290,7 +292,7 @@ pub(crate) struct ForkArguments {
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
     /// The number of the checkpoint [default: the last one]
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_number::<u64>)]
     pub(crate) at: Option<u64>,
     /// New input for the agent that has the turn
     #[arg(short, long, value_name = "TEXT")]
@@ -344,11 +346,12 @@ pub(crate) struct ChatArguments {
         long,
         value_name = "NUMBER",
         default_value_t = 1,
+        value_parser = parse_number::<u64>,
         help_heading = "The rehearsal"
     )]
     pub(crate) seed: u64,
     /// How fast the rehearsal speaks; 0 is as fast as it goes [default: 40 on a terminal, else 0]
-    #[arg(long, value_name = "TOKENS_PER_SECOND", help_heading = "The rehearsal")]
+    #[arg(long, value_name = "TOKENS_PER_SECOND", help_heading = "The rehearsal", value_parser = parse_number::<u32>)]
     pub(crate) pace: Option<u32>,
     #[command(flatten)]
     pub(crate) budget: BudgetArguments,

@@ -20,6 +20,7 @@ mod layout;
 mod listing;
 mod model;
 mod nearest;
+mod number;
 mod palette;
 mod plan;
 mod policy;

@@ -53,7 +53,7 @@ pub(crate) fn age(since: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// How long ago something was, as part of a sentence: `now`, `12s ago`.
+/// How long ago something was, as part of a sentence: `just now`, `12s ago`.
 pub(crate) fn ago(since: Timestamp, now: Timestamp) -> String {
     match age(since, now).as_str() {
         "now" => "just now".to_owned(),

@@ -11,6 +11,7 @@ use routing_core::{InterruptType, StopMode};
 
 use super::parse_route;
 use crate::nearest::nearest;
+use crate::number::parse_number;
 use crate::time::parse_duration;
 
 /// The arguments of `irq review`.
@@ -48,7 +49,7 @@ pub(crate) struct ReviewArguments {
     #[arg(long, conflicts_with_all = ["decision", "batch"], help_heading = "Deciding")]
     pub(crate) edit: bool,
     /// Only where the interrupt still has this version
-    #[arg(long, value_name = "VERSION", help_heading = "Deciding")]
+    #[arg(long, value_name = "VERSION", help_heading = "Deciding", value_parser = parse_number::<u64>)]
     pub(crate) if_version: Option<u64>,
     /// Decide many: one JSON object a line, with interrupt, decision, and what else is wanted
     #[arg(long, value_name = "FILE", conflicts_with_all = ["interrupt", "decision"], help_heading = "Deciding")]
@@ -73,6 +74,7 @@ pub(crate) struct ReviewArguments {
         long,
         value_name = "NUMBER",
         default_value_t = 10,
+        value_parser = parse_number::<u32>,
         help_heading = "Deciding"
     )]
     pub(crate) remember_uses: u32,
@@ -167,7 +169,7 @@ pub(crate) struct RerouteArguments {
     #[arg(long, value_name = "ID")]
     pub(crate) event_id: Option<String>,
     /// Of an interrupt: only where it still has this version
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", value_parser = parse_number::<u64>)]
     pub(crate) if_version: Option<u64>,
     /// As one JSON object
     #[arg(long)]
@@ -268,7 +270,7 @@ pub(crate) struct SendArguments {
     #[arg(long, conflicts_with_all = ["text", "key", "take_back"])]
     pub(crate) waiting: bool,
     /// Take the message of this number back, which it has not read yet
-    #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["text", "key"])]
+    #[arg(long, value_name = "MESSAGE", conflicts_with_all = ["text", "key"], value_parser = parse_number::<u64>)]
     pub(crate) take_back: Option<u64>,
     /// The same key with the same text is the same message
     #[arg(long, value_name = "KEY")]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::number::parse_number;
 use crate::time::{parse_duration, parse_since};
 
 /// Which store.
@@ -75,7 +76,7 @@ pub(crate) struct WatchArguments {
     #[arg(long, value_name = "RUN", help_heading = "Lines")]
     pub(crate) run: Option<String>,
     /// Lines after this position of the feed: an event's `sequence`; 0 is the beginning [default: from now on]
-    #[arg(long, value_name = "SEQUENCE", help_heading = "Lines")]
+    #[arg(long, value_name = "SEQUENCE", help_heading = "Lines", value_parser = parse_number::<u64>)]
     pub(crate) after: Option<u64>,
 }
 

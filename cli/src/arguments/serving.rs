@@ -9,6 +9,7 @@ use interrupts::life::Role;
 use jiff::SignedDuration;
 
 use super::{LimitArguments, ToolArguments};
+use crate::number::{parse_count, parse_number};
 use crate::time::parse_duration;
 
 /// The arguments of `irq serve`.
@@ -35,6 +36,7 @@ pub(crate) struct ServeArguments {
         long,
         value_name = "NUMBER",
         default_value = "200",
+        value_parser = parse_count,
         help_heading = "The network"
     )]
     pub(crate) requests_per_second: NonZeroU32,
@@ -43,6 +45,7 @@ pub(crate) struct ServeArguments {
         long,
         value_name = "NUMBER",
         default_value = "30",
+        value_parser = parse_count,
         help_heading = "The network"
     )]
     pub(crate) failures_per_minute: NonZeroU32,
@@ -84,6 +87,7 @@ pub(crate) struct ServeArguments {
         long,
         value_name = "TOKENS_PER_SECOND",
         default_value_t = 0,
+        value_parser = parse_number::<u32>,
         help_heading = "New runs"
     )]
     pub(crate) pace: u32,

@@ -20,7 +20,7 @@ use crate::layout::{columns_of, cut, screen_size};
 use crate::listing;
 use crate::palette::{Palette, Tone};
 use crate::storage::{complete, is_owned};
-use crate::time::age;
+use crate::time::{age, ago};
 use crate::view::{self, json_line};
 use crate::visible::visible_line;
 
@@ -212,10 +212,10 @@ impl Page {
         let mut lines = vec![format!("  {completed} of {total} steps completed{most}")];
         if let Some(interrupt) = &progress.interrupt {
             let text = format!(
-                "{} of {} {} ago, {}: {}",
+                "{} of {} {}, {}: {}",
                 interrupt.interrupt_type,
                 interrupt.node,
-                age(interrupt.at, self.now),
+                ago(interrupt.at, self.now),
                 interrupt.state,
                 visible_line(&interrupt.reason)
             );

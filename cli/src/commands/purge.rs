@@ -55,15 +55,16 @@ fn forget_edits(storage: &Storage, removed: &Purged) {
 }
 
 fn confirmed(found: &Purged, global: Global) -> anyhow::Result<bool> {
-    let runs = found.runs.len();
+    let runs = runs(found);
+    let them = if found.runs.len() == 1 { "it" } else { "them" };
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        let text = format!("this would remove {runs} runs and all that belongs to them");
+        let text = format!("this would remove {runs} and all that belongs to {them}");
         return Err(Failure::new(Exit::Usage, text)
             .hint("say --yes, or look first with --dry-run")
             .into());
     }
     let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
-    let text = format!("Remove {runs} runs and all that belongs to them, for good? [y/N] ");
+    let text = format!("Remove {runs} and all that belongs to {them}, for good? [y/N] ");
     let line = alone.line(&text)?.unwrap_or_default();
     Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
@@ -78,17 +79,28 @@ fn told(purged: &Purged, arguments: &PurgeArguments) -> String {
         "Removed"
     };
     format!(
-        "{did} {} runs with {} interrupts, {} effects, {} checkpoints, {} agents, {} messages; \
-         {} rows of the outbox and {} of the audit.\n",
-        purged.runs.len(),
-        purged.interrupts,
-        purged.effects,
-        purged.checkpoints,
-        purged.nodes,
-        purged.messages,
-        purged.notifications,
-        purged.audit_rows
+        "{did} {} with {}, {}, {}, {}, {}; {} of the outbox and {} of the audit.\n",
+        runs(purged),
+        counted(purged.interrupts, "interrupt"),
+        counted(purged.effects, "effect"),
+        counted(purged.checkpoints, "checkpoint"),
+        counted(purged.nodes, "agent"),
+        counted(purged.messages, "message"),
+        counted(purged.notifications, "row"),
+        counted(purged.audit_rows, "row")
     )
+}
+
+/// Runs, in words.
+fn runs(purged: &Purged) -> String {
+    counted(u64::try_from(purged.runs.len()).unwrap_or(u64::MAX), "run")
+}
+
+fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
 }
 
 fn as_json(purged: &Purged, dry_run: bool) -> Value {

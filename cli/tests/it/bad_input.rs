@@ -207,3 +207,20 @@ fn too_many_steps_hit_the_limit() {
     let ended = ended.exits_with(8).says("3");
     assert!(ended.error_output.contains("--max-steps"), "{ended:#?}");
 }
+
+#[test]
+fn of_a_number_that_is_none_it_is_said_what_is_wanted() {
+    for (arguments, words) in [
+        (&["run", "x", "--max-steps", "0"][..], "from 1 on"),
+        (&["run", "x", "--max-steps", "many"], "no whole number"),
+        (&["run", "x", "--pace", "fast"], "no whole number"),
+        (&["fork", "run_1", "--at", "x"], "no whole number"),
+        (&["send", "agent", "--take-back", "x"], "no whole number"),
+        (
+            &["review", "int_1", "--if-version", "99999999999999999999"],
+            "too large",
+        ),
+    ] {
+        end(irq().args(arguments)).exits_with(2).says(words);
+    }
+}

@@ -62,6 +62,29 @@ fn a_run_whose_questions_are_decided_is_not_said_to_wait_for_an_answer() {
 }
 
 #[test]
+fn the_address_of_an_agent_where_a_run_is_meant_is_told_as_such() {
+    let seed = Seed::new();
+    let run = seed.run().id.to_string();
+    let agent = format!("{run}/orchestrator");
+    for command in ["ps", "resume", "checkpoints"] {
+        let ended = seed.end(&[command, &agent]).exits_with(3);
+        let hint = format!("this is an agent's address; its run is `{run}`");
+        assert!(ended.error_output.contains(&hint), "{ended:#?}");
+    }
+}
+
+#[test]
+fn what_has_just_happened_is_told_in_words() {
+    let seed = Seed::new();
+    let run = seed.run();
+    seed.question(&run);
+    let shown = seed.end(&["ps", "-v"]).exits_with(0).output;
+    assert!(!shown.contains("now ago"), "{shown}");
+    let when = shown.contains("just now, ") || shown.contains("s ago, ");
+    assert!(when, "{shown}");
+}
+
+#[test]
 fn programs_get_one_run_a_line() {
     let seed = Seed::new();
     let run = seed.run();

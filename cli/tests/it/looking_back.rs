@@ -172,8 +172,13 @@ fn only_what_ended_long_ago_is_purged_and_the_audit_stays_verifiable() {
     };
     purge(&["1ms"])
         .exits_with(2)
-        .says("this would remove 1 runs");
+        .says("this would remove 1 run and all that belongs to it");
     purge(&["soon"]).exits_with(2).says("no length of time");
+    let would = purge(&["1ms", "--dry-run"]).exits_with(0).output;
+    assert!(
+        would.contains("would remove 1 run with 0 interrupts, 1 effect,"),
+        "{would}"
+    );
     let young = seed.json(&["purge", "--older-than", "30d", "--dry-run", "--json"]);
     assert_eq!(young["runs"], json!([]));
     let would = seed.json(&["purge", "--older-than", "1ms", "--dry-run", "--json"]);
