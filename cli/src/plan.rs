@@ -233,6 +233,9 @@ pub(crate) fn unchanged(run: &Run, error: &PlanEditError) -> Failure {
             source: source @ (ChangeError::Refused(_) | ChangeError::Unknown { .. }),
         } => by_change(*interrupt, source),
         PlanEditError::OtherVersion { .. } => conflict(look),
+        PlanEditError::NotCarriedOut { .. } => conflict(format!(
+            "`irq resume {run}` carries it out; `irq interrupt {run} --wait` lets it stand still again"
+        )),
         PlanEditError::Refused(refused) => {
             Failure::new(Exit::Usage, refused.to_string()).hint(look)
         }

@@ -13,6 +13,7 @@ mod nodes;
 mod question;
 mod review;
 mod standing;
+mod table;
 
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ use routing_core::{Clock, NodeId, RunId, StopScope};
 use super::desk::PlanDesk;
 use super::effect::{Fact, PersonAsked, PlanEffect};
 use super::event::{Failure, PlanEvent, Refused};
+use super::revision::Unfit;
 use super::state::{Cause, Phase, PlanEnd, PlanExecute, RetryPolicy};
 use crate::durable::checkpoint::Checkpoints;
 use crate::durable::control::{OnlyScope, RunControl};
@@ -87,6 +89,8 @@ struct Driver {
     root: NodeId,
     standing: PlanStanding,
     told: nodes::ToldNodes,
+    /// Why what was decided was not carried out, until that is said.
+    unfit: Option<Unfit>,
     /// The name of the folder, for whoever watches.
     workspace: String,
 }
@@ -174,6 +178,7 @@ impl Driver {
             root,
             standing: PlanStanding::new(PlanExecute::new(goal.as_str(), RetryPolicy::default())),
             told: nodes::ToldNodes::default(),
+            unfit: None,
             workspace: workspace.name().to_owned(),
         }
     }
@@ -274,6 +279,10 @@ impl Driver {
                 | PlanEffect::Record(_)
                 | PlanEffect::Checkpoint { .. } => {}
             }
+        }
+        if let Some(unfit) = self.unfit.take() {
+            // The decision is done with, and nobody's pause holds the plan: it says why it stands still.
+            return Err(FlowError::Unfit(unfit));
         }
         match self.standing.state.phase() {
             Phase::Held(held) => Ok(Next::Rest(Rest::Held {

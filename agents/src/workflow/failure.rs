@@ -67,6 +67,9 @@ pub(crate) enum FlowError {
     /// What happened does not fit where a plan stands.
     #[error("the plan cannot go on")]
     PlanRefused(#[source] crate::plan_execute::Refused),
+    /// A decided change of a plan does not fit it any more.
+    #[error("what was decided about the plan is not carried out")]
+    Unfit(#[source] crate::plan_execute::Unfit),
     /// A part of the program panicked.
     #[error("a task of the run panicked: {detail}")]
     Panicked {
@@ -145,7 +148,7 @@ impl FlowError {
     /// the journal, so the call is made again.
     pub(crate) fn is_resumable(&self) -> bool {
         self.is_of_the_store()
-            || matches!(self, Self::StepLimit { .. })
+            || matches!(self, Self::StepLimit { .. } | Self::Unfit(_))
             || self.dead_letter().is_some()
             || self.model_error().is_some()
     }
@@ -169,6 +172,7 @@ impl FlowError {
             | Self::EmptyList(_)
             | Self::Lost { .. }
             | Self::PlanRefused(_)
+            | Self::Unfit(_)
             | Self::Panicked { .. }
             | Self::Plan(_) => None,
         }
@@ -204,6 +208,7 @@ impl FlowError {
             | Self::EmptyList(_)
             | Self::Lost { .. }
             | Self::PlanRefused(_)
+            | Self::Unfit(_)
             | Self::Panicked { .. }
             | Self::Plan(_) => None,
         }
@@ -222,6 +227,10 @@ impl FlowError {
         }
         if self.is_of_the_store() {
             let hint = "what was recorded stands; see to the store, then resume the run";
+            return Some(hint.to_owned());
+        }
+        if let Self::Unfit(_) = self {
+            let hint = "the plan stands as it stood: `irq plan RUN` shows it; change it again, or resume the run with it";
             return Some(hint.to_owned());
         }
         if let Self::StepLimit { .. } = self {

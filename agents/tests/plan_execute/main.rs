@@ -20,3 +20,4 @@ mod questions;
 mod rehearsal;
 mod review;
 mod scene;
+mod unfit;

@@ -6,6 +6,7 @@ mod clash;
 pub(crate) mod desk;
 mod policies;
 mod steering;
+mod taken_back;
 mod troubled;
 mod watching;
 

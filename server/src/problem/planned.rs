@@ -78,6 +78,11 @@ fn of_edit(run: RunId, error: &PlanEditError, now: Timestamp) -> Problem {
         PlanEditError::OtherVersion { current, .. } => {
             Problem::new(Kind::StaleVersion, said, look).with("current_version", *current)
         }
+        PlanEditError::NotCarriedOut { .. } => Problem::new(
+            Kind::NotHeld,
+            said,
+            format!("`irq resume {run}` carries it out; stop it again then and change its plan"),
+        ),
         PlanEditError::Refused(_) => Problem::new(Kind::PlanRefused, said, look),
         PlanEditError::NoSuggestion { .. } => Problem::new(
             Kind::NoSuggestion,

@@ -3,13 +3,14 @@
 use interrupts::EffectId;
 use interrupts::life::{Decision, Interrupt, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Page};
-use routing_core::{InterruptType, StopSource};
+use routing_core::{InterruptId, InterruptType, StopSource};
 use serde_json::Value;
 
 use super::{Driver, standing::PlanStanding};
 use crate::durable::error::KeepError;
 use crate::durable::input::GivenInput;
 use crate::durable::journal::RunJournal;
+use crate::durable::record::RunRecord;
 use crate::plan_execute::effect::PlanEffect;
 use crate::plan_execute::event::PlanEvent;
 use crate::plan_execute::revision::{PlanRevision, Unfit};
@@ -27,7 +28,7 @@ pub(super) struct Decided {
     /// What he wants changed.
     inputs: Vec<String>,
     /// The steps that are left, as he has written them.
-    revised: Option<PlanRevision>,
+    pub(super) revised: Option<PlanRevision>,
     cancelled: bool,
 }
 
@@ -40,7 +41,7 @@ impl Decided {
     }
 
     /// Takes in a decision.
-    fn take(&mut self, decision: &Decision) {
+    pub(super) fn take(&mut self, decision: &Decision) {
         self.is_there = true;
         self.cancelled |= matches!(decision.verdict, Verdict::Cancel | Verdict::Reject);
         let content: Option<Value> = decision
@@ -60,8 +61,23 @@ impl Decided {
         }
     }
 
+    /// Whether more is said than steps: only the run itself can carry it out.
+    pub(super) const fn needs_its_run(&self) -> bool {
+        self.cancelled || !self.inputs.is_empty()
+    }
+
     const fn says_something(&self) -> bool {
         self.cancelled || !self.inputs.is_empty() || self.revised.is_some()
+    }
+
+    /// Takes in what was decided after it.
+    fn join(&mut self, later: Self) {
+        self.is_there |= later.is_there;
+        self.cancelled |= later.cancelled;
+        for input in &later.inputs {
+            self.say(input);
+        }
+        self.revised = later.revised.or(self.revised.take());
     }
 
     fn say(&mut self, input: &str) {
@@ -121,7 +137,7 @@ impl Driver {
     /// The first effects: of a beginning, of a person's decision, or of what was under way.
     pub(super) async fn begin(&mut self) -> Result<Vec<PlanEffect>, FlowError> {
         self.keep_nodes().await?;
-        let decided = self.decided().await?;
+        let mut decided = self.decided().await?;
         if matches!(self.standing.state.phase(), Phase::Created) {
             let effects = self.apply(&PlanEvent::Start)?;
             if !decided.cancelled && decided.inputs.is_empty() {
@@ -135,6 +151,7 @@ impl Driver {
                 if is_question && !decided.is_there {
                     return Ok(self.standing.state.pick_up(self.now()));
                 }
+                self.take_answer(&mut decided).await?;
             }
             Phase::Created
             | Phase::Working { .. }
@@ -160,6 +177,7 @@ impl Driver {
             Err(unfit) => {
                 tracing::warn!(run = %self.run, %unfit, "the decided plan does not fit; the plan stands still");
                 effects.push(PlanEffect::Checkpoint { reason: "held" });
+                self.unfit = Some(unfit);
                 return Ok(effects);
             }
         };
@@ -199,20 +217,8 @@ impl Driver {
     async fn decided(&mut self) -> Result<Decided, KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
         let mut decided = Decided::default();
-        let filter = Filter {
-            run: Some(self.run),
-            states: vec![State::Resolved, State::Rerouted],
-            ..Filter::default()
-        };
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = record.store().interrupts(&filter, page).await?;
-            let Some((last, _)) = found.last() else { break };
-            after = *last;
-            for (_, interrupt) in &found {
-                self.take_decision(interrupt, &mut decided);
-            }
+        for pause in decided_pauses(&record, &self.standing.applied).await? {
+            self.take_decision(&pause, &mut decided);
         }
         let taken = &mut self.standing.inputs;
         for given in self.journal.inputs() {
@@ -225,11 +231,20 @@ impl Driver {
         Ok(decided)
     }
 
-    fn take_decision(&mut self, interrupt: &Interrupt, decided: &mut Decided) {
-        let applied = &mut self.standing.applied;
-        if interrupt.interrupt_type != InterruptType::Pause || applied.contains(&interrupt.id) {
-            return;
+    /// What was answered about a failure, where a pause came between the answer and its carrying out.
+    async fn take_answer(&mut self, decided: &mut Decided) -> Result<(), KeepError> {
+        let record = std::sync::Arc::clone(&self.journal.record);
+        if let Some(decision) = self.standing.decided_failure(&record).await? {
+            let mut both = Decided::of(&decision);
+            both.join(std::mem::take(decided));
+            *decided = both;
+            self.standing.dispatched.push(decision.effect);
+            self.standing.question = None;
         }
+        Ok(())
+    }
+
+    fn take_decision(&mut self, interrupt: &Interrupt, decided: &mut Decided) {
         if let Some(decision) = &interrupt.decision {
             let was_there = decided.is_there;
             decided.take(decision);
@@ -237,9 +252,36 @@ impl Driver {
             if interrupt.source == StopSource::System && !decided.says_something() {
                 decided.is_there = was_there;
             }
-            applied.push(interrupt.id);
+            self.standing.applied.push(interrupt.id);
             self.standing.dispatched.push(decision.effect);
         }
+    }
+}
+
+/// The pauses of a run that somebody has decided, and whose decisions are not carried out yet.
+pub(super) async fn decided_pauses(
+    record: &RunRecord,
+    applied: &[InterruptId],
+) -> Result<Vec<Interrupt>, KeepError> {
+    let filter = Filter {
+        run: Some(record.run),
+        states: vec![State::Resolved, State::Rerouted],
+        ..Filter::default()
+    };
+    let mut pauses = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = record.store().interrupts(&filter, page).await?;
+        let Some((last, _)) = found.last() else {
+            return Ok(pauses);
+        };
+        after = *last;
+        let is_left = |interrupt: &Interrupt| {
+            interrupt.interrupt_type == InterruptType::Pause && !applied.contains(&interrupt.id)
+        };
+        let found = found.into_iter().map(|(_, interrupt)| interrupt);
+        pauses.extend(found.filter(is_left));
     }
 }
 

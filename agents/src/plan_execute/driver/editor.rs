@@ -12,24 +12,16 @@ use interrupts::life::{Actor, Interrupt, Lease, Refusal, ReviewChange, RunState}
 use interrupts::store::{ChangeError, CheckpointId, Run, RunError, Store, StoreError};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::answer::ConstraintCheck;
-use routing_core::ask::{Asker, DEFAULT_CORRECTIONS};
 use routing_core::model::LanguageModel;
-use routing_core::{Clock, NodeId, RunId, StopScope};
+use routing_core::{Clock, RunId};
 
-use super::begin::read_standing;
-use super::standing::PlanStanding;
-use crate::durable::checkpoint::Checkpoints;
+use super::table::Table;
 use crate::durable::error::KeepError;
 use crate::durable::journal::RunJournal;
-use crate::durable::model::JournalledModel;
 use crate::durable::record::{RunRecord, RunStore};
-use crate::plan_execute::desk::PlanDesk;
-use crate::plan_execute::effect::PlanEffect;
-use crate::plan_execute::event::{PlanEvent, Refused};
+use crate::plan_execute::event::Refused;
 use crate::plan_execute::observer::PlanReadError;
-use crate::plan_execute::state::{Phase, PlanExecute};
-use crate::plan_execute::stored::{StoredPlan, escape_taking_hold, plan_versions};
-use crate::run::metered_model::MeteredModel;
+use crate::plan_execute::stored::{StoredPlan, escape_taking_hold};
 
 /// How long nobody else may decide meanwhile; given back when the change is made.
 const CLAIM: SignedDuration = SignedDuration::from_mins(5);
@@ -124,6 +116,12 @@ pub enum PlanEditError {
         /// Why not.
         #[source]
         source: ChangeError,
+    },
+    /// Something was decided that only the run can carry out, and it has not gone on since.
+    #[error("what was decided about the plan of {run} is not carried out yet")]
+    NotCarriedOut {
+        /// The run.
+        run: RunId,
     },
     /// The change does not fit the plan.
     #[error(transparent)]
@@ -270,214 +268,5 @@ async fn take(
             }
             taken => return taken,
         }
-    }
-}
-
-/// A plan on the table, while this process owns its run.
-struct Table {
-    run: RunId,
-    clock: Arc<dyn Clock>,
-    journal: Arc<RunJournal>,
-    checkpoints: Checkpoints,
-    standing: PlanStanding,
-}
-
-impl Table {
-    async fn lay(
-        bench: PlanBench,
-        row: &Run,
-        journal: Arc<RunJournal>,
-        checkpoint: Option<CheckpointId>,
-    ) -> Result<Self, PlanEditError> {
-        let run = bench.run;
-        journal.load().await?;
-        let id = checkpoint.ok_or(PlanEditError::NoPlan { run })?;
-        let standing = read_standing(&journal, id).await?;
-        let (standing, _settled) = standing.ok_or(PlanEditError::NoPlan { run })?;
-        if let Some(given) = bench.if_version {
-            let current = plan_versions(&*bench.store, row).await?.len();
-            if current != given {
-                return Err(PlanEditError::OtherVersion { given, current });
-            }
-        }
-        let checkpoints = Checkpoints::default();
-        checkpoints.go_on_from(Some(id));
-        let mut table = Self {
-            run,
-            clock: bench.clock,
-            journal,
-            checkpoints,
-            standing,
-        };
-        table.stand_still()?;
-        Ok(table)
-    }
-
-    /// A run that lost its process at work was stopped by nobody but the interrupt.
-    fn stand_still(&mut self) -> Result<(), PlanEditError> {
-        let reason = Some("interrupted while no process ran it".to_owned());
-        for event in [PlanEvent::Interrupt { reason }, PlanEvent::CallStopped] {
-            if !matches!(self.standing.state.phase(), Phase::Held(_)) {
-                let _nothing_is_asked = self.apply(&event)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Something happens; what the observer is told of it goes into the next checkpoint.
-    fn apply(&mut self, event: &PlanEvent) -> Result<Vec<PlanEffect>, Refused> {
-        let turn = self.standing.state.after(event, self.clock.now())?;
-        self.standing.state = turn.state;
-        for effect in &turn.effects {
-            if let PlanEffect::Record(fact) = effect {
-                self.standing.facts.push(fact.clone());
-            }
-        }
-        Ok(turn.effects)
-    }
-
-    async fn change(mut self, change: PlanChange) -> Result<StoredPlan, PlanEditError> {
-        let reason = match change {
-            PlanChange::Propose { tasks } => {
-                self.apply(&PlanEvent::Propose { tasks })?;
-                "proposed"
-            }
-            PlanChange::Undo => {
-                self.apply(&PlanEvent::Undo)?;
-                "plan changed"
-            }
-            PlanChange::Redo => {
-                self.apply(&PlanEvent::Redo)?;
-                "plan changed"
-            }
-            PlanChange::Suggest {
-                request,
-                model,
-                constraints,
-            } => {
-                let asked = self.suggest(request, model, constraints).await;
-                if asked.is_err() {
-                    // What was asked for counts, whatever came of it.
-                    self.save("nothing suggested").await?;
-                }
-                asked?;
-                "suggested"
-            }
-        };
-        self.save(reason).await
-    }
-
-    async fn suggest(
-        &mut self,
-        request: String,
-        model: Arc<dyn LanguageModel>,
-        constraints: Arc<dyn ConstraintCheck>,
-    ) -> Result<(), PlanEditError> {
-        let effects = self.apply(&PlanEvent::Suggest { request })?;
-        let asking = effects.into_iter().find_map(|effect| match effect {
-            PlanEffect::AskModel(asking) => Some(asking),
-            PlanEffect::Record(_)
-            | PlanEffect::Checkpoint { .. }
-            | PlanEffect::RunStep(_)
-            | PlanEffect::AskPerson(_)
-            | PlanEffect::HoldQuestion
-            | PlanEffect::WithdrawQuestion
-            | PlanEffect::Wait(_)
-            | PlanEffect::End(_) => None,
-        });
-        let Some(asking) = asking else {
-            let reason = "it was not asked".to_owned();
-            return Err(PlanEditError::NoSuggestion { reason });
-        };
-        // The number of the call is taken before the call is made: whatever becomes of this process, its answer is
-        // never read as that to something else.
-        self.standing.asked += 1;
-        self.save("suggesting").await?;
-        let model = Arc::new(MeteredModel::new(model));
-        let desk = PlanDesk {
-            asker: Asker {
-                model: Arc::new(JournalledModel::new(&model, &self.journal)),
-                constraints,
-                corrections: DEFAULT_CORRECTIONS,
-            },
-            run: self.run,
-            root: NodeId::root(),
-        };
-        let scope = StopScope::new();
-        let (state, turn) = (self.standing.state.clone(), self.standing.asked);
-        let asked = desk.ask(&state, &asking, turn, &scope);
-        let event = self.while_owned(asked).await?;
-        let event = event.map_err(|error| PlanEditError::Unrecorded(Box::new(error)))?;
-        let refused = why_not(&event);
-        match self.apply(&event) {
-            // What makes no plan is no suggestion.
-            Err(Refused::NoPlan(error)) => {
-                self.apply(&PlanEvent::CallStopped)?;
-                let reason = error.to_string();
-                return Err(PlanEditError::NoSuggestion { reason });
-            }
-            applied => drop(applied?),
-        }
-        match refused {
-            Some(reason) => Err(PlanEditError::NoSuggestion { reason }),
-            None => Ok(()),
-        }
-    }
-
-    /// Waits for work that takes its time, and keeps the run this process's own meanwhile.
-    async fn while_owned<T>(&self, work: impl Future<Output = T>) -> Result<T, KeepError> {
-        let record = &self.journal.record;
-        let lease = record.kept.lease.unsigned_abs();
-        tokio::pin!(work);
-        loop {
-            tokio::select! {
-                biased;
-                done = &mut work => return Ok(done),
-                () = tokio::time::sleep(lease / 3) => record.renew().await?,
-            }
-        }
-    }
-
-    async fn save(&mut self, reason: &str) -> Result<StoredPlan, PlanEditError> {
-        self.standing.reason = reason.to_owned();
-        let content = serde_json::to_string(&self.standing.snapshot()).map_err(KeepError::from)?;
-        let saved = self
-            .checkpoints
-            .save_content(&self.journal, PlanExecute::FORM, content)
-            .await?;
-        let standing = self.standing.clone();
-        self.standing.facts.clear();
-        Ok(StoredPlan {
-            checkpoint: saved,
-            at: self.clock.now(),
-            standing,
-        })
-    }
-}
-
-/// Why what a model has answered is no suggestion.
-fn why_not(event: &PlanEvent) -> Option<String> {
-    match event {
-        PlanEvent::Suggested { .. } => None,
-        PlanEvent::Failed(failure) => Some(failure.error.clone()),
-        PlanEvent::Asked { question } => Some(format!("it asks: {}", question.reason)),
-        PlanEvent::CallStopped => Some("it was stopped".to_owned()),
-        PlanEvent::Start
-        | PlanEvent::Planned { .. }
-        | PlanEvent::StepDone { .. }
-        | PlanEvent::Responded { .. }
-        | PlanEvent::Answered { .. }
-        | PlanEvent::RetryDue
-        | PlanEvent::Interrupt { .. }
-        | PlanEvent::Modify { .. }
-        | PlanEvent::Suggest { .. }
-        | PlanEvent::Propose { .. }
-        | PlanEvent::ApplySuggestion
-        | PlanEvent::Edit { .. }
-        | PlanEvent::Undo
-        | PlanEvent::Redo
-        | PlanEvent::Resume
-        | PlanEvent::Told { .. }
-        | PlanEvent::Cancel { .. } => Some(format!("it answers with {}", event.name())),
     }
 }

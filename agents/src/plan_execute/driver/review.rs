@@ -7,9 +7,10 @@ use routing_core::Outcome;
 use routing_core::review::{Answer, Question, ReviewError};
 
 use super::begin::Decided;
-use super::{Driver, Next, Rest, held_reason};
+use super::{Driver, Next, Rest};
 use crate::durable::decisions::{answer, words};
 use crate::durable::error::KeepError;
+use crate::plan_execute::effect::PlanEffect;
 use crate::plan_execute::event::PlanEvent;
 use crate::plan_execute::state::Phase;
 use crate::run::RunEvent;
@@ -106,6 +107,8 @@ impl Driver {
                     .map(|(answer, _confidence)| answer)
                     .unwrap_or_default(),
             });
+            // It is done with: where its answer does not fit, another question is asked.
+            self.standing.question = None;
             return Ok(Next::Effects(self.carry_out(Decided::of(decision))?));
         }
         let unreadable = |source| KeepError::Unreadable {
@@ -128,11 +131,13 @@ impl Driver {
     }
 
     /// Nobody will answer any more. An agent goes on without an answer; a failure stays one.
-    fn withdrawn(&self) -> Next {
+    fn withdrawn(&mut self) -> Next {
         match self.standing.state.phase() {
-            Phase::Held(held) => Next::Rest(Rest::Held {
-                reason: held_reason(&held.cause),
-            }),
+            Phase::Held(_) => {
+                // Whoever resumes the run is asked anew.
+                self.standing.question = None;
+                Next::Effects(vec![PlanEffect::Checkpoint { reason: "held" }])
+            }
             Phase::Created
             | Phase::Working { .. }
             | Phase::Asking { .. }

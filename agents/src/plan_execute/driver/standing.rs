@@ -1,14 +1,16 @@
 //! Where a plan stands, as its checkpoints hold it.
 
 use interrupts::EffectId;
+use interrupts::life::Decision;
 use interrupts::store::CheckpointId;
 use routing_core::{InterruptId, NodeId};
 use serde::{Deserialize, Serialize};
 
 use crate::durable::error::KeepError;
+use crate::durable::record::RunRecord;
 use crate::plan_execute::effect::Fact;
 use crate::plan_execute::plan::PlanStep;
-use crate::plan_execute::state::{Phase, PlanExecute};
+use crate::plan_execute::state::{Cause, Phase, PlanExecute};
 
 /// A question that is open, or waits behind a person's interrupt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +110,22 @@ impl PlanStanding {
         })
     }
 
+    /// What was answered to the question about a failure on which the plan stands still, where the plan has not gone
+    /// on with the answer yet.
+    pub(super) async fn decided_failure(
+        &self,
+        record: &RunRecord,
+    ) -> Result<Option<Decision>, KeepError> {
+        let Phase::Held(held) = self.state.phase() else {
+            return Ok(None);
+        };
+        let (Cause::SystemError { .. }, Some(open)) = (&held.cause, &self.question) else {
+            return Ok(None);
+        };
+        let row = record.store().interrupt(open.interrupt).await?;
+        Ok(row.and_then(|row| row.decision))
+    }
+
     /// What a checkpoint is to hold.
     pub(super) fn snapshot(&self) -> Self {
         let question = self.question.as_ref().map(|question| question.interrupt);
@@ -119,7 +137,6 @@ impl PlanStanding {
 
     /// Whether the workflow has a question that is open, or waits behind a person's interrupt.
     pub(super) fn wants_question(&self) -> bool {
-        use crate::plan_execute::state::Cause;
         match self.state.phase() {
             Phase::Asking { .. } => true,
             Phase::Held(held) => match held.cause {

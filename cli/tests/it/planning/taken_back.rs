@@ -1,0 +1,133 @@
+//! A change of a plan that was applied and that the run has not carried out yet, when its person stops it again.
+
+use serde_json::{Value, json};
+
+use super::desk::{Desk, kinds, tasks, texts};
+use crate::program::end;
+
+const CONFLICT: i32 = 4;
+
+/// The steps that are left, the one that is next included.
+fn left(plan: &Value) -> Vec<String> {
+    let all = plan["versions"].as_array().unwrap().last().unwrap();
+    let left = texts(&all["plan"]).into_iter().map(str::to_owned);
+    left.collect()
+}
+
+/// A plan of which a change was applied that nobody has carried out, and that stands still again; with the steps that
+/// were left before.
+fn changed_and_stopped_again(desk: &Desk) -> (String, Vec<String>) {
+    let run = desk.stopped_after_its_first_step();
+    let plan = desk.plan(&run);
+    let mut before = Vec::new();
+    if !plan["now"].is_null() {
+        before.push(plan["now"]["task"].as_str().unwrap().to_owned());
+    }
+    before.extend(tasks(&plan["next"]).into_iter().map(str::to_owned));
+    let wanted = r#"["one", "two", "three"]"#;
+    let shown = desk.json(&["plan", &run, "--preview", wanted]);
+    let digest = shown["proposal"]["digest"].as_str().unwrap();
+    desk.json(&["plan", &run, "--apply", digest]);
+    stop_again(desk, &run);
+    (run, before)
+}
+
+fn stop_again(desk: &Desk, run: &str) {
+    end(&mut desk.irq(&["interrupt", run, "--wait=awaiting_review"])).exits_with(0);
+}
+
+/// What was done in a run, by the tasks that its executor was given.
+fn is_done(desk: &Desk, run: &str) -> Vec<String> {
+    let plan = desk.plan(run);
+    let done = tasks(&plan["done"]).into_iter().map(str::to_owned);
+    done.collect()
+}
+
+#[test]
+fn undo_takes_back_the_change_that_was_applied_last_though_nobody_has_carried_it_out() {
+    let desk = Desk::new();
+    let (run, before) = changed_and_stopped_again(&desk);
+    let undone = desk.json(&["plan", &run, "--undo"]);
+    assert_eq!(left(&undone), before, "{undone:#}");
+    assert_eq!(undone["can_redo"], true);
+    assert_eq!(undone["decided"], Value::Null, "nothing is left of it");
+    assert_eq!(undone["state"], "paused");
+    let versions = undone["versions"].as_array().unwrap();
+    let kinds: Vec<_> = versions.iter().map(|it| it["kind"].as_str()).collect();
+    let ends_with = [Some("plan_changed"), Some("undone")];
+    assert_eq!(kinds[kinds.len() - 2..], ends_with);
+    // The pause that stands is all that holds the run.
+    end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
+    let done = is_done(&desk, &run);
+    assert_eq!(done[1..], before);
+    // What was decided has one result.
+    let journal = end(&mut desk.irq(&["replay", &run, "--json"])).exits_with(0);
+    assert!(!journal.output.contains("not carried out"), "{journal:#?}");
+    end(&mut desk.irq(&["history", "--verify"])).exits_with(0);
+}
+
+#[test]
+fn what_undo_has_taken_back_before_it_was_carried_out_is_made_again_and_done() {
+    let desk = Desk::new();
+    let (run, _before) = changed_and_stopped_again(&desk);
+    desk.json(&["plan", &run, "--undo"]);
+    let redone = desk.json(&["plan", &run, "--redo"]);
+    assert_eq!(left(&redone), ["one", "two", "three"]);
+    end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
+    assert_eq!(is_done(&desk, &run)[1..], ["one", "two", "three"]);
+}
+
+#[test]
+fn a_second_change_is_shown_against_the_one_that_was_applied_and_wins() {
+    let desk = Desk::new();
+    let (run, _before) = changed_and_stopped_again(&desk);
+    let shown = desk.json(&["plan", &run, "--preview", r#"["one", "four"]"#]);
+    let lines = shown["proposal"]["diff"].as_array().unwrap();
+    let gone = lines.iter().filter(|line| line["change"] == "removed");
+    let gone: Vec<_> = gone.map(|line| line["task"].as_str().unwrap()).collect();
+    assert_eq!(gone, ["two", "three"], "{shown:#}");
+    let digest = shown["proposal"]["digest"].as_str().unwrap();
+    desk.json(&["plan", &run, "--apply", digest]);
+    end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
+    assert_eq!(is_done(&desk, &run)[1..], ["one", "four"]);
+}
+
+#[test]
+fn words_that_were_decided_and_not_carried_out_are_neither_taken_back_nor_lost() {
+    let desk = Desk::new();
+    let run = desk.stopped_after_its_first_step();
+    let pause = desk.open()[0]["id"].as_str().unwrap().to_owned();
+    let words = "add a validation step";
+    let decide = ["--decision", "modify_plan", "--message", words];
+    end(desk.irq(&["review", &pause]).args(decide)).exits_with(0);
+    stop_again(&desk, &run);
+    let before = desk.plan(&run);
+    for change in ["--undo", "--redo"] {
+        end(&mut desk.irq(&["plan", &run, change]))
+            .exits_with(CONFLICT)
+            .says(&format!("irq resume {run}"));
+    }
+    assert_eq!(desk.plan(&run)["versions"], before["versions"]);
+    end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
+    let told = desk.told(&run);
+    assert!(kinds(&told).contains(&"modification_requested".to_owned()));
+    assert!(told.iter().any(|fact| fact["reason"] == words), "{told:#?}");
+}
+
+#[test]
+fn what_was_answered_about_a_failure_is_carried_out_though_a_pause_came_between() {
+    let desk = Desk::new();
+    let wrong = json!([{"agent": "EXECUTOR", "turn": 2, "answer": {"nonsense": true}}]);
+    let path = crate::program::script(desk.folder.path(), &wrong);
+    let mut command = desk.run();
+    end(command.arg("--script").arg(path).arg("--no-input")).exits_with(5);
+    let run = desk.only_run()["id"].as_str().unwrap().to_owned();
+    let preview = desk.json(&["plan", &run, "--preview", r#"["sweep the floor"]"#]);
+    let digest = preview["proposal"]["digest"].as_str().unwrap();
+    desk.json(&["plan", &run, "--apply", digest]);
+    stop_again(&desk, &run);
+    let undo = end(&mut desk.irq(&["plan", &run, "--undo"]));
+    undo.exits_with(CONFLICT).says(&format!("irq resume {run}"));
+    end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
+    assert_eq!(is_done(&desk, &run), ["sweep the floor"]);
+}
