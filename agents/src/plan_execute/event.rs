@@ -92,7 +92,8 @@ pub enum PlanEvent {
     Redo,
     /// The person lets the workflow go on. Where he has changed nothing, nothing is changed.
     Resume,
-    /// Messages came for the plan. They are read where something is about to begin and has not begun.
+    /// Messages came for the plan. They are read where something is about to begin and has not begun, or where it was
+    /// over and a fork goes on with it.
     Told {
         /// What they say, in their order.
         messages: Vec<String>,

@@ -291,6 +291,12 @@ impl Engine {
         std::mem::take(&mut *self.inputs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether there is such input that nobody has read yet.
+    pub(crate) fn has_inputs(&self) -> bool {
+        let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        !inputs.is_empty()
+    }
+
     /// Takes messages out of a node's box that were taken back before anybody read them. The others can be taken
     /// back no more: its next turn reads them.
     pub(crate) async fn drop_withdrawn(&self, node: &NodeId) -> Result<(), KeepError> {

@@ -5,8 +5,10 @@ use routing_core::model::Message;
 use serde::Serialize;
 
 use super::failure::FlowError;
-use super::flow::{Flow, FlowEnd, Next};
+use super::flow::{Flow, FlowEnd, Next, Role};
+use super::node::Node;
 use super::resume::{Action, resume};
+use crate::durable::entry::FlowPlace;
 use crate::records::*;
 use crate::run::NodeState;
 
@@ -101,6 +103,14 @@ pub(super) fn collected<'a, T: Collected>(result: T, flow: &'a Flow) -> Action<'
     Box::pin(async move {
         let mut path = flow.path.lock().await;
         flow.engine.blackboard.post(&path.top()?.id, result.clone());
+        let is_end = match result.decision() {
+            CollectorDecision::AdvancePhase => T::PHASE.is_none(),
+            CollectorDecision::RouteBack => false,
+            CollectorDecision::Stop => true,
+        };
+        if is_end && hears_more(flow, path.top()?)? {
+            return resume(flow, &mut path).await;
+        }
         drop(path);
         let goal = NonEmptyText::new(flow.engine.goal.gist())?;
         Ok(match result.decision() {
@@ -117,6 +127,29 @@ pub(super) fn collected<'a, T: Collected>(result: T, flow: &'a Flow) -> Action<'
             }
         })
     })
+}
+
+/// Whether the run does not end with this node's result: something was said to it that nobody has read, as where it is
+/// a fork of a run that was over. The node reads it then, in another turn.
+fn hears_more(flow: &Flow, node: &Node) -> Result<bool, FlowError> {
+    if flow.role != Role::Main {
+        return Ok(false);
+    }
+    let engine = &flow.engine;
+    let hears_more = if flow.goes_on() {
+        let (turn, next) = (node.turn + 1, flow.place().own + 1);
+        let is_next = |place: &FlowPlace| place.worker.is_none() && place.own == next;
+        let start = engine.journal.start_of(&node.id, turn);
+        let cut_off = engine.journal.cut_off(&node.id, turn)?;
+        start.is_some_and(|it| is_next(&it.place)) || cut_off.is_some_and(|it| is_next(&it.place))
+    } else {
+        let is_watched = engine.journal.record.is_watched_only();
+        !is_watched && engine.given_up().is_none() && engine.has_inputs()
+    };
+    if hears_more {
+        engine.nodes.open(&node.id);
+    }
+    Ok(hears_more)
 }
 
 /// Where a finished phase leads.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use agents::run::RunStatus;
+use agents::run::{RunStatus, said_to_fork};
 use interrupts::store::{CheckpointId, NewRun, Store};
-use routing_core::RunId;
 use routing_core::review::Answer;
+use routing_core::{NodeId, RunId};
 
-use crate::lives::{ALL, Lives, Nobody, Steady};
+use crate::lives::{ALL, Lives, Nobody, Steady, left};
+use crate::mortal::Death;
 use crate::stage::{Person, Stage, assert_completed};
 
 const WORDS: &str = "keep it short";
@@ -100,5 +101,57 @@ async fn what_was_read_is_not_read_again_by_a_fork() {
             "{}",
             checkpoint.id
         );
+    }
+}
+
+/// A fork of a run that was over, and that was told something.
+async fn told_after_its_end() -> Lives {
+    let mut lives = Lives::of(|stage| stage, RunId::generate());
+    let over = lives.live().await;
+    assert_completed(&over);
+    let id = RunId::generate();
+    let node = NodeId::new("orchestrator").unwrap();
+    let words = said_to_fork(id, &node, WORDS).unwrap();
+    let new = NewRun {
+        id,
+        alias: None,
+        content: "{}".to_owned(),
+    };
+    let at = over.checkpoint.unwrap();
+    let forked = lives.store.fork_run_with(at, new, vec![words]).await;
+    lives.run = forked.unwrap().id;
+    lives.calls.lock().unwrap().clear();
+    lives
+}
+
+#[tokio::test]
+async fn the_last_agent_of_a_run_that_was_over_reads_what_was_said_to_its_fork() {
+    let lives = told_after_its_end().await;
+    let told = goes_on(&lives, lives.run).await;
+    assert_eq!(times_told(&told), 1);
+    let calls = lives.calls.lock().unwrap().clone();
+    assert_eq!(calls, ["orchestrator/collector#2/step/0"]);
+    // What it read belongs to what it did.
+    let last = lives.store.last_checkpoint(lives.run).await.unwrap();
+    let of_fork = forked(&lives.store, last.unwrap().id).await;
+    assert_eq!(times_told(&goes_on(&lives, of_fork).await), 1);
+    assert_eq!(lives.calls.lock().unwrap().len(), 1, "nothing is new to it");
+}
+
+#[tokio::test]
+async fn what_was_said_to_the_fork_of_a_run_that_was_over_is_read_once_wherever_the_fork_dies() {
+    let reference = told_after_its_end().await;
+    let expected = left(&reference.live().await);
+    assert_eq!(reference.calls.lock().unwrap().len(), 1, "somebody read it");
+    for operation in 0.. {
+        let lives = told_after_its_end().await;
+        let (ended, operations) = lives.die(Death::After(operation)).await;
+        if ended.is_some() {
+            assert!(operations <= operation, "it did not die");
+            break;
+        }
+        let report = lives.go_on().await;
+        assert_eq!(left(&report), expected, "died after {operation}");
+        lives.check(&operation).await;
     }
 }

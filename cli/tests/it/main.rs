@@ -39,6 +39,7 @@ mod resuming;
 mod reviewing;
 mod reviewing_at_a_terminal;
 mod reviewing_batches;
+mod said_to_the_ended;
 mod schema;
 mod screen;
 mod seed;

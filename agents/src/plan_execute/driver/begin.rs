@@ -145,7 +145,14 @@ impl Driver {
             }
         }
         match self.standing.state.phase().clone() {
-            Phase::Ended(end) => return Ok(vec![PlanEffect::End(end)]),
+            Phase::Ended(end) => {
+                if decided.cancelled || decided.inputs.is_empty() {
+                    return Ok(vec![PlanEffect::End(end)]);
+                }
+                // It is not over where somebody has more to say.
+                let messages = decided.inputs;
+                return self.apply(&PlanEvent::Told { messages });
+            }
             Phase::Held(held) => {
                 let is_question = matches!(held.cause, Cause::SystemError { .. });
                 if is_question && !decided.is_there {

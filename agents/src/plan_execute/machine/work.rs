@@ -25,6 +25,11 @@ impl Draft {
                 self.state.phase = Phase::Working { activity };
                 Ok(())
             }
+            // Somebody goes on with what was over, and says how.
+            (PlanEvent::Told { messages }, Phase::Ended(_)) => {
+                self.told(messages);
+                Ok(())
+            }
             (_, Phase::Working { activity }) => self.worked(event, activity),
             (
                 PlanEvent::Failed(_) | PlanEvent::CallStopped | PlanEvent::Asked { .. },

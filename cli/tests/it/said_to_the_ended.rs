@@ -1,0 +1,78 @@
+//! What is said to a fork of a run that was over: it is read before the fork ends.
+
+use serde_json::Value;
+
+use crate::place::Place;
+use crate::program::Ended;
+
+const WORDS: &str = "add a validation step";
+
+/// The run that is none of these.
+fn another(place: &Place, known: &[&str]) -> String {
+    let runs = place.runs();
+    let ids = runs.iter().map(|row| row["id"].as_str().unwrap());
+    let mut others = ids.filter(|id| !known.contains(id));
+    others.next().unwrap().to_owned()
+}
+
+fn times_told(ended: &Ended) -> usize {
+    let is_it = |event: &Value| {
+        event["type"] == "dev.irq.agent.message_added.v1"
+            && event["data"].to_string().contains(WORDS)
+    };
+    ended.events().iter().filter(|it| is_it(it)).count()
+}
+
+fn times_in_the_journal(place: &Place, run: &str) -> usize {
+    let journal = place.journal(run);
+    let calls = journal.iter().filter(|it| it["what"] == "effect_begun");
+    calls.count()
+}
+
+#[test]
+fn the_last_agent_of_a_run_that_was_over_reads_what_is_said_to_its_fork() {
+    let place = Place::new();
+    place.end_of_run(&[]).exits_with(0);
+    let run = place.only_run();
+    let fork = ["fork", &run, "--message", WORDS, "--no-input", "--json"];
+    let ended = place.end(&fork).exits_with(0);
+    assert_eq!(times_told(&ended), 1, "{ended:#?}");
+    let fork = another(&place, &[&run]);
+    let before = times_in_the_journal(&place, &run);
+    assert!(times_in_the_journal(&place, &fork) > before);
+    // Nothing was said to this one, so it is over as it was.
+    place
+        .end(&["fork", &fork, "--no-input", "--json"])
+        .exits_with(0);
+    let again = another(&place, &[&run, &fork]);
+    let last = |id: &str| place.end(&["replay", id, "--summary"]).exits_with(0);
+    assert!(!last(&again).output.is_empty());
+}
+
+#[test]
+fn a_plan_that_was_over_is_made_anew_with_what_is_said_to_its_fork() {
+    let place = Place::new();
+    let workflow = ["--workflow", "plan-execute"];
+    place.end_of_run(&workflow).exits_with(0);
+    let run = place.only_run();
+    place
+        .end(&["fork", &run, "--message", WORDS, "--no-input"])
+        .exits_with(0);
+    let fork = another(&place, &[&run]);
+    let plan = |id: &str| -> Value {
+        let ended = place.end(&["plan", id, "--json"]).exits_with(0);
+        serde_json::from_str(&ended.output).unwrap()
+    };
+    let (before, after) = (plan(&run), plan(&fork));
+    assert_eq!(after["state"], "completed");
+    let versions = |plan: &Value| plan["version"].as_u64().unwrap();
+    assert!(versions(&after) > versions(&before), "{after:#}");
+    let newest = after["versions"].as_array().unwrap();
+    assert!(newest.iter().any(|it| it["request"] == WORDS), "{after:#}");
+    let done = |plan: &Value| plan["completed_steps"].as_u64().unwrap();
+    assert!(done(&after) > done(&before), "{after:#}");
+    // Nothing was said to this one.
+    place.end(&["fork", &fork, "--no-input"]).exits_with(0);
+    let again = another(&place, &[&run, &fork]);
+    assert_eq!(versions(&plan(&again)), versions(&after));
+}
