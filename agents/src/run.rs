@@ -21,7 +21,9 @@ mod used;
 mod working;
 
 pub use crate::durable::allowance::{Allowance, BudgetOrder};
-pub use crate::durable::checkpoint::{NodeSnapshot, RunSnapshot};
+pub use crate::durable::checkpoint::{
+    NodeSnapshot, RunSnapshot, UnreadCheckpoint, check_checkpoint,
+};
 pub use crate::durable::control::{RunControl, Stopped, Trouble};
 pub use crate::durable::entry::Prompt;
 pub use crate::durable::given_up::given_up_because;

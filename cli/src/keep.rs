@@ -1,5 +1,6 @@
 //! Runs that this process owns: kept in the store, stopped by signals, limits and other processes.
 
+mod checkpoint;
 mod control;
 mod facings;
 mod given;
@@ -33,6 +34,7 @@ use crate::refused::{by_run, by_store};
 use crate::storage::{Storage, is_owned};
 use crate::time::instant;
 
+pub(crate) use checkpoint::{place_of, refuse_unread};
 pub(crate) use control::Control;
 pub(crate) use given::known_to_fork;
 pub(crate) use inbox::LateInbox;

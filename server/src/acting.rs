@@ -5,6 +5,7 @@ mod decide;
 mod plan;
 mod plan_change;
 mod publish;
+mod readable;
 mod resume;
 mod rule;
 mod stop;

@@ -3,13 +3,15 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use interrupts::store::{CheckpointDraft, CheckpointId};
+use interrupts::store::{Checkpoint, CheckpointDraft, CheckpointId};
 use routing_core::{InterruptId, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::error::KeepError;
 use super::journal::RunJournal;
+use super::order::Workflow;
 use crate::agent_kind::AgentKind;
+use crate::plan_execute::PlanStanding;
 use crate::run::{NodeState, NodeView};
 
 /// The version of the form.
@@ -55,6 +57,46 @@ impl From<NodeView> for NodeSnapshot {
 impl RunSnapshot {
     /// The version of the form that this program writes, and the newest one that it reads.
     pub const FORM: u32 = FORM;
+
+    /// Reads what a checkpoint holds.
+    pub(crate) fn of(checkpoint: &Checkpoint) -> Result<Self, KeepError> {
+        if checkpoint.form != Self::FORM {
+            return Err(KeepError::OtherForm {
+                checkpoint: checkpoint.id,
+                found: checkpoint.form,
+                known: Self::FORM,
+            });
+        }
+        serde_json::from_str(&checkpoint.content).map_err(|source| KeepError::Unreadable {
+            place: format!("checkpoint {}", checkpoint.id),
+            source,
+        })
+    }
+}
+
+/// Why a run cannot go on from a checkpoint: it is of another version of the program, or damaged.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct UnreadCheckpoint(#[from] KeepError);
+
+/// Looks whether a run can go on from a checkpoint, before anything is begun or forked there.
+///
+/// # Errors
+///
+/// [`UnreadCheckpoint`] where this program does not read all of it.
+pub fn check_checkpoint(
+    workflow: Workflow,
+    checkpoint: &Checkpoint,
+) -> Result<(), UnreadCheckpoint> {
+    match workflow {
+        Workflow::Agents => {
+            RunSnapshot::of(checkpoint)?;
+        }
+        Workflow::PlanExecute => {
+            PlanStanding::read(checkpoint.id, checkpoint.form, &checkpoint.content)?;
+        }
+    }
+    Ok(())
 }
 
 /// The checkpoints that this process has saved.

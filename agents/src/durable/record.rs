@@ -14,6 +14,7 @@ use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{InterruptId, NodeId, RunId};
 
+use super::checkpoint::RunSnapshot;
 use super::control::RunControl;
 use super::error::KeepError;
 use super::input;
@@ -222,6 +223,17 @@ impl RunRecord {
             Standing::GoesOn
         };
         Ok((standing, checkpoint))
+    }
+
+    /// Refuses to go on from a checkpoint of which this program does not read all; it may be shown.
+    pub(crate) async fn check(&self, checkpoint: CheckpointId) -> Result<(), KeepError> {
+        if self.is_watched_only() {
+            return Ok(());
+        }
+        if let Some(saved) = self.store().checkpoint(checkpoint).await? {
+            RunSnapshot::of(&saved)?;
+        }
+        Ok(())
     }
 
     /// Says that the run works.

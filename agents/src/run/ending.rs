@@ -29,7 +29,7 @@ pub(super) async fn conclude(
     }
     let status = status(engine, end);
     let recorded = match &status {
-        Ended::Unrecorded(_) => Ok(Stopped::Unasked),
+        Ended::Unrecorded { .. } => Ok(Stopped::Unasked),
         Ended::As(status) => record(engine, status, trouble.as_ref(), scope).await,
     };
     match (recorded, status) {
@@ -41,9 +41,8 @@ pub(super) async fn conclude(
             reason: told(scope),
             from_outside: true,
         },
-        (_, Ended::Unrecorded(status)) => {
+        (_, Ended::Unrecorded { status, reason }) => {
             // Nothing is lost if this fails too: whoever resumes the run finds it where it stood.
-            let reason = "its store failed".to_owned();
             let record = &engine.journal.record;
             let _best_effort = record.become_state(RunState::Paused, Some(reason)).await;
             let _best_effort = record.release().await;
@@ -78,7 +77,7 @@ fn told(scope: &StopScope) -> String {
 /// How the run ended, and whether that can be recorded.
 enum Ended {
     As(RunStatus),
-    Unrecorded(RunStatus),
+    Unrecorded { status: RunStatus, reason: String },
 }
 
 fn status(engine: &Engine, end: Result<FlowEnd, FlowError>) -> Ended {
@@ -100,7 +99,12 @@ fn status(engine: &Engine, end: Result<FlowEnd, FlowError>) -> Ended {
                 detail: "the run's own flow ended like a worker's",
             })
         }
-        Err(error) if error.is_of_the_store() => return Ended::Unrecorded(failed(&error)),
+        Err(error) if error.is_of_the_store() => {
+            return Ended::Unrecorded {
+                status: failed(&error),
+                reason: error.stands_because(),
+            };
+        }
         Err(error) => failed(&error),
     })
 }

@@ -243,6 +243,9 @@ impl Engine {
         };
         let _first = self.control.set(control);
         let (standing, checkpoint) = self.journal.record.open().await?;
+        if let Some(checkpoint) = checkpoint {
+            self.journal.record.check(checkpoint).await?;
+        }
         self.checkpoints.go_on_from(checkpoint);
         self.journal.record.keep_input().await?;
         let (loaded, told) = tokio::join!(self.journal.load(), self.journal.record.told_nodes());

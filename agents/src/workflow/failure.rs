@@ -144,6 +144,20 @@ impl FlowError {
             )
     }
 
+    /// Why a run stands still that could not be recorded.
+    pub(crate) fn stands_because(&self) -> String {
+        if let Self::Keep(
+            KeepError::OtherForm { .. }
+            | KeepError::Unreadable { .. }
+            | KeepError::OtherSchema { .. }
+            | KeepError::Diverged { .. },
+        ) = self
+        {
+            return self.chain();
+        }
+        "its store failed".to_owned()
+    }
+
     /// Whether the run can go on from where it stands: nothing of its own is wrong. A model's failure is not in
     /// the journal, so the call is made again.
     pub(crate) fn is_resumable(&self) -> bool {

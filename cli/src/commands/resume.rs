@@ -9,7 +9,7 @@ use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{Local, Whereabouts};
-use crate::keep::known_to_fork;
+use crate::keep::{known_to_fork, place_of, refuse_unread};
 use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
 
@@ -36,7 +36,8 @@ pub(crate) fn resume(
         refuse_ended(&run)?;
         let storage = local.into_storage();
         let talk = Talk::of(&arguments.talk);
-        let (_order, work) = to_go_on(&storage, &run, &arguments.limits, &talk).await?;
+        let (order, work) = to_go_on(&storage, &run, &arguments.limits, &talk).await?;
+        refuse_unread(&*storage.store, order.workflow, place_of(&run)).await?;
         let begin = Begin::GoesOn {
             input: arguments.message.clone(),
         };
@@ -76,6 +77,7 @@ pub(crate) fn fork(
             run: from.id,
             number: arguments.at.unwrap_or(from.checkpoint),
         };
+        refuse_unread(&*storage.store, order.workflow, Some(checkpoint)).await?;
         let id = RunId::generate();
         let new = NewRun {
             id,

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::decide::{DecisionOrder, RefusedAt, decide_all, decision_id, made_before, not_made};
 use super::keyed;
+use super::readable::refuse_unread;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::launcher::LaunchError;
@@ -57,6 +58,10 @@ pub(crate) async fn resume(
     // Read before it is seen what the key has done: what waits only after that is none of this request's.
     let open = reviews_of(app, run.id).await?;
     let before = done_before(app, caller, run, &order).await?;
+    let is_fork = order.checkpoint.is_some();
+    if before == Before::Nothing && (is_fork || !run.state.is_final()) {
+        refuse_unread(app, run, order.checkpoint).await?;
+    }
     if let Some(number) = order.checkpoint {
         if before != Before::Nothing {
             return Err(key_was_used());

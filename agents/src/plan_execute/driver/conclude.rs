@@ -117,7 +117,7 @@ impl Driver {
     async fn unconcluded(&mut self, error: &FlowError) -> RunStatus {
         if error.is_of_the_store() {
             let record = &self.journal.record;
-            let reason = Some("its store failed".to_owned());
+            let reason = Some(error.stands_because());
             let _best_effort = record.become_state(RunState::Paused, reason).await;
             let _best_effort = record.release().await;
         } else if error.is_resumable() {

@@ -92,7 +92,7 @@ impl PlanStanding {
     }
 
     /// Reads what a checkpoint holds.
-    pub(super) fn read(
+    pub(crate) fn read(
         checkpoint: CheckpointId,
         form: u32,
         content: &str,

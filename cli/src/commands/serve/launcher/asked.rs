@@ -12,7 +12,7 @@ use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunL
 use super::{Launcher, Word};
 use crate::commands::serve::order::{is_asked, launched};
 use crate::exit::{Exit, Failure};
-use crate::keep::known_to_fork;
+use crate::keep::{known_to_fork, refuse_unread};
 use crate::plan;
 use crate::refused::by_run;
 
@@ -135,6 +135,8 @@ impl RunLauncher for Launcher {
             })?;
         let work = self.0.prepare(order, &from.content);
         let work = work.map_err(|it| refused(&it))?;
+        let read = refuse_unread(store, work.workflow(), Some(checkpoint)).await;
+        read.map_err(|it| refused(&it))?;
         let new = NewRun {
             id,
             alias: None,

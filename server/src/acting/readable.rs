@@ -1,0 +1,49 @@
+//! Whether a run can go on from a checkpoint: looked at before anything is lifted, kept or forked.
+
+use agents::run::{RunOrder, check_checkpoint};
+use interrupts::store::{CheckpointId, Run};
+
+use crate::app::App;
+use crate::problem::{Kind, Problem, of_store};
+
+/// Refuses a checkpoint that was saved by another version of the program, or is damaged: the one with this number, or
+/// the one from which the run goes on.
+///
+/// # Errors
+///
+/// [`Kind::NotInState`] with the reason; where the store cannot be read.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(super) async fn refuse_unread(
+    app: &App,
+    run: &Run,
+    number: Option<u64>,
+) -> Result<(), Problem> {
+    let Ok(order) = RunOrder::from_content(&run.content) else {
+        // It is none that agents carry out: whoever executes it says so.
+        return Ok(());
+    };
+    let own = |number| CheckpointId {
+        run: run.id,
+        number,
+    };
+    let place = match number.unwrap_or(run.checkpoint) {
+        0 => run.forked_from,
+        number => Some(own(number)),
+    };
+    let Some(place) = place else { return Ok(()) };
+    let found = app.store().checkpoint(place).await;
+    let Some(found) = found.map_err(|error| of_store(&error))? else {
+        return Ok(());
+    };
+    check_checkpoint(order.workflow, &found).map_err(|error| {
+        tracing::warn!(%error, "a run cannot go on");
+        Problem::new(
+            Kind::NotInState,
+            error.to_string(),
+            "nothing was changed; use the version of the program that saved it, or go on from another checkpoint",
+        )
+    })
+}
