@@ -351,10 +351,12 @@ pub enum RunEvent {
         /// The open interrupts.
         interrupts: Vec<InterruptId>,
     },
-    /// The run failed.
+    /// Something failed, or the run took as many steps as it may.
     Failed {
         /// Why, from the outermost cause to the innermost.
         error: String,
+        /// Whether the run is only paused by it, and can be resumed.
+        resumable: bool,
     },
 }
 

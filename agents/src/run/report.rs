@@ -68,8 +68,11 @@ impl RunStatus {
             Self::Waiting { interrupts, .. } => RunEvent::Waiting {
                 interrupts: interrupts.clone(),
             },
-            Self::Failed { error, .. } => RunEvent::Failed {
+            Self::Failed {
+                error, resumable, ..
+            } => RunEvent::Failed {
                 error: error.clone(),
+                resumable: *resumable,
             },
         }
     }

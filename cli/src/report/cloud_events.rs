@@ -169,7 +169,11 @@ impl Report for CloudEvents {
             };
         }
         for fact in facts_of(&occurrence.event) {
-            if let RunEvent::Stopped { .. } = &occurrence.event {
+            if let RunEvent::Stopped { .. }
+            | RunEvent::Failed {
+                resumable: true, ..
+            } = &occurrence.event
+            {
                 self.stopped = Some((occurrence.run, occurrence.at, fact));
                 continue;
             }

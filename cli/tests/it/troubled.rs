@@ -109,3 +109,41 @@ fn a_run_that_hit_its_step_limit_goes_on_with_a_higher_one() {
     let shown = end(&mut on(&store, &["ps", "--all", "-v"])).exits_with(0);
     assert!(shown.output.contains("steps completed"), "{shown:#?}");
 }
+
+#[test]
+fn a_run_that_can_go_on_is_told_as_paused_with_what_waits_whatever_stopped_it() {
+    let nobody = format!("http://{}/v1", server::nobody());
+    let limited: &[&str] = &["--max-steps", "3"];
+    let unreachable: &[&str] = &["--model", "openai:m", "--base-url", &nobody];
+    for workflow in ["agents", "plan-execute"] {
+        let folder = workspace();
+        let store = folder.path().join("irq.db");
+        let ended = end(run_in(folder.path())
+            .env("IRQ_STORE", &store)
+            .args(["--workflow", workflow, "--no-input", "--json"])
+            .args(limited))
+        .exits_with(8);
+        told_as_paused(&ended.events(), &store, "3 steps");
+    }
+    let folder = workspace();
+    let store = folder.path().join("irq.db");
+    let ended = end(run_in(folder.path())
+        .env("IRQ_STORE", &store)
+        .args(["--no-input", "--json"])
+        .args(unreachable))
+    .exits_with(69);
+    told_as_paused(&ended.events(), &store, "reach");
+}
+
+/// The last event says that the run is paused, why, and which interrupt holds it.
+#[track_caller]
+fn told_as_paused(events: &[Value], store: &Path, why: &str) {
+    let last = events.last().unwrap();
+    assert_eq!(last["type"], "dev.irq.run.paused.v1", "{last:#}");
+    assert!(last["data"]["reason"].as_str().unwrap().contains(why));
+    let open = last["data"]["open_interrupts"].as_array().unwrap();
+    let held: Vec<Value> = stops(store).iter().map(|it| it["id"].clone()).collect();
+    assert_eq!(*open, held, "{last:#}");
+    let is_failed = |event: &&Value| event["type"] == "dev.irq.run.failed.v1";
+    assert!(!events.iter().any(|event| is_failed(&event)), "{events:#?}");
+}

@@ -325,11 +325,20 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
         RunEvent::Waiting { interrupts } => {
             Fact::run("run.waiting", json!({"open_interrupts": interrupts}))
         }
-        RunEvent::Failed { error } => Fact::run("run.failed", json!({"error": error})),
+        RunEvent::Failed { error, resumable } => failed(error, *resumable),
         // Events of later versions have no form on the wire yet.
         _ => return Vec::new(),
     };
     vec![fact]
+}
+
+/// What has failed: a run that can go on is paused by it, and not over.
+fn failed(error: &str, resumable: bool) -> Fact {
+    if resumable {
+        Fact::run("run.paused", json!({"reason": error}))
+    } else {
+        Fact::run("run.failed", json!({"error": error}))
+    }
 }
 
 /// A resolved interrupt, and the reroute where its answer goes elsewhere than where it came from.
