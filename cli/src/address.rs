@@ -134,7 +134,7 @@ pub(crate) async fn find_agent(
             );
         };
         let run = find_run(from, run).await?;
-        return agent_of(from, run, node).await;
+        return agent_in(from, run, node).await;
     }
     let Ok(node) = NodeId::new(text) else {
         return Err(no_agent(text));
@@ -150,7 +150,12 @@ pub(crate) async fn find_agent(
     one_of(found, text, |(run, row)| full(run.id, &row.node))?.ok_or_else(|| no_agent(text))
 }
 
-async fn agent_of(
+/// Finds an agent of a run by its id.
+///
+/// # Errors
+///
+/// [`Exit::NotFound`] where the run has none of that name.
+pub(crate) async fn agent_in(
     from: &dyn Installation,
     run: Run,
     text: &str,

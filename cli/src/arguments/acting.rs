@@ -52,10 +52,10 @@ pub(crate) struct ReviewArguments {
     #[arg(long, value_name = "VERSION", help_heading = "Deciding", value_parser = parse_number::<u64>)]
     pub(crate) if_version: Option<u64>,
     /// Decide many: one JSON object a line, with interrupt, decision, and what else is wanted
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["interrupt", "decision"], help_heading = "Deciding")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["interrupt", "decision", "run"], help_heading = "Deciding")]
     pub(crate) batch: Option<PathBuf>,
     /// With --batch: all lines in one transaction, or none
-    #[arg(long, requires = "batch", help_heading = "Deciding")]
+    #[arg(long, requires = "batch", conflicts_with_all = ["interrupt", "next", "decision", "edit"], help_heading = "Deciding")]
     pub(crate) all_or_nothing: bool,
     /// Answer the same question so when it is asked again: of this agent, in its run, or everywhere
     #[arg(

@@ -4,7 +4,7 @@ mod given;
 
 use std::io::{self, IsTerminal};
 
-use agents::plan_execute::{PlanPreview, StoredPlan};
+use agents::plan_execute::{PlanEditError, PlanPreview, StoredPlan};
 use interrupts::life::Interrupt;
 use interrupts::store::Run;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use crate::installation::{self, Installation};
 use crate::palette::Palette;
 use crate::plan::{
     Page, again, apply, change_text, none_proposed, not_held, preview_json, preview_text,
-    proposal_of, read, record, refuse_other_workflow, short, suggestion,
+    proposal_of, read, record, refuse_other_workflow, short, suggestion, unchanged,
 };
 use crate::reviewer::Alone;
 use crate::storage::complete;
@@ -125,8 +125,14 @@ impl Command<'_> {
             let plan = self.change(PlanWish::Propose { tasks }).await?;
             return self.proposed(&plan).await;
         }
-        let preview = PlanPreview::of(reading.plan.state(), &tasks)
-            .map_err(|refused| Failure::new(Exit::Usage, refused.to_string()))?;
+        let (run, state) = (self.run.id, self.run.state);
+        if state.is_final() {
+            return Err(unchanged(&self.run, &PlanEditError::NotHeld { run, state }).into());
+        }
+        let preview = PlanPreview::of(reading.plan.state(), &tasks).map_err(|refused| {
+            let look = format!("`irq plan {run}` shows how it stands");
+            Failure::new(Exit::Usage, refused.to_string()).hint(look)
+        })?;
         self.told_preview(&preview, None)?;
         Ok(Exit::Success)
     }

@@ -10,7 +10,7 @@ use routing_core::NodeId;
 use serde_json::{Value, json};
 
 use super::print;
-use crate::address::find_run;
+use crate::address::{agent_in, find_run};
 use crate::arguments::{Global, ReplayArguments, StoreArguments};
 use crate::audited::Told;
 use crate::exit::{Exit, Failure, causes};
@@ -63,7 +63,7 @@ pub(crate) fn replay(
             return Ok(Exit::Success);
         }
         let agent = match &arguments.agent {
-            Some(agent) => Some(agent_of(&run, agent)?),
+            Some(agent) => Some(agent_of(&*installation, &run, agent).await?),
             None => None,
         };
         let mut moments = moments(&*installation, &run).await?;
@@ -88,10 +88,11 @@ pub(crate) fn replay(
 }
 
 /// An agent of the run, by its id or its full address.
-fn agent_of(run: &Run, text: &str) -> Result<NodeId, Failure> {
+async fn agent_of(from: &dyn Installation, run: &Run, text: &str) -> Result<NodeId, Failure> {
     let prefix = format!("{}/", run.id);
-    let node = text.strip_prefix(&prefix).unwrap_or(text);
-    NodeId::new(node).map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+    let name = text.strip_prefix(&prefix).unwrap_or(text);
+    let (_run, row) = agent_in(from, run.clone(), name).await?;
+    Ok(row.node)
 }
 
 async fn moments(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Failure> {

@@ -23,6 +23,7 @@ pub(crate) fn resume(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
+    refuse_empty(arguments.message.as_deref())?;
     if let Whereabouts::Server(place) = Whereabouts::of(store)? {
         refuse_limits(&arguments.limits, &format!("irq resume {}", arguments.run))?;
         return super::run::there::resume(arguments, &place, global);
@@ -60,6 +61,7 @@ pub(crate) fn fork(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
+    refuse_empty(arguments.message.as_deref())?;
     if let Whereabouts::Server(place) = Whereabouts::of(store)? {
         refuse_limits(&arguments.limits, &format!("irq fork {}", arguments.run))?;
         return super::run::there::fork(arguments, &place, global);
@@ -123,6 +125,17 @@ fn refuse_limits(limits: &LimitArguments, command: &str) -> Result<(), Failure> 
         "leave {flag} out, or go on beside the server's store: {command} {flag} … --store PATH"
     );
     Err(Failure::new(Exit::Usage, text).hint(beside))
+}
+
+/// Words that say nothing are no input: whoever gave them meant others.
+fn refuse_empty(message: Option<&str>) -> Result<(), Failure> {
+    match message {
+        Some(text) if text.trim().is_empty() => {
+            let failure = Failure::new(Exit::Usage, "the message is empty");
+            Err(failure.hint("leave --message away to say nothing"))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn refuse_ended(run: &Run) -> Result<(), Failure> {

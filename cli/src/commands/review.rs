@@ -130,7 +130,9 @@ async fn chosen_interrupts(
     arguments: &ReviewArguments,
 ) -> anyhow::Result<Vec<Interrupt>> {
     if let Some(id) = &arguments.interrupt {
-        return Ok(vec![find_interrupt(installation, id).await?]);
+        let found = find_interrupt(installation, id).await?;
+        refuse_of_another_run(installation, &found, arguments).await?;
+        return Ok(vec![found]);
     }
     if !arguments.next {
         if arguments.decision.is_some() || arguments.edit {
@@ -150,6 +152,23 @@ async fn chosen_interrupts(
         Some(batch) => Ok(batch),
         None => Err(Failure::new(Exit::NotFound, "nothing waits for a person").into()),
     }
+}
+
+/// Where the command line names the run too, the interrupt is one of that run.
+async fn refuse_of_another_run(
+    installation: &dyn Installation,
+    interrupt: &Interrupt,
+    arguments: &ReviewArguments,
+) -> Result<(), Failure> {
+    let Some(run) = &arguments.run else {
+        return Ok(());
+    };
+    let run = find_run(installation, run).await?;
+    if run.id == interrupt.run {
+        return Ok(());
+    }
+    let text = format!("{} has no {}", run.id, interrupt.id);
+    Err(Failure::new(Exit::NotFound, text).hint(format!("it is of {}", interrupt.run)))
 }
 
 /// What waits for a person, in the order in which it should be looked at, each with those that are shown together

@@ -26,6 +26,7 @@ mod listing;
 mod looking_back;
 mod manual;
 mod meeting;
+mod nothing_passed_over;
 mod other_forms;
 mod place;
 mod planning;

@@ -249,6 +249,7 @@ pub(crate) struct ResumeBody {
     /// From the checkpoint with this number, as a run of its own; where it stands otherwise.
     checkpoint: Option<u64>,
     /// New input.
+    #[schema(min_length = 1)]
     input: Option<String>,
 }
 
@@ -271,6 +272,13 @@ pub(crate) async fn resume(
     StrictJson(body): StrictJson<ResumeBody>,
 ) -> Result<Response, Problem> {
     let run = app.run_named(&run).await?;
+    if body.input.as_ref().is_some_and(|it| it.trim().is_empty()) {
+        return Err(Problem::new(
+            Kind::Shape,
+            "$.input: the input is empty",
+            "leave it away to say nothing",
+        ));
+    }
     let order = ResumeOrder {
         checkpoint: body.checkpoint,
         input: body.input,

@@ -1,6 +1,6 @@
 //! Many decisions at once: one JSON object a line.
 
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::path::Path;
 
 use interrupts::life::{Interrupt, Verdict};
@@ -81,6 +81,14 @@ pub(super) async fn decide_all(
     as_json: bool,
 ) -> anyhow::Result<Exit> {
     let wanted = read(path)?;
+    if wanted.is_empty() {
+        // Whoever reads the output gets no line, for none was decided; whoever looks is told why.
+        writeln!(
+            std::io::stderr(),
+            "The batch has no line: nothing was decided."
+        )?;
+        return Ok(Exit::Success);
+    }
     if together == Together::AllOrNothing {
         return all_or_nothing(installation, wanted, as_json).await;
     }
