@@ -182,8 +182,7 @@ fn unopened(location: &StoreLocation, error: &StoreError) -> Failure {
 
 /// Whether a process holds a run now.
 pub(crate) fn is_owned(run: &Run) -> bool {
-    let now = Timestamp::now();
-    run.lease.as_ref().is_some_and(|lease| lease.until > now)
+    run.is_owned(Timestamp::now())
 }
 
 /// Runs a command to its end.

@@ -85,7 +85,8 @@ pub struct LastInterrupt {
 }
 
 impl RunProgress {
-    /// Reads how far a run has come; `None` where there is no such run.
+    /// Reads how far a run has come; `None` where there is no such run. Whether a process executes it is for the caller
+    /// to say: the agents of one that was left at its work do nothing.
     ///
     /// # Errors
     ///
@@ -94,10 +95,15 @@ impl RunProgress {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub async fn of(store: &dyn Store, run: RunId) -> Result<Option<Self>, StoreError> {
+    pub async fn of(
+        store: &dyn Store,
+        run: RunId,
+        is_executed: impl FnOnce(&Run) -> bool,
+    ) -> Result<Option<Self>, StoreError> {
         let Some(row) = store.run(run).await? else {
             return Ok(None);
         };
+        let for_nodes = row.state_for_nodes(is_executed(&row));
         let Counted {
             completed,
             total,
@@ -113,7 +119,7 @@ impl RunProgress {
                 total,
                 most: most.or(order.map(|order| order.limits.max_steps)),
             },
-            plan: plan(store, &row, &open).await?,
+            plan: plan(store, (run, for_nodes), &open).await?,
             interrupt,
             result: result(store, &row).await?,
         }))
@@ -196,20 +202,20 @@ fn is_answer(content: &str) -> bool {
 
 async fn plan(
     store: &dyn Store,
-    run: &Run,
+    (run, state): (RunId, RunState),
     open: &[Interrupt],
 ) -> Result<Vec<PlannedNode>, StoreError> {
     let mut plan = Vec::new();
     let mut after = 0;
     loop {
         let page = Page { after, limit: PAGE };
-        let rows = store.nodes(Some(run.id), page).await?;
+        let rows = store.nodes(Some(run), page).await?;
         let Some((last, _row)) = rows.last() else {
             return Ok(plan);
         };
         after = *last;
         plan.extend(rows.into_iter().map(|(_position, row)| PlannedNode {
-            activity: row.stands(run.state, open),
+            activity: row.stands(state, open),
             node: row.node,
             kind: row.kind,
             step: row.step,

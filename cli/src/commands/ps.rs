@@ -16,10 +16,11 @@ use crate::arguments::{Global, PsArguments, StoreArguments};
 use crate::asked;
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation};
+use crate::keep::has_process;
 use crate::layout::{columns_of, cut, screen_size};
 use crate::listing;
 use crate::palette::{Palette, Tone};
-use crate::storage::{complete, is_owned};
+use crate::storage::complete;
 use crate::time::{age, ago};
 use crate::view::{self, json_line};
 use crate::visible::visible_line;
@@ -38,7 +39,7 @@ impl Shown {
     fn can_go_on(&self) -> bool {
         let is_asked = |interrupt: &Interrupt| interrupt.state == State::AwaitingReview;
         self.run.state == RunState::Waiting
-            && !is_owned(&self.run)
+            && !has_process(&self.run)
             && !self.open.iter().any(is_asked)
     }
 }
@@ -88,8 +89,9 @@ async fn gather(
         };
         let open = listing::interrupts(from, &open).await?;
         let mut nodes = listing::nodes(from, run.id).await?;
+        let state = run.state_for_nodes(has_process(&run));
         for node in &mut nodes {
-            node.activity = node.stands(run.state, &open);
+            node.activity = node.stands(state, &open);
         }
         shown.push(Shown {
             progress,
@@ -142,7 +144,7 @@ fn as_json(shown: &Shown) -> String {
     let mut run = view::run(&shown.run);
     if let Some(run) = run.as_object_mut() {
         let open: Vec<_> = shown.open.iter().map(|interrupt| interrupt.id).collect();
-        run.insert("is_owned".to_owned(), json!(is_owned(&shown.run)));
+        run.insert("is_owned".to_owned(), json!(has_process(&shown.run)));
         run.insert("open_interrupts".to_owned(), json!(open));
         run.insert("agents".to_owned(), json!(agents));
         if let Some(progress) = &shown.progress {
@@ -166,7 +168,7 @@ impl Page {
         let run = &shown.run;
         let (symbol, tone) = run_symbol(run.state);
         let mut head = vec![format!("{}, {}", run.state, age(run.created_at, self.now))];
-        if !run.state.is_final() && run.state != RunState::Created && !is_owned(run) {
+        if !run.state.is_final() && run.state != RunState::Created && !has_process(run) {
             head.push("no process runs it".to_owned());
         }
         if shown.can_go_on() {

@@ -241,7 +241,7 @@ impl Installation for Local {
     }
 
     async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure> {
-        let progress = RunProgress::of(self.store(), run).await;
+        let progress = RunProgress::of(self.store(), run, has_process).await;
         progress.map_err(|error| by_store(&error))
     }
 

@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::queue::Queues;
 use crate::exit::Failure;
 use crate::installation::Installation;
+use crate::keep::has_process;
 use crate::plan;
 use crate::refused::by_store;
 use crate::view::goal;
@@ -194,8 +195,9 @@ impl Feed {
             gone,
         } = open(&*self.from, self.only, &wanted.followed).await?;
         for view in &mut runs {
+            let state = view.run.state_for_nodes(has_process(&view.run));
             for node in &mut view.nodes {
-                node.activity = node.stands(view.run.state, &interrupts);
+                node.activity = node.stands(state, &interrupts);
             }
         }
         Ok(Snapshot {

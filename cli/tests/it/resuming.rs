@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::place::Place;
 use crate::program::{Ended, end, lines, spawn};
@@ -57,6 +57,44 @@ fn a_killed_run_goes_on_where_it_stood_and_ends_like_one_that_was_left_alone() {
         .end(&["resume", &run])
         .exits_with(4)
         .says("it has ended");
+}
+
+#[test]
+fn no_agent_of_a_run_whose_process_has_died_is_said_to_work() {
+    for workflow in ["agents", "plan-execute"] {
+        let place = Place::new();
+        let mut child = quiet(&mut place.run(&["--workflow", workflow, "--pace", "60"]));
+        place.wait_for_call();
+        let working = |row: &Value| {
+            let agents = row["agents"].as_array().unwrap();
+            let works = |agent: &&Value| agent["status"] == "running";
+            agents.iter().filter(works).count()
+        };
+        assert!(working(&place.runs()[0]) > 0, "{:#?}", place.runs());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Its lease holds for some time yet, and its process is known to be gone.
+        let row = place.runs().remove(0);
+        assert_eq!(
+            (&row["state"], &row["is_owned"]),
+            (&json!("running"), &json!(false))
+        );
+        assert_eq!(working(&row), 0, "{row:#}");
+        let is_ready = |agent: &Value| agent["status"] == "ready";
+        assert!(
+            row["agents"].as_array().unwrap().iter().any(is_ready),
+            "{row:#}"
+        );
+        let shown = place.end(&["ps"]).exits_with(0).output;
+        assert!(shown.contains("no process runs it"), "{shown}");
+        assert!(!shown.contains("works"), "{shown}");
+        let progress = lines(&place.end(&["ps", "-v", "--json"]).exits_with(0).output);
+        let plan = progress[0]["progress"]["plan"].as_array().unwrap();
+        assert!(
+            plan.iter().all(|it| it["activity"] != "running"),
+            "{plan:#?}"
+        );
+    }
 }
 
 #[test]

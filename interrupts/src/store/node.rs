@@ -89,7 +89,9 @@ pub struct NodeRow {
 impl NodeRow {
     /// What the node does, as others see it. Its owner writes what it does by itself: a question that waits for a
     /// person, and the end of its run or of a pause, may come after the last that was written. `interrupts` are those
-    /// of its run that have not ended.
+    /// of its run that have not ended, and `run` is where that stands for its nodes: see [`Run::state_for_nodes`].
+    ///
+    /// [`Run::state_for_nodes`]: super::run::Run::state_for_nodes
     pub fn stands<'i>(
         &self,
         run: RunState,

@@ -64,6 +64,27 @@ impl Run {
             ended_at: None,
         }
     }
+
+    /// Whether its owner's lease holds at a time. Where the owner is known to be gone it may hold all the same.
+    pub fn is_owned(&self, now: Timestamp) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.until > now)
+    }
+
+    /// Its state as its nodes have it: one that was left at work waits for whoever goes on with it, as nobody executes
+    /// it any more.
+    pub const fn state_for_nodes(&self, is_executed: bool) -> RunState {
+        match self.state {
+            RunState::Running | RunState::Stopping if !is_executed => RunState::Waiting,
+            RunState::Created
+            | RunState::Running
+            | RunState::Stopping
+            | RunState::Paused
+            | RunState::Waiting
+            | RunState::Completed
+            | RunState::Failed
+            | RunState::Cancelled => self.state,
+        }
+    }
 }
 
 /// A run that is to be created.

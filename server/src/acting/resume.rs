@@ -235,10 +235,7 @@ async fn nothing_to_decide(
     run: &Run,
     order: &ResumeOrder,
 ) -> Result<RunId, Problem> {
-    let executed = run
-        .lease
-        .as_ref()
-        .is_some_and(|lease| lease.until > app.now());
+    let executed = run.is_owned(app.now());
     if executed && matches!(run.state, RunState::Running | RunState::Stopping) {
         return Err(Problem::new(
             Kind::NotInState,

@@ -8,7 +8,7 @@ use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interrupts::life::{Family, Interrupt, RunState, Scope, State as InterruptState};
-use interrupts::store::{Filter, NodeActivity, NodeRow, Page};
+use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Run};
 use routing_core::{InterruptType, RunId, StopMode};
 use serde::Deserialize;
 use serde_json::Value;
@@ -156,11 +156,16 @@ async fn part_of(
     Ok(rows)
 }
 
-/// Where a run stands, and its open interrupts.
+/// Where a run stands for its agents now.
+pub(super) fn state_for_agents(app: &App, run: &Run) -> RunState {
+    run.state_for_nodes(run.is_owned(app.now()))
+}
+
+/// Where a run stands for its agents, and its open interrupts.
 async fn about_run(app: &App, run: RunId) -> Result<(RunState, Vec<Interrupt>), Problem> {
     // Its rows may have been purged since its agents were read.
     let state = match app.store().run(run).await {
-        Ok(found) => found.map_or(RunState::Cancelled, |run| run.state),
+        Ok(found) => found.map_or(RunState::Cancelled, |run| state_for_agents(app, &run)),
         Err(error) => return Err(of_store(&error)),
     };
     Ok((state, open_in(app, run).await?))
@@ -201,7 +206,8 @@ pub(crate) async fn read(
 ) -> Result<Json<AgentView>, Problem> {
     let found = find_agent(&app, &agent).await?;
     let open = open_in(&app, found.run.id).await?;
-    Ok(Json(AgentView::of(&found.node, found.run.state, &open)))
+    let state = state_for_agents(&app, &found.run);
+    Ok(Json(AgentView::of(&found.node, state, &open)))
 }
 
 /// An interrupt that shall be requested.

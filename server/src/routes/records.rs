@@ -150,7 +150,7 @@ pub(crate) async fn progress(
     Segment(run): Segment,
 ) -> Result<Json<Value>, Problem> {
     let run = app.run_named(&run).await?;
-    let progress = RunProgress::of(app.store(), run.id).await;
+    let progress = RunProgress::of(app.store(), run.id, |run| run.is_owned(app.now())).await;
     record(progress.map_err(|error| of_store(&error))?).map(Json)
 }
 

@@ -346,9 +346,10 @@ pub(crate) async fn tree(
 pub(crate) async fn agents_in(app: &App, run: &Run) -> Result<Vec<AgentView>, Problem> {
     let rows = agents_of(app, run.id).await?;
     let open = super::agents::open_in(app, run.id).await?;
+    let state = super::agents::state_for_agents(app, run);
     Ok(rows
         .iter()
-        .map(|row| AgentView::of(row, run.state, &open))
+        .map(|row| AgentView::of(row, state, &open))
         .collect())
 }
 

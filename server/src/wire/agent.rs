@@ -92,7 +92,7 @@ pub(crate) struct TreeNode {
 }
 
 impl AgentView {
-    /// An agent of a run that stands so, with those of the open interrupts that are its own.
+    /// An agent of a run that stands so for its agents, with those of the open interrupts that are its own.
     pub(crate) fn of(row: &NodeRow, run: RunState, open: &[Interrupt]) -> Self {
         let own = open
             .iter()

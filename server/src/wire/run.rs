@@ -56,7 +56,7 @@ impl RunView {
             status: run.state.name().to_owned(),
             reason: run.reason.clone(),
             goal: goal_of(run),
-            executing: run.lease.as_ref().is_some_and(|lease| lease.until > now),
+            executing: run.is_owned(now),
             checkpoint: run.checkpoint,
             forked_from: run.forked_from.map(|checkpoint| checkpoint.to_string()),
             created_at: run.created_at.to_string(),

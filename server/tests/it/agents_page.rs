@@ -196,6 +196,24 @@ async fn an_agent_waits_while_its_question_does_and_stands_still_with_its_run() 
 }
 
 #[tokio::test]
+async fn no_agent_of_a_run_that_was_left_at_its_work_is_told_as_running() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    // As where the lease of a process that has died has run out.
+    let left = house.store.release_run(run.id, run.epoch).await.unwrap();
+    assert_eq!(left.state, RunState::Running);
+    let list = house.read("/v1/agents?status=running").await;
+    assert_eq!(list["agents"], json!([]));
+    let tree = house.read(&format!("/v1/runs/{}/tree", run.id)).await;
+    assert_eq!(tree[0]["status"], "ready", "{tree:#}");
+    assert_eq!(tree[0]["children"][0]["status"], "ready", "{tree:#}");
+    let agent = house
+        .read(&format!("/v1/agents/{}%2Forchestrator", run.id))
+        .await;
+    assert_eq!(agent["status"], "ready");
+}
+
+#[tokio::test]
 async fn a_filter_that_means_nothing_is_refused_with_what_would_do() {
     let house = House::open().await;
     running(&*house.store, None).await;

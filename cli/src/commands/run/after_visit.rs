@@ -6,6 +6,7 @@ use interrupts::store::{Filter, Run, Store};
 use routing_core::RunId;
 
 use crate::exit::{Exit, Failure};
+use crate::keep::has_process;
 use crate::listing;
 use crate::refused::by_store;
 use crate::storage::is_owned;
@@ -83,7 +84,7 @@ pub(super) async fn end_of(store: &dyn Store, run: &Run) -> Result<Option<RunSta
     let said = |otherwise: &str| run.reason.clone().unwrap_or_else(|| otherwise.to_owned());
     Ok(Some(match run.state {
         RunState::Completed => {
-            let progress = RunProgress::of(store, run.id).await;
+            let progress = RunProgress::of(store, run.id, has_process).await;
             let progress = progress.map_err(|error| by_store(&error))?;
             let summary = progress.and_then(|progress| progress.result);
             RunStatus::Completed {
