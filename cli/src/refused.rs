@@ -22,6 +22,7 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
         StoreError::Corrupt { .. } => {
             failure.hint("keep the file as it is, and go on with a backup: --store PATH")
         }
+        StoreError::Foreign => failure.hint("name another file: --store PATH"),
         StoreError::Locked => {
             failure.hint("try again; where it lasts, look for a process that hangs")
         }

@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::{Value, json};
 
+use crate::place::Place;
 use crate::program::{end, end_with_input, irq, run_in, script, workspace};
 use crate::server;
 
@@ -222,5 +223,27 @@ fn of_a_number_that_is_none_it_is_said_what_is_wanted() {
         ),
     ] {
         end(irq().args(arguments)).exits_with(2).says(words);
+    }
+}
+
+#[test]
+fn a_database_that_is_no_store_is_refused_and_left_as_it_is() {
+    let place = Place::new();
+    place.end_of_run(&[]).exits_with(0);
+    let store = place.store();
+    // Where the head of the file keeps the number of the schema, and after it whose file it is.
+    for mark in [60..64, 60..72] {
+        let mut bytes = fs::read(&store).unwrap();
+        bytes[mark].fill(0);
+        fs::write(&store, &bytes).unwrap();
+        for command in [&["ps"][..], &["run", "Describe the bakery"]] {
+            let refused = place
+                .end(command)
+                .exits_with(1)
+                .says("it is a database, and no store of this program");
+            let refused = refused.says("name another file: --store PATH");
+            assert!(!refused.error_output.contains("damaged"), "{refused:#?}");
+        }
+        assert_eq!(fs::read(&store).unwrap(), bytes);
     }
 }

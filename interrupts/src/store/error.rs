@@ -21,6 +21,9 @@ pub enum StoreError {
         /// Where and how.
         detail: String,
     },
+    /// What was opened as a store is none of this program's.
+    #[error("it is a database, and no store of this program")]
+    Foreign,
     /// Another process held the store for too long.
     #[error("another process holds the store")]
     Locked,

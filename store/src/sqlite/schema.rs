@@ -51,10 +51,9 @@ pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
         .map_err(store_error)?;
     let found = pragma(connection, "user_version")?;
     let owner = pragma(connection, "application_id")?;
-    if owner != OURS && tables > 0 {
-        return Err(StoreError::Corrupt {
-            detail: "the file is a database of another program".to_owned(),
-        });
+    let is_ours = owner == OURS && found > 0;
+    if tables > 0 && !is_ours {
+        return Err(StoreError::Foreign);
     }
     if found > NEWEST {
         return Err(StoreError::Newer {

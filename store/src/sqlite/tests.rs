@@ -275,13 +275,15 @@ async fn a_file_of_the_first_schema_is_brought_up_to_date() {
 async fn a_database_of_another_program_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("photos.sqlite");
-    told(
-        &Connection::open(&path).unwrap(),
-        "CREATE TABLE photos (id INTEGER PRIMARY KEY)",
-    );
-    let refused = open(&path).await.map(drop);
-    let Err(StoreError::Corrupt { detail }) = refused else {
-        panic!("{refused:?}");
-    };
-    assert!(detail.contains("another program"), "{detail}");
+    let photos = Connection::open(&path).unwrap();
+    told(&photos, "CREATE TABLE photos (id INTEGER PRIMARY KEY)");
+    let ours = format!("PRAGMA application_id = {}", 0x6972_7173);
+    // Nor is one whose tables no step of ours has made, whoever has marked it.
+    for mark in ["PRAGMA user_version = 0", "PRAGMA user_version = 3", &ours] {
+        told(&photos, "PRAGMA user_version = 0");
+        told(&photos, mark);
+        let refused = open(&path).await.map(drop);
+        assert_eq!(refused, Err(StoreError::Foreign), "{mark}");
+    }
+    assert_eq!(number(&photos, "SELECT COUNT(*) FROM sqlite_schema"), 1);
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use interrupts::OwnerName;
-use interrupts::store::{Store, VerifyError};
+use interrupts::store::{Store, StoreError, VerifyError};
 use rustix::fs::statvfs;
 use store::{LocalBell, StoreLocation, StoreSettings};
 
@@ -54,6 +54,11 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
             findings.push(audit(&*store).await);
             findings.push(unowned(&*store).await);
         }
+        Err(error @ StoreError::Foreign) => findings.push(Finding::problem(
+            "store",
+            format!("{} cannot be opened: {error}", path.display()),
+            "name another file: --store PATH",
+        )),
         Err(error) => findings.push(Finding::problem(
             "store",
             format!("{} cannot be opened: {}", path.display(), causes(&error)),
