@@ -7,7 +7,8 @@ use super::plan::{Plan, PlanStep};
 /// The most changes that can be undone.
 const MOST_UNDONE: usize = 50;
 
-/// The plans that changes have left behind, the newest last.
+/// The plans that changes have left behind, the newest last. The oldest is that there was none: nobody takes a plan back
+/// to that.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanHistory {
@@ -18,7 +19,7 @@ pub struct PlanHistory {
 impl PlanHistory {
     /// Whether a change can be undone.
     pub fn can_undo(&self) -> bool {
-        !self.before.is_empty()
+        self.before.len() > 1
     }
 
     /// Whether an undone change can be done again.
@@ -28,8 +29,8 @@ impl PlanHistory {
 
     /// Remembers the plan that a change leaves behind. What was undone cannot be done again then.
     pub(super) fn changed(&mut self, plan: &Plan) {
-        if self.before.len() == MOST_UNDONE {
-            self.before.remove(0);
+        if self.before.len() > MOST_UNDONE {
+            self.before.remove(1);
         }
         self.before.push(plan.left().to_vec());
         self.undone.clear();
@@ -37,6 +38,9 @@ impl PlanHistory {
 
     /// The plan before the last change. Steps that are done by now do not come back.
     pub(super) fn undo(&mut self, plan: &Plan) -> Option<Plan> {
+        if !self.can_undo() {
+            return None;
+        }
         let steps = self.before.pop()?;
         self.undone.push(plan.left().to_vec());
         Some(plan.with_left(&steps))

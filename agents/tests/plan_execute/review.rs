@@ -66,6 +66,27 @@ fn edits_are_undone_and_made_again_and_a_new_one_ends_that() {
 }
 
 #[test]
+fn the_first_plan_is_not_taken_back() {
+    let mut scene = held(&["one", "two"]);
+    let nothing = Err(Refused::NothingTo { event: "undo" });
+    assert!(!scene.state.history().can_undo());
+    assert_eq!(scene.try_then(&PlanEvent::Undo), nothing);
+    assert_eq!(scene.left(), ["one", "two"]);
+    scene.then(edit(&[])).then(PlanEvent::Undo);
+    assert_eq!(scene.try_then(&PlanEvent::Undo), nothing);
+    assert_eq!(scene.left(), ["one", "two"]);
+    scene.then(PlanEvent::Redo).then(PlanEvent::Undo);
+    // However many changes came after it.
+    for change in 0..60 {
+        scene.then(edit(&[&format!("{change}")]));
+    }
+    while scene.try_then(&PlanEvent::Undo).is_ok() {
+        assert!(!scene.left().is_empty());
+    }
+    assert!(scene.state.history().can_redo());
+}
+
+#[test]
 fn undoing_never_brings_back_a_step_that_is_done() {
     let mut scene = held(&["one", "two"]);
     scene.then(edit(&["two", "one"])).then(PlanEvent::Resume);

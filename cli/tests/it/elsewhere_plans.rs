@@ -71,6 +71,8 @@ fn a_plan_is_read_and_previewed_through_a_server_as_beside_its_store() {
     end(&mut served.irq_as(&viewer, &["plan", &run])).exits_with(0);
     let refused = end(&mut served.irq_as(&viewer, &["plan", &run, "--undo"]));
     refused.exits_with(NOT_AUTHORISED).says("right to decide");
+    let first = served.end(&["plan", &run, "--undo"]);
+    first.exits_with(2).says("there is nothing to undo");
     assert_eq!(desk.plan(&run)["proposal"], piped["proposal"]);
 }
 
@@ -103,7 +105,9 @@ fn just_what_was_previewed_through_a_server_is_applied_and_the_run_goes_on_there
 
 #[test]
 fn a_model_suggests_through_a_server_and_changes_are_taken_back_and_made_again() {
-    let (desk, run, served) = held();
+    let desk = Desk::new();
+    let (run, _before) = desk.changed_and_stopped_again();
+    let served = Served::over(&store_of(&desk));
     let calls = desk.calls(&run);
     let words = ["plan", &run, "--suggest", "add a validation step"];
     let suggested = told(&served, &words);

@@ -106,6 +106,24 @@ async fn a_change_is_taken_back_once_however_often_its_request_is_sent() {
 }
 
 #[tokio::test]
+async fn the_first_plan_is_not_taken_back() {
+    let house = House::open().await;
+    let (run, _pause) = held_plan(&*house.store).await;
+    let run = run.id.to_string();
+    for _change in ["the second", "the first"] {
+        changed(&house, &run, &json!({"change": "undo"})).await;
+    }
+    let path = format!("/v1/runs/{run}/plan");
+    let before = house.read(&path).await;
+    assert_eq!(before["can_undo"], false, "{before:#}");
+    let more = change(&house, &run, &json!({"change": "undo"})).await;
+    let refused = problem(more, StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(refused["code"], "plan-refused");
+    assert_eq!(refused["detail"], "there is nothing to undo");
+    assert_eq!(house.read(&path).await, before);
+}
+
+#[tokio::test]
 async fn a_model_that_thinks_longer_than_an_answer_may_take_is_asked_once_and_waited_for() {
     let house = House::with(|config| config.limits.answer_time = Duration::from_millis(200)).await;
     let (run, _pause) = held_plan(&*house.store).await;

@@ -223,7 +223,16 @@ fn stood_still() -> PlanExecute {
         result: "smooth dough".to_owned(),
         outcome: StepOutcome::Proceed,
     };
-    happens(&state, &done)
+    state = happens(&state, &done);
+    // A change that can be taken back.
+    for tasks in [
+        vec!["bake <b>hot</b>", "sell", "eat"],
+        vec!["bake <b>hot</b>", "sell"],
+    ] {
+        let tasks = tasks.into_iter().map(str::to_owned).collect();
+        state = happens(&state, &PlanEvent::Edit { tasks });
+    }
+    state
 }
 
 fn happens(state: &PlanExecute, event: &PlanEvent) -> PlanExecute {

@@ -83,7 +83,7 @@ fn a_preview_changes_nothing_and_what_it_showed_is_applied_by_its_digest() {
 #[test]
 fn nothing_else_is_applied_than_what_was_previewed() {
     let desk = Desk::new();
-    let run = desk.stopped_after_its_first_step();
+    let (run, _before) = desk.changed_and_stopped_again();
     let seen = desk.json(&["plan", &run, "--preview", r#"["mine"]"#]);
     let seen = seen["proposal"]["digest"].as_str().unwrap().to_owned();
     // Somebody else proposes another change after it was looked at.
@@ -108,7 +108,7 @@ fn nothing_else_is_applied_than_what_was_previewed() {
 #[test]
 fn a_decision_about_the_plan_that_was_shown_before_is_refused() {
     let desk = Desk::new();
-    let run = desk.stopped_after_its_first_step();
+    let (run, _before) = desk.changed_and_stopped_again();
     let shown = desk.open()[0].clone();
     let version = shown["version"].as_u64().unwrap().to_string();
     desk.json(&["plan", &run, "--undo"]);

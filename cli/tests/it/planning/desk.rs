@@ -87,6 +87,33 @@ impl Desk {
         run
     }
 
+    /// A plan of which a change was applied that nobody has carried out, and that stands still again; with the steps
+    /// that were left before.
+    pub(crate) fn changed_and_stopped_again(&self) -> (String, Vec<String>) {
+        let run = self.stopped_after_its_first_step();
+        let plan = self.plan(&run);
+        let mut before = Vec::new();
+        if !plan["now"].is_null() {
+            before.push(plan["now"]["task"].as_str().unwrap().to_owned());
+        }
+        before.extend(tasks(&plan["next"]).into_iter().map(str::to_owned));
+        self.apply(&run, r#"["one", "two", "three"]"#);
+        self.stop_again(&run);
+        (run, before)
+    }
+
+    /// Applies a change of the plan of a run that stands still.
+    pub(crate) fn apply(&self, run: &str, wanted: &str) {
+        let shown = self.json(&["plan", run, "--preview", wanted]);
+        let digest = shown["proposal"]["digest"].as_str().unwrap();
+        self.json(&["plan", run, "--apply", digest]);
+    }
+
+    /// Stops a run again that nobody executes.
+    pub(crate) fn stop_again(&self, run: &str) {
+        end(&mut self.irq(&["interrupt", run, "--wait=awaiting_review"])).exits_with(0);
+    }
+
     /// A command that prints one JSON object.
     #[track_caller]
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {

@@ -14,28 +14,6 @@ fn left(plan: &Value) -> Vec<String> {
     left.collect()
 }
 
-/// A plan of which a change was applied that nobody has carried out, and that stands still again; with the steps that
-/// were left before.
-fn changed_and_stopped_again(desk: &Desk) -> (String, Vec<String>) {
-    let run = desk.stopped_after_its_first_step();
-    let plan = desk.plan(&run);
-    let mut before = Vec::new();
-    if !plan["now"].is_null() {
-        before.push(plan["now"]["task"].as_str().unwrap().to_owned());
-    }
-    before.extend(tasks(&plan["next"]).into_iter().map(str::to_owned));
-    let wanted = r#"["one", "two", "three"]"#;
-    let shown = desk.json(&["plan", &run, "--preview", wanted]);
-    let digest = shown["proposal"]["digest"].as_str().unwrap();
-    desk.json(&["plan", &run, "--apply", digest]);
-    stop_again(desk, &run);
-    (run, before)
-}
-
-fn stop_again(desk: &Desk, run: &str) {
-    end(&mut desk.irq(&["interrupt", run, "--wait=awaiting_review"])).exits_with(0);
-}
-
 /// What was done in a run, by the tasks that its executor was given.
 fn is_done(desk: &Desk, run: &str) -> Vec<String> {
     let plan = desk.plan(run);
@@ -46,7 +24,7 @@ fn is_done(desk: &Desk, run: &str) -> Vec<String> {
 #[test]
 fn undo_takes_back_the_change_that_was_applied_last_though_nobody_has_carried_it_out() {
     let desk = Desk::new();
-    let (run, before) = changed_and_stopped_again(&desk);
+    let (run, before) = desk.changed_and_stopped_again();
     let undone = desk.json(&["plan", &run, "--undo"]);
     assert_eq!(left(&undone), before, "{undone:#}");
     assert_eq!(undone["can_redo"], true);
@@ -69,7 +47,7 @@ fn undo_takes_back_the_change_that_was_applied_last_though_nobody_has_carried_it
 #[test]
 fn what_undo_has_taken_back_before_it_was_carried_out_is_made_again_and_done() {
     let desk = Desk::new();
-    let (run, _before) = changed_and_stopped_again(&desk);
+    let (run, _before) = desk.changed_and_stopped_again();
     desk.json(&["plan", &run, "--undo"]);
     let redone = desk.json(&["plan", &run, "--redo"]);
     assert_eq!(left(&redone), ["one", "two", "three"]);
@@ -80,7 +58,7 @@ fn what_undo_has_taken_back_before_it_was_carried_out_is_made_again_and_done() {
 #[test]
 fn a_second_change_is_shown_against_the_one_that_was_applied_and_wins() {
     let desk = Desk::new();
-    let (run, _before) = changed_and_stopped_again(&desk);
+    let (run, _before) = desk.changed_and_stopped_again();
     let shown = desk.json(&["plan", &run, "--preview", r#"["one", "four"]"#]);
     let lines = shown["proposal"]["diff"].as_array().unwrap();
     let gone = lines.iter().filter(|line| line["change"] == "removed");
@@ -100,7 +78,7 @@ fn words_that_were_decided_and_not_carried_out_are_neither_taken_back_nor_lost()
     let words = "add a validation step";
     let decide = ["--decision", "modify_plan", "--message", words];
     end(desk.irq(&["review", &pause]).args(decide)).exits_with(0);
-    stop_again(&desk, &run);
+    desk.stop_again(&run);
     let before = desk.plan(&run);
     for change in ["--undo", "--redo"] {
         end(&mut desk.irq(&["plan", &run, change]))
@@ -125,9 +103,36 @@ fn what_was_answered_about_a_failure_is_carried_out_though_a_pause_came_between(
     let preview = desk.json(&["plan", &run, "--preview", r#"["sweep the floor"]"#]);
     let digest = preview["proposal"]["digest"].as_str().unwrap();
     desk.json(&["plan", &run, "--apply", digest]);
-    stop_again(&desk, &run);
+    desk.stop_again(&run);
     let undo = end(&mut desk.irq(&["plan", &run, "--undo"]));
     undo.exits_with(CONFLICT).says(&format!("irq resume {run}"));
     end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
     assert_eq!(is_done(&desk, &run), ["sweep the floor"]);
+}
+
+#[test]
+fn the_first_plan_of_a_run_is_not_taken_back() {
+    let desk = Desk::new();
+    let run = desk.stopped_after_its_first_step();
+    let before = desk.plan(&run);
+    assert_eq!(before["can_undo"], false, "{before:#}");
+    for again in [false, true] {
+        end(&mut desk.irq(&["plan", &run, "--undo"]))
+            .exits_with(2)
+            .says("there is nothing to undo");
+        assert_eq!(
+            desk.plan(&run)["versions"].as_array().unwrap().len(),
+            if again { 3 } else { 1 }
+        );
+        if !again {
+            desk.apply(&run, r#"["one"]"#);
+            desk.stop_again(&run);
+            desk.json(&["plan", &run, "--undo"]);
+        }
+    }
+    let shown = end(&mut desk.irq(&["plan", &run])).exits_with(0).output;
+    assert!(!shown.contains("--undo"), "{shown}");
+    end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
+    let done = is_done(&desk, &run);
+    assert_eq!(done, left(&before));
 }
