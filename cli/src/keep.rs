@@ -41,6 +41,7 @@ pub(crate) use inbox::LateInbox;
 pub(crate) use spoken::{FIRST_WORDS, SECOND_WORDS, SeenSignal, Spoken, TERMINATED_WORDS};
 
 use facings::AgentFacings;
+use given::Unread;
 use owner::is_gone;
 pub(crate) use owner::own_name;
 pub(crate) use owner::{gone_owner, has_process};
@@ -154,6 +155,7 @@ impl Keeping {
         let facings = Arc::new(AgentFacings::new()?);
         let mut settings = ManagerSettings::new(Arc::clone(&storage.store), owner.clone(), facings);
         settings.bell = bell_at(storage.location(), &owner);
+        settings.heritage = Arc::new(Unread);
         settings.times = times;
         Ok(Self {
             manager: InterruptManager::new(settings, Handle::current()),

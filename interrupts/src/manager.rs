@@ -46,6 +46,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 pub use acknowledge::StoppedRun;
+pub use branching::{Heritage, NoHeritage};
 pub use deliveries::{Deliveries, NoDeliveries, Undeliverable};
 pub use keeper::KeepError;
 pub use kept_run::{GivenUp, KeptRun, RunEnd};

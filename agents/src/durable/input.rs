@@ -6,6 +6,7 @@ use interrupts::store::{Intent, JournalEntry, Repeating, Store};
 use interrupts::{EffectId, KindName};
 use routing_core::{InterruptId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::error::KeepError;
 use super::letter::{Letter, Origin};
@@ -17,6 +18,9 @@ pub(crate) const INPUT: &str = "input";
 #[derive(Debug, Serialize, Deserialize)]
 struct Content {
     input: String,
+    /// What was decided about the plan of the run that this one was forked off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decided: Option<Value>,
 }
 
 /// Input that was given along when the run was resumed.
@@ -28,6 +32,8 @@ pub(crate) struct GivenInput {
     pub(crate) place: Option<String>,
     /// What it says.
     pub(crate) text: String,
+    /// What was decided about the plan of the run that this one was forked off, and not carried out there by then.
+    pub(crate) decided: Option<Value>,
 }
 
 impl GivenInput {
@@ -41,6 +47,7 @@ impl GivenInput {
             effect: entry.intent.effect,
             place: entry.intent.place.clone(),
             text: content.input,
+            decided: content.decided,
         })
     }
 
@@ -66,8 +73,32 @@ impl GivenInput {
 
 /// The content of an entry that holds these words.
 pub(crate) fn content_of(text: &str) -> Result<String, KeepError> {
-    let input = text.to_owned();
-    Ok(serde_json::to_string(&Content { input })?)
+    Ok(serde_json::to_string(&Content {
+        input: text.to_owned(),
+        decided: None,
+    })?)
+}
+
+/// The content of an entry that holds what a decision says; `None` where that is nothing. The words alone, or all of it
+/// for a plan.
+pub(crate) fn content_of_decision(said: &Value, is_plan: bool) -> Option<String> {
+    let input = said.get("input").and_then(Value::as_str);
+    let content = if is_plan {
+        let says = |field: &str| said.get(field).is_some_and(|it| !it.is_null());
+        ["plan", "input", "text"]
+            .into_iter()
+            .any(says)
+            .then_some(Content {
+                input: input.unwrap_or_default().to_owned(),
+                decided: Some(said.clone()),
+            })
+    } else {
+        input.map(|input| Content {
+            input: input.to_owned(),
+            decided: None,
+        })
+    };
+    serde_json::to_string(&content?).ok()
 }
 
 /// The place of what was said when the decision about a pause was made.
@@ -113,5 +144,6 @@ pub(crate) async fn keep(
         effect,
         place: Some(place),
         text: text.to_owned(),
+        decided: None,
     })
 }

@@ -88,7 +88,9 @@ pub(crate) fn fork(
             content: order.allowance.written_into(&from.content)?,
         };
         // What is said to it is created with it: it never goes on without, however soon this process dies.
-        let known = known_to_fork(id, order.workflow, arguments.message.as_deref())?;
+        let (left, fork) = ((&from, checkpoint), (id, order.workflow));
+        let input = arguments.message.as_deref();
+        let known = known_to_fork(&*storage.store, left, fork, input).await?;
         let forked = storage.store.fork_run_with(checkpoint, new, known).await;
         let forked = forked.map_err(|error| {
             by_run(&error).hint(format!("`irq checkpoints {}` lists them", from.id))

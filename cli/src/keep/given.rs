@@ -1,11 +1,14 @@
 //! What is said to a run that this process goes on with, or forks off.
 
-use agents::run::{ResumeRequest, Workflow, keep_input, said_to_fork};
-use interrupts::store::KnownEffect;
+use agents::run::{ResumeRequest, Workflow, handed_on, keep_input, said_to_fork};
+use async_trait::async_trait;
+use interrupts::manager::Heritage;
+use interrupts::store::{CheckpointId, KnownEffect, Run, Store, StoreError};
 use routing_core::RunId;
 
 use super::{Keeping, Kept, first_node};
 use crate::exit::{Exit, Failure, causes};
+use crate::refused::by_store;
 
 impl Keeping {
     /// Keeps new input for the agent that has the turn, so that it outlives this process until it is read.
@@ -51,20 +54,42 @@ impl Keeping {
     }
 }
 
-/// What a fork has in its journal from its beginning: what is said to it, where something is.
+/// What a run has been told and has not read: it goes with the run that a BRANCH of it forks off.
+pub(super) struct Unread;
+
+#[async_trait]
+impl Heritage for Unread {
+    async fn of(
+        &self,
+        store: &dyn Store,
+        run: &Run,
+        from: CheckpointId,
+    ) -> Result<Vec<KnownEffect>, StoreError> {
+        handed_on(store, run, from).await
+    }
+}
+
+/// What a fork has in its journal from its beginning: what the run has not read where it stands, and what is said to the
+/// fork itself.
 ///
 /// # Errors
 ///
-/// Where it cannot be put into words.
-pub(crate) fn known_to_fork(
-    fork: RunId,
-    workflow: Workflow,
+/// Where the store cannot be read, or it cannot be put into words.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(crate) async fn known_to_fork(
+    store: &dyn Store,
+    (left, from): (&Run, CheckpointId),
+    (fork, workflow): (RunId, Workflow),
     input: Option<&str>,
 ) -> Result<Vec<KnownEffect>, Failure> {
-    let Some(input) = input else {
-        return Ok(Vec::new());
-    };
-    let said = said_to_fork(fork, &first_node(workflow)?, input);
-    let said = said.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
-    Ok(vec![said])
+    let known = handed_on(store, left, from).await;
+    let mut known = known.map_err(|error| by_store(&error))?;
+    if let Some(input) = input {
+        let said = said_to_fork(fork, &first_node(workflow)?, input);
+        known.push(said.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?);
+    }
+    Ok(known)
 }

@@ -177,3 +177,46 @@ fn what_nobody_has_read_yet_goes_with_a_fork_too() {
         assert_eq!(times_told(&answered_and_resumed(&place, one)), 1, "{one}");
     }
 }
+
+/// A run that is paused, and whose pause was answered with words though nobody executes it.
+fn told_while_it_stands(place: &Place) -> String {
+    let child = spawn(&mut place.run(&["--pace", "60"]));
+    place.wait_for_steps(2);
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    let run = place.only_run();
+    let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
+    let pause = open[0]["id"].as_str().unwrap();
+    let said = ["--decision", "respond", "--message", WORDS];
+    place
+        .end(&[&["review", pause][..], &said].concat())
+        .exits_with(0);
+    run
+}
+
+/// The run that a BRANCH of another one leaves.
+fn branched(place: &Place, run: &str) -> String {
+    let branch = place
+        .end(&["interrupt", run, "--type", "BRANCH"])
+        .exits_with(0);
+    let branch = branch.output.rsplit("irq resume ").next().unwrap();
+    branch.trim().to_owned()
+}
+
+#[test]
+fn what_was_said_to_a_run_that_stands_goes_with_what_is_forked_off_there() {
+    let place = Place::new();
+    let run = told_while_it_stands(&place);
+    let branch = branched(&place, &run);
+    let fork = place
+        .end(&["fork", &run, "--no-input", "--json"])
+        .exits_with(0);
+    assert_eq!(times_told(&fork), 1, "{fork:#?}");
+    for one in [&branch, &run] {
+        let resumed = place
+            .end(&["resume", one, "--no-input", "--json"])
+            .exits_with(0);
+        assert_eq!(times_told(&resumed), 1, "{one}: {resumed:#?}");
+    }
+}

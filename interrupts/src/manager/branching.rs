@@ -1,14 +1,51 @@
 //! What a stop leaves behind once it has taken hold: the checkpoint, and of a branch the run that was forked there.
 
+use async_trait::async_trait;
 use routing_core::{InterruptType, RunId};
 use serde::Serialize;
 
 use super::keeper::{KeepError, Keeper};
 use crate::life::Interrupt;
-use crate::store::{CheckpointId, KnownEffect, NewRun, Page, RunError};
+use crate::store::{CheckpointId, KnownEffect, NewRun, Page, Run, RunError, Store, StoreError};
 
 /// How many entries of a journal are read together.
 const ENTRIES: u32 = 1_000;
+
+/// Knows what a run that is forked off has of the one that it leaves, beyond what that had recorded by the checkpoint.
+#[async_trait]
+pub trait Heritage: Send + Sync {
+    /// What was said to a run or decided about it that nobody has read by this checkpoint, where it stands there.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn of(
+        &self,
+        store: &dyn Store,
+        run: &Run,
+        from: CheckpointId,
+    ) -> Result<Vec<KnownEffect>, StoreError>;
+}
+
+/// A fork has what the journal had at its checkpoint, and no more.
+#[derive(Debug, Clone, Copy)]
+pub struct NoHeritage;
+
+#[async_trait]
+impl Heritage for NoHeritage {
+    async fn of(
+        &self,
+        _store: &dyn Store,
+        _run: &Run,
+        _from: CheckpointId,
+    ) -> Result<Vec<KnownEffect>, StoreError> {
+        Ok(Vec::new())
+    }
+}
 
 /// What a stop leaves behind.
 #[derive(Debug, Serialize)]
@@ -56,17 +93,26 @@ impl Keeper {
                 branch: None,
             });
         };
+        let mut known = if from.run == self.run {
+            Vec::new()
+        } else {
+            self.unread().await?
+        };
+        let heritage = &self.shared.settings.heritage;
+        let left = backoff
+            .recover(|| heritage.of(&**store, &run, from))
+            .await?;
+        for effect in left {
+            if !known.iter().any(|it| it.place == effect.place) {
+                known.push(effect);
+            }
+        }
         // An interrupt forks one run at most, so its own bits name it.
         let branch = RunId::from_uuid(stop.id.uuid());
         let new = NewRun {
             id: branch,
             alias: None,
             content: run.content,
-        };
-        let known = if from.run == self.run {
-            Vec::new()
-        } else {
-            self.unread().await?
         };
         let fork = || store.fork_run_with(from, new.clone(), known.clone());
         let forked = backoff.recover(fork).await;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use routing_core::{Clock, SystemClock};
 
+use super::branching::{Heritage, NoHeritage};
 use super::recovery::Backoff;
 use super::request::Facings;
 use crate::bell::{Bell, NoBell};
@@ -58,6 +59,8 @@ pub struct ManagerSettings {
     pub clock: Arc<dyn Clock>,
     /// Knows kinds and routes.
     pub facings: Arc<dyn Facings>,
+    /// Knows what goes with a run that a stop forks off.
+    pub heritage: Arc<dyn Heritage>,
     /// How long things take.
     pub times: Times,
     /// How errors of the store are tried again.
@@ -65,7 +68,7 @@ pub struct ManagerSettings {
 }
 
 impl ManagerSettings {
-    /// The usual settings: the machine's clock, no bell.
+    /// The usual settings: the machine's clock, no bell, nothing that goes with a branch.
     pub fn new(store: Arc<dyn Store>, owner: OwnerName, facings: Arc<dyn Facings>) -> Self {
         Self {
             store,
@@ -73,6 +76,7 @@ impl ManagerSettings {
             bell: Arc::new(NoBell),
             clock: Arc::new(SystemClock),
             facings,
+            heritage: Arc::new(NoHeritage),
             times: Times::default(),
             backoff: Backoff::default(),
         }

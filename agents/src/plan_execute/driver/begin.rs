@@ -48,7 +48,13 @@ impl Decided {
             .content
             .as_deref()
             .and_then(|content| serde_json::from_str(content).ok());
-        let Some(content) = content else { return };
+        if let Some(content) = content {
+            self.take_content(content);
+        }
+    }
+
+    /// Takes in what a decision says.
+    fn take_content(&mut self, content: Value) {
         for field in ["input", "text"] {
             if let Some(input) = content.get(field).and_then(Value::as_str) {
                 self.say(input);
@@ -224,16 +230,20 @@ impl Driver {
     async fn decided(&mut self) -> Result<Decided, KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
         let mut decided = Decided::default();
+        let given = untaken(&self.journal, &self.standing);
+        let taken = &mut self.standing.inputs;
+        taken.extend(given.iter().map(|given| given.effect));
+        // What was decided about the run that this one was forked off came before all that was decided about this one.
+        for content in given.iter().filter_map(|given| given.decided.clone()) {
+            decided.is_there = true;
+            decided.take_content(content);
+        }
         for pause in decided_pauses(&record, &self.standing.applied).await? {
             self.take_decision(&pause, &mut decided);
         }
-        let taken = &mut self.standing.inputs;
-        for given in self.journal.inputs() {
-            if !taken.contains(&given.effect) {
-                taken.push(given.effect);
-                decided.is_there = true;
-                decided.say(&given.text);
-            }
+        for given in given.iter().filter(|given| given.decided.is_none()) {
+            decided.is_there = true;
+            decided.say(&given.text);
         }
         Ok(decided)
     }
@@ -263,6 +273,12 @@ impl Driver {
             self.standing.dispatched.push(decision.effect);
         }
     }
+}
+
+/// What was said to a run, and decided about the one that it was forked off, and what its plan has not taken in yet.
+pub(super) fn untaken(journal: &RunJournal, standing: &PlanStanding) -> Vec<GivenInput> {
+    let is_new = |given: &&GivenInput| !standing.inputs.contains(&given.effect);
+    journal.inputs().iter().filter(is_new).cloned().collect()
 }
 
 /// The pauses of a run that somebody has decided, and whose decisions are not carried out yet.

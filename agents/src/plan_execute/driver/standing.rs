@@ -110,6 +110,18 @@ impl PlanStanding {
         })
     }
 
+    /// Whether the plan stands still on a question about what failed.
+    pub(crate) fn is_at_a_failure(&self) -> bool {
+        match self.state.phase() {
+            Phase::Held(held) => matches!(held.cause, Cause::SystemError { .. }),
+            Phase::Created
+            | Phase::Working { .. }
+            | Phase::Asking { .. }
+            | Phase::BackingOff { .. }
+            | Phase::Ended(_) => false,
+        }
+    }
+
     /// What was answered to the question about a failure on which the plan stands still, where the plan has not gone
     /// on with the answer yet.
     pub(super) async fn decided_failure(

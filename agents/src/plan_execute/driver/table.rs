@@ -8,7 +8,7 @@ use routing_core::ask::{Asker, DEFAULT_CORRECTIONS};
 use routing_core::model::LanguageModel;
 use routing_core::{Clock, NodeId, RunId, StopScope};
 
-use super::begin::{Decided, decided_pauses, read_standing};
+use super::begin::{Decided, decided_pauses, read_standing, untaken};
 use super::editor::{PlanBench, PlanChange, PlanEditError};
 use super::standing::PlanStanding;
 use crate::durable::checkpoint::Checkpoints;
@@ -80,7 +80,10 @@ impl Table {
             decided.take(decision);
         }
         let of_failure = self.standing.decided_failure(&record).await?;
-        if of_failure.is_some() || decided.needs_its_run() {
+        let given = untaken(&self.journal, &self.standing);
+        // What was decided about the run that this one was forked off.
+        let of_another = given.iter().any(|given| given.decided.is_some());
+        if of_failure.is_some() || of_another || decided.needs_its_run() {
             self.waits_for_its_run = true;
             return Ok(());
         }

@@ -143,7 +143,8 @@ impl RunLauncher for Launcher {
             content: launched(&from.content, &by, forked(checkpoint, input.as_deref())),
         };
         // What is said to it is created with it: it never goes on without, whenever this process dies.
-        let known = known_to_fork(id, work.workflow(), input.as_deref());
+        let (left, fork) = ((&from, checkpoint), (id, work.workflow()));
+        let known = known_to_fork(store, left, fork, input.as_deref()).await;
         let known = known.map_err(|it| refused(&it))?;
         let forked = store.fork_run_with(checkpoint, new, known).await;
         let forked = forked.map_err(|error| not_created(&error))?;
