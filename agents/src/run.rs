@@ -23,7 +23,7 @@ mod working;
 
 pub use crate::durable::allowance::{Allowance, BudgetOrder};
 pub use crate::durable::checkpoint::{
-    NodeSnapshot, RunSnapshot, UnreadCheckpoint, check_checkpoint,
+    NodeSnapshot, RunSnapshot, UnreadCheckpoint, check_checkpoint, ends_at,
 };
 pub use crate::durable::control::{RunControl, Stopped, Trouble};
 pub use crate::durable::entry::Prompt;

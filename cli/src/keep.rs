@@ -34,7 +34,7 @@ use crate::refused::{by_run, by_store};
 use crate::storage::{Storage, is_owned};
 use crate::time::instant;
 
-pub(crate) use checkpoint::{place_of, refuse_unread};
+pub(crate) use checkpoint::{place_of, refuse_over, refuse_unread};
 pub(crate) use control::Control;
 pub(crate) use given::known_to_fork;
 pub(crate) use inbox::LateInbox;

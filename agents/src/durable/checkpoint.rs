@@ -11,7 +11,7 @@ use super::error::KeepError;
 use super::journal::RunJournal;
 use super::order::Workflow;
 use crate::agent_kind::AgentKind;
-use crate::plan_execute::PlanStanding;
+use crate::plan_execute::{Phase, PlanEnd, PlanStanding};
 use crate::run::{NodeState, NodeView};
 
 /// The version of the form.
@@ -97,6 +97,31 @@ pub fn check_checkpoint(
         }
     }
     Ok(())
+}
+
+/// Whether a run had been ended from within when this was saved: by its agent, or as a plan that was given up. Whoever
+/// goes on from there ends it again, unless there is something new to read.
+///
+/// # Errors
+///
+/// [`UnreadCheckpoint`] where this program does not read all of it.
+pub fn ends_at(workflow: Workflow, checkpoint: &Checkpoint) -> Result<bool, UnreadCheckpoint> {
+    Ok(match workflow {
+        Workflow::Agents => {
+            let snapshot = RunSnapshot::of(checkpoint)?;
+            let given_up =
+                |node: &NodeSnapshot| matches!(node.state, NodeState::Canceled | NodeState::Pruned);
+            snapshot.nodes.first().is_some_and(given_up)
+        }
+        Workflow::PlanExecute => {
+            let id = checkpoint.id;
+            let standing = PlanStanding::read(id, checkpoint.form, &checkpoint.content)?;
+            matches!(
+                standing.state.phase(),
+                Phase::Ended(PlanEnd::Cancelled { .. })
+            )
+        }
+    })
 }
 
 /// The checkpoints that this process has saved.

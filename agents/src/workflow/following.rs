@@ -12,6 +12,7 @@ use super::cut_off;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next, Role};
 use super::node::{Node, Path, Streak};
+use super::results::hears_more;
 use super::resume::resume;
 use crate::agent_kind::RouteType;
 use crate::durable::entry::{InterruptEnd, InterruptOutcome};
@@ -51,11 +52,17 @@ pub(super) async fn follow(
     match end {
         InterruptEnd::Stopped { reason } => {
             ledger.ended(interrupt, InterruptResult::Stopped);
+            if hears_more(flow, node)? {
+                return goes_on_after_all(flow, path, details.r#type, &reason).await;
+            }
             Ok(Next::Finished(FlowEnd::Stopped(reason)))
         }
         InterruptEnd::Pruned { reason } => {
             ledger.ended(interrupt, InterruptResult::Pruned);
-            let pruned = node.id.clone();
+            if path.len() == 1 && hears_more(flow, path.top()?)? {
+                return goes_on_after_all(flow, path, details.r#type, &reason).await;
+            }
+            let pruned = path.top()?.id.clone();
             let left = cut_off::leave(flow, path, &pruned, reason).await?;
             flow.engine.settle_stops_of(&pruned).await?;
             match left {
@@ -79,6 +86,23 @@ pub(super) async fn follow(
         }
         routed @ InterruptEnd::Routed { .. } => go(flow, node, interrupt, details, routed),
     }
+}
+
+/// Another turn for a node that has ended its run: that was over, and somebody has said more to a fork of it.
+async fn goes_on_after_all(
+    flow: &Flow,
+    path: &mut Path,
+    ended_by: InterruptType,
+    reason: &str,
+) -> Result<Next, FlowError> {
+    let note = json!({ "endedBy": ended_by, "reason": reason });
+    flow.tell(
+        path.top()?,
+        Message::user(format!(
+            "[note]\nYou had ended the run. It goes on from there, for somebody has said more to it.\n{note:#}"
+        )),
+    );
+    resume(flow, path).await
 }
 
 /// Goes where the interrupt was sent. Its own node is told what was decided.

@@ -129,9 +129,9 @@ pub(super) fn collected<'a, T: Collected>(result: T, flow: &'a Flow) -> Action<'
     })
 }
 
-/// Whether the run does not end with this node's result: something was said to it that nobody has read, as where it is
+/// Whether the run does not end with what this node has said: something was said to it that nobody has read, as where it is
 /// a fork of a run that was over. The node reads it then, in another turn.
-fn hears_more(flow: &Flow, node: &Node) -> Result<bool, FlowError> {
+pub(super) fn hears_more(flow: &Flow, node: &Node) -> Result<bool, FlowError> {
     if flow.role != Role::Main {
         return Ok(false);
     }

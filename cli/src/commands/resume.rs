@@ -9,7 +9,7 @@ use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{Local, Whereabouts};
-use crate::keep::{known_to_fork, place_of, refuse_unread};
+use crate::keep::{known_to_fork, place_of, refuse_over, refuse_unread};
 use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
 
@@ -91,6 +91,7 @@ pub(crate) fn fork(
         let (left, fork) = ((&from, checkpoint), (id, order.workflow));
         let input = arguments.message.as_deref();
         let known = known_to_fork(&*storage.store, left, fork, input).await?;
+        refuse_over(&*storage.store, order.workflow, checkpoint, &known).await?;
         let forked = storage.store.fork_run_with(checkpoint, new, known).await;
         let forked = forked.map_err(|error| {
             by_run(&error).hint(format!("`irq checkpoints {}` lists them", from.id))

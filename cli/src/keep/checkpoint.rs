@@ -1,7 +1,7 @@
 //! Checkpoints that runs go on from: what this program does not read all of is refused before anything is begun.
 
-use agents::run::{Workflow, check_checkpoint};
-use interrupts::store::{CheckpointId, Run, Store};
+use agents::run::{Workflow, check_checkpoint, ends_at};
+use interrupts::store::{CheckpointId, KnownEffect, Run, Store};
 
 use crate::exit::{Exit, Failure, causes};
 use crate::refused::by_store;
@@ -44,4 +44,40 @@ pub(crate) async fn refuse_unread(
              or go on from another one: irq checkpoints {run}, irq fork {run} --at N"
         ))
     })
+}
+
+/// Refuses a fork that would end at once: its run was ended from within at that checkpoint, and nothing goes with it
+/// that somebody could read.
+///
+/// # Errors
+///
+/// [`Exit::Conflict`] with the ways that lead on; where the store cannot be read.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(crate) async fn refuse_over(
+    store: &dyn Store,
+    workflow: Workflow,
+    from: CheckpointId,
+    known: &[KnownEffect],
+) -> Result<(), Failure> {
+    if !known.is_empty() {
+        return Ok(());
+    }
+    let found = store.checkpoint(from).await;
+    let Some(found) = found.map_err(|error| by_store(&error))? else {
+        return Ok(());
+    };
+    // What is not read whole was refused before.
+    if !ends_at(workflow, &found).unwrap_or(false) {
+        return Ok(());
+    }
+    let run = from.run;
+    let text =
+        format!("{run} was ended from within at this checkpoint; a fork would end there, too");
+    let hint = format!(
+        "say how it goes on: irq fork {run} --message TEXT; or begin before that: irq checkpoints {run}, irq fork {run} --at N"
+    );
+    Err(Failure::new(Exit::Conflict, text).hint(hint))
 }

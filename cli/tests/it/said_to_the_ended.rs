@@ -1,9 +1,9 @@
 //! What is said to a fork of a run that was over: it is read before the fork ends.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::place::Place;
-use crate::program::Ended;
+use crate::program::{Ended, interrupt, script, spawn};
 
 const WORDS: &str = "add a validation step";
 
@@ -75,4 +75,48 @@ fn a_plan_that_was_over_is_made_anew_with_what_is_said_to_its_fork() {
     place.end(&["fork", &fork, "--no-input"]).exits_with(0);
     let again = another(&place, &[&run, &fork]);
     assert_eq!(versions(&plan(&again)), versions(&after));
+}
+
+#[test]
+fn an_agent_that_has_ended_its_run_reads_what_is_said_to_a_fork_of_it() {
+    for ends in ["STOP", "PRUNE"] {
+        let place = Place::new();
+        let script = script(place.keeping.path(), &json!([interrupt(ends)]));
+        let script = script.to_str().unwrap();
+        place.end_of_run(&["--script", script]).exits_with(6);
+        let run = place.only_run();
+        // Nobody has said anything, so a fork would be over as well.
+        place
+            .end(&["fork", &run, "--no-input"])
+            .exits_with(4)
+            .says(&format!("irq fork {run} --message TEXT"));
+        assert_eq!(place.runs().len(), 1, "nothing was forked");
+        let fork = ["fork", &run, "--message", WORDS, "--no-input", "--json"];
+        let ended = place.end(&fork).exits_with(0);
+        assert_eq!(times_told(&ended), 1, "{ends}: {ended:#?}");
+    }
+}
+
+#[test]
+fn a_plan_that_was_given_up_goes_on_in_a_fork_with_what_is_said_to_it() {
+    let place = Place::new();
+    let mut command = place.run(&["--workflow", "plan-execute", "--pace", "60"]);
+    let child = spawn(&mut command);
+    place.wait_for_call();
+    let run = place.only_run();
+    place
+        .end(&["interrupt", &run, "--type", "STOP", "--wait"])
+        .exits_with(0);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(6));
+    place
+        .end(&["fork", &run, "--no-input"])
+        .exits_with(4)
+        .says(&format!("irq fork {run} --message TEXT"));
+    assert_eq!(place.runs().len(), 1, "nothing was forked");
+    place
+        .end(&["fork", &run, "--message", WORDS, "--no-input"])
+        .exits_with(0);
+    let fork = another(&place, &[&run]);
+    let plan = place.end(&["plan", &fork, "--json"]).exits_with(0).output;
+    assert!(plan.contains(WORDS), "{plan}");
 }

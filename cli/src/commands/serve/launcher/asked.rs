@@ -12,7 +12,7 @@ use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunL
 use super::{Launcher, Word};
 use crate::commands::serve::order::{is_asked, launched};
 use crate::exit::{Exit, Failure};
-use crate::keep::{known_to_fork, refuse_unread};
+use crate::keep::{known_to_fork, refuse_over, refuse_unread};
 use crate::plan;
 use crate::refused::by_run;
 
@@ -146,6 +146,8 @@ impl RunLauncher for Launcher {
         let (left, fork) = ((&from, checkpoint), (id, work.workflow()));
         let known = known_to_fork(store, left, fork, input.as_deref()).await;
         let known = known.map_err(|it| refused(&it))?;
+        let is_over = refuse_over(store, work.workflow(), checkpoint, &known).await;
+        is_over.map_err(|it| refused(&it))?;
         let forked = store.fork_run_with(checkpoint, new, known).await;
         let forked = forked.map_err(|error| not_created(&error))?;
         if self.0.keeping.is_held_elsewhere(&forked) {
