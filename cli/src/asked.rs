@@ -70,8 +70,10 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
         .as_str()
         .parse()
         .map_err(|_unknown| foreign(interrupt, interrupt.kind.as_str()))?;
+    let decided = interrupt.decision.as_ref().map(|decision| &decision.target);
     let bound = interrupt.bound.as_ref().map(|bound| &bound.target);
-    let target = route(interrupt, bound.unwrap_or(&interrupt.origin))?;
+    let target = decided.or(bound).unwrap_or(&interrupt.origin);
+    let target = route(interrupt, target)?;
     let routes = interrupt
         .routes
         .iter()

@@ -100,6 +100,28 @@ fn a_question_that_nobody_answers_in_time_is_rejected_and_the_agent_is_told_so()
 }
 
 #[test]
+fn it_is_shown_where_the_answer_of_an_expired_question_goes() {
+    let target = "TICKET_ORCHESTRATOR";
+    let scene = Scene::under(&format!(
+        "[default]\nreview_limit = \"1s\"\non_expiry = \"reroute:{target}\"\n"
+    ));
+    scene.run().exits_with(5);
+    while !scene.json(&["review", "--json"]).is_empty() {}
+    let asked = scene.question();
+    assert_eq!(asked["decision"]["target"], target, "{asked:#}");
+    let shown = scene.command(&["review", asked["id"].as_str().unwrap()]);
+    let shown = shown.exits_with(0).output;
+    assert!(
+        shown.contains(&format!("The answer goes to {target}.")),
+        "{shown}"
+    );
+    assert!(
+        shown.contains(&format!("then: reroute to {target}")),
+        "{shown}"
+    );
+}
+
+#[test]
 fn a_policy_that_cannot_be_used_is_refused_before_the_run_begins() {
     let scene = Scene::under("[default]\non_expiry = \"approve\"\n");
     scene.run().exits_with(2).says("never taken for `approve`");

@@ -1,7 +1,7 @@
 //! One interrupt as people see it.
 
 use agents::run::Suggestion;
-use interrupts::life::{Family, Interrupt, State};
+use interrupts::life::{ExpiryOutcome, Family, Interrupt, State};
 use routing_core::handler::ReviewDecision;
 
 use crate::address::full;
@@ -31,7 +31,10 @@ pub(super) fn page(
         facts.push(("took hold", instant(at)));
     }
     if let Some(at) = interrupt.deadline {
-        let outcome = verdict_name(interrupt.on_expiry.verdict());
+        let mut outcome = verdict_name(interrupt.on_expiry.verdict()).to_owned();
+        if let ExpiryOutcome::Reroute { target } = &interrupt.on_expiry {
+            outcome.push_str(&format!(" to {target}"));
+        }
         facts.push(("expires", format!("{}, then: {outcome}", instant(at))));
     }
     if let Some(bound) = &interrupt.bound {
