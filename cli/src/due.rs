@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State};
+use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, RunState, State};
 use interrupts::manager::{KeepError, RunEnd, StopCause, StopNote};
 use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{Deciding, Filter, Run, Store, TogetherError};
@@ -49,18 +49,7 @@ impl Due {
         policy: &Policy,
         run: &Run,
     ) -> Result<Option<Self>, Failure> {
-        let filter = Filter {
-            run: Some(run.id),
-            states: vec![
-                State::Requested,
-                State::Delivered,
-                State::Acknowledged,
-                State::AwaitingReview,
-            ],
-            ..Filter::default()
-        };
-        let open = listing::interrupts_in(store, &filter).await;
-        let open = open.map_err(|error| by_store(&error))?;
+        let open = open_in(store, run).await?;
         let pauses = open.into_iter().map(|pause| due(policy, pause));
         let Some(pauses) = pauses.collect::<Option<Vec<_>>>() else {
             return Ok(None);
@@ -86,8 +75,43 @@ impl Due {
     }
 }
 
-/// Lets a run go on that this process has taken for that: all that it waits for is ended as the policy says. Where
-/// anything else holds it by now, nothing is ended, and the run is given back. What is asked of it from now on is asked
+/// Whether nothing holds a run that stands still: what it waited for has been decided or withdrawn, and nobody has gone
+/// on with it. Where a BRANCH has left it, somebody has to say so.
+///
+/// # Errors
+///
+/// Where the store cannot be read.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(crate) async fn is_free(store: &dyn Store, run: &Run) -> Result<bool, Failure> {
+    let stands = matches!(run.state, RunState::Paused | RunState::Waiting);
+    if !stands || !open_in(store, run).await?.is_empty() {
+        return Ok(false);
+    }
+    let is_left = is_left_by_branch(store, run).await;
+    Ok(!is_left.map_err(|error| by_store(&error))?)
+}
+
+/// The interrupts of a run that have not ended, and that nobody has to try again.
+async fn open_in(store: &dyn Store, run: &Run) -> Result<Vec<Interrupt>, Failure> {
+    let filter = Filter {
+        run: Some(run.id),
+        states: vec![
+            State::Requested,
+            State::Delivered,
+            State::Acknowledged,
+            State::AwaitingReview,
+        ],
+        ..Filter::default()
+    };
+    let open = listing::interrupts_in(store, &filter).await;
+    open.map_err(|error| by_store(&error))
+}
+
+/// Lets a run go on that this process has taken for that: all that it waits for is ended as the policy says, where nobody
+/// has ended it before. Where anything else holds it by now, nothing is ended, and the run is given back. What is asked of it from now on is asked
 /// of whoever has it, so nothing comes between the look and the end.
 ///
 /// # Errors
@@ -104,15 +128,15 @@ pub(crate) async fn let_go_on(
 ) -> Result<Option<Kept>, Failure> {
     let store = keeping.store();
     let run = store.run(kept.run.run()).await;
-    let due = match run.map_err(|error| by_store(&error))? {
-        Some(run) => Due::of(store, policy, &run).await?,
-        None => None,
-    };
-    let is_ended = match due.filter(|due| due.at <= Timestamp::now()) {
-        Some(due) => due.decide(store).await?,
+    let may_go_on = match run.map_err(|error| by_store(&error))? {
+        Some(run) => match Due::of(store, policy, &run).await? {
+            Some(due) if due.at <= Timestamp::now() => due.decide(store).await?,
+            Some(_) => false,
+            None => is_free(store, &run).await?,
+        },
         None => false,
     };
-    if is_ended {
+    if may_go_on {
         // The run was found with them: they hold it no more.
         let lifted = kept.run.resume(&actor()?, None).await;
         lifted.map_err(|error| by_keeping(&error))?;

@@ -190,3 +190,43 @@ fn that_nobody_answers_is_no_error_where_nobody_has_to() {
     let ended = ended.exits_with(0);
     assert!(!ended.error_output.contains("error:"), "{ended:#?}");
 }
+
+#[test]
+fn a_run_whose_pause_a_person_ends_meanwhile_goes_on_at_once() {
+    for (ends, is_said) in [
+        (&["--decision", "resume"][..], false),
+        (
+            &["--decision", "respond", "--message", "Mind the oven"],
+            true,
+        ),
+    ] {
+        let waiting = Waiting::begin(&[]);
+        let open = waiting.place.end(&["review", "--json"]).exits_with(0);
+        let pause = lines(&open.output).remove(0)["id"].clone();
+        let review = [&["review", pause.as_str().unwrap()][..], ends].concat();
+        waiting.place.end(&review).exits_with(0);
+        let (place, run, ended) = waiting.end();
+        let ended = ended.exits_with(0);
+        assert_eq!(row(&place, &run)["state"], "completed", "{ended:#?}");
+        assert_eq!(
+            ended.output.contains("Mind the oven"),
+            is_said,
+            "{ended:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_run_whose_pause_is_withdrawn_meanwhile_goes_on_at_once() {
+    let waiting = Waiting::in_trouble();
+    let open = waiting.place.end(&["review", "--json"]).exits_with(0);
+    let pause = lines(&open.output).remove(0)["id"].clone();
+    let withdraw = ["withdraw", pause.as_str().unwrap()];
+    waiting.place.end(&withdraw).exits_with(0);
+    let mut waiting = waiting;
+    // It has failed again by then, and is waited for once more.
+    waiting.seen.clear();
+    waiting.wait_for(WAITS);
+    waiting.child.kill().unwrap();
+    waiting.child.wait().unwrap();
+}

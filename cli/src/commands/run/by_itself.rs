@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::after_visit::{end_of, goes_on_elsewhere};
 use super::work::{Performing, Rest, closed};
 use crate::address::find_run;
-use crate::due::Due;
+use crate::due::{Due, is_free};
 use crate::exit::{Exit, Failure};
 use crate::installation::Local;
 use crate::keep::has_process;
@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(super) enum Waited {
     /// Nothing was waited for, or a signal came: what was told of the run stands.
     AsTold,
-    /// The time has come.
+    /// The time has come, or somebody has decided what it waited for.
     Due,
     /// Somebody came to the run first: it does not stand as it was told to.
     Otherwise,
@@ -64,6 +64,7 @@ pub(super) async fn waited(
             let Some(due) = due.filter(|_due| !is_others) else {
                 return Ok(match told {
                     None => Waited::AsTold,
+                    Some(_) if is_free(&*local.storage().store, &row).await? => Waited::Due,
                     Some(_) => Waited::Otherwise,
                 });
             };
