@@ -216,3 +216,49 @@ async fn a_run_whose_pause_was_withdrawn_goes_on_with_a_later_server_when_it_is_
         server.kill();
     }
 }
+
+/// A run that is paused from outside, asks nothing, and is executed by nobody; with its pause.
+async fn paused(installation: &Installation) -> (String, String) {
+    let order = json!({"goal": "Describe the bakery"});
+    let started = installation.post("/v1/runs", &order).send().await.unwrap();
+    let started: Value = started.json().await.unwrap();
+    let run = started["run_id"].as_str().unwrap().to_owned();
+    let wait = ["interrupt", &run, "--json", "--wait=awaiting_review"];
+    let paused = beside(installation, &wait);
+    let pause: Value = serde_json::from_str(&paused.output).unwrap();
+    let path = format!("/v1/runs/{run}");
+    installation
+        .until(&path, |run| {
+            (run["status"] == "paused" && run["executing"] == false).then_some(())
+        })
+        .await;
+    (run, pause["id"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn a_paused_run_goes_on_there_once_its_pause_has_ended_beside_its_server() {
+    let decided = ["--decision", "respond", "--message", "Mind the oven"];
+    for ends in [&["withdraw"][..], &["review"]] {
+        let installation = Installation::new();
+        let server = installation.serve_with(&["--pace", "600"]);
+        let (run, pause) = paused(&installation).await;
+        let is_review = ends == ["review"];
+        let more = if is_review { &decided[..] } else { &[] };
+        beside(&installation, &[ends, &[&pause], more].concat());
+        assert_eq!(installation.ends(&run).await, "completed");
+        server.kill();
+    }
+}
+
+#[tokio::test]
+async fn a_paused_run_whose_pause_ended_while_there_was_no_server_goes_on_with_the_next() {
+    let installation = Installation::new();
+    let server = installation.serve_with(&["--pace", "60"]);
+    let (run, pause) = paused(&installation).await;
+    server.kill();
+    beside(&installation, &["withdraw", &pause]);
+    assert_eq!(state(&installation, &run).await, "paused");
+    let server = installation.serve();
+    assert_eq!(installation.ends(&run).await, "completed");
+    server.kill();
+}

@@ -21,7 +21,7 @@ use super::order::{Defaults, is_launched};
 use super::predecessor::{Hindrance, hindrance, is_live};
 use super::work::Work;
 use crate::actor::actor;
-use crate::due::{Due, let_go_on};
+use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, Kept, place_of, refuse_unread};
 use crate::listing;
@@ -161,8 +161,8 @@ impl Launcher {
         }
     }
 
-    /// Goes on with runs that were put aside, whoever decides and in whatever process, until the manager or the
-    /// last run has ended.
+    /// Goes on with runs that were put aside or paused, whoever decides or withdraws and in whatever process, until the
+    /// manager or the last run has ended.
     ///
     /// # Cancel safety
     ///
@@ -171,13 +171,31 @@ impl Launcher {
         let mut news = self.0.keeping.manager.news_of_unkept_runs();
         while let Some(run) = news.recv().await {
             match self.0.store().run(run).await {
-                Ok(Some(row)) if is_launched(&row.content) && row.state == RunState::Waiting => {
+                Ok(Some(row)) if is_launched(&row.content) && self.was_let_go(&row).await => {
                     self.look_again(run).await;
                     self.go_on_when_due(run);
                 }
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%run, %error, "the run could not be looked at"),
             }
+        }
+    }
+
+    /// Whether a run waits, or what had paused it has been decided or withdrawn. Where that cannot be read, somebody has
+    /// to resume it.
+    async fn was_let_go(&self, run: &Run) -> bool {
+        match run.state {
+            RunState::Waiting => true,
+            RunState::Paused => is_free(self.0.store(), run).await.unwrap_or_else(|error| {
+                tracing::warn!(run = %run.id, %error, "what holds the run could not be read");
+                false
+            }),
+            RunState::Created
+            | RunState::Running
+            | RunState::Stopping
+            | RunState::Completed
+            | RunState::Failed
+            | RunState::Cancelled => false,
         }
     }
 
