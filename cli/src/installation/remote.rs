@@ -5,6 +5,7 @@ mod client;
 mod decision;
 mod feed;
 mod refusal;
+mod rows;
 mod runs;
 mod tokens;
 
@@ -24,7 +25,7 @@ use jiff::Timestamp;
 use reqwest::{Method, StatusCode};
 use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::IgnoredAny;
 use serde_json::json;
 use server::PlanWish;
 
@@ -46,6 +47,7 @@ pub(crate) use tokens::{MadeToken, TokenLine};
 
 use client::Ask;
 use decision::decision_body;
+use rows::{rows, states};
 
 /// How often a server is looked at while something is waited for.
 const PACE: Duration = Duration::from_millis(250);
@@ -55,19 +57,6 @@ const CLAIM_SECONDS: u32 = 300;
 /// A server, as what commands work on.
 pub(crate) struct Remote {
     client: Client,
-}
-
-/// A row and its place.
-#[derive(Debug, Deserialize)]
-struct Placed<T> {
-    position: u64,
-    record: T,
-}
-
-/// A part of a list of rows.
-#[derive(Debug, Deserialize)]
-struct Records<T> {
-    records: Vec<Placed<T>>,
 }
 
 /// What a server says of a message that it accepted.
@@ -116,48 +105,10 @@ impl Remote {
         Self { client }
     }
 
-    /// A page of rows.
-    async fn page<T: DeserializeOwned>(
-        &self,
-        parts: &[&str],
-        mut query: Vec<(&'static str, String)>,
-        page: Page,
-    ) -> Result<Vec<(u64, T)>, Failure> {
-        query.push(("cursor", page.after.to_string()));
-        query.push(("limit", page.limit.to_string()));
-        let rows: Records<T> = self.client.read(parts, &query).await?;
-        let placed = |row: Placed<T>| (row.position, row.record);
-        Ok(rows.records.into_iter().map(placed).collect())
-    }
-
-    /// A page of the rows of a run. Where there is no such run, there are none.
-    async fn of_run<T: DeserializeOwned>(
-        &self,
-        run: RunId,
-        what: &str,
-        page: Page,
-    ) -> Result<Vec<(u64, T)>, Failure> {
-        let run = run.to_string();
-        self.page(&["v1", "records", "runs", &run, what], Vec::new(), page)
-            .await
-    }
-
     /// An interrupt that was just changed, as it stands now.
     async fn now(&self, id: InterruptId) -> Result<Interrupt, Failure> {
         self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))
     }
-}
-
-fn rows<T>(placed: Vec<(u64, T)>) -> Vec<T> {
-    placed.into_iter().map(|(_position, row)| row).collect()
-}
-
-fn states<T: ToString>(states: &[T]) -> Vec<(&'static str, String)> {
-    if states.is_empty() {
-        return Vec::new();
-    }
-    let names: Vec<String> = states.iter().map(T::to_string).collect();
-    vec![("states", names.join(","))]
 }
 
 #[async_trait(?Send)]
