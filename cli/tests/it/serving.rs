@@ -479,27 +479,3 @@ fn tokens_are_made_listed_and_taken_back() {
         .says("there is no token");
     token(&["create", "--name", "x", "--role", "system"]).exits_with(2);
 }
-
-#[test]
-fn the_doctor_names_what_is_wrong_and_how_to_mend_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let doctor = |store: &Path| {
-        end(irq()
-            .args(["doctor", "--json"])
-            .env("IRQ_STORE", store)
-            .env("OPENAI_API_KEY", "a-secret-key"))
-    };
-    let well = doctor(&folder.path().join("irq.db")).exits_with(0);
-    assert!(!well.output.contains("a-secret-key"), "{well:#?}");
-    let keys = lines(&well.output)
-        .into_iter()
-        .find(|it| it["check"] == "keys");
-    assert!(keys.unwrap()["found"].as_str().unwrap().contains("openai"));
-    let broken = folder.path().join("broken.db");
-    std::fs::write(&broken, "this is no database, whatever its name says").unwrap();
-    let ill = doctor(&broken).exits_with(1);
-    let found = lines(&ill.output);
-    let store = found.iter().find(|it| it["check"] == "store").unwrap();
-    assert_eq!(store["status"], "problem");
-    assert!(store["remedy"].is_string(), "{store}");
-}

@@ -33,13 +33,25 @@ pub(super) async fn findings(place: &ServerPlace) -> Vec<Finding> {
                 "token",
                 format!("{} may come in as {}", me.name, me.role),
             ));
-            let user = format!("decisions here are {}'s", me.name);
-            findings.push(Finding::well("user", user));
+            findings.push(Finding::well("user", rights(&me.name, &me.role)));
             findings.push(version(address.to_string(), &me.version));
         }
         Err(failure) => findings.push(wrong(&failure)),
     }
     findings
+}
+
+/// What the holder of a token may do, in words.
+fn rights(name: &str, role: &str) -> String {
+    match role {
+        "viewer" => format!("{name} may look at everything, and decides nothing"),
+        "agent" => format!("{name} may ask for interrupts, and decides nothing"),
+        "reviewer" => format!("decisions here are {name}'s; runs are others' to start and stop"),
+        "supervisor" => format!("decisions here are {name}'s, who may start and stop runs too"),
+        "admin" => format!("decisions here are {name}'s, who may do everything"),
+        // A server of another version may have more roles.
+        _ => format!("what is done here is done as {name}"),
+    }
 }
 
 fn version(address: String, theirs: &str) -> Finding {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use interrupts::OwnerName;
+use interrupts::life::RunState;
 use interrupts::store::{Store, StoreError, VerifyError};
 use rustix::fs::statvfs;
 use store::{LocalBell, StoreLocation, StoreSettings};
@@ -88,7 +89,7 @@ async fn audit(store: &dyn Store) -> Finding {
     }
 }
 
-/// Runs that nobody executes although nothing but that holds them.
+/// The runs that are not over: who has them, and which of them have lost their process.
 async fn unowned(store: &dyn Store) -> Finding {
     let live = match listing::live_runs_in(store).await {
         Ok(live) => live,
@@ -97,18 +98,34 @@ async fn unowned(store: &dyn Store) -> Finding {
             return Finding::problem("runs", causes(&error), remedy);
         }
     };
-    let left: Vec<String> = live
-        .iter()
-        .filter(|run| !is_owned(run))
-        .map(|run| run.id.to_string())
-        .collect();
+    // Nobody needs to execute what stands still: a server puts it aside until somebody decides.
+    let (mut executed, mut waiting, mut left) = (0_usize, 0_usize, Vec::new());
+    for run in &live {
+        match run.state {
+            _ if is_owned(run) => executed += 1,
+            RunState::Waiting | RunState::Paused => waiting += 1,
+            RunState::Created
+            | RunState::Running
+            | RunState::Stopping
+            | RunState::Completed
+            | RunState::Failed
+            | RunState::Cancelled => left.push(run.id),
+        }
+    }
+    let mut found = vec![format!("{executed} are executed")];
+    if waiting > 0 {
+        found.push(format!("{waiting} wait for people (irq review)"));
+    }
     match left.first() {
-        None => Finding::well("runs", format!("{} are executed", live.len())),
-        Some(first) => Finding::note(
-            "runs",
-            format!("{} of {} are executed by nobody", left.len(), live.len()),
-            format!("irq review answers what they ask; irq resume {first} goes on"),
-        ),
+        None => Finding::well("runs", found.join(", ")),
+        Some(first) => {
+            found.push(format!("{} have lost their process", left.len()));
+            Finding::note(
+                "runs",
+                found.join(", "),
+                format!("irq resume {first} goes on"),
+            )
+        }
     }
 }
 

@@ -105,8 +105,12 @@ impl Token {
             Failure::new(Exit::NotAuthorised, text)
                 .hint("`irq token create --name NAME --role ROLE > FILE` makes one, beside the server's store")
         };
-        let length = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
-        if length.len() > LONGEST {
+        let found = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
+        if found.is_dir() {
+            let folder = "it is a folder; name the file in it that holds the token";
+            return Err(refuse(folder.to_owned()));
+        }
+        if found.len() > LONGEST {
             return Err(refuse("it is too long for a token".to_owned()));
         }
         let text = fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
@@ -120,9 +124,9 @@ impl Token {
         Ok(Self(token.to_owned()))
     }
 
-    /// Whether others on this machine may read its file.
+    /// Whether others on this machine may read its file. What is no file holds none.
     pub(crate) fn is_shared(path: &Path) -> bool {
-        fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
+        fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o077 != 0)
     }
 
     pub(super) fn secret(&self) -> &str {
