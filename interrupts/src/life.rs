@@ -22,7 +22,7 @@ mod table;
 pub use admission::{Admission, AdmissionError, Limits, USUAL_ATTEMPTS};
 pub use decision::{Choosing, Decider, Decision, ExpiryOutcome, Judge, Verdict};
 pub use diagram::diagram;
-pub use effect::{Audited, Effect, Notice};
+pub use effect::{Audited, Effect, Notice, ReviewStep};
 pub use event::{Actor, Event, Evidence, Role, WithdrawCause};
 pub use interrupt::{BoundReroute, Interrupt, Lease, Scope};
 pub use lane::{Family, Lane};

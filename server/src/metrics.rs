@@ -186,7 +186,7 @@ impl Metrics {
                 self.phases.over(interrupt);
             }
             Notice::ReviewOpened
-            | Notice::ReviewChanged
+            | Notice::ReviewChanged { .. }
             | Notice::ModeRaised
             | Notice::Redriven => {}
         }

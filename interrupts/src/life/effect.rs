@@ -1,9 +1,10 @@
 //! What a transition causes, as values. A store performs them in the transaction that records the transition.
 
-use routing_core::{DecisionId, EventId};
+use routing_core::{DecisionId, EventId, InterruptId};
 use serde::{Deserialize, Serialize};
 
 use super::event::Actor;
+use super::review::Claim;
 use super::state::State;
 use crate::digest::{Digest, EffectId};
 use crate::names::{OwnerName, RouteName};
@@ -21,7 +22,11 @@ pub enum Notice {
     /// It waits for a person.
     ReviewOpened,
     /// Its review changed.
-    ReviewChanged,
+    ReviewChanged {
+        /// How. Rows of older versions of the program do not say.
+        #[serde(default, skip_serializing_if = "ReviewStep::is_unnamed")]
+        step: ReviewStep,
+    },
     /// A harder stop was asked for.
     ModeRaised,
     /// It ended by a decision, which is to be dispatched.
@@ -39,6 +44,31 @@ pub enum Notice {
     DeadLettered,
     /// An operator lets it be tried again.
     Redriven,
+}
+
+/// How a review changed, as far as that has a name of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum ReviewStep {
+    /// Somebody looks at it now.
+    Claimed(Claim),
+    /// The claim was given back.
+    Released,
+    /// Another interrupt goes first.
+    Held {
+        /// That interrupt.
+        by: InterruptId,
+    },
+    /// Anything else.
+    #[default]
+    #[serde(other)]
+    Unnamed,
+}
+
+impl ReviewStep {
+    fn is_unnamed(&self) -> bool {
+        *self == Self::Unnamed
+    }
 }
 
 /// What the audit keeps of one step.

@@ -61,7 +61,7 @@ impl Shared {
                 | Notice::ModeRaised
                 | Notice::Redriven
                 | Notice::ReviewOpened
-                | Notice::ReviewChanged
+                | Notice::ReviewChanged { .. }
                 | Notice::Dispatch { .. }
                 | Notice::Ended => self.wake(*run),
                 // Only the run's owner does these.

@@ -200,3 +200,53 @@ pub trait Outbox: Send + Sync {
     /// Safe: it only reads.
     async fn cursor(&self, consumer: &Consumer) -> Result<u64, StoreError>;
 }
+
+#[cfg(test)]
+mod tests {
+    use routing_core::{InterruptId, RunId};
+    use serde_json::json;
+
+    use super::Notification;
+    use crate::life::{Claim, Notice, ReviewStep};
+    use crate::names::ActorName;
+
+    /// Reads a row as another version of the program has written it.
+    fn read(change: &serde_json::Value) -> Notification {
+        let mut row = json!({
+            "about": "interrupt", "interrupt": InterruptId::generate(), "run": RunId::generate(),
+            "state": "awaiting_review", "version": 3, "notice": "review_changed",
+        });
+        if !change.is_null() {
+            row["step"] = change.clone();
+        }
+        serde_json::from_value(row).unwrap()
+    }
+
+    #[test]
+    fn a_changed_review_is_read_from_rows_of_older_and_newer_programs() {
+        let claim = Claim {
+            by: ActorName::new("alex").unwrap(),
+            until: "2026-01-01T00:00:00Z".parse().unwrap(),
+        };
+        for (written, meant) in [
+            (json!(null), ReviewStep::Unnamed),
+            (
+                json!({"change": "delegated", "to": "kim"}),
+                ReviewStep::Unnamed,
+            ),
+            (json!({"change": "released"}), ReviewStep::Released),
+            (
+                json!({"change": "claimed", "by": "alex", "until": "2026-01-01T00:00:00Z"}),
+                ReviewStep::Claimed(claim),
+            ),
+        ] {
+            let row = read(&written);
+            let Notification::Interrupt { notice, .. } = &row else {
+                panic!("{row:?}");
+            };
+            assert_eq!(*notice, Notice::ReviewChanged { step: meant });
+            let again = serde_json::to_value(&row).unwrap();
+            assert_eq!(serde_json::from_value::<Notification>(again).unwrap(), row);
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agents::tools::KeptCall;
-use interrupts::life::{Decider, Decision, Interrupt, Notice, RunState, State};
+use interrupts::life::{Decider, Decision, Interrupt, Notice, ReviewStep, RunState, State};
 use interrupts::store::{NodeActivity, Notification, OutboxRow, RuleEvent};
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
@@ -283,6 +283,9 @@ impl Told {
             }
             // A mode only goes up, so the one at the beginning is told with the beginning alone.
             if let (Notice::Admitted, Some(interrupt)) = (notice, interrupt) {
+            if let Notice::ReviewChanged { step } = notice {
+                tell_step(data, step);
+            }
                 data.insert("mode".to_owned(), mode_name(interrupt.mode).into());
             }
         }
@@ -369,8 +372,27 @@ pub(super) fn interrupt_topic(notice: &Notice, state: State) -> &'static str {
         Notice::Delivered => "interrupt.delivered",
         Notice::Acknowledged => "interrupt.acknowledged",
         Notice::ReviewOpened => "interrupt.opened",
-        Notice::ReviewChanged => "interrupt.updated",
+        Notice::ReviewChanged { step } => match step {
+            ReviewStep::Claimed(_) => "interrupt.claimed",
+            ReviewStep::Released => "interrupt.released",
+            ReviewStep::Held { .. } => "interrupt.held",
+            ReviewStep::Unnamed => "interrupt.updated",
+        },
         Notice::ModeRaised => "interrupt.mode_raised",
+/// Who has claimed it, or what holds it, from then on: what comes later has an event of its own.
+fn tell_step(data: &mut Map<String, Value>, step: &ReviewStep) {
+    match step {
+        ReviewStep::Claimed(claim) => {
+            let claim = json!({"by": claim.by.as_str(), "until": claim.until.to_string()});
+            data.insert("claimed_by".to_owned(), claim);
+        }
+        ReviewStep::Held { by } => {
+            data.insert("held_by".to_owned(), by.to_string().into());
+        }
+        ReviewStep::Released | ReviewStep::Unnamed => {}
+    }
+}
+
         Notice::Dispatch { .. } => match state {
             State::Expired => "interrupt.expired",
             State::Rerouted => "interrupt.rerouted",

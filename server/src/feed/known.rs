@@ -55,7 +55,7 @@ fn about(row: &OutboxRow) -> Option<(InterruptId, bool)> {
         Notice::Admitted
         | Notice::Delivered
         | Notice::ReviewOpened
-        | Notice::ReviewChanged
+        | Notice::ReviewChanged { .. }
         | Notice::ModeRaised
         | Notice::Ended
         | Notice::DeadLettered

@@ -1,15 +1,18 @@
 //! What the feed tells: every name of an event, with what it means, for those who read about it.
 
 /// The names of all events, and what each of them says.
-pub(crate) const TOLD: [(&str, &str); 42] = [
+pub(crate) const TOLD: [(&str, &str); 45] = [
     ("run.created", "A run was created."),
     ("run.running", "A run works, for the first time or again."),
     ("run.stopping", "A run was told to stop."),
     (
         "run.paused",
-        "A run stands still until somebody resumes it.",
+        "A run stands still until somebody resumes it: `reason` says why, `open_interrupts` what somebody can decide.",
     ),
-    ("run.waiting", "A run waits for an answer."),
+    (
+        "run.waiting",
+        "A run waits for an answer to one of its `open_interrupts`.",
+    ),
     ("run.completed", "A run has reached its end."),
     ("run.failed", "A run has failed."),
     ("run.cancelled", "A run was ended on request."),
@@ -48,8 +51,20 @@ pub(crate) const TOLD: [(&str, &str); 42] = [
     ("interrupt.acknowledged", "It has taken hold."),
     ("interrupt.opened", "It waits for a person."),
     (
+        "interrupt.claimed",
+        "Somebody looks at it: `claimed_by` says who, and until when nobody else decides it. That a claim has run out is not told.",
+    ),
+    (
+        "interrupt.released",
+        "The claim was given back: everybody can decide it.",
+    ),
+    (
+        "interrupt.held",
+        "It waits until another interrupt is decided: `held_by`.",
+    ),
+    (
         "interrupt.updated",
-        "Its review has changed: it was claimed or given back.",
+        "Its review has changed otherwise: somebody was assigned, or nothing holds it any more.",
     ),
     ("interrupt.mode_raised", "A harder stop was asked for."),
     (
@@ -95,9 +110,9 @@ pub(crate) const TOLD: [(&str, &str); 42] = [
 mod tests {
     use std::collections::BTreeSet;
 
-    use interrupts::life::{Notice, RunState, State};
+    use interrupts::life::{Claim, Notice, ReviewStep, RunState, State};
     use interrupts::store::{NodeActivity, RuleEvent};
-    use interrupts::{EffectId, RouteName};
+    use interrupts::{ActorName, EffectId, RouteName};
     use routing_core::reroute::{CancelCause, RerouteState};
     use routing_core::{DecisionId, EventId, InterruptId};
 
@@ -112,7 +127,23 @@ mod tests {
             Notice::Delivered,
             Notice::Acknowledged,
             Notice::ReviewOpened,
-            Notice::ReviewChanged,
+            Notice::ReviewChanged {
+                step: ReviewStep::Claimed(Claim {
+                    by: ActorName::new("alex").unwrap(),
+                    until: jiff::Timestamp::UNIX_EPOCH,
+                }),
+            },
+            Notice::ReviewChanged {
+                step: ReviewStep::Released,
+            },
+            Notice::ReviewChanged {
+                step: ReviewStep::Held {
+                    by: InterruptId::generate(),
+                },
+            },
+            Notice::ReviewChanged {
+                step: ReviewStep::Unnamed,
+            },
             Notice::ModeRaised,
             Notice::Dispatch {
                 effect: EffectId::of_dispatch(InterruptId::generate(), 1),

@@ -100,7 +100,7 @@ pub(super) async fn show(
         // Without scripts it is as of now.
         div hx-ext="sse" sse-connect="/v1/events?topics=interrupt.*&named=1" {
             div id="list" aria-live="polite" hx-get=(shown.address("/inbox", &shown.cursor))
-                hx-trigger="sse:interrupt.opened, sse:interrupt.updated, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]" {
+                hx-trigger="sse:interrupt.opened, sse:interrupt.claimed, sse:interrupt.released, sse:interrupt.held, sse:interrupt.updated, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]" {
                 (parts.rows)
             }
         }

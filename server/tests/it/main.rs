@@ -5,6 +5,7 @@
 mod agents_page;
 mod attacks;
 mod busy;
+mod claims;
 mod cloud_events;
 mod coming_in;
 mod crowds;

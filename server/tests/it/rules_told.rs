@@ -11,7 +11,7 @@ use crate::scene::{open_question, running};
 use crate::socket::Socket;
 
 /// The events of a stream, up to so many.
-async fn told_over_events(house: &House, query: &str, count: usize) -> Vec<Value> {
+pub(crate) async fn told_over_events(house: &House, query: &str, count: usize) -> Vec<Value> {
     let request = house.get("viewer", &format!("/v1/events?after_seq=0&{query}"));
     let mut events = Events::of(request.send().await.unwrap());
     let mut told = Vec::new();
@@ -22,7 +22,7 @@ async fn told_over_events(house: &House, query: &str, count: usize) -> Vec<Value
 }
 
 /// The events of a socket, up to so many.
-async fn told_over_socket(house: &House, topics: &[&str], count: usize) -> Vec<Value> {
+pub(crate) async fn told_over_socket(house: &House, topics: &[&str], count: usize) -> Vec<Value> {
     let mut socket = Socket::open(house, "viewer").await;
     let subscribe = json!({"type": "subscribe", "payload": {"topics": topics, "after_seq": 0}});
     socket.send(&subscribe.to_string()).await;
@@ -33,7 +33,7 @@ async fn told_over_socket(house: &House, topics: &[&str], count: usize) -> Vec<V
     told
 }
 
-fn names(told: &[Value]) -> Vec<&str> {
+pub(crate) fn names(told: &[Value]) -> Vec<&str> {
     told.iter()
         .map(|event| event["type"].as_str().unwrap())
         .collect()

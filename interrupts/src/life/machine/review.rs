@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::Draft;
-use crate::life::effect::Notice;
+use crate::life::effect::{Notice, ReviewStep};
 use crate::life::event::{Actor, Role};
 use crate::life::interrupt::Interrupt;
 use crate::life::refusal::Refusal;
@@ -24,19 +24,23 @@ impl Interrupt {
         let Some(review) = &mut draft.next.review else {
             return Err(Refusal::ShownDiffers);
         };
+        let mut step = ReviewStep::Unnamed;
         match change {
             ReviewChange::Claim { until } => {
                 self.check_claim(actor, now)?;
-                review.claim = Some(Claim {
+                let claim = Claim {
                     by: actor.name.clone(),
                     until: *until,
-                });
+                };
+                review.claim = Some(claim.clone());
+                step = ReviewStep::Claimed(claim);
             }
             ReviewChange::Release => {
                 if actor.role != Role::Operator {
                     self.check_claim(actor, now)?;
                 }
                 review.claim = None;
+                step = ReviewStep::Released;
             }
             ReviewChange::Assign { to } => review.assignee = Some(to.clone()),
             ReviewChange::Vote { verdict } => {
@@ -48,6 +52,7 @@ impl Interrupt {
                     return Err(Refusal::NotHeld { by: *by });
                 }
                 draft.next.held_by = Some(*by);
+                step = ReviewStep::Held { by: *by };
             }
             ReviewChange::Unhold { by } => {
                 if self.held_by != Some(*by) {
@@ -56,7 +61,7 @@ impl Interrupt {
                 draft.next.held_by = None;
             }
         }
-        draft.tell(Notice::ReviewChanged);
+        draft.tell(Notice::ReviewChanged { step });
         Ok(draft)
     }
 

@@ -164,7 +164,12 @@ fn name_of(number: u64) -> String {
 fn named(interrupt: &Interrupt, event: &FeedEvent, state: State) -> Option<&'static str> {
     match event.topic.as_str() {
         "interrupt.acknowledged" if interrupt.family() == Family::Stop => Some("applied"),
-        "interrupt.requested" | "interrupt.mode_raised" | "interrupt.updated" => None,
+        "interrupt.requested"
+        | "interrupt.mode_raised"
+        | "interrupt.claimed"
+        | "interrupt.released"
+        | "interrupt.held"
+        | "interrupt.updated" => None,
         _ => Some(state.name()),
     }
 }

@@ -19,7 +19,7 @@ use crate::visible::visible;
 use crate::wire::{kind_of, label};
 
 /// The events of the feed after which it is looked at again.
-const TOLD: &str = "sse:interrupt.acknowledged, sse:interrupt.opened, sse:interrupt.updated, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]";
+const TOLD: &str = "sse:interrupt.acknowledged, sse:interrupt.opened, sse:interrupt.claimed, sse:interrupt.released, sse:interrupt.held, sse:interrupt.updated, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]";
 
 /// What the page that is open shows.
 #[derive(Debug, Deserialize)]

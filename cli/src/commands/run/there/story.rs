@@ -134,8 +134,10 @@ impl Event {
             target if target.is_empty() => String::new(),
             target => format!(", to {target}"),
         };
+        let by = self.data.pointer("/claimed_by/by").and_then(Value::as_str);
+        let by = by.map_or_else(String::new, |by| format!(" by {}", visible_line(by)));
         let text = format!(
-            "{} of {} {}{to}",
+            "{} of {} {}{by}{to}",
             self.text("type"),
             self.agent(),
             did.replace('_', " ")
@@ -170,6 +172,12 @@ mod tests {
         );
         assert_eq!(told("interrupt.opened", opened, Detail::Little), None);
         assert_eq!(told("llm.call_started", "{}", Detail::Much), None);
+        let claimed = r#"{"agent_id": "run_1/orchestrator", "type": "HUMAN_REVIEW", "interrupt_id": "int_1", "claimed_by": {"by": "alex"}}"#;
+        let line = told("interrupt.claimed", claimed, Detail::Much);
+        assert_eq!(
+            line.unwrap(),
+            "‖ HUMAN_REVIEW of orchestrator claimed by alex (int_1)"
+        );
     }
 
     #[test]
