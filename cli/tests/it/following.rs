@@ -285,3 +285,19 @@ fn a_question_is_answered_in_place_while_the_server_is_killed_and_comes_back() {
     let status = screen.process().wait().unwrap();
     assert!(format!("{status:?}").ends_with(", 0)"), "{status:?}");
 }
+
+#[test]
+fn programs_are_told_why_a_run_stands_still_and_what_is_open() {
+    let house = House::new();
+    let hit = end(&mut house.run(&["--json", "--max-steps", "2"])).exits_with(8);
+    let is_of_run = |event: &Value| event["type"].as_str().unwrap().starts_with("dev.irq.run.");
+    let events = lines(&hit.output).into_iter();
+    let last = events.filter(is_of_run).next_back().unwrap();
+    assert_eq!(last["type"], "dev.irq.run.paused.v1", "{last}");
+    assert!(
+        last["data"]["reason"].as_str().unwrap().contains("step"),
+        "{last}"
+    );
+    let open = last["data"]["open_interrupts"].as_array().unwrap();
+    assert_eq!(open.len(), 1, "its pause: {last}");
+}

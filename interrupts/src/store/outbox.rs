@@ -93,6 +93,12 @@ pub enum Notification {
         state: RunState,
         /// Its version after.
         version: u64,
+        /// Why, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// What waits for a person where the run stands still: what can be decided now goes first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        open: Vec<InterruptId>,
     },
     /// A standing rule was made, was used, or ended.
     Rule {

@@ -245,7 +245,9 @@ impl Told {
                 run,
                 state,
                 version,
-            } => Self::run(*run, *state, *version),
+                reason,
+                open,
+            } => Self::run(*run, (*state, *version), reason.as_deref(), open),
         }
     }
 
@@ -281,11 +283,11 @@ impl Told {
                     tell_decision(data, made);
                 }
             }
-            // A mode only goes up, so the one at the beginning is told with the beginning alone.
-            if let (Notice::Admitted, Some(interrupt)) = (notice, interrupt) {
             if let Notice::ReviewChanged { step } = notice {
                 tell_step(data, step);
             }
+            // A mode only goes up, so the one at the beginning is told with the beginning alone.
+            if let (Notice::Admitted, Some(interrupt)) = (notice, interrupt) {
                 data.insert("mode".to_owned(), mode_name(interrupt.mode).into());
             }
         }
@@ -305,8 +307,19 @@ impl Told {
         Self::new(topic, run, Value::Object(data))
     }
 
-    fn run(run: RunId, state: RunState, version: u64) -> Self {
-        let data = json!({"run_id": run, "state": state, "version": version});
+    fn run(
+        run: RunId,
+        (state, version): (RunState, u64),
+        reason: Option<&str>,
+        open: &[InterruptId],
+    ) -> Self {
+        let mut data = json!({"run_id": run, "state": state, "version": version});
+        if let (Value::Object(data), Some(reason)) = (&mut data, reason) {
+            data.insert("reason".to_owned(), reason.into());
+        }
+        if let (Value::Object(data), RunState::Paused | RunState::Waiting) = (&mut data, state) {
+            data.insert("open_interrupts".to_owned(), json!(open));
+        }
         Self {
             run_state: Some(state),
             ..Self::new(format!("run.{state}"), run, data)
@@ -361,6 +374,20 @@ fn tell_decision(data: &mut Map<String, Value>, made: &Decision) {
     }
 }
 
+/// Who has claimed it, or what holds it, from then on: what comes later has an event of its own.
+fn tell_step(data: &mut Map<String, Value>, step: &ReviewStep) {
+    match step {
+        ReviewStep::Claimed(claim) => {
+            let claim = json!({"by": claim.by.as_str(), "until": claim.until.to_string()});
+            data.insert("claimed_by".to_owned(), claim);
+        }
+        ReviewStep::Held { by } => {
+            data.insert("held_by".to_owned(), by.to_string().into());
+        }
+        ReviewStep::Released | ReviewStep::Unnamed => {}
+    }
+}
+
 fn address(run: RunId, node: &NodeId) -> String {
     let node = node.clone();
     AgentAddress { run, node }.to_string()
@@ -379,20 +406,6 @@ pub(super) fn interrupt_topic(notice: &Notice, state: State) -> &'static str {
             ReviewStep::Unnamed => "interrupt.updated",
         },
         Notice::ModeRaised => "interrupt.mode_raised",
-/// Who has claimed it, or what holds it, from then on: what comes later has an event of its own.
-fn tell_step(data: &mut Map<String, Value>, step: &ReviewStep) {
-    match step {
-        ReviewStep::Claimed(claim) => {
-            let claim = json!({"by": claim.by.as_str(), "until": claim.until.to_string()});
-            data.insert("claimed_by".to_owned(), claim);
-        }
-        ReviewStep::Held { by } => {
-            data.insert("held_by".to_owned(), by.to_string().into());
-        }
-        ReviewStep::Released | ReviewStep::Unnamed => {}
-    }
-}
-
         Notice::Dispatch { .. } => match state {
             State::Expired => "interrupt.expired",
             State::Rerouted => "interrupt.rerouted",

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use interrupts::life::RunState;
+use interrupts::ActorName;
+use interrupts::life::{Actor, ReviewChange, Role, RunState};
 use interrupts::store::Store;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use store::{SqliteStore, StoreSettings};
 
 use crate::house::{House, problem};
+use crate::rules_told::told_over_events;
 use crate::scene::{open_question, running};
 
 /// A stream as a browser reads it.
@@ -367,4 +369,36 @@ async fn whoever_has_lost_his_right_to_look_is_not_told_any_more() {
     while let Some(block) = events.block().await {
         assert_eq!(block, ": alive");
     }
+}
+
+#[tokio::test]
+async fn a_run_that_stands_still_says_why_and_what_somebody_can_decide() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let held = open_question(&*house.store, &run).await;
+    let other = open_question(&*house.store, &run).await;
+    let system = Actor {
+        name: ActorName::new("system").unwrap(),
+        role: Role::System,
+    };
+    let hold = ReviewChange::Hold { by: other.id };
+    let held = house.store.review(held.id, system, held.version, hold);
+    let held = held.await.unwrap();
+    for (state, reason) in [
+        (RunState::Paused, "the disk is full"),
+        (RunState::Running, "somebody goes on with it"),
+    ] {
+        let changed = house
+            .store
+            .change_run(run.id, run.epoch, state, Some(reason.to_owned()));
+        changed.await.unwrap();
+    }
+    let told = told_over_events(&house, "topics=run.*", 4).await;
+    assert_eq!(told[2]["type"], "dev.irq.run.paused.v1");
+    assert_eq!(told[2]["data"]["reason"], "the disk is full");
+    let open = json!([other.id, held.id]);
+    assert_eq!(told[2]["data"]["open_interrupts"], open, "{}", told[2]);
+    // One that works names none.
+    assert_eq!(told[3]["type"], "dev.irq.run.running.v1");
+    assert_eq!(told[3]["data"].get("open_interrupts"), None);
 }

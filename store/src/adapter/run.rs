@@ -69,7 +69,7 @@ impl<B: Backend> Runs for Adapter<B> {
         state: RunState,
         reason: Option<String>,
     ) -> Result<Run, RunError> {
-        let live = if state.is_final() {
+        let live = if state.is_final() || matches!(state, RunState::Paused | RunState::Waiting) {
             self.backend.live(id, ENDED_WITH_THEIR_RUN).await?
         } else {
             Vec::new()

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use routing_core::{InterruptId, RunId};
 
 use super::holding;
-use super::run::enter;
+use super::run::{enter, open_among};
 use crate::tables::{Failed, Tables};
 
 /// Why a run waits, in words.
@@ -94,7 +94,9 @@ pub(super) fn wait(
             continue;
         };
         if asks(&question) && holding::free(question, tables)?.held_by.is_none() {
-            enter(row, RunState::Waiting, Some(ASKS.to_owned()), tables)?;
+            let open = open_among(&resting.questions, tables)?;
+            let waits = (RunState::Waiting, Some(ASKS.to_owned()));
+            enter(row, waits, open, tables)?;
             return Ok(());
         }
     }

@@ -1,6 +1,6 @@
 //! Runs: their states and their owners.
 
-use interrupts::life::{Lease, RunState};
+use interrupts::life::{Lease, RunState, State};
 use interrupts::store::{AuditSubject, Delivery, NewRun, Notification, Run, RunError};
 use jiff::SignedDuration;
 use routing_core::{InterruptId, RunId};
@@ -62,6 +62,8 @@ pub(super) fn place(run: Run, tables: &mut Tables) -> Result<Run, Failed> {
         run: run.id,
         state: run.state,
         version: run.version,
+        reason: None,
+        open: Vec::new(),
     })?;
     let mut heads = tables.heads()?;
     heads.runs += 1;
@@ -88,7 +90,8 @@ pub(crate) enum RunChange {
         epoch: u64,
         state: RunState,
         reason: Option<String>,
-        /// What was live of the run just before; it ends with the run. What comes between is left to the sweep.
+        /// What was live of the run just before, where the run ends or stands still; it ends with the run. What comes
+        /// between is left to the sweep.
         live: Vec<InterruptId>,
     },
 }
@@ -135,7 +138,12 @@ impl Operation for ChangeRun {
                 reason,
                 live,
             } => {
-                let run = become_state(row, *epoch, *state, reason.as_ref(), tables)?;
+                let open = if state.is_final() {
+                    Vec::new()
+                } else {
+                    open_among(live, tables)?
+                };
+                let run = become_state(row, *epoch, (*state, reason.clone()), open, tables)?;
                 if run.state.is_final() {
                     end_with(live, tables)?;
                 }
@@ -186,8 +194,8 @@ fn renew(
 fn become_state(
     row: RunRow,
     epoch: u64,
-    state: RunState,
-    reason: Option<&String>,
+    (state, reason): (RunState, Option<String>),
+    open: Vec<InterruptId>,
     tables: &mut Tables,
 ) -> Result<Run, Halt<RunError>> {
     check_epoch(&row.run, epoch)?;
@@ -200,18 +208,36 @@ fn become_state(
             to: state,
         }));
     }
-    Ok(enter(row, state, reason.cloned(), tables)?)
+    Ok(enter(row, (state, reason), open, tables)?)
 }
 
-/// Writes a run that is in another state from now on, and says so.
+/// Those among these that wait for a person: what can be decided now goes first.
+pub(super) fn open_among(
+    these: &[InterruptId],
+    tables: &mut Tables,
+) -> Result<Vec<InterruptId>, Failed> {
+    let (mut open, mut held) = (Vec::new(), Vec::new());
+    for id in these {
+        let found = tables.interrupts.get(id)?.map(|row| &row.interrupt);
+        match found.filter(|it| it.state == State::AwaitingReview) {
+            Some(interrupt) if interrupt.held_by.is_some() => held.push(*id),
+            Some(_) => open.push(*id),
+            None => {}
+        }
+    }
+    open.extend(held);
+    Ok(open)
+}
+
+/// Writes a run that is in another state from now on, and says so, with what is open where it stands still.
 pub(super) fn enter(
     mut row: RunRow,
-    state: RunState,
-    reason: Option<String>,
+    (state, reason): (RunState, Option<String>),
+    open: Vec<InterruptId>,
     tables: &mut Tables,
 ) -> Result<Run, Failed> {
     row.run.state = state;
-    row.run.reason = reason;
+    row.run.reason.clone_from(&reason);
     if state.is_final() {
         row.run.ended_at = Some(tables.now);
         row.run.lease = None;
@@ -220,6 +246,8 @@ pub(super) fn enter(
         run: row.run.id,
         state,
         version: row.run.version + 1,
+        reason,
+        open,
     })?;
     write(row, "change", tables)
 }

@@ -67,8 +67,9 @@ pub(crate) async fn a_paused_run_waits_from_the_transaction_on_that_ends_its_pau
         assert_eq!(waits, (ended.0, RunState::Waiting), "{way:?}");
         let told = scene.store.outbox(ALL).await.unwrap();
         let is_told = |told: &Notification| {
-            matches!(told, Notification::Run { run: of, state, version }
-                if *of == run.id && *state == RunState::Waiting && *version == after.version)
+            matches!(told, Notification::Run { run: of, state, version, open: waiting, .. }
+                if *of == run.id && *state == RunState::Waiting && *version == after.version
+                    && *waiting == [open.id])
         };
         assert!(told.iter().any(|row| is_told(&row.notification)), "{way:?}");
         // Whoever goes on with it can.

@@ -12,7 +12,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::life::Interrupt;
+use interrupts::life::{Interrupt, RunState};
 use interrupts::signals::{OsSignals, SignalSource};
 use routing_core::{InterruptId, RunId};
 use tokio::sync::mpsc;
@@ -70,6 +70,8 @@ pub(super) struct Following {
     url: String,
     detail: Detail,
     json: bool,
+    /// What was told last of the state of the run; nothing where nothing was told since the following began.
+    told: Option<String>,
     /// Whether there is somebody here to ask.
     asks: bool,
     palette: Palette,
@@ -134,6 +136,7 @@ impl Following {
             json: talk.json,
             asks: is_terminal && talk.input_is_free && !talk.no_input,
             palette: Palette::for_stream(&io::stderr(), global.no_color),
+            told: None,
             global,
             heard: 0,
             signal: None,
@@ -177,7 +180,8 @@ impl Following {
                 () = tokio::time::sleep_until(self.getting_up), if Instant::now() < self.getting_up => self.look(),
                 Some(came) = self.beside.1.recv() => if let Some(seen) = self.came(came)? {
                     // A run that stands still has no more events: the newest reading tells.
-                    if seen.is_newest && self.is_over(&seen.standing) {
+                    if seen.is_newest && self.is_over(&seen.standing) && self.has_told(&seen.standing) {
+                        self.take_down(&mut signals).await?;
                         return self.end(&seen.standing).await;
                     }
                     self.ask_next(&seen.standing);
@@ -204,6 +208,14 @@ impl Following {
         }
         if standing.run.state.is_final() {
             // What is left of its events ends by itself.
+    /// Whether programs were told that it stands still: its event is the last one, and may still be on its way.
+    fn has_told(&self, standing: &Standing) -> bool {
+        let state = standing.run.state;
+        let stands = matches!(state, RunState::Paused | RunState::Waiting);
+        let is_told = |told: &String| *told == state.to_string();
+        !self.json || !stands || self.told.as_ref().is_none_or(is_told)
+    }
+
             return false;
         }
         match standstill(&standing.run, &standing.waiting) {
@@ -296,6 +308,11 @@ impl Following {
             }
         }
         Ok(event.changes_the_run())
+        if let Some(state) = event.topic.strip_prefix("run.") {
+            self.told = Some(state.to_owned());
+        } else if event.topic == "stream.reset" {
+            self.told = None;
+        }
     }
 
     /// Says something that does not wait for the person to have typed.
