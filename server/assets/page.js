@@ -81,6 +81,14 @@
     }
   });
 
+  // What somebody else has claimed is his to decide until the claim ends; what is written meanwhile stays.
+  document.addEventListener("htmx:afterSwap", ({ target }) => {
+    if (target.id !== "standing") return;
+    const claimed = target.querySelector("[data-testid=claimed]") !== null;
+    const decides = "form[action^='/review/'] button[name=decision]:not([value=preview_plan])";
+    for (const button of document.querySelectorAll(decides)) button.disabled = claimed;
+  });
+
   // All tabs share one connection to the feed; each takes of it what its own page wants. Where the browser has neither
   // shared workers nor locks, each tab has its own.
   const shared = (address) => {

@@ -14,7 +14,7 @@ use routing_core::RunId;
 use serde::Deserialize;
 
 use super::layout::{EXAMPLE, Place, one_line, page, refused, state, time};
-use super::review::after;
+use super::review::{after, claim_of_another, claimed};
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
 use crate::app::App;
@@ -189,7 +189,7 @@ async fn parts(app: &App, caller: &Caller, shown: &Shown) -> Result<Parts, Probl
         part: &part,
         goals: &goals,
         waiting: counts.open,
-        may_decide: Right::Decide.is_of(caller.actor.role),
+        caller,
     };
     Ok(Parts {
         rows: table(&listed, shown, now),
@@ -218,8 +218,8 @@ struct Listed<'rows> {
     goals: &'rows HashMap<RunId, String>,
     /// How many wait for a person, whatever is shown.
     waiting: usize,
-    /// Whether whoever looks may decide.
-    may_decide: bool,
+    /// Whoever looks.
+    caller: &'rows Caller,
 }
 
 fn is_mine(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> bool {
@@ -240,7 +240,8 @@ fn table(listed: &Listed<'_>, shown: &Shown, now: Timestamp) -> Markup {
         @if found.is_empty() {
             (nothing(shown, listed.part.next.is_some()))
         } @else {
-            @let together = listed.may_decide && shown.tab == Tab::Open && together::is_possible(found);
+            @let may_decide = Right::Decide.is_of(listed.caller.actor.role);
+            @let together = may_decide && shown.tab == Tab::Open && together::is_possible(found);
             @let cards = html! {
                 ul.cards {
                     @for interrupt in found { (card(interrupt, listed, together, now)) }
@@ -279,7 +280,7 @@ fn card(interrupt: &Interrupt, listed: &Listed<'_>, together: bool, now: Timesta
             @if let Some(goal) = goal.filter(|goal| !goal.is_empty()) {
                 p.facts { span { "For: " (visible(&one_line(goal))) } }
             }
-            @if together { (together::choose(interrupt)) }
+            @if together && claim_of_another(interrupt, listed.caller, now).is_none() { (together::choose(interrupt)) }
         }
     }
 }
@@ -287,6 +288,7 @@ fn card(interrupt: &Interrupt, listed: &Listed<'_>, together: bool, now: Timesta
 fn nothing(shown: &Shown, goes_on: bool) -> Markup {
     html! {
         p.empty {
+            @if !interrupt.state.is_final() { (claimed(interrupt, listed.caller, now)) }
             @if goes_on { "Nothing of those that were looked at has these words; there are more." }
             @else if !shown.cursor.is_empty() { "There are no more." }
             @else if !shown.find.is_empty() { "Nothing here has these words." }
@@ -314,9 +316,6 @@ fn facts(interrupt: &Interrupt, now: Timestamp) -> Markup {
             span { (time(interrupt.requested_at, now)) }
             @if let Some(deadline) = interrupt.deadline { span { "its time ends " (time(deadline, now)) } }
             @if let Some(decision) = &interrupt.decision { span { "decided: " (label(decision.verdict.name())) } }
-            @if let Some(claim) = interrupt.review.as_ref().and_then(|review| review.claim_at(now)) {
-                span { (visible(claim.by.as_str())) " looks at it" }
-            }
             @if interrupt.held_by.is_some() { span { "held: another interrupt goes first" } }
         }
     }

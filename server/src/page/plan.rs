@@ -1,7 +1,7 @@
 //! The plan on the page of a review: what is done, what is next, and a change of it, shown before it is applied.
 
 use agents::plan_execute::{DiffLine, PlanPreview, PlanRevision, StoredPlan};
-use interrupts::life::{Interrupt, Verdict};
+use interrupts::life::{Claim, Interrupt, Verdict};
 use maud::{Markup, html};
 use routing_core::DecisionId;
 use serde_json::{Value, json};
@@ -66,7 +66,11 @@ pub(super) fn current(plan: &StoredPlan) -> Markup {
 }
 
 /// A change that is not applied, and the button that applies just this one.
-pub(super) fn proposed(interrupt: &Interrupt, preview: &PlanPreview) -> Markup {
+pub(super) fn proposed(
+    interrupt: &Interrupt,
+    preview: &PlanPreview,
+    claim: Option<&Claim>,
+) -> Markup {
     html! {
         section aria-labelledby="change" data-testid="plan-preview" data-state=(preview.digest) {
             h2 id="change" { "What the change would do" }
@@ -86,7 +90,7 @@ pub(super) fn proposed(interrupt: &Interrupt, preview: &PlanPreview) -> Markup {
                 (bound_to(interrupt))
                 input type="hidden" name="plan" value=(preview.plan.join("\n"));
                 input type="hidden" name="previewed" value=(preview.digest);
-                p.buttons { button type="submit" name="decision" value="modify_plan" data-testid="modify_plan" { "Apply this change" } }
+                p.buttons { button type="submit" name="decision" value="modify_plan" data-testid="modify_plan" disabled[claim.is_some()] { "Apply this change" } }
             }
         }
     }

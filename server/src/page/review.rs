@@ -30,7 +30,7 @@ use crate::visible::visible;
 use crate::wire::{DecisionView, Question, label, request_schema, target_of, verdict_name};
 
 use answering::{allows, answer_form};
-pub(super) use claiming::{claim, look};
+pub(super) use claiming::{claim, claim_of_another, claimed, look};
 use standing::followed;
 pub(super) use standing::{after, standing};
 
@@ -265,6 +265,7 @@ fn body_with(
     let next = shown.next.as_deref();
     let is_open = is_undecided(interrupt, app) && Right::Decide.is_of(caller.actor.role);
     let question = Question::of(interrupt);
+    let claim = claim_of_another(interrupt, caller, now);
     let may = Right::Decide.is_of(caller.actor.role);
     let ended = not_decided(interrupt, now);
     html! {
@@ -276,7 +277,7 @@ fn body_with(
         @if let Some(suggestion) = &shown.suggestion { (suggested(suggestion)) }
         @if let Some(plan) = &shown.plan { (plan::current(plan)) }
         @if is_open && allows(interrupt, Verdict::ModifyPlan) {
-            @if let Some(preview) = &shown.preview { (plan::proposed(interrupt, preview)) }
+            @if let Some(preview) = &shown.preview { (plan::proposed(interrupt, preview, claim)) }
             @if let Some(plan) = &shown.plan {
                 details open[filled.is_some_and(|filled| filled.first("plan").is_some())] {
                     summary { "Change the plan" }
@@ -288,7 +289,7 @@ fn body_with(
         @match (DecisionView::of(interrupt), &ended, may) {
             (Some(decision), _, _) => { (result(&decision, interrupt, next, now)) (kept::kept(&question, filled)) }
             (None, Some(problem), _) => { (banner(problem)) (kept::kept(&question, filled)) }
-            (None, None, true) => (answer_form(interrupt, &question, caller, filled)),
+            (None, None, true) => (answer_form(interrupt, &question, caller, claim, filled)),
             (None, None, false) => { p.banner { "Your role only looks. Reviewers can decide." } (kept::kept(&question, filled)) }
         }
         (beside(shown))

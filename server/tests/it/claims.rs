@@ -6,6 +6,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::house::House;
+use crate::page::{Browser, hidden};
 use crate::rules_told::{names, told_over_events, told_over_socket};
 use crate::scene::{awaiting, open_question, question, running};
 
@@ -70,4 +71,78 @@ async fn what_holds_a_question_is_told_and_that_nothing_does_any_more() {
     );
     assert_eq!(told[0]["data"]["held_by"], json!(first.id));
     assert_eq!(told[1]["data"]["interrupt_id"], json!(asked.id));
+}
+
+/// The buttons of a page that decide, and those of them that cannot be pressed.
+fn buttons(page: &str) -> (usize, usize) {
+    let buttons = page.split("<button").skip(1);
+    let buttons = buttons.filter_map(|button| button.split('>').next());
+    let decides = |button: &&str| {
+        button.contains("name=\"decision\"") && !button.contains("value=\"preview_plan\"")
+    };
+    let decides: Vec<&str> = buttons.filter(decides).collect();
+    let disabled = decides.iter().filter(|button| button.contains("disabled"));
+    (decides.len(), disabled.count())
+}
+
+#[tokio::test]
+async fn a_claimed_question_says_whose_it_is_and_until_when_and_others_cannot_press_its_buttons() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let path = format!("/review/{}", asked.id);
+    let (first, other) = (
+        Browser::of(&house, "alex", Role::Reviewer).await,
+        Browser::of(&house, "kim", Role::Reviewer).await,
+    );
+    let (_, free) = other.get(&path).await;
+    let (all, disabled) = buttons(&free);
+    assert!(all > 4 && disabled == 0, "{free}");
+    let claim = [("version", &*hidden(&free, "version")), ("claim", "yes")];
+    first.post(&format!("{path}/claim"), &claim).await;
+    let claimed = house.read(&format!("/v1/interrupts/{}", asked.id)).await;
+    let until = claimed["claimed_by"]["until"].as_str().unwrap();
+    let until = format!("<time datetime=\"{until}\"");
+
+    let (_, page) = other.get(&path).await;
+    let (_, said) = page.split_once("data-testid=\"claimed\"").unwrap();
+    let said = said.split("</p>").next().unwrap();
+    assert!(
+        said.contains("<strong>alex has claimed it</strong>"),
+        "{said}"
+    );
+    assert!(said.contains(&until) && said.contains(" UTC"), "{said}");
+    assert_eq!(buttons(&page), (all, all), "{page}");
+    assert!(page.contains("<textarea id=\"text\""), "it can be written");
+    let (_, inbox) = other.get("/").await;
+    assert!(
+        inbox.contains("alex has claimed it") && inbox.contains(&until),
+        "{inbox}"
+    );
+    // His own page says so too, and he decides.
+    let (_, own) = first.get(&path).await;
+    assert!(own.contains("You have claimed it until"), "{own}");
+    assert_eq!(buttons(&own), (all, 0), "{own}");
+}
+
+#[tokio::test]
+async fn what_somebody_else_has_claimed_cannot_be_chosen_in_the_inbox() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let mut ids = Vec::new();
+    for reason in ["one", "two", "three"] {
+        let mut plain = question(&run, reason);
+        plain.content = json!({"type": "HUMAN_REVIEW", "reason": reason}).to_string();
+        ids.push(awaiting(&*house.store, plain).await.id);
+    }
+    let path = house.url(&format!("/v1/interrupts/{}/claim", ids[0]));
+    let claimed = house.client.put(&path).json(&json!({"ttl_s": 60}));
+    let claimed = claimed.bearer_auth(&house.tokens["reviewer"]).send().await;
+    assert_eq!(claimed.unwrap().status(), StatusCode::OK);
+    let browser = Browser::of(&house, "kim", Role::Reviewer).await;
+    let (_, inbox) = browser.get("/").await;
+    let boxes = ids
+        .iter()
+        .map(|id| inbox.contains(&format!("value=\"{id} ")));
+    assert_eq!(boxes.collect::<Vec<_>>(), [false, true, true], "{inbox}");
 }

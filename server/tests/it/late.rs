@@ -138,7 +138,7 @@ async fn whoever_has_a_question_open_is_told_what_others_do_with_it() {
     let claim = [("version", &*hidden(&page, "version")), ("claim", "yes")];
     first.post(&format!("{path}/claim"), &claim).await;
     let (_, claimed) = other.get(&standing).await;
-    assert!(claimed.contains("alex looks at it now"), "{claimed}");
+    assert!(claimed.contains("alex has claimed it"), "{claimed}");
     assert!(!claimed.contains("Claim it"), "{claimed}");
     let again = "hx-trigger=\"load delay:";
     assert!(claimed.contains(again), "no event ends a claim: {claimed}");

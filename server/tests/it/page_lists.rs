@@ -30,7 +30,7 @@ async fn a_question_that_is_claimed_is_mine_and_nobody_elses_to_decide() {
     assert!(page.contains("Give it back"), "{page}");
 
     let (_, page) = other.get(&path).await;
-    assert!(page.contains("alex looks at it now"), "{page}");
+    assert!(page.contains("alex has claimed it"), "{page}");
     assert!(!page.contains("Claim it"), "{page}");
     let (_, not_mine) = other.get("/?tab=mine").await;
     assert!(!not_mine.contains(&path), "{not_mine}");
@@ -76,7 +76,7 @@ async fn whoever_claims_a_question_goes_on_with_what_he_has_written() {
     let late = other.post(&format!("{path}/claim"), &fields).await;
     assert_eq!(late.status(), StatusCode::PRECONDITION_FAILED);
     let page = late.text().await.unwrap();
-    assert!(page.contains("alex looks at it now"), "{page}");
+    assert!(page.contains("alex has claimed it"), "{page}");
     assert!(page.contains(">half a thought</textarea>"), "{page}");
 }
 

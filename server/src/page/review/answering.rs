@@ -1,6 +1,6 @@
 //! The answer to a question: what can be chosen, confirmed, written and decided.
 
-use interrupts::life::{Family, Interrupt, Verdict};
+use interrupts::life::{Claim, Family, Interrupt, Verdict};
 use maud::{Markup, html};
 use routing_core::{Choice, ConfirmationItem, DecisionId};
 
@@ -11,11 +11,12 @@ use crate::page::{form, rules};
 use crate::visible::visible;
 use crate::wire::{Question, label, request_schema, target_of, verdict_name};
 
-/// What one can decide, with all that belongs to it.
+/// What one can decide, with all that belongs to it. While somebody else has claimed it, it can be written and not sent.
 pub(super) fn answer_form(
     interrupt: &Interrupt,
     question: &Question,
     caller: &Caller,
+    claim: Option<&Claim>,
     filled: Option<&FormFields>,
 ) -> Markup {
     let asks = interrupt.family() == Family::Question;
@@ -38,14 +39,14 @@ pub(super) fn answer_form(
             label for="text" { @if asks { "In your own words (may be empty)" } @else { "New input for the agent (may be empty)" } }
             textarea id="text" name="text" rows="4" { (text) }
             (rules::remember(interrupt, caller, filled))
-            (buttons(interrupt))
-            (elsewhere(interrupt, filled))
+            (buttons(interrupt, claim))
+            (elsewhere(interrupt, claim, filled))
             @if asks && allows(interrupt, Verdict::Edit) && let Some(schema) = request_schema(interrupt, None) {
                 details open[filled.is_some_and(|filled| filled.first("decision") == Some("edit"))] {
                     summary { "Fill in the agent's request yourself" }
                     p.hint { "No model is asked then." }
                     (form::fields(&schema, filled))
-                    button type="submit" name="decision" value="edit" { "Send this request" }
+                    button type="submit" name="decision" value="edit" disabled[claim.is_some()] { "Send this request" }
                 }
             }
         }
@@ -58,7 +59,7 @@ pub(super) fn allows(interrupt: &Interrupt, verdict: Verdict) -> bool {
 }
 
 /// Sends the answer to another agent; nothing where there is no other.
-fn elsewhere(interrupt: &Interrupt, filled: Option<&FormFields>) -> Markup {
+fn elsewhere(interrupt: &Interrupt, claim: Option<&Claim>, filled: Option<&FormFields>) -> Markup {
     let others = interrupt
         .routes
         .iter()
@@ -77,7 +78,7 @@ fn elsewhere(interrupt: &Interrupt, filled: Option<&FormFields>) -> Markup {
                             option value=(route.as_str()) selected[chosen == Some(route.as_str())] { (label(route.as_str())) }
                         }
                     }
-                    button.quiet type="submit" name="decision" value="reroute" { "Reroute" }
+                    button.quiet type="submit" name="decision" value="reroute" disabled[claim.is_some()] { "Reroute" }
                 }
             }
         }
@@ -133,7 +134,7 @@ const OF_A_STOP: [Button; 3] = [
     ),
 ];
 
-fn buttons(interrupt: &Interrupt) -> Markup {
+fn buttons(interrupt: &Interrupt, claim: Option<&Claim>) -> Markup {
     let named: &[Button] = match interrupt.family() {
         Family::Question => &OF_A_QUESTION,
         Family::Stop => &OF_A_STOP,
@@ -146,7 +147,7 @@ fn buttons(interrupt: &Interrupt) -> Markup {
     html! {
         p.buttons role="group" aria-label="Decide" {
             @for (verdict, name, _) in allowed() {
-                button.danger[matches!(verdict, Verdict::Reject | Verdict::Cancel)] type="submit" name="decision" value=(verdict_name(*verdict)) data-testid=(verdict_name(*verdict)) { (name) }
+                button.danger[matches!(verdict, Verdict::Reject | Verdict::Cancel)] type="submit" name="decision" value=(verdict_name(*verdict)) data-testid=(verdict_name(*verdict)) disabled[claim.is_some()] { (name) }
             }
         }
         details { summary { "What each of these does" }

@@ -1,8 +1,9 @@
-//! Claiming a question, so that others see that one looks at it.
+//! Claiming a question, so that others see that one looks at it, and that it is not theirs to decide meanwhile.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use interrupts::life::Interrupt;
+use interrupts::life::{Claim, Interrupt};
+use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::{Shown, body_with};
@@ -15,12 +16,52 @@ use crate::page::visitor::Visitor;
 use crate::parameters::Segment;
 use crate::problem::Problem;
 use crate::routes::claim_or_release;
+use crate::visible::visible;
 
 /// The fields of the button itself.
 const OWN: [&str; 2] = ["version", "claim"];
 
+/// The claim of somebody else: while it holds, he alone decides.
+pub(in crate::page) fn claim_of_another<'interrupt>(
+    interrupt: &'interrupt Interrupt,
+    caller: &Caller,
+    now: Timestamp,
+) -> Option<&'interrupt Claim> {
+    let claim = interrupt.review.as_ref()?.claim_at(now)?;
+    (claim.by != caller.actor.name).then_some(claim)
+}
+
+/// Who has claimed it, and until when nobody else decides it; nothing where nobody has.
+pub(in crate::page) fn claimed(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> Markup {
+    let claim = interrupt.review.as_ref();
+    let claim = claim.and_then(|review| review.claim_at(now));
+    html! {
+        @if let Some(claim) = claim {
+            @if claim.by == caller.actor.name {
+                p.wait data-testid="own-claim" { "You have claimed it until " (clock(claim.until, now)) ". Nobody else can decide it until then." }
+            } @else {
+                p.wait data-testid="claimed" {
+                    strong { (visible(claim.by.as_str())) " has claimed it" } " until " (clock(claim.until, now))
+                    ". Nobody else can decide it until then, or until it is given back."
+                }
+            }
+        }
+    }
+}
+
+/// A time to come as clocks show it: what stands there stays true while the page is open.
+fn clock(at: Timestamp, now: Timestamp) -> Markup {
+    let is_soon = at.duration_since(now).as_hours() < 12;
+    let form = if is_soon {
+        "%H:%M:%S UTC"
+    } else {
+        "%F %H:%M UTC"
+    };
+    html! { time datetime=(at.to_string()) title=(at.to_string()) { (at.strftime(form)) } }
+}
+
 /// The button that tells others that one looks at it, or that one does no longer.
-pub(super) fn claiming(interrupt: &Interrupt, caller: &Caller, now: jiff::Timestamp) -> Markup {
+pub(super) fn claiming(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> Markup {
     let review = interrupt.review.as_ref();
     let claim = review.and_then(|review| review.claim_at(now));
     let is_own = claim.is_some_and(|claim| claim.by == caller.actor.name);

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::claiming::claiming;
+use super::claiming::{claimed, claiming};
 use crate::access::{Caller, Right};
 use crate::acting::interrupt_named;
 use crate::app::App;
@@ -74,6 +74,7 @@ fn part(interrupt: &Interrupt, caller: &Caller, now: Timestamp, is_open: bool) -
     let claim = review.and_then(|review| review.claim_at(now));
     html! {
         (facts(interrupt, now))
+        @if not_decided(interrupt, now).is_none() { (claimed(interrupt, caller, now)) }
         @if may && not_decided(interrupt, now).is_none() { (claiming(interrupt, caller, now)) }
         @if let Some(holder) = interrupt.held_by {
             p.banner { "Another interrupt goes first: " a href=(format!("/review/{holder}")) { "decide that one" } ". Then this one is shown again." }
@@ -115,9 +116,6 @@ fn facts(interrupt: &Interrupt, now: Timestamp) -> Markup {
             span { (label(kind_of(interrupt))) }
             span { (time(interrupt.requested_at, now)) }
             @if let Some(deadline) = interrupt.deadline { span { "its time ends " (time(deadline, now)) } }
-            @if let Some(claim) = interrupt.review.as_ref().and_then(|review| review.claim_at(now)) {
-                span { (visible(claim.by.as_str())) " looks at it now" }
-            }
         }
     }
 }
