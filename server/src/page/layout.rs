@@ -88,7 +88,7 @@ pub(super) fn page(
 pub(super) fn refused(problem: &Problem, caller: Option<&Caller>) -> Response {
     let body = html! {
         h1 { (problem.kind().title()) }
-        (banner(problem))
+        (told(problem, &html! {}))
         p { a href="/" { "Back to the inbox" } }
     };
     let page = page(problem.kind().title(), Place::Elsewhere, caller, &body);
@@ -99,11 +99,19 @@ pub(super) fn refused(problem: &Problem, caller: Option<&Caller>) -> Response {
 pub(super) fn banner(problem: &Problem) -> Markup {
     html! {
         div.banner role="alert" data-testid="problem" data-state=(problem.kind().code()) {
-            p { strong { (problem.kind().title()) } }
+            (title)
             p { (visible(problem.detail())) }
             @for (pointer, message) in errors(problem) {
                 p { code { (visible(&pointer)) } ": " (visible(&message)) }
             }
+    told(
+        problem,
+        &html! { p { strong { (problem.kind().title()) } } },
+    )
+}
+
+/// What went wrong, below what it is called.
+fn told(problem: &Problem, title: &Markup) -> Markup {
             p.hint { (visible(problem.hint())) }
         }
     }

@@ -69,3 +69,16 @@ async fn a_program_gets_a_problem_document_wherever_it_asks() {
         assert_eq!(kind_of(&response), "application/problem+json", "{path}");
     }
 }
+
+#[tokio::test]
+async fn a_refused_form_says_once_what_is_wrong_with_it() {
+    let house = House::open().await;
+    let browser = Browser::of(&house, "alex", Role::Observer).await;
+    let refused = browser.post("/rules/rule_none/revoke", &[]).await;
+    let page = refused.text().await.unwrap();
+    let (_head, main) = page.split_once("<main").unwrap();
+    let (_, title) = main.split_once("<h1>").unwrap();
+    let (title, _) = title.split_once("</h1>").unwrap();
+    assert_eq!(main.matches(title).count(), 1, "{page}");
+    assert!(main.contains("role=\"alert\""), "{page}");
+}
