@@ -118,11 +118,10 @@
   if (("SharedWorker" in window || locks) && window.htmx) window.htmx.createEventSource = shared;
 
   const title = document.title.replace(/^\(\d+\) /, "");
-  const open = () => window.location.pathname === "/" && !/tab=(resolved|expired)/.test(window.location.search);
   let known = null;
   const count = () => {
-    const shown = document.querySelector("[data-testid=count]");
-    if (!shown || !open()) return;
+    const shown = document.querySelector("#list [data-testid=count]") ?? document.querySelector("#waiting [data-count]");
+    if (!shown) return;
     const waiting = Number(shown.dataset.count);
     document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
     const icon = document.querySelector("link[rel=icon]");

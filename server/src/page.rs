@@ -41,6 +41,7 @@ pub(crate) fn router() -> Router<App> {
     Router::new()
         .route("/", get(inbox::show))
         .route("/inbox", get(inbox::list))
+        .route("/inbox/count", get(inbox::count))
         .route("/inbox/decide", get(to_inbox).post(inbox::decide))
         .route(
             "/review/{interrupt_id}",

@@ -275,7 +275,7 @@ def without_scripts(installation, browser, state):
 
 def many_tabs(installation, context, how):
     """More tabs than a browser opens connections: each is read, follows, and counts."""
-    paths = ["/", "/", "/", "/agents", "/", f"/runs/{installation.ask()}", "/", "/agents"]
+    paths = ["/", "/", "/", "/agents", "/settings", f"/runs/{installation.ask()}", "/", "/agents"]
     tabs = [context.new_page() for _ in paths]
     try:
         for tab, path in zip(tabs, paths):
@@ -293,8 +293,9 @@ def many_tabs(installation, context, how):
     came = settled(tabs[0], lambda: all(row(tab) for tab in inboxes))
     claim("a new question comes to every one of them", bool(came), str([row(tab) for tab in inboxes]))
     open_now = len(installation.call("/v1/interrupts?status=open")["interrupts"])
-    titles = [tab.title() for tab in inboxes]
-    claim("and every title counts it", all(title.startswith(f"({open_now})") for title in titles), str(titles))
+    counts = lambda: all(tab.title().startswith(f"({open_now}) ") for tab in tabs)
+    counted = settled(tabs[0], counts)
+    claim("and the title of every page counts it", bool(counted), str([tab.title() for tab in tabs]))
     asks = settled(tabs[3], lambda: tabs[3].locator(f"a[href$='{question}']").count())
     claim("and the agents' pages show who asks", bool(asks))
     for tab in tabs[:7]:

@@ -124,6 +124,17 @@ pub(super) async fn list(
     }
 }
 
+/// How many wait for a person, for the title of whatever page is open.
+pub(super) async fn count(State(app): State<App>, Visitor(caller): Visitor) -> Response {
+    match waiting(&app).await {
+        Ok(waiting) => {
+            let count = html! { span data-count=(waiting.len()) {} };
+            count.into_string().into_html()
+        }
+        Err(problem) => refused(&problem, Some(&caller)),
+    }
+}
+
 trait IntoHtml {
     fn into_html(self) -> Response;
 }
@@ -277,6 +288,7 @@ fn card(interrupt: &Interrupt, listed: &Listed<'_>, together: bool, now: Timesta
         li.card data-testid="interrupt" data-state=(interrupt.state.name()) {
             h2 { a href=(format!("/review/{}", interrupt.id)) { (visible(&one_line(&interrupt.reason))) } }
             (facts(interrupt, now))
+            @if !interrupt.state.is_final() { (claimed(interrupt, listed.caller, now)) }
             @if let Some(goal) = goal.filter(|goal| !goal.is_empty()) {
                 p.facts { span { "For: " (visible(&one_line(goal))) } }
             }
@@ -288,7 +300,6 @@ fn card(interrupt: &Interrupt, listed: &Listed<'_>, together: bool, now: Timesta
 fn nothing(shown: &Shown, goes_on: bool) -> Markup {
     html! {
         p.empty {
-            @if !interrupt.state.is_final() { (claimed(interrupt, listed.caller, now)) }
             @if goes_on { "Nothing of those that were looked at has these words; there are more." }
             @else if !shown.cursor.is_empty() { "There are no more." }
             @else if !shown.find.is_empty() { "Nothing here has these words." }

@@ -17,6 +17,9 @@ pub(super) const EXAMPLE: &str =
 /// The events of the feed after which agents are looked at again.
 pub(super) const OF_AGENTS: &str = "sse:agent.status_changed, sse:agent.finished, sse:interrupt.opened, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:interrupt.acknowledged, sse:run.running, sse:run.stopping, sse:run.paused, sse:run.waiting, sse:run.completed, sse:run.failed, sse:run.cancelled, sse:checkpoint.saved, htmx:sseOpen from:closest [sse-connect]";
 
+/// The events of the feed after which is counted again what waits.
+const OF_THE_COUNT: &str = "sse:interrupt.opened, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]";
+
 /// A place in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -74,6 +77,10 @@ pub(super) fn page(
                             }
                         } }
                         p.who { (visible(caller.actor.name.as_str())) " (" (caller.role_name()) ")" }
+                        // What waits for a person is counted in the title, whatever page is open.
+                        div hidden hx-ext="sse" sse-connect="/v1/events?topics=interrupt.*&named=1" {
+                            div id="waiting" hx-get="/inbox/count" hx-trigger=(OF_THE_COUNT) {}
+                        }
                     }
                 }
                 main id="main" tabindex="-1" { (body) }
@@ -97,13 +104,6 @@ pub(super) fn refused(problem: &Problem, caller: Option<&Caller>) -> Response {
 
 /// What went wrong, above whatever it went wrong with.
 pub(super) fn banner(problem: &Problem) -> Markup {
-    html! {
-        div.banner role="alert" data-testid="problem" data-state=(problem.kind().code()) {
-            (title)
-            p { (visible(problem.detail())) }
-            @for (pointer, message) in errors(problem) {
-                p { code { (visible(&pointer)) } ": " (visible(&message)) }
-            }
     told(
         problem,
         &html! { p { strong { (problem.kind().title()) } } },
@@ -112,6 +112,13 @@ pub(super) fn banner(problem: &Problem) -> Markup {
 
 /// What went wrong, below what it is called.
 fn told(problem: &Problem, title: &Markup) -> Markup {
+    html! {
+        div.banner role="alert" data-testid="problem" data-state=(problem.kind().code()) {
+            (title)
+            p { (visible(problem.detail())) }
+            @for (pointer, message) in errors(problem) {
+                p { code { (visible(&pointer)) } ": " (visible(&message)) }
+            }
             p.hint { (visible(problem.hint())) }
         }
     }

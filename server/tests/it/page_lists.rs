@@ -242,3 +242,30 @@ async fn what_is_chosen_in_the_inbox_is_decided_together_or_not_at_all() {
         assert_eq!(made.decision.unwrap().verdict, Verdict::Approve);
     }
 }
+
+#[tokio::test]
+async fn every_page_counts_what_waits_whatever_it_shows() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let browser = Browser::of(&house, "alex", Role::Observer).await;
+    let count = async || browser.get("/inbox/count").await.1;
+    assert_eq!(count().await, "<span data-count=\"0\"></span>");
+    let first = awaiting(&*house.store, question(&run, "which way?")).await;
+    let _second = awaiting(&*house.store, question(&run, "how far?")).await;
+    assert_eq!(count().await, "<span data-count=\"2\"></span>");
+    for path in [
+        "/".to_owned(),
+        "/?tab=resolved".to_owned(),
+        format!("/review/{}", first.id),
+        "/runs".to_owned(),
+        format!("/runs/{}", run.id),
+        "/agents".to_owned(),
+        "/history".to_owned(),
+        "/settings".to_owned(),
+        "/docs".to_owned(),
+    ] {
+        let (_, page) = browser.get(&path).await;
+        let counter = page.matches("hx-get=\"/inbox/count\"").count();
+        assert_eq!(counter, 1, "{path}: {page}");
+    }
+}
