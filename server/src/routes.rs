@@ -245,7 +245,7 @@ fn describe(operation: &mut Value) {
         }
         let (form, value) = match parameter["name"].as_str().unwrap_or_default() {
             "cursor" | "after_seq" | "Last-Event-ID" => ("pattern", "^[0-9]{1,18}$"),
-            "If-Match" => ("pattern", "^\"[0-9]{1,19}\"$"),
+            "If-Match" => ("pattern", "^(\\*|\"[0-9]{1,19}\")$"),
             "Idempotency-Key" => ("pattern", "^[!-~]{1,200}$"),
             "from" | "to" => ("format", "date-time"),
             _ => continue,

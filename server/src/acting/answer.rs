@@ -11,6 +11,10 @@ use super::plan::{revises, revision_of};
 use crate::problem::{Kind, Problem};
 use crate::wire::{Offered, request_schema};
 
+/// Why a change of a plan is none.
+const NO_CHANGE: &str =
+    "there are neither steps nor words that change the plan; `resume` goes on with it as it is";
+
 /// What a decision carries.
 pub(super) struct Answered {
     /// The answer, as JSON.
@@ -94,6 +98,9 @@ fn question(
     }
     answer.reroute_to = target.map(|target| target.as_str().to_owned());
     check_choices(interrupt, &answer)?;
+    if order.verdict == Verdict::ModifyPlan && !says_something(&answer) {
+        return Err(misfit("/payload/text", NO_CHANGE));
+    }
     if order.verdict == Verdict::Respond && !says_something(&answer) {
         return Err(misfit(
             "/payload",
@@ -128,6 +135,10 @@ fn pause(order: &DecisionOrder) -> Result<String, Problem> {
             return Err(misfit("/message", "the payload has an `input` already"));
         }
         resume.input = Some(message.clone());
+    }
+    let input = resume.input.as_deref().unwrap_or_default();
+    if order.verdict == Verdict::ModifyPlan && input.trim().is_empty() {
+        return Err(misfit("/payload/plan", NO_CHANGE));
     }
     to_text(&resume)
 }

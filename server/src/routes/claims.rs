@@ -37,7 +37,7 @@ pub(crate) struct ClaimBody {
 pub(crate) async fn claim(
     State(app): State<App>,
     Decides(caller): Decides,
-    SeenVersion(version): SeenVersion,
+    seen: SeenVersion,
     Segment(id): Segment,
     StrictJson(body): StrictJson<ClaimBody>,
 ) -> Result<Response, Problem> {
@@ -47,14 +47,9 @@ pub(crate) async fn claim(
         None => app.config.limits.claim,
     };
     let until = app.now() + ttl;
-    change(
-        &app,
-        caller,
-        interrupt,
-        version,
-        ReviewChange::Claim { until },
-    )
-    .await
+    let version = seen.of(&interrupt);
+    let wanted = ReviewChange::Claim { until };
+    change(&app, caller, interrupt, version, wanted).await
 }
 
 /// Gives a claim back.
@@ -64,10 +59,11 @@ pub(crate) async fn claim(
 pub(crate) async fn release(
     State(app): State<App>,
     Decides(caller): Decides,
-    SeenVersion(version): SeenVersion,
+    seen: SeenVersion,
     Segment(id): Segment,
 ) -> Result<Response, Problem> {
     let interrupt = interrupt_named(&app, &id).await?;
+    let version = seen.of(&interrupt);
     change(&app, caller, interrupt, version, ReviewChange::Release).await
 }
 

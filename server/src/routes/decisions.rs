@@ -86,13 +86,13 @@ pub(crate) fn digest(text: Option<&str>) -> Result<Option<Digest>, Problem> {
 pub(crate) async fn decide(
     State(app): State<App>,
     Decides(caller): Decides,
-    SeenVersion(version): SeenVersion,
+    seen: SeenVersion,
     RequestKey(key): RequestKey,
     Segment(id): Segment,
     StrictJson(body): StrictJson<DecisionBody>,
 ) -> Result<Response, Problem> {
     let interrupt = interrupt_named(&app, &id).await?;
-    let order = body.order(version, key, Way::Rest)?;
+    let order = body.order(seen.of(&interrupt), key, Way::Rest)?;
     let decided = acting::decide(&app, &caller, &interrupt, order).await?;
     decided_response(&decided)
 }
@@ -139,13 +139,13 @@ impl RerouteBody {
 pub(crate) async fn reroute(
     State(app): State<App>,
     Decides(caller): Decides,
-    SeenVersion(version): SeenVersion,
+    seen: SeenVersion,
     RequestKey(key): RequestKey,
     Segment(id): Segment,
     StrictJson(body): StrictJson<RerouteBody>,
 ) -> Result<Response, Problem> {
     let interrupt = interrupt_named(&app, &id).await?;
-    let order = body.order(version, key, Way::Rest);
+    let order = body.order(seen.of(&interrupt), key, Way::Rest);
     let decided = acting::decide(&app, &caller, &interrupt, order).await?;
     decided_response(&decided)
 }

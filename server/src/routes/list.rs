@@ -5,6 +5,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, http::Uri};
+use interrupts::life::Interrupt;
 use serde::Serialize;
 
 use crate::acting::checked_key;
@@ -65,22 +66,43 @@ pub(super) fn etag(version: u64) -> String {
 
 /// The version that a caller says he saw.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SeenVersion(pub(super) Option<u64>);
+pub(super) enum SeenVersion {
+    /// He says nothing.
+    Unsaid,
+    /// Whichever there is.
+    Any,
+    /// This one.
+    This(u64),
+}
+
+impl SeenVersion {
+    /// The version of an interrupt that he means; `None` where he does not say.
+    pub(super) const fn of(self, interrupt: &Interrupt) -> Option<u64> {
+        match self {
+            Self::Unsaid => None,
+            Self::Any => Some(interrupt.version),
+            Self::This(version) => Some(version),
+        }
+    }
+}
 
 impl FromRequestParts<App> for SeenVersion {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Problem> {
         let Some(value) = parts.headers.get(header::IF_MATCH) else {
-            return Ok(Self(None));
+            return Ok(Self::Unsaid);
         };
-        let version = value
-            .to_str()
-            .ok()
-            .and_then(|tag| tag.trim().strip_prefix('"')?.strip_suffix('"'))
-            .and_then(|version| version.parse().ok());
+        let tag = value.to_str().map(str::trim).unwrap_or_default();
+        // True of whatever there is (RFC 9110, section 13.1.1).
+        if tag == "*" {
+            return Ok(Self::Any);
+        }
+        let version = tag
+            .strip_prefix('"')
+            .and_then(|tag| tag.strip_suffix('"')?.parse().ok());
         match version {
-            Some(version) => Ok(Self(Some(version))),
+            Some(version) => Ok(Self::This(version)),
             // Whatever it is, it is not the version that there is.
             None => Err(Problem::new(
                 Kind::StaleVersion,

@@ -3,6 +3,7 @@
 use interrupts::life::{Role, State};
 use jiff::SignedDuration;
 use reqwest::StatusCode;
+use routing_core::InterruptId;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem, token};
@@ -40,6 +41,25 @@ async fn a_decision_needs_the_version_that_was_shown() {
     let decided: Value = decided.json().await.unwrap();
     assert_eq!(decided["decision"], "approve");
     assert_eq!(decided["by"], "reviewer");
+}
+
+#[tokio::test]
+async fn whoever_means_whichever_version_there_is_decides_it() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let any = |request: reqwest::RequestBuilder| request.header("If-Match", "*").send();
+    let claim = house.url(&format!("/v1/interrupts/{}/claim", asked.id));
+    let claimed = house.client.put(&claim).json(&json!({"ttl_s": 60}));
+    let claimed = any(claimed.bearer_auth(&house.tokens["reviewer"])).await;
+    assert_eq!(claimed.unwrap().status(), StatusCode::OK);
+    let body = json!({"decision": "approve"});
+    let decided = any(house.post("reviewer", &decisions(asked.id), &body)).await;
+    assert_eq!(decided.unwrap().status(), StatusCode::CREATED);
+    // Nothing is there of what does not exist.
+    let unknown = decisions(InterruptId::generate());
+    let unknown = any(house.post("reviewer", &unknown, &body)).await.unwrap();
+    problem(unknown, StatusCode::NOT_FOUND).await;
 }
 
 #[tokio::test]

@@ -204,3 +204,25 @@ async fn what_cannot_be_changed_says_why_and_what_to_do() {
     let late = problem(late, StatusCode::CONFLICT).await;
     assert_eq!(late["code"], "not-held");
 }
+
+#[tokio::test]
+async fn a_change_without_steps_and_words_is_none() {
+    let house = House::open().await;
+    let (_run, pause) = held_plan(&*house.store).await;
+    let path = format!("/v1/interrupts/{}/decisions", pause.id);
+    for body in [
+        json!({"decision": "modify_plan"}),
+        json!({"decision": "modify_plan", "payload": {}}),
+        json!({"decision": "modify_plan", "payload": {"input": " "}}),
+        json!({"decision": "modify_plan", "message": ""}),
+    ] {
+        let request = house.post("reviewer", &path, &body);
+        let request = request.header("If-Match", format!("\"{}\"", pause.version));
+        let refused = request.send().await.unwrap();
+        let refused = problem(refused, StatusCode::UNPROCESSABLE_ENTITY).await;
+        assert_eq!(refused["code"], "response-schema", "{body}");
+        assert_eq!(refused["errors"][0]["pointer"], "/payload/plan", "{body}");
+    }
+    let now = house.store.interrupt(pause.id).await.unwrap().unwrap();
+    assert_eq!(now.state, State::AwaitingReview);
+}

@@ -20,6 +20,12 @@ use crate::reviewer::{Alone, Reply, Typed};
 /// The most bytes of an answer.
 const LONGEST: u64 = 1 << 20;
 
+/// Why a change of a plan is none.
+const NO_CHANGE: &str = "neither steps nor words change the plan";
+
+/// How a plan is changed.
+const CHANGED_PLAN: &str = "write {\"plan\":[\"one step\",\"another\"]}, or --message TEXT";
+
 /// A decision that was not made yet.
 #[derive(Debug, Clone)]
 pub(in crate::commands) struct Chosen {
@@ -143,12 +149,25 @@ fn of_stop(verdict: Verdict, parts: Parts) -> Result<Chosen, Failure> {
             return Err(Failure::new(Exit::Usage, text));
         }
     };
+    if verdict == Verdict::ModifyPlan && !changes_plan(content.as_deref()) {
+        return Err(Failure::new(Exit::Usage, NO_CHANGE).hint(CHANGED_PLAN));
+    }
     let target = parts.to.map(route).transpose()?;
     Ok(Chosen {
         verdict,
         target,
         content,
     })
+}
+
+/// Whether there are steps or words in it.
+fn changes_plan(content: Option<&str>) -> bool {
+    let content: Value = content
+        .and_then(|content| serde_json::from_str(content).ok())
+        .unwrap_or_default();
+    let words = content.get("input").and_then(Value::as_str);
+    let has_steps = content.get("plan").is_some_and(|plan| !plan.is_null());
+    has_steps || words.is_some_and(|words| !words.trim().is_empty())
 }
 
 /// New input as a payload. A changed plan may say more than what the agent is told.
@@ -163,10 +182,7 @@ fn input_of(verdict: Verdict, payload: Value) -> Result<String, Failure> {
         return Ok(payload.to_string());
     }
     let (text, hint) = if verdict == Verdict::ModifyPlan {
-        (
-            "the payload is no change of a plan",
-            "write {\"plan\":[\"one step\",\"another\"]}, or --message TEXT",
-        )
+        ("the payload is no change of a plan", CHANGED_PLAN)
     } else {
         (
             "the payload is no new input",
@@ -197,6 +213,9 @@ fn demand(verdict: Verdict, answer: &Answer) -> Result<(), Failure> {
             if answer.edited_request.is_some() =>
         {
             "an edited request comes with --decision edit, or reroute"
+        }
+        Verdict::ModifyPlan if !says_something => {
+            "a change of a plan needs --message TEXT, or --payload '{\"plan\":[…]}'"
         }
         Verdict::Respond if !says_something => {
             "a response needs --message TEXT, or --payload '{\"selectedChoices\":[…]}'"

@@ -285,6 +285,9 @@ fn a_review_with_steps_is_bound_to_the_plan_and_what_makes_none_is_refused() {
     review(r#"{"steps": ["a"]}"#)
         .exits_with(2)
         .says("no change of a plan");
+    review("{}")
+        .exits_with(2)
+        .says("neither steps nor words change the plan");
     let other = format!(r#"{{"plan": ["a"], "previewed": "{}"}}"#, "0".repeat(64));
     review(&other).exits_with(CONFLICT).says("look at it again");
     assert_eq!(desk.open().len(), 1);
