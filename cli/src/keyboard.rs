@@ -32,6 +32,8 @@ enum Order {
     Ask(oneshot::Sender<()>),
     /// What was typed so far is to be forgotten; told when it is.
     Forget(oneshot::Sender<()>),
+    /// What is asked now was answered elsewhere: no line of it is waited for any more.
+    Withdraw,
     /// Nobody asks any more.
     Asked,
     /// A line is wanted.
@@ -143,6 +145,12 @@ impl Keyboard {
         // An error says that the terminal is gone: then no line comes either.
         let _ = is_ready.await;
         asking
+    }
+
+    /// Takes back what is asked now: whoever waits for its line is told [`NoLine::Withdrawn`], and what was typed of it is
+    /// thrown away. Nothing happens where nobody asks.
+    pub(crate) fn withdraw(&self) {
+        self.tell(Order::Withdraw);
     }
 
     /// Keeps what was begun as the answer to a question, if anything was, for when it is asked again.

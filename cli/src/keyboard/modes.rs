@@ -98,11 +98,11 @@ impl Modes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives it back for good.
+    /// Gives it back for good. What was typed of a line that nobody has read is no line for the next program.
     pub(super) fn end(&self) {
         let mut state = self.state();
         if !state.has_ended && state.mode != Mode::Found {
-            let _applied = self.apply(Mode::Found, false);
+            let _applied = self.apply(Mode::Found, state.mode == Mode::Line);
         }
         state.has_ended = true;
     }

@@ -31,6 +31,8 @@ pub(super) struct Reader {
     listens: bool,
     /// How many ask.
     asking: usize,
+    /// Whether what is asked was answered elsewhere.
+    is_withdrawn: bool,
     /// Who waits until they may ask.
     waiting: Vec<oneshot::Sender<()>>,
     wish: Option<Wish>,
@@ -56,6 +58,7 @@ impl Reader {
             modes,
             listens: false,
             asking: 0,
+            is_withdrawn: false,
             waiting: Vec::new(),
             wish: None,
             begun: Vec::new(),
@@ -120,8 +123,17 @@ impl Reader {
                 // Whoever wanted it may have gone.
                 let _ = forgotten.send(());
             }
-            Order::Asked => self.asking = self.asking.saturating_sub(1),
-            Order::Line(wish) => self.wish = Some(wish),
+            Order::Withdraw => self.withdraw(),
+            Order::Asked => {
+                self.asking = self.asking.saturating_sub(1);
+                self.is_withdrawn &= self.asking > 0;
+            }
+            Order::Line(wish) => {
+                self.wish = Some(wish);
+                if self.is_withdrawn {
+                    self.answer(Err(NoLine::Withdrawn));
+                }
+            }
             Order::Back => {
                 self.is_lent = false;
                 self.modes.lend(false);
@@ -129,6 +141,19 @@ impl Reader {
                     self.begin(ready);
                 }
             }
+        }
+    }
+
+    /// What is asked was answered elsewhere. What was typed of an answer is nothing that the next program may read.
+    fn withdraw(&mut self) {
+        if self.asking == 0 {
+            return;
+        }
+        self.is_withdrawn = true;
+        if self.wish.is_some() {
+            self.begun.clear();
+            self.modes.set(Mode::Found, true);
+            self.answer(Err(NoLine::Withdrawn));
         }
     }
 

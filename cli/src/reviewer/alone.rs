@@ -48,6 +48,8 @@ pub(crate) enum Reply<T> {
     Left,
     /// Presses Esc: the terminal is somebody else's for a while.
     Escaped(Begun),
+    /// Does nothing: what was asked was answered elsewhere.
+    Withdrawn,
 }
 
 impl<T> Reply<T> {
@@ -55,7 +57,7 @@ impl<T> Reply<T> {
     pub(crate) fn given(self) -> Option<T> {
         match self {
             Self::Given(answer) => Some(answer),
-            Self::Left | Self::Escaped(_) => None,
+            Self::Left | Self::Escaped(_) | Self::Withdrawn => None,
         }
     }
 }
@@ -93,7 +95,7 @@ impl Alone {
         loop {
             let answer = match self.converse(&question, (typed, begun.take()))? {
                 Reply::Given(answer) => answer,
-                reply @ (Reply::Left | Reply::Escaped(_)) => return Ok(reply),
+                reply @ (Reply::Left | Reply::Escaped(_) | Reply::Withdrawn) => return Ok(reply),
             };
             match check(&answer) {
                 Ok(()) => return Ok(Reply::Given(answer)),
@@ -144,6 +146,7 @@ impl Alone {
             let line = match ask(&text, typed)? {
                 Reply::Given(line) => line,
                 Reply::Left => return Ok(Reply::Left),
+                Reply::Withdrawn => return Ok(Reply::Withdrawn),
                 Reply::Escaped(now) => {
                     let now = Begun { is_answer, ..now };
                     return Ok(Reply::Escaped(now.or(begun)));
@@ -189,6 +192,10 @@ fn ask(text: &str, typed: &dyn Typed) -> io::Result<Reply<String>> {
             Err(NoLine::End) => {
                 write("\n")?;
                 return Ok(Reply::Left);
+            }
+            Err(NoLine::Withdrawn) => {
+                write("\n")?;
+                return Ok(Reply::Withdrawn);
             }
             Err(NoLine::Unreadable(error)) => return Err(error),
             Err(error @ NoLine::Unusable(_)) => shown = format!("  {error}; try again\n  > "),

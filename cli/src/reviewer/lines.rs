@@ -29,6 +29,9 @@ pub(crate) enum NoLine {
     /// Esc was pressed instead of the end of this line: somebody else has the terminal now.
     #[error("Esc was pressed")]
     Escape(String),
+    /// What was asked was answered elsewhere.
+    #[error("it was answered elsewhere")]
+    Withdrawn,
 }
 
 /// Reads one line when one is asked for and never ahead, so that an editor can have the terminal in

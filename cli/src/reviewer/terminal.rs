@@ -84,7 +84,7 @@ impl Terminal {
                     conversation.typed(None);
                     shown = format!("  {problem}; try again\n  > ");
                 }
-                Err(NoLine::End) => return Err(Silence::NobodyThere),
+                Err(NoLine::End | NoLine::Withdrawn) => return Err(Silence::NobodyThere),
                 Err(NoLine::Escape(words)) => return Err(Silence::Escaped(words)),
                 Err(error @ NoLine::Unreadable(_)) => {
                     return Err(Silence::Broken(error.to_string()));

@@ -8,8 +8,8 @@ use rexpect::session::PtySession;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::program::{end, interrupt, lines, script, spawn};
-use crate::screen::on_a_terminal;
+use crate::program::{end, interrupt, irq, lines, script, spawn};
+use crate::screen::{on_a_terminal, press};
 use crate::served::Served;
 
 /// A server over a store of its own.
@@ -148,6 +148,12 @@ fn what_the_server_does_not_take_is_said_before_anything_is_started() {
     ended.says("base_url");
     let ended = end(&mut house.run(&["--pace", "5"])).exits_with(2);
     ended.says("--pace is the server's to say");
+    for limit in [["--max-memory", "1GiB"], ["--max-cpu-time", "90s"]] {
+        let ended = end(&mut house.run(&limit)).exits_with(2);
+        ended.says(&format!("{} is the server's to say", limit[0]));
+    }
+    let ended = end(&mut house.run(&["--timeout", "1500ms"])).exits_with(2);
+    ended.says("--timeout counts whole seconds on a server");
     let viewer = house.served.token("victor", "viewer");
     let mut command = house
         .served
@@ -284,6 +290,55 @@ fn a_question_is_answered_in_place_while_the_server_is_killed_and_comes_back() {
     screen.exp_eof().unwrap();
     let status = screen.process().wait().unwrap();
     assert!(format!("{status:?}").ends_with(", 0)"), "{status:?}");
+}
+
+#[test]
+fn what_was_half_typed_when_somebody_else_decides_is_left_to_nobody() {
+    let house = House::new();
+    let run = house.run(&["--script", house.asking().to_str().unwrap()]);
+    let mut shell = Command::new("sh");
+    shell
+        .args([
+            "-c",
+            "\"$@\"; echo the shell; IFS= read -r left; echo \"left: [$left]\"",
+            "sh",
+        ])
+        .arg(run.get_program())
+        .args(run.get_args());
+    for (name, value) in run.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let mut screen = on_a_terminal(shell);
+    screen.exp_string("? help").unwrap();
+    press(&mut screen, "half an answer");
+    let open = house.served.end(&["review", "--json"]).exits_with(0);
+    let question = lines(&open.output)[0]["id"].as_str().unwrap().to_owned();
+    let decide = ["review", &question, "--decision", "approve"];
+    house.served.end(&decide).exits_with(0);
+    let told = format!("{question} was decided meanwhile: ada decided `approve`");
+    screen.exp_string(&told).unwrap();
+    screen.exp_string("the shell").unwrap();
+    press(&mut screen, "\n");
+    screen.exp_string("left: []").unwrap();
+    screen.exp_eof().unwrap();
+}
+
+#[test]
+fn a_run_that_hits_a_limit_there_names_what_allows_more() {
+    let house = House::new();
+    let hit = end(&mut house.run(&["--max-steps", "2", "--no-input"])).exits_with(8);
+    let runs = house.served.end(&["ps", "--all", "--json"]).exits_with(0);
+    let run = lines(&runs.output)[0]["id"].as_str().unwrap().to_owned();
+    let hit = hit.says(&format!("irq resume {run} --max-steps NUMBER --store PATH"));
+    let through_it = format!("irq resume {run} --server");
+    assert!(!hit.error_output.contains(&through_it), "{hit:#?}");
+    let store = house.folder.path().join("irq.db");
+    let mut more = irq();
+    more.args(["resume", &run, "--max-steps", "900", "--store"]);
+    end(more.arg(store)).exits_with(0);
 }
 
 #[test]

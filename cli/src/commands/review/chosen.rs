@@ -360,6 +360,7 @@ pub(in crate::commands) fn of_person(
         }
         Reply::Left => Reply::Left,
         Reply::Escaped(begun) => Reply::Escaped(begun),
+        Reply::Withdrawn => Reply::Withdrawn,
     })
 }
 

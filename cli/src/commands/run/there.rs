@@ -194,6 +194,10 @@ fn refuse_local_flags(talk: &TalkArguments, limits: &LimitArguments) -> Result<(
         "--grace"
     } else if limits.budget.prices.is_some() {
         "--prices"
+    } else if limits.max_memory.is_some() {
+        "--max-memory"
+    } else if limits.max_cpu_time.is_some() {
+        "--max-cpu-time"
     } else if limits.policy.as_deref().is_some_and(named_here) {
         "--policy"
     } else {
@@ -240,6 +244,10 @@ fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
         say("budget_usd", json!(budget));
     }
     if let Some(timeout) = arguments.limits.timeout {
+        if timeout.subsec_nanos() != 0 {
+            let failure = Failure::new(Exit::Usage, "--timeout counts whole seconds on a server");
+            return Err(failure.hint("say 2s, 90s or 15m"));
+        }
         say("timeout_s", json!(timeout.as_secs()));
     }
     Ok(options)

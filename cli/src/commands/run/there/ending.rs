@@ -4,6 +4,7 @@ use agents::run::RunProgress;
 use interrupts::life::{Family, Interrupt, RunState};
 use interrupts::manager::{StopCause, StopNote};
 use interrupts::store::Run;
+use routing_core::RunId;
 
 use crate::exit::{Exit, Failure};
 use crate::layout::{screen_size, wrap};
@@ -18,13 +19,63 @@ pub(super) enum Standstill {
     /// Its server was stopped; the next one goes on with it.
     Shutdown,
     /// A limit was hit.
-    Limit,
+    Limit(Limit),
     /// Something failed.
     Trouble,
     /// Nothing holds it any more: somebody has to take it up.
     Lifted,
     /// Somebody has paused it.
     Paused,
+}
+
+/// Which limit was hit, as far as the run has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    Steps,
+    Money,
+    Time,
+    /// That of the process which executes runs there.
+    Machine,
+}
+
+impl Limit {
+    /// The limit that a pause is about; `None` where it is about none.
+    fn of(note: &StopNote) -> Option<Self> {
+        let has_hit_steps = || {
+            let metadata = note.metadata.as_ref();
+            metadata.and_then(|known| known.get("limit_hit")?.as_bool()) == Some(true)
+        };
+        match note.cause {
+            StopCause::Budget if has_hit_steps() => Some(Self::Steps),
+            StopCause::Budget => Some(Self::Money),
+            StopCause::Timeout => Some(Self::Time),
+            StopCause::Resource => Some(Self::Machine),
+            StopCause::Shutdown
+            | StopCause::SystemError
+            | StopCause::UserEscape
+            | StopCause::Permission
+            | StopCause::Policy
+            | StopCause::Hook
+            | StopCause::Code => None,
+        }
+    }
+
+    /// What lets a run go on that has hit it: a server goes on with a run as that was ordered, and hits it again.
+    fn way_on(self, run: RunId, url: &str) -> String {
+        let raised = match self {
+            Self::Steps => "--max-steps NUMBER",
+            Self::Money => "--budget-usd AMOUNT",
+            Self::Time => "--timeout TIME",
+            Self::Machine => {
+                return format!(
+                    "it is the limit of the server's own process: once that has room again, irq resume {run} --server {url}"
+                );
+            }
+        };
+        format!(
+            "a server goes on with a run as it was ordered; beside the server's store more is allowed: irq resume {run} {raised} --store PATH"
+        )
+    }
 }
 
 /// Why a run stands still, as its open pauses say.
@@ -35,15 +86,15 @@ pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
     let pauses = waiting
         .iter()
         .filter(|interrupt| interrupt.family() == Family::Stop);
-    let causes = pauses.map(|pause| serde_json::from_str::<StopNote>(&pause.content).ok());
+    let notes = pauses.map(|pause| serde_json::from_str::<StopNote>(&pause.content).ok());
     let mut found = Standstill::Lifted;
-    for cause in causes {
-        match cause.map(|note| note.cause) {
+    for note in notes {
+        if let Some(limit) = note.as_ref().and_then(Limit::of) {
+            return Standstill::Limit(limit);
+        }
+        match note.map(|note| note.cause) {
             Some(StopCause::Shutdown) => {
                 found = Standstill::Shutdown;
-            }
-            Some(StopCause::Budget | StopCause::Timeout | StopCause::Resource) => {
-                return Standstill::Limit;
             }
             Some(StopCause::SystemError) => return Standstill::Trouble,
             Some(
@@ -51,7 +102,10 @@ pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
                 | StopCause::Permission
                 | StopCause::Policy
                 | StopCause::Hook
-                | StopCause::Code,
+                | StopCause::Code
+                | StopCause::Budget
+                | StopCause::Timeout
+                | StopCause::Resource,
             )
             | None => return Standstill::Paused,
         }
@@ -83,7 +137,7 @@ impl Ending<'_> {
             | RunState::Stopping
             | RunState::Waiting
             | RunState::Paused => match self.standstill {
-                Standstill::Limit => Exit::LimitHit,
+                Standstill::Limit(_) => Exit::LimitHit,
                 Standstill::Trouble => Exit::Failure,
                 Standstill::None
                 | Standstill::Shutdown
@@ -96,10 +150,17 @@ impl Ending<'_> {
     /// What to say of it where somebody has to do something.
     pub(super) fn failure(&self) -> Option<Failure> {
         let exit = self.exit();
-        let go_on = format!(
-            "go on with: irq resume {} --server {}",
-            self.run.id, self.url
-        );
+        let go_on = match self.standstill {
+            Standstill::Limit(limit) => limit.way_on(self.run.id, self.url),
+            Standstill::None
+            | Standstill::Shutdown
+            | Standstill::Trouble
+            | Standstill::Lifted
+            | Standstill::Paused => format!(
+                "go on with: irq resume {} --server {}",
+                self.run.id, self.url
+            ),
+        };
         match exit {
             Exit::Failure | Exit::LimitHit => {
                 let why = self.run.reason.as_deref().unwrap_or("the run failed");
@@ -177,7 +238,9 @@ impl Ending<'_> {
                 "  ",
             ));
         }
-        if self.run.state == RunState::Paused {
+        // What helps at a limit stands below, with what went wrong.
+        let is_limited = matches!(self.standstill, Standstill::Limit(_));
+        if self.run.state == RunState::Paused && !is_limited {
             lines.push(format!(
                 "  Resume with: irq resume {id} --server {}",
                 self.url

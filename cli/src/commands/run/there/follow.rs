@@ -81,6 +81,8 @@ pub(super) struct Following {
     signal: Option<Exit>,
     /// The question that is asked now.
     asking: Option<InterruptId>,
+    /// Whether the person still types the answer to it.
+    is_typing: bool,
     /// The window that Esc opens.
     escape: Escape,
     place: ServerPlace,
@@ -134,13 +136,14 @@ impl Following {
                 (false, _) => Detail::Much,
             },
             json: talk.json,
+            told: None,
             asks: is_terminal && talk.input_is_free && !talk.no_input,
             palette: Palette::for_stream(&io::stderr(), global.no_color),
-            told: None,
             global,
             heard: 0,
             signal: None,
             asking: None,
+            is_typing: false,
             held: Vec::new(),
             getting_up: Instant::now() + GETTING_UP,
             left: HashSet::new(),
@@ -184,6 +187,7 @@ impl Following {
                         self.take_down(&mut signals).await?;
                         return self.end(&seen.standing).await;
                     }
+                    self.withdraw(&seen.standing);
                     self.ask_next(&seen.standing);
                 },
                 next = self.feed.next() => match next? {
@@ -195,10 +199,21 @@ impl Following {
                         self.interject("The server is back.");
                         self.look();
                     }
-                    Next::End => return self.end(&Standing::of(&self.remote, self.run).await?).await,
+                    Next::End => {
+                        self.take_down(&mut signals).await?;
+                        return self.end(&Standing::of(&self.remote, self.run).await?).await;
+                    }
                 },
             }
         }
+    }
+
+    /// Whether programs were told that it stands still: its event is the last one, and may still be on its way.
+    fn has_told(&self, standing: &Standing) -> bool {
+        let state = standing.run.state;
+        let stands = matches!(state, RunState::Paused | RunState::Waiting);
+        let is_told = |told: &String| *told == state.to_string();
+        !self.json || !stands || self.told.as_ref().is_none_or(is_told)
     }
 
     /// Whether there is nothing to wait for here, though the run has not ended.
@@ -208,21 +223,16 @@ impl Following {
         }
         if standing.run.state.is_final() {
             // What is left of its events ends by itself.
-    /// Whether programs were told that it stands still: its event is the last one, and may still be on its way.
-    fn has_told(&self, standing: &Standing) -> bool {
-        let state = standing.run.state;
-        let stands = matches!(state, RunState::Paused | RunState::Waiting);
-        let is_told = |told: &String| *told == state.to_string();
-        !self.json || !stands || self.told.as_ref().is_none_or(is_told)
-    }
-
             return false;
         }
         match standstill(&standing.run, &standing.waiting) {
             Standstill::None | Standstill::Shutdown => {}
             // Its pause was lifted, and nobody has taken it up yet.
             Standstill::Lifted if Instant::now() < self.getting_up => {}
-            Standstill::Lifted | Standstill::Limit | Standstill::Trouble | Standstill::Paused => {
+            Standstill::Lifted
+            | Standstill::Limit(_)
+            | Standstill::Trouble
+            | Standstill::Paused => {
                 return true;
             }
         }
@@ -239,7 +249,7 @@ impl Following {
             Beside::Seen(done, standing) => return Ok(self.seen(done, standing)?),
             Beside::Answered(seen, reply) => self.answered(*seen, reply)?,
             Beside::Decided => {
-                self.asking = None;
+                (self.asking, self.is_typing) = (None, false);
                 self.say_held();
             }
             Beside::Sent(sent) => self.sent(sent)?,
@@ -298,6 +308,11 @@ impl Following {
         let Some(event) = Event::read(json) else {
             return Ok(false);
         };
+        if let Some(state) = event.topic.strip_prefix("run.") {
+            self.told = Some(state.to_owned());
+        } else if event.topic == "stream.reset" {
+            self.told = None;
+        }
         if !self.json
             && let Some(line) = event.line(self.detail, self.palette)
         {
@@ -308,11 +323,6 @@ impl Following {
             }
         }
         Ok(event.changes_the_run())
-        if let Some(state) = event.topic.strip_prefix("run.") {
-            self.told = Some(state.to_owned());
-        } else if event.topic == "stream.reset" {
-            self.told = None;
-        }
     }
 
     /// Says something that does not wait for the person to have typed.

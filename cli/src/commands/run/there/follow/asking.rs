@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use interrupts::life::{Interrupt, State};
+use interrupts::signals::{OsSignals, SignalSource as _};
+use routing_core::InterruptId;
 
 use super::standing::Standing;
 use super::{Beside, Following};
@@ -32,11 +34,13 @@ impl Following {
         let remote = Arc::clone(&self.remote);
         let alone = Alone::new(self.palette);
         self.asking = Some(id);
+        self.is_typing = true;
         tokio::task::spawn_local(async move {
             // The terminal may be the window's; the question may be answered there.
             let asking = keyboard.ask().await;
             let now = remote.interrupt(id).await.ok().flatten();
-            let open = now.filter(|now| now.state == State::AwaitingReview);
+            let open =
+                now.filter(|now| now.state == State::AwaitingReview && now.held_by.is_none());
             let Some(question) = open else {
                 // Nobody waits for it where the run was left.
                 let _ = sender.send(Beside::Decided);
@@ -52,6 +56,45 @@ impl Following {
         });
     }
 
+    /// Takes the question back that is asked here, where nobody can answer it any more. Who typed the end of a line just
+    /// now is told by what is sent.
+    pub(super) fn withdraw(&self, standing: &Standing) {
+        // Whoever has the window holds the question himself, and is asked once he has left it.
+        let Some(id) = self.asking.filter(|_id| self.is_typing && !self.is_visited) else {
+            return;
+        };
+        if standing.questions().any(|question| question.id == id) {
+            return;
+        }
+        if let Some(keyboard) = self.escape.keyboard() {
+            keyboard.withdraw();
+        }
+    }
+
+    /// Takes down what is still asked here, and waits until the terminal is nobody's: what was typed of an answer is not
+    /// left to whoever reads the terminal next.
+    pub(super) async fn take_down(&mut self, signals: &mut OsSignals) -> anyhow::Result<()> {
+        if self.is_typing
+            && let Some(keyboard) = self.escape.keyboard()
+        {
+            keyboard.withdraw();
+        }
+        while self.asking.is_some() {
+            tokio::select! {
+                biased; // Whoever leaves waits for no terminal.
+                signal = signals.next() => {
+                    if let Some(signal) = signal {
+                        self.stop(signal)?;
+                    }
+                }
+                Some(came) = self.beside.1.recv() => {
+                    self.came(came)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Takes what the person has said to what was shown, and sends what he has chosen.
     pub(super) fn answered(
         &mut self,
@@ -59,6 +102,7 @@ impl Following {
         reply: anyhow::Result<Reply<Chosen>>,
     ) -> anyhow::Result<()> {
         let id = seen.id;
+        self.is_typing = false;
         match reply? {
             Reply::Given(chosen) => {
                 let (remote, sender) = (Arc::clone(&self.remote), self.beside.0.clone());
@@ -67,6 +111,14 @@ impl Following {
                     let sent = send(&remote, &seen, chosen).await;
                     // Nobody waits for it where the run was left.
                     let _ = sender.send(Beside::Sent(sent));
+                });
+            }
+            Reply::Withdrawn => {
+                let (remote, sender) = (Arc::clone(&self.remote), self.beside.0.clone());
+                tokio::task::spawn_local(async move {
+                    let came = came_of(&remote, id).await;
+                    // Nobody waits for it where the run was left.
+                    let _ = sender.send(Beside::Sent(came.map(Some)));
                 });
             }
             Reply::Left => {
@@ -113,9 +165,8 @@ async fn send(
     let id = seen.id;
     let now = remote.interrupt(id).await?;
     let now = now.ok_or_else(|| no_interrupt(id))?;
-    if let Some(decision) = &now.decision {
-        let by = decided(decision);
-        return Ok(Some(format!("{id} was decided meanwhile: {by}")));
+    if now.decision.is_some() {
+        return Ok(Some(ended_meanwhile(&now)));
     }
     let (Some(review), Some(before)) = (&now.review, &seen.review) else {
         return Ok(None);
@@ -139,5 +190,21 @@ async fn send(
         // Somebody was first: the run goes on all the same.
         Err(failure) if failure.exit == Exit::Conflict => Ok(Some(failure.to_string())),
         Err(failure) => Err(failure),
+    }
+}
+
+/// What came of a question that was taken back.
+async fn came_of(remote: &Remote, id: InterruptId) -> Result<String, Failure> {
+    let now = remote.interrupt(id).await?;
+    Ok(ended_meanwhile(&now.ok_or_else(|| no_interrupt(id))?))
+}
+
+/// How a question stands that nobody here has answered.
+fn ended_meanwhile(now: &Interrupt) -> String {
+    let id = now.id;
+    match &now.decision {
+        Some(decision) => format!("{id} was decided meanwhile: {}", decided(decision)),
+        None if now.held_by.is_some() => format!("{id} waits: another interrupt goes first."),
+        None => format!("{id} is {}: nobody answers it any more.", now.state),
     }
 }
