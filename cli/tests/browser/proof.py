@@ -109,7 +109,7 @@ def meanwhile(installation, page):
     claim("and until when", until == installation.call(f"/v1/interrupts/{question}")["claimed_by"]["until"], until)
     claim("and lets nobody else decide it", answer.is_disabled())
     if PICTURES:
-        page.screenshot(path=PICTURES / "claimed.png")
+        page.screenshot(path=PICTURES / "claimed.png", full_page=True)
     installation.call(address, method="DELETE")
     claim("until it is given back", bool(settled(page, lambda: not claimed.count() and answer.is_enabled())))
     installation.call(address, {"ttl_s": 2}, "PUT")
