@@ -346,8 +346,8 @@ fn programs_are_told_why_a_run_stands_still_and_what_is_open() {
     let house = House::new();
     let hit = end(&mut house.run(&["--json", "--max-steps", "2"])).exits_with(8);
     let is_of_run = |event: &Value| event["type"].as_str().unwrap().starts_with("dev.irq.run.");
-    let events = lines(&hit.output).into_iter();
-    let last = events.filter(is_of_run).next_back().unwrap();
+    let mut events = lines(&hit.output).into_iter();
+    let last = events.rfind(is_of_run).unwrap();
     assert_eq!(last["type"], "dev.irq.run.paused.v1", "{last}");
     assert!(
         last["data"]["reason"].as_str().unwrap().contains("step"),
