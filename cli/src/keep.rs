@@ -19,14 +19,14 @@ use interrupts::manager::{
 };
 use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
-use interrupts::store::{Filter, NewRun, Run, RunError, Store};
+use interrupts::store::{CheckpointError, Filter, NewRun, Run, RunError, Store};
 use interrupts::{NameError, OwnerName};
 use routing_core::{InterruptType, NodeId, RunId};
 use store::bell_at;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use agents::run::{Allowance, Hold, RunOrder, RunStore, Workflow, Working};
+use agents::run::{Allowance, Hold, RunOrder, RunStore, Workflow, Working, save_standing};
 
 use crate::exit::{Exit, Failure, causes};
 use crate::listing;
@@ -91,7 +91,8 @@ pub(crate) fn workflow_of(run: &Run) -> Workflow {
 }
 
 /// Whether whoever holds a run that nobody executes can let a stop of it take hold. An agent is cut off by its
-/// workflow alone, which goes on without it; and a run without a checkpoint has nothing to be forked from.
+/// workflow alone, which goes on without it; and a run without a checkpoint has nothing to be forked from, but for one
+/// of which is saved first where it stands.
 pub(crate) fn is_for_whoever_holds(stop: &Interrupt, run: &Run) -> bool {
     let is_whole = || {
         let workflow = workflow_of(run);
@@ -103,7 +104,11 @@ pub(crate) fn is_for_whoever_holds(stop: &Interrupt, run: &Run) -> bool {
     match stop.interrupt_type {
         InterruptType::Pause => true,
         InterruptType::Stop | InterruptType::Prune => is_whole(),
-        InterruptType::Branch => run.checkpoint > 0 || run.forked_from.is_some(),
+        InterruptType::Branch => {
+            let works = matches!(run.state, RunState::Running | RunState::Stopping);
+            let is_saved = works && workflow_of(run) == Workflow::Agents;
+            is_saved || run.checkpoint > 0 || run.forked_from.is_some()
+        }
         InterruptType::HumanReview | InterruptType::AgentReview => false,
     }
 }
@@ -198,9 +203,10 @@ impl Keeping {
     pub(crate) async fn carry_out(&self, run: &Run) -> Result<bool, Failure> {
         let workflow = workflow_of(run);
         let (node, leaves_out) = (first_node(workflow)?, leaves_agents_out(workflow));
+        let save = |epoch| save_standing(self.store(), run, epoch);
         let carried = self
             .manager
-            .carry_out(run.id, node, gone_owner(run), leaves_out)
+            .carry_out_saved(run.id, node, gone_owner(run), leaves_out, save)
             .await;
         could_be_taken(run, carried)
     }
@@ -473,10 +479,13 @@ fn not_taken(run: RunId, error: &KeepError) -> Failure {
             ))
         }
         KeepError::Run(error) => by_run(error),
+        KeepError::Store(error) | KeepError::Checkpoint(CheckpointError::Store(error)) => {
+            by_store(error)
+        }
         KeepError::Kept { .. }
         | KeepError::Lost { .. }
         | KeepError::Change(_)
-        | KeepError::Store(_) => Failure::new(Exit::Failure, error.to_string()),
+        | KeepError::Checkpoint(_) => Failure::new(Exit::Failure, error.to_string()),
         _ => Failure::new(Exit::Failure, error.to_string()),
     }
 }

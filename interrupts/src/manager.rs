@@ -37,7 +37,7 @@ mod ticket;
 mod tree;
 mod watching;
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ use ticket::Ticket;
 use crate::hooks::{Hook, HookError};
 use crate::life::{Evidence, RunState};
 use crate::names::OwnerName;
-use crate::store::{Delivery, RunError};
+use crate::store::{CheckpointError, CheckpointId, Delivery, RunError};
 
 /// Ends the tasks of a manager when nobody holds it or one of its runs any more.
 pub(crate) struct Alive {
@@ -163,9 +163,43 @@ impl InterruptManager {
         lost: Option<OwnerName>,
         leaves_agents_out: bool,
     ) -> Result<Option<StoppedRun>, KeepError> {
+        let nothing = |_epoch| ready(Ok(None));
+        self.carry_out_saved(run, node, lost, leaves_agents_out, nothing)
+            .await
+    }
+
+    /// As [`InterruptManager::carry_out`], for a run whose process may have died at work: before its stops take hold,
+    /// `save` saves where it stands, in the epoch that it is given, and its stops name the checkpoint. It is not asked
+    /// where the run was not told to stop.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`], also that of `save`: the stops stand.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`InterruptManager::carry_out`].
+    pub async fn carry_out_saved<Saved>(
+        &self,
+        run: RunId,
+        node: NodeId,
+        lost: Option<OwnerName>,
+        leaves_agents_out: bool,
+        save: impl FnOnce(u64) -> Saved,
+    ) -> Result<Option<StoppedRun>, KeepError>
+    where
+        Saved: Future<Output = Result<Option<CheckpointId>, CheckpointError>>,
+    {
         let taking = for_a_moment(run, node, lost, leaves_agents_out);
         let kept = self.take_with(taking, Inbox::for_stops()).await?;
-        let stopped = kept.acknowledge_stops(Evidence::Cancelled, None).await?;
+        let checkpoint = if kept.is_told_to_stop() {
+            save(kept.epoch()).await?
+        } else {
+            None
+        };
+        let stopped = kept
+            .acknowledge_stops(Evidence::Cancelled, checkpoint)
+            .await?;
         kept.rests().await?;
         kept.settle(RunEnd::Stopped).await?;
         Ok(stopped)

@@ -327,6 +327,21 @@ const fn activity(state: NodeState) -> NodeActivity {
     }
 }
 
+/// What a node does, as the store said it.
+pub(super) const fn state_of(activity: NodeActivity) -> NodeState {
+    match activity {
+        NodeActivity::Pending => NodeState::Pending,
+        NodeActivity::Ready => NodeState::Ready,
+        NodeActivity::Running => NodeState::Running,
+        NodeActivity::WaitingReview => NodeState::WaitingReview,
+        NodeActivity::Paused => NodeState::WaitingInput,
+        NodeActivity::Completed => NodeState::Completed,
+        NodeActivity::Failed => NodeState::Failed,
+        NodeActivity::Cancelled => NodeState::Canceled,
+        NodeActivity::Pruned => NodeState::Pruned,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;

@@ -415,3 +415,67 @@ fn where_only_a_resume_lets_a_stop_take_hold_it_is_named() {
     let hint = format!("irq resume {run}");
     assert!(waited.error_output.contains(&hint), "{waited:#?}");
 }
+
+/// A run whose process died at work, after so many of its steps.
+fn died_at_work(place: &Place, steps: u64) -> String {
+    let mut owner = spawn(&mut place.run(&["--pace", "20"]));
+    place.wait_for_steps(steps);
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    place.only_run()
+}
+
+#[test]
+fn a_branch_of_a_run_whose_process_died_has_all_that_was_done() {
+    let place = Place::new();
+    let run = died_at_work(&place, 3);
+    let done = place.told(&run, "model_call");
+    assert!(!done.is_empty());
+    let made = place
+        .end(&["interrupt", &run, "--type", "BRANCH"])
+        .exits_with(0);
+    assert!(made.output.contains("BRANCH applied"), "{made:#?}");
+    let runs = place.runs();
+    let branch = runs.iter().find(|row| row["id"] != run.as_str()).unwrap();
+    let branch = branch["id"].as_str().unwrap();
+    let places = |moments: &[Value]| -> Vec<Value> {
+        moments
+            .iter()
+            .map(|moment| moment["place"].clone())
+            .collect()
+    };
+    let taken_over = places(&place.told(branch, "model_call"));
+    assert_eq!(taken_over, places(&done));
+    for one in [branch, &run] {
+        place.end(&["resume", one, "--no-input"]).exits_with(0);
+    }
+    place.end(&["history", "--verify"]).exits_with(0);
+}
+
+#[test]
+fn a_run_whose_process_died_has_a_checkpoint_once_a_stop_of_it_has_taken_hold() {
+    let place = Place::new();
+    let run = died_at_work(&place, 2);
+    let saved = || {
+        lines(
+            &place
+                .end(&["checkpoints", &run, "--json"])
+                .exits_with(0)
+                .output,
+        )
+    };
+    let before = saved().len();
+    place.end(&["interrupt", &run, "--wait"]).exits_with(0);
+    let saved = saved();
+    assert_eq!(saved.len(), before + 1, "{saved:#?}");
+    let last = saved
+        .iter()
+        .max_by_key(|one| one["number"].as_u64())
+        .unwrap();
+    assert!(last["content"]["steps"].as_u64().unwrap() >= 2, "{last:#}");
+    let at = last["number"].to_string();
+    place
+        .end(&["fork", &run, "--at", &at, "--no-input"])
+        .exits_with(0);
+    place.end(&["resume", &run, "--no-input"]).exits_with(0);
+}

@@ -16,7 +16,7 @@ use super::request::error_in_words;
 use super::shared::Shared;
 use super::tree::Reach;
 use crate::life::{RunState, State};
-use crate::store::{ChangeError, Filter, Page, RunError, StoreError};
+use crate::store::{ChangeError, CheckpointError, Filter, Page, RunError, StoreError};
 
 /// How many interrupts a look at the deadlines ends at most.
 pub(super) const MOST_SWEPT: u32 = 100;
@@ -43,6 +43,9 @@ pub enum KeepError {
     /// One of its interrupts was not changed.
     #[error(transparent)]
     Change(#[from] ChangeError),
+    /// Where it stood was not saved.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -53,7 +56,10 @@ impl Recoverable for KeepError {
         match self {
             Self::Run(error) => error.is_recoverable(),
             Self::Change(error) => error.is_recoverable(),
-            Self::Store(error) => error.is_recoverable(),
+            Self::Store(error) | Self::Checkpoint(CheckpointError::Store(error)) => {
+                error.is_recoverable()
+            }
+            Self::Checkpoint(_refused) => false,
             Self::Kept { .. } | Self::Lost { .. } => false,
         }
     }

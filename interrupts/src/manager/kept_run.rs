@@ -242,6 +242,11 @@ impl KeptRun {
             .await
     }
 
+    /// Whether a stop is in force that has not taken hold yet.
+    pub(super) fn is_told_to_stop(&self) -> bool {
+        self.keeper.is_late()
+    }
+
     /// Says that nothing of the run runs, nor will: one that was still to stop is paused then.
     pub(super) async fn rests(&self) -> Result<(), KeepError> {
         self.keeper.rest_where_stopping().await

@@ -1,0 +1,155 @@
+//! Where a run stands whose process has died at work, said by whoever lets a stop of it take hold.
+
+use std::collections::HashSet;
+
+use interrupts::EffectId;
+use interrupts::life::{Family, RunState};
+use interrupts::store::{
+    CheckpointDraft, CheckpointError, CheckpointId, Filter, Page, Run, Store, StoreError,
+};
+use routing_core::{InterruptId, RunId};
+
+use super::nodes::state_of;
+use super::{NodeSnapshot, RunOrder, RunSnapshot, Workflow};
+use crate::durable::journal::{DISPATCH, MODEL_CALL};
+use crate::durable::place;
+
+/// How many rows are read together.
+const PAGE: u32 = 500;
+
+/// Why such a checkpoint is saved.
+const REASON: &str = "stopped after its process had died";
+
+/// Saves a checkpoint of a run that nobody executes, where its process died at work: all that its journal holds by then
+/// goes along where somebody goes on from there. `epoch` is that of its owner. `None` where nothing was left to save: it
+/// never began, it stood still, or its workflow is plan and execute, whose every step has a checkpoint of its own.
+///
+/// # Errors
+///
+/// [`CheckpointError`].
+///
+/// # Cancel safety
+///
+/// Dropped, a checkpoint was saved or not; a second one says the same.
+pub async fn save_standing(
+    store: &dyn Store,
+    run: &Run,
+    epoch: u64,
+) -> Result<Option<CheckpointId>, CheckpointError> {
+    let worked = matches!(run.state, RunState::Running | RunState::Stopping);
+    let workflow = RunOrder::from_content(&run.content).map(|order| order.workflow);
+    if !worked || workflow.unwrap_or_default() != Workflow::Agents {
+        return Ok(None);
+    }
+    let done = Done::of(store, run.id).await?;
+    let snapshot = RunSnapshot {
+        reason: REASON.to_owned(),
+        steps: u32::try_from(done.steps.len()).unwrap_or(u32::MAX),
+        nodes: nodes(store, run.id).await?,
+        interrupts: questions(store, run.id).await?,
+        result: None,
+    };
+    let content = serde_json::to_string(&snapshot).map_err(|error| StoreError::Unavailable {
+        detail: format!("a checkpoint cannot be written as JSON: {error}"),
+    })?;
+    let parent = match run.checkpoint {
+        0 => run.forked_from,
+        number => Some(CheckpointId {
+            run: run.id,
+            number,
+        }),
+    };
+    let draft = CheckpointDraft {
+        run: run.id,
+        epoch,
+        parent,
+        form: RunSnapshot::FORM,
+        content,
+        intents: Vec::new(),
+        pending: done.pending,
+    };
+    Ok(Some(store.save(draft).await?.id))
+}
+
+/// What the journal of a run holds.
+#[derive(Default)]
+struct Done {
+    /// The steps that were begun.
+    steps: HashSet<String>,
+    /// What was begun and has no result.
+    pending: Vec<EffectId>,
+}
+
+impl Done {
+    async fn of(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
+        let mut done = Self::default();
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let entries = store.journal(run, page).await?;
+            let Some(last) = entries.last() else {
+                return Ok(done);
+            };
+            after = last.position;
+            for entry in entries {
+                let Some(place) = entry.intent.place else {
+                    continue;
+                };
+                let kind = entry.intent.kind.as_str();
+                if kind == MODEL_CALL
+                    && let Some(step) = place::step_of(&place)
+                {
+                    done.steps.insert(step.to_owned());
+                }
+                // A dispatch is finished by whoever goes on.
+                if kind != DISPATCH && entry.result.is_none() {
+                    done.pending.push(entry.intent.effect);
+                }
+            }
+        }
+    }
+}
+
+async fn nodes(store: &dyn Store, run: RunId) -> Result<Vec<NodeSnapshot>, StoreError> {
+    let mut nodes = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let rows = store.nodes(Some(run), page).await?;
+        let Some((last, _row)) = rows.last() else {
+            return Ok(nodes);
+        };
+        after = *last;
+        nodes.extend(rows.into_iter().filter_map(|(_position, row)| {
+            Some(NodeSnapshot {
+                // A kind that a newer version of the program knows is none of these nodes.
+                kind: row.kind.as_str().parse().ok()?,
+                state: state_of(row.activity),
+                node: row.node,
+            })
+        }));
+    }
+}
+
+/// The questions of its agents that are open.
+async fn questions(store: &dyn Store, run: RunId) -> Result<Vec<InterruptId>, StoreError> {
+    let filter = Filter {
+        run: Some(run),
+        ..Filter::default()
+    };
+    let mut open = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = store.interrupts(&filter, page).await?;
+        let Some((last, _interrupt)) = found.last() else {
+            return Ok(open);
+        };
+        after = *last;
+        let live = found
+            .into_iter()
+            .map(|(_position, interrupt)| interrupt)
+            .filter(|it| it.state.is_live() && it.family() == Family::Question);
+        open.extend(live.map(|interrupt| interrupt.id));
+    }
+}
