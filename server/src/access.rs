@@ -20,6 +20,6 @@ pub(crate) use right::{Decides, Directs, Operates, Reads, Requests, Right};
 pub(crate) use session::{
     SESSION_COOKIE, begin_session, end_session, session_cookie, void_session_cookie,
 };
-pub(crate) use staying::Staying;
+pub(crate) use staying::{Stay, Staying};
 pub use token::{IssueError, Issued, TokenOrder, issue_token};
 pub(crate) use token::{digest_of_presented, issue_ticket};

@@ -72,6 +72,7 @@ pub async fn serve(
     let chores = TaskTracker::new();
     chores.spawn(Arc::clone(&app.feed).follow(stop.clone()));
     chores.spawn(clear_up(app.clone(), stop.clone()));
+    chores.spawn(watch_tokens(app.clone(), stop.clone()));
     chores.close();
     connections.accept(listener).await;
     let (open, outliving) = (connections.open(), app.outliving.clone());
@@ -86,6 +87,11 @@ pub async fn serve(
         Err(_elapsed) => open.len() + outliving.len(),
     };
     Ok(Drained { cut })
+}
+
+/// Ends what is open by tokens that hold no more.
+async fn watch_tokens(app: App, stop: CancellationToken) {
+    app.staying.watch(app.store(), stop).await;
 }
 
 async fn app_of(config: ServerConfig, stop: &CancellationToken) -> Result<App, StoreError> {

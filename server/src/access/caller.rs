@@ -1,14 +1,14 @@
 //! Who sends a request.
 
+use std::sync::Arc;
+
 use interrupts::Digest;
 use interrupts::life::{Actor, Role};
-use interrupts::store::TokenRow;
+use interrupts::store::{TokenRow, Tokens};
 
+use super::staying::Stay;
 use crate::app::App;
 use crate::problem::{Kind, Problem};
-
-/// Which part of a heartbeat an answer about somebody who stays is good for.
-const FRESH: u32 = 3;
 
 /// How a caller showed who he is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,11 +55,16 @@ impl Caller {
         })
     }
 
-    /// Whether what he showed still lets him in, or what his ticket was bought with; for those who stay. Where the
-    /// store cannot say, he stays.
-    pub(crate) async fn may_stay(&self, app: &App) -> bool {
-        let fresh = app.config.limits.heartbeat / FRESH;
-        app.staying.may(app.store(), self.lasting, fresh).await
+    /// Begins his stay: it is over when what he showed holds no more, or what his ticket was bought with.
+    pub(crate) fn stays(&self, app: &App) -> Arc<Stay> {
+        app.staying.begin(self.lasting)
+    }
+
+    /// Whether what lets him stay holds now, for what he asks for while he stays. Where the store cannot say, it does:
+    /// what he asks for is refused then by itself.
+    pub(crate) async fn may_still(&self, app: &App) -> bool {
+        let found = Tokens::use_token(app.store(), self.lasting).await;
+        found.map_or(true, |row| row.is_some())
     }
 
     /// The digest of what lets him stay.

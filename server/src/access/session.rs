@@ -33,6 +33,7 @@ pub(crate) async fn end_session(app: &App, secret: &str, by: Actor) -> Result<()
         Tokens::revoke_token(app.store(), digest, Some(by))
             .await
             .map_err(|error| of_store(&error))?;
+        app.staying.look();
     }
     Ok(())
 }

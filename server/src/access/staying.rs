@@ -1,34 +1,85 @@
-//! Whether those who read on may stay: asked once for all who showed the same.
+//! Who stays: what is open for somebody ends when the token that let him in holds no more.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use interrupts::Digest;
 use interrupts::store::{Store, Tokens};
-use tokio::sync::Mutex;
-use tokio::time::Instant;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
-/// Remembers for a moment what the store said of a token. Thousands of readers with one token look up at the same
-/// heartbeat; the store is asked by the first of them.
+/// How often the store is asked about each token that keeps something open: other processes revoke tokens too.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// The tokens that keep streams and sockets open. Thousands of readers may have come in with one token; the store is
+/// asked once for all of them.
 #[derive(Debug, Default)]
 pub(crate) struct Staying {
-    answers: Mutex<HashMap<Digest, (Instant, bool)>>,
+    stays: Mutex<HashMap<Digest, Weak<Stay>>>,
+    rung: Notify,
+}
+
+/// What one token keeps open.
+#[derive(Debug, Default)]
+pub(crate) struct Stay {
+    over: CancellationToken,
+}
+
+impl Stay {
+    /// Waits until the token holds no more.
+    ///
+    /// Cancel safe: it only waits.
+    pub(crate) async fn is_over(&self) {
+        self.over.cancelled().await;
+    }
 }
 
 impl Staying {
-    /// Whether a token still lets somebody in, as the store said it no longer ago than this. Where the store cannot
-    /// say, he stays.
-    pub(crate) async fn may(&self, store: &dyn Store, token: Digest, fresh: Duration) -> bool {
-        let mut answers = self.answers.lock().await;
-        if let Some((asked, may)) = answers.get(&token)
-            && asked.elapsed() < fresh
-        {
-            return *may;
+    /// Somebody stays by a token, for as long as he keeps what this returns.
+    pub(crate) fn begin(&self, token: Digest) -> Arc<Stay> {
+        let mut stays = self.lock();
+        if let Some(stay) = stays.get(&token).and_then(Weak::upgrade) {
+            return stay;
         }
-        let row = Tokens::use_token(store, token).await;
-        let may = row.map_or(true, |row| row.is_some());
-        answers.retain(|_token, (asked, _may)| asked.elapsed() < fresh);
-        answers.insert(token, (Instant::now(), may));
-        may
+        let stay = Arc::new(Stay::default());
+        stays.insert(token, Arc::downgrade(&stay));
+        stay
+    }
+
+    /// Says that a token may have been revoked.
+    pub(crate) fn look(&self) {
+        self.rung.notify_one();
+    }
+
+    /// Ends what tokens keep open that hold no more, until it is told to stop. Where the store cannot say, they stay.
+    pub(crate) async fn watch(&self, store: &dyn Store, stop: CancellationToken) {
+        loop {
+            for (token, stay) in self.standing() {
+                if matches!(Tokens::use_token(store, token).await, Ok(None)) {
+                    stay.over.cancel();
+                }
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.rung.notified() => {}
+                () = tokio::time::sleep(EVERY) => {}
+            }
+        }
+    }
+
+    /// The tokens that keep something open.
+    fn standing(&self) -> Vec<(Digest, Arc<Stay>)> {
+        let mut standing = Vec::new();
+        self.lock().retain(|token, stay| {
+            let stay = stay.upgrade().filter(|stay| !stay.over.is_cancelled());
+            stay.map(|stay| standing.push((*token, stay))).is_some()
+        });
+        standing
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Digest, Weak<Stay>>> {
+        // Every change is one insertion or removal, so a panic elsewhere leaves it whole.
+        self.stays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

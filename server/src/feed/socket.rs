@@ -79,6 +79,8 @@ enum Happening {
     Beat,
     /// The server is told to stop.
     Draining,
+    /// The token that opened it holds no more.
+    Void,
 }
 
 /// Whether a socket goes on.
@@ -107,6 +109,7 @@ impl Session {
         let mut beats = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let draining = self.app.draining.clone();
+        let stay = self.caller.stays(&self.app);
         self.app.feed.catches_up().await;
         let welcome =
             Outgoing::welcome(&self.app.config.instance, self.app.feed.latest(), heartbeat);
@@ -117,6 +120,7 @@ impl Session {
             let happening = tokio::select! {
                 biased; // A stop of the server must not queue behind a busy feed, nor a client's word.
                 () = draining.cancelled() => Happening::Draining,
+                () = stay.is_over() => Happening::Void,
                 received = self.socket.recv() => Happening::Received(received),
                 _ = beats.tick() => Happening::Beat,
                 told = self.subscriptions.next() => Happening::Told(told),
@@ -135,14 +139,10 @@ impl Session {
                 self.close(DRAINING, reason).await;
                 Ok(Then::End)
             }
+            Happening::Void => Ok(self.end_of_stay().await),
             Happening::Beat => {
                 self.silent_beats += 1;
                 if self.silent_beats > SILENT_BEATS {
-                    return Ok(Then::End);
-                }
-                if !self.caller.may_stay(&self.app).await {
-                    self.close(POLICY, "the token does not hold any more".to_owned())
-                        .await;
                     return Ok(Then::End);
                 }
                 self.write(Message::Ping(Vec::new().into())).await?;
@@ -198,6 +198,10 @@ impl Session {
             self.send(Outgoing::error(None, &problem)).await?;
             return Ok(Then::GoOn);
         }
+        // What is asked for is asked with the token as it stands now, as over REST.
+        if !self.caller.may_still(&self.app).await {
+            return Ok(self.end_of_stay().await);
+        }
         let replies = match read_frame(text.as_bytes(), self.app.config.limits.json_depth) {
             Ok(frame) => {
                 let caller = &self.caller;
@@ -209,6 +213,13 @@ impl Session {
             self.send(reply).await?;
         }
         Ok(Then::GoOn)
+    }
+
+    /// Says that the token which opened it does not hold any more.
+    async fn end_of_stay(&mut self) -> Then {
+        self.close(POLICY, "the token does not hold any more".to_owned())
+            .await;
+        Then::End
     }
 
     async fn send(&mut self, frame: Outgoing) -> Result<(), Gone> {

@@ -1,16 +1,16 @@
 //! The feed as server-sent events.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt as _};
-use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::{Filter, Next, Reader, position_text, reset_event};
-use crate::access::Caller;
+use crate::access::{Caller, Stay};
 use crate::app::App;
 use crate::metrics::{CountedReader, Transport};
 use crate::problem::{Problem, of_store};
@@ -32,8 +32,8 @@ pub(crate) struct FeedOrder {
 /// A stream in the making.
 struct Stream {
     app: App,
-    caller: Caller,
-    beats: Interval,
+    /// How long whoever reads it may.
+    stay: Arc<Stay>,
     reader: Reader,
     named: bool,
     /// The run that the reader wants alone has ended: the stream ends when it has caught up.
@@ -67,12 +67,9 @@ pub(crate) async fn open_stream(
     }
     let counted = app.metrics.reader(Transport::Sse);
     let heartbeat = app.feed.heartbeat();
-    let mut beats = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
-    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let stream = Stream {
+        stay: caller.stays(&app),
         app,
-        caller,
-        beats,
         reader,
         named: order.named,
         run_ended,
@@ -100,21 +97,14 @@ impl Stream {
             return None;
         }
         let draining = self.app.draining.clone();
-        let next = loop {
-            let beat = tokio::select! {
-                biased; // Whoever is behind at the drain comes back with his position.
-                () = draining.cancelled() => {
-                    self.done = true;
-                    return Some((Event::default().comment("draining; come back"), self));
-                }
-                _ = self.beats.tick() => None,
-                next = next_of(&mut self.reader, &mut self.run_ended) => Some(next),
-            };
-            match beat {
-                Some(next) => break next,
-                None if self.caller.may_stay(&self.app).await => {}
-                None => return None,
+        let next = tokio::select! {
+            biased; // Whoever is behind at the drain comes back with his position.
+            () = draining.cancelled() => {
+                self.done = true;
+                return Some((Event::default().comment("draining; come back"), self));
             }
+            () = self.stay.is_over() => return None,
+            next = next_of(&mut self.reader, &mut self.run_ended) => next,
         };
         match next {
             Ok(Some(next)) => Some((self.event_of(next), self)),

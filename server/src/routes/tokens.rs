@@ -199,6 +199,7 @@ pub(crate) async fn revoke(
         .revoke_token(row.digest, Some(caller.actor))
         .await;
     let revoked = revoked.map_err(|error| of_store(&error))?;
+    app.staying.look();
     Ok(Json(TokenView::of(revoked.as_ref().unwrap_or(row), false)))
 }
 

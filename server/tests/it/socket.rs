@@ -366,7 +366,8 @@ async fn a_socket_that_cannot_be_read_is_told_why_however_much_is_still_sent() {
 #[tokio::test]
 async fn a_socket_ends_when_the_token_that_opened_it_is_revoked() {
     let house = House::with(|config| {
-        config.limits.heartbeat = Duration::from_millis(20);
+        // It is no heartbeat that ends it.
+        config.limits.heartbeat = Duration::from_secs(600);
     })
     .await;
     let mut socket = Socket::open(&house, "admin").await;
@@ -374,4 +375,23 @@ async fn a_socket_ends_when_the_token_that_opened_it_is_revoked() {
     house.store.revoke_token(digest, None).await.unwrap();
     let end = socket.text().await.unwrap();
     assert_eq!(end, "close 1008 the token does not hold any more");
+}
+
+#[tokio::test]
+async fn nothing_is_done_for_a_socket_whose_token_was_revoked() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let mut socket = Socket::open(&house, "reviewer").await;
+    let digest = interrupts::Digest::of(house.tokens["reviewer"].as_bytes());
+    house.store.revoke_token(digest, None).await.unwrap();
+    // Before anybody has had the time to look.
+    let decision = json!({"type": "decision", "id": "d", "payload": {
+        "interrupt_id": asked.id.to_string(), "version": asked.version, "decision": "respond",
+        "payload": {"selectedChoices": ["narrow"]}}});
+    socket.send(&decision.to_string()).await;
+    let end = socket.text().await.unwrap();
+    assert_eq!(end, "close 1008 the token does not hold any more");
+    let stands = house.store.interrupt(asked.id).await.unwrap().unwrap();
+    assert_eq!(stands.decision, None);
 }
