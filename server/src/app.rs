@@ -12,6 +12,7 @@ use crate::access::{Crowd, HostNames, Pace, Staying};
 use crate::changes::PlanChanges;
 use crate::config::ServerConfig;
 use crate::feed::Feed;
+use crate::launcher::Holder;
 use crate::metrics::Metrics;
 use crate::problem::{Kind, Problem, of_store};
 
@@ -105,12 +106,18 @@ impl App {
     }
 
     async fn call(&self, run: &Run) {
-        let lease = run.lease.as_ref().filter(|lease| lease.until > self.now());
-        match lease {
-            Some(lease) => self.config.bell.ring(&lease.owner).await,
-            None => {
+        let launcher = &self.config.launcher;
+        let holder = launcher.holder(run, self.now());
+        if holder == Holder::Elsewhere {
+            launcher.watch(run);
+        }
+        match (holder, &run.lease) {
+            (Holder::Here | Holder::Elsewhere, Some(lease)) => {
+                self.config.bell.ring(&lease.owner).await;
+            }
+            (Holder::Here | Holder::Elsewhere, None) | (Holder::Nobody, _) => {
                 // A run that cannot go on here goes on where somebody resumes it.
-                if let Err(error) = self.config.launcher.wake(run.id).await {
+                if let Err(error) = launcher.wake(run.id).await {
                     tracing::info!(run = %run.id, %error, "nobody executes the run");
                 }
             }

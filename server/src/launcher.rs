@@ -5,7 +5,8 @@ use agents::run::ResumeRequest;
 use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::life::Actor;
-use interrupts::store::CheckpointId;
+use interrupts::store::{CheckpointId, Run};
+use jiff::Timestamp;
 use routing_core::RunId;
 use serde_json::{Map, Value, json};
 
@@ -114,6 +115,17 @@ pub enum PlanOrderError {
     Edit(#[from] PlanEditError),
 }
 
+/// Who executes a run, as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// This process.
+    Here,
+    /// Another one, unless it is gone and nobody here can know.
+    Elsewhere,
+    /// Nobody.
+    Nobody,
+}
+
 /// Executes runs in this process. The server asks it; whoever embeds the server provides it.
 #[async_trait]
 pub trait RunLauncher: Send + Sync {
@@ -134,6 +146,20 @@ pub trait RunLauncher: Send + Sync {
     fn late_results(&self) -> u64 {
         0
     }
+
+    /// Who executes a run at a time. A lease holds for a while after its process has died: a launcher that knows more
+    /// than the lease says so.
+    fn holder(&self, run: &Run, now: Timestamp) -> Holder {
+        if run.is_owned(now) {
+            Holder::Elsewhere
+        } else {
+            Holder::Nobody
+        }
+    }
+
+    /// Something has come for a run that another process executes, and it was told: where it turns out to be gone, as
+    /// its lease is not renewed, the run is seen to as with [`RunLauncher::wake`].
+    fn watch(&self, _run: &Run) {}
 
     /// Sees to a run that nobody executes, for which something has come: a decision, a stop, a message. It goes on
     /// where that lets it; a run that only a person begins or resumes stays where it is, and what is to be read by it

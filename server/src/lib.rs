@@ -30,7 +30,7 @@ mod wire;
 pub use access::{IssueError, Issued, TokenOrder, issue_token, role_name};
 pub use config::{Remote, ServerConfig, ServerLimits};
 pub use launcher::{
-    LaunchError, LaunchOrder, NoLauncher, PlanOrder, PlanOrderError, PlanWish, RunLauncher,
+    Holder, LaunchError, LaunchOrder, NoLauncher, PlanOrder, PlanOrderError, PlanWish, RunLauncher,
 };
 pub use routes::openapi;
 pub use serve::{Drained, ServeError, check_reach, serve};

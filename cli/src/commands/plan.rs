@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use server::PlanWish;
 
 use super::print;
-use super::review::told;
+use super::review::{Aftermath, told};
 use crate::address::find_run;
 use crate::arguments::{Global, PlanArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
@@ -192,8 +192,8 @@ impl Command<'_> {
             }
             json_line(&view)
         } else {
-            let run = again(self.at, &self.run).await?;
-            told(self.at, &decided, Some(&run))
+            let after = Aftermath::of(self.at, &decided).await?;
+            told(self.at, &decided, &after)
         };
         print(&text)?;
         Ok(Exit::Success)

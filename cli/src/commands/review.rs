@@ -30,7 +30,7 @@ use crate::storage::complete;
 use crate::view::{self, json_line};
 
 pub(super) use chosen::{Chosen, of_person};
-pub(super) use deciding::{decide, told};
+pub(super) use deciding::{Aftermath, decide, told};
 
 /// Lists, shows or decides.
 ///
@@ -297,8 +297,8 @@ async fn told_decided(
     let text = if arguments.json {
         json_line(&view::interrupt(decided))
     } else {
-        let run = installation.run(decided.run).await?;
-        deciding::told(installation, decided, run.as_ref())
+        let after = Aftermath::of(installation, decided).await?;
+        deciding::told(installation, decided, &after)
     };
     print(&text)?;
     Ok(Exit::Success)

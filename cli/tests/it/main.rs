@@ -22,6 +22,7 @@ mod giving_up;
 mod help;
 mod hooking;
 mod interrupting;
+mod left_to_a_server;
 mod left_whole;
 mod listing;
 mod looking_back;

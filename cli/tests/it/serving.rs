@@ -74,9 +74,18 @@ impl Installation {
 
     /// As [`Installation::serve`], with more arguments.
     pub(crate) fn serve_with(&self, arguments: &[&str]) -> Server {
+        self.serve_at(self.port, arguments)
+    }
+
+    /// Starts another server over the same store, at an address of its own.
+    pub(crate) fn serve_beside(&self) -> Server {
+        self.serve_at(0, &[])
+    }
+
+    fn serve_at(&self, port: u16, arguments: &[&str]) -> Server {
         let mut command = irq();
         command
-            .args(["serve", "--listen", &format!("127.0.0.1:{}", self.port)])
+            .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
             .arg("--workspace")
             .arg(self.workspace.as_ref().unwrap_or(&self.folder).path())
             .args(arguments)
@@ -114,9 +123,20 @@ impl Installation {
 
     /// Starts a run whose orchestrator asks one question.
     pub(crate) async fn start_asking(&self) -> String {
+        self.start_asking_at(&self.address("/v1/runs")).await
+    }
+
+    /// The same, at another server of the same store.
+    pub(crate) async fn start_asking_beside(&self, server: &Server) -> String {
+        let (address, _launch) = server.page.split_once("/?").unwrap();
+        self.start_asking_at(&format!("{address}/v1/runs")).await
+    }
+
+    async fn start_asking_at(&self, address: &str) -> String {
         let script = json!({"version": 1, "steps": [interrupt("HUMAN_REVIEW")]});
         let order = json!({"goal": "Describe the bakery", "options": {"script": script}});
-        let started = self.post("/v1/runs", &order).send().await.unwrap();
+        let started = self.client.post(address).bearer_auth(&self.token);
+        let started = started.json(&order).send().await.unwrap();
         assert_eq!(started.status(), StatusCode::CREATED);
         let run: Value = started.json().await.unwrap();
         run["run_id"].as_str().unwrap().to_owned()

@@ -1,17 +1,25 @@
 //! Deciding an interrupt as it was shown.
 
+use std::time::Duration;
+
 use agents::run::given_up_because;
 use interrupts::life::{Interrupt, Refusal, State};
 use interrupts::rules::Remember;
 use interrupts::store::Run;
+use tokio::time::Instant;
 
 use super::chosen::Chosen;
 use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewDecision, goes_on_there};
+use crate::keep::has_process;
 use crate::plan::checked;
 use crate::refused::by_life;
-use crate::storage::is_owned;
+
+/// How often is looked whether a server has taken a run up.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long it may take for that.
+const TAKEN_UP: Duration = Duration::from_secs(1);
 
 /// Decides. `shown` is the interrupt as the person saw it: where it has changed since, nothing is decided.
 ///
@@ -98,11 +106,55 @@ pub(super) fn not_open(interrupt: &Interrupt) -> Failure {
     Failure::new(Exit::Conflict, text).hint(format!("`irq history --interrupt {}`", interrupt.id))
 }
 
+/// Whether somebody goes on with a run, now that something of it was decided.
+pub(in crate::commands) struct Aftermath {
+    run: Option<Run>,
+    /// Whether the server that was asked has taken it up meanwhile.
+    was_taken_up: bool,
+}
+
+impl Aftermath {
+    /// Looks at the run of what was decided; where a server was asked, until it has had the time to take it up, whoever
+    /// had it before.
+    ///
+    /// # Errors
+    ///
+    /// Where the installation cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub(in crate::commands) async fn of(
+        at: &dyn Installation,
+        decided: &Interrupt,
+    ) -> Result<Self, Failure> {
+        let began = Instant::now();
+        let mut first = None;
+        loop {
+            let run = at.run(decided.run).await?;
+            let Some(row) = &run else {
+                let was_taken_up = false;
+                return Ok(Self { run, was_taken_up });
+            };
+            let was_taken_up = row.epoch > *first.get_or_insert(row.epoch);
+            let is_known = was_taken_up
+                || at.page().is_none()
+                || row.state.is_final()
+                || has_process(row)
+                || goes_on_there(at, row, decided);
+            if is_known || began.elapsed() >= TAKEN_UP {
+                return Ok(Self { run, was_taken_up });
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
 /// What was decided, and who goes on with it.
 pub(in crate::commands) fn told(
     at: &dyn Installation,
     decided: &Interrupt,
-    run: Option<&Run>,
+    after: &Aftermath,
 ) -> String {
     let Some(decision) = &decided.decision else {
         return format!("{} is {}.\n", decided.id, decided.state);
@@ -113,7 +165,7 @@ pub(in crate::commands) fn told(
         verdict_name(decision.verdict),
         decision.target
     );
-    let Some(run) = run.filter(|run| !is_owned(run)) else {
+    let Some(run) = after.run.as_ref().filter(|run| !has_process(run)) else {
         return text;
     };
     let gives_up = given_up_because(decided).is_some();
@@ -121,7 +173,7 @@ pub(in crate::commands) fn told(
         if gives_up {
             text.push_str(&format!("{} is {}.\n", run.id, run.state));
         }
-    } else if goes_on_there(at, run, decided) {
+    } else if after.was_taken_up || goes_on_there(at, run, decided) {
         text.push_str("The server goes on with it.\n");
     } else {
         let what = if gives_up { "It ends" } else { "Go on" };

@@ -1,6 +1,7 @@
 //! Runs that this process executes beside the server.
 
 mod asked;
+mod leases;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,6 +39,8 @@ struct Shared {
     tasks: TaskTracker,
     /// The runs that the policy lets go on.
     delays: Delays,
+    /// The runs of other processes that something has come for, until their leases are renewed or end.
+    leases: Delays,
     /// What happened to tools of its runs.
     counts: Arc<ToolCounts>,
     /// The runs that are taken or executed here.
@@ -109,6 +112,7 @@ impl Launcher {
             defaults,
             tasks: TaskTracker::new(),
             delays: Delays::default(),
+            leases: Delays::default(),
             counts: Arc::default(),
             here: Mutex::default(),
             moved: Notify::new(),
@@ -118,6 +122,7 @@ impl Launcher {
     /// From now on no run begins here any more, and none goes on by itself.
     pub(super) fn close(&self) {
         self.0.delays.close();
+        self.0.leases.close();
         self.0.tasks.close();
     }
 
@@ -171,6 +176,9 @@ impl Launcher {
         let mut news = self.0.keeping.manager.news_of_unkept_runs();
         while let Some(run) = news.recv().await {
             match self.0.store().run(run).await {
+                Ok(Some(row)) if is_launched(&row.content) && self.is_at_work(&row) => {
+                    self.look_when_left(run);
+                }
                 Ok(Some(row)) if is_launched(&row.content) && self.was_let_go(&row).await => {
                     self.look_again(run).await;
                     self.go_on_when_due(run);

@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::{CheckpointId, NewRun, Run, RunError};
+use jiff::Timestamp;
 use routing_core::RunId;
-use server::{LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
+use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
 
 use super::{Launcher, Word};
 use crate::commands::serve::order::{is_asked, launched};
@@ -99,6 +100,22 @@ impl RunLauncher for Launcher {
         let begun = self.begin(run.id, work).await;
         begun.map_err(|failure| refused(&failure))?;
         Ok(run.id)
+    }
+
+    fn holder(&self, run: &Run, _now: Timestamp) -> Holder {
+        if self.0.here().contains(&run.id) {
+            Holder::Here
+        } else if self.0.keeping.is_held_elsewhere(run) {
+            Holder::Elsewhere
+        } else {
+            Holder::Nobody
+        }
+    }
+
+    fn watch(&self, run: &Run) {
+        if self.is_at_work(run) {
+            self.look_when_left(run.id);
+        }
     }
 
     async fn wake(&self, run: RunId) -> Result<(), LaunchError> {
