@@ -4,6 +4,8 @@ mod wait;
 
 use std::io::IsTerminal;
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use interrupts::life::{Family, Interrupt, Scope, State};
 use interrupts::store::{NodeRow, Run};
 use jiff::Timestamp;
@@ -73,37 +75,54 @@ pub(crate) fn interrupt(
     })
 }
 
-/// Makes each request. Where there are several, one that fails does not keep the others.
+/// Makes each request, and then waits for all of them together: what stops slowly must not keep another run from being
+/// asked. Where there are several, one that fails does not keep the others.
 async fn carry_out(
     installation: &dyn Installation,
     arguments: &InterruptArguments,
     plans: Vec<Plan>,
 ) -> anyhow::Result<Exit> {
     let count = plans.len();
-    let mut failures = Vec::new();
+    let (mut refused, mut made) = (Vec::new(), Vec::new());
     for plan in plans {
-        let made = one(installation, arguments, plan).await;
-        if let Err(failure) = made {
-            failures.push(failure);
+        match make(installation, arguments, plan).await {
+            Ok(one) => made.push(one),
+            Err(failure) => refused.push(failure),
         }
     }
-    match failures.pop() {
+    let waits = made.into_iter();
+    let waits = waits.map(|one| waited(installation, arguments, one));
+    let mut waits: FuturesUnordered<_> = waits.collect();
+    let mut unreached = Vec::new();
+    while let Some(ended) = waits.next().await {
+        if let Err(failure) = ended {
+            unreached.push(failure);
+        }
+    }
+    let told: Vec<String> = [
+        (refused.len(), "could not be interrupted"),
+        (unreached.len(), "did not come as far as was waited for"),
+    ]
+    .into_iter()
+    .filter(|(failed, _)| *failed > 0)
+    .map(|(failed, how)| format!("{failed} of {count} {how}"))
+    .collect();
+    match unreached.pop().or_else(|| refused.pop()) {
         None => Ok(Exit::Success),
         Some(failure) if count == 1 => Err(failure),
         Some(last) => {
-            let failed = failures.len() + 1;
-            let text = format!("{failed} of {count} could not be interrupted, the last: {last}");
+            let text = format!("{}, the last: {last}", told.join(", "));
             Err(Failure::new(Exit::Partial, text).into())
         }
     }
 }
 
-async fn one(
+/// Waits for what was asked, where that is wanted, and says how it stands.
+async fn waited(
     installation: &dyn Installation,
     arguments: &InterruptArguments,
-    plan: Plan,
+    mut made: Made,
 ) -> anyhow::Result<()> {
-    let mut made = make(installation, arguments, plan).await?;
     let waited = match arguments.wait {
         Some(state) => {
             let waited = wait::wait(installation, &made.interrupt, state, arguments.timeout);

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use expect_test::expect_file;
 use interrupts::life::{Evidence, RunState, Scope, State, Verdict};
-use interrupts::store::{Interrupts, Messages, Nodes, Page, Runs};
+use interrupts::store::{Filter, Interrupts, Messages, Nodes, Page, Runs};
 use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
 use store::{StoreLocation, bell_at};
 
-use crate::program::{lines, spawn, without_ids};
+use crate::program::{lines, spawn, until, without_ids};
 use crate::seed::{Seed, delivery};
 
 const ALL: Page = Page {
@@ -49,6 +49,43 @@ fn a_second_request_joins_the_first_and_the_mode_only_goes_up() {
     // Another type is another request.
     let stop = seed.json(&["interrupt", &run, "--type", "stop", "--json"]);
     assert_ne!(first["id"], stop["id"]);
+}
+
+#[test]
+fn all_are_asked_before_any_of_them_is_waited_for() {
+    let seed = Seed::new();
+    for _run in 0..3 {
+        seed.run();
+    }
+    let all = ["interrupt", "--all", "--yes", "--type", "STOP", "--wait"];
+    // None of them stops: the process that has them is none.
+    let stop = [&all[..], &["--timeout", "60s"]].concat();
+    let mut waits = spawn(&mut seed.irq(&stop));
+    until("all are asked", || {
+        let asked = seed.wait(seed.store.interrupts(&Filter::default(), ALL));
+        asked.unwrap().len() == 3
+    });
+    waits.kill().unwrap();
+    waits.wait().unwrap();
+    let stop = [&all[..], &["--timeout", "100ms"]].concat();
+    let waited = seed.end(&stop).exits_with(9);
+    let words = "3 of 3 did not come as far as was waited for";
+    assert!(waited.error_output.contains(words), "{waited:#?}");
+}
+
+#[test]
+fn whoever_waits_in_vain_for_a_pause_to_be_decided_is_told_that_it_has_taken_hold() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let id = run.id.to_string();
+    seed.abandon(&run);
+    let wait = ["--wait=resolved", "--timeout", "100ms"];
+    let waited = seed.end(&[&["interrupt", &id][..], &wait].concat());
+    let waited = waited.exits_with(7);
+    assert!(
+        waited.error_output.contains("it has taken hold"),
+        "{waited:#?}"
+    );
 }
 
 #[test]

@@ -70,6 +70,14 @@ pub(super) async fn wait(
     }
     let run = from.run(interrupt.run).await?;
     let text = format!("{id} was not {wanted} within {patience:#}");
+    let now = from.interrupt(id).await?;
+    if now.is_some_and(|now| now.state == State::AwaitingReview) {
+        let hint = format!(
+            "it has taken hold and waits for a person: `irq review {id}` decides it, `irq resume {}` goes on",
+            interrupt.run
+        );
+        return Err(Failure::new(Exit::TimedOut, text).hint(hint));
+    }
     let hint = match run.filter(|run| !run.state.is_final() && !has_process(run)) {
         Some(run) => format!(
             "no process runs it now: `irq resume {}` goes on with it, and what was asked takes hold then",
