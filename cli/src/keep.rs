@@ -459,8 +459,8 @@ fn could_be_taken<T>(run: &Run, done: Result<T, KeepError>) -> Result<bool, Fail
     }
 }
 
-/// Why a run could not be taken.
-fn not_taken(run: RunId, error: &KeepError) -> Failure {
+/// What the program says of a run that this process could not take, or not give back.
+pub(crate) fn not_taken(run: RunId, error: &KeepError) -> Failure {
     match error {
         KeepError::Run(RunError::Owned { lease }) => Failure::new(
             Exit::Conflict,
@@ -482,10 +482,12 @@ fn not_taken(run: RunId, error: &KeepError) -> Failure {
         KeepError::Store(error) | KeepError::Checkpoint(CheckpointError::Store(error)) => {
             by_store(error)
         }
-        KeepError::Kept { .. }
-        | KeepError::Lost { .. }
-        | KeepError::Change(_)
-        | KeepError::Checkpoint(_) => Failure::new(Exit::Failure, error.to_string()),
+        KeepError::Lost { .. } => Failure::new(Exit::Failure, error.to_string()).hint(format!(
+            "`irq ps {run}` says who has it; `irq resume {run}` goes on once nobody does"
+        )),
+        KeepError::Kept { .. } | KeepError::Change(_) | KeepError::Checkpoint(_) => {
+            Failure::new(Exit::Failure, error.to_string())
+        }
         _ => Failure::new(Exit::Failure, error.to_string()),
     }
 }

@@ -112,12 +112,16 @@ impl Keeper {
         self.bell.notify_one();
     }
 
+    /// Refuses to write anything once the run is lost: with the store's own error, where that kept its lease from being
+    /// renewed.
     pub(crate) fn check_owned(&self) -> Result<(), KeepError> {
-        if self.lost.is_cancelled() {
-            Err(KeepError::Lost { run: self.run })
-        } else {
-            Ok(())
+        if !self.lost.is_cancelled() {
+            return Ok(());
         }
+        Err(match self.failure.get() {
+            Some(KeepError::Store(error)) => KeepError::Store(error.clone()),
+            Some(_) | None => KeepError::Lost { run: self.run },
+        })
     }
 
     /// Says that the run works; from then on a stop of the run makes it `stopping`.
@@ -216,6 +220,7 @@ impl Keeper {
             let next = match self.look().await {
                 Ok(next) => next,
                 Err(KeepError::Lost { .. }) => return,
+                Err(_) if self.lost.is_cancelled() => return,
                 Err(error) => {
                     self.fail(error);
                     return;
@@ -235,6 +240,7 @@ impl Keeper {
         let times = self.shared.settings.times;
         let mut renewed = Instant::now();
         let mut wait = times.heartbeat;
+        let mut failed = None;
         loop {
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
@@ -246,6 +252,7 @@ impl Keeper {
             match tokio::time::timeout(left, self.renew()).await {
                 Ok(Ok(())) => {
                     renewed = began;
+                    failed = None;
                     wait = times.heartbeat;
                     self.sweep().await;
                     self.wake();
@@ -255,10 +262,16 @@ impl Keeper {
                 }
                 Ok(Err(error)) if renewed.elapsed() < times.lease => {
                     tracing::warn!(run = %self.run, %error, "the lease was not renewed");
+                    failed = Some(error);
                     wait = times.heartbeat / 8;
                 }
                 // Another process may take the run from now on.
-                Ok(Err(_)) | Err(_) => return self.lose("its lease could not be renewed in time"),
+                Ok(Err(_)) | Err(_) => {
+                    if let Some(RunError::Store(error)) = failed {
+                        let _first_stands = self.failure.set(error.into());
+                    }
+                    return self.lose("its lease could not be renewed in time");
+                }
             }
         }
     }

@@ -128,6 +128,26 @@ async fn a_lease_that_cannot_be_renewed_in_time_is_given_up_before_another_may_t
     assert!(began.elapsed() <= one.settings().times.lease + std::time::Duration::from_secs(1));
 }
 
+#[tokio::test(start_paused = true)]
+async fn whoever_loses_a_run_because_the_store_fails_is_told_what_is_wrong_with_it() {
+    let scene = Scene::new();
+    let store = FaultyStore::over(scene.store.clone());
+    let one = process(&scene, &store, "one");
+    let run = scene.run().await;
+    let kept = one.take(taking(run)).await.unwrap();
+    store.set(Some(Fault::From {
+        operation: 0,
+        error: StoreError::Full,
+    }));
+    // What is asked of it keeps the looking busy, so that the lease is what gives out first.
+    let _asked = one.request(pause(Target::Run(run), StopMode::Graceful));
+    while !kept.is_lost() {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    let settled = kept.settle(RunEnd::Stopped).await;
+    assert_eq!(settled, Err(KeepError::Store(StoreError::Full)));
+}
+
 /// A run that is told to pause by its process, stops, and says so.
 async fn pause_a_run(process: &InterruptManager, run: RunId) -> Result<(), KeepError> {
     let kept = process.take(taking(run)).await?;

@@ -17,7 +17,7 @@ use tools::ToolCounts;
 
 use super::limits::OuterLimits;
 use crate::exit::{Exit, Failure, causes};
-use crate::keep::{Keeping, Kept};
+use crate::keep::{Keeping, Kept, not_taken};
 use crate::model::{ModelChoice, Rehearsal};
 use crate::refused::by_store;
 use crate::tooling::{OpenedTools, PreparedTools};
@@ -247,7 +247,8 @@ pub(in crate::commands) async fn settle(
     };
     // Whatever else still holds it for a moment: dropped, it is let go, and its lease runs out.
     if let Ok(run) = Arc::<KeptRun>::try_unwrap(run) {
-        run.settle(end).await?;
+        let settled = run.settle(end).await;
+        settled.map_err(|error| not_taken(id, &error))?;
     }
     keeping.carry_out_late(id).await?;
     Ok(())
