@@ -20,6 +20,10 @@ use crate::problem::{Kind, Problem};
 pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<Admitted, Problem> {
     Right::Request.demand(caller)?;
     let event = InterruptRequestEvent::<AgentKind>::from_json(json).map_err(|e| unread(&e))?;
+    if event.reroute_to_agent_type.is_some() {
+        // Where agents go is a supervisor's to say.
+        Right::Direct.demand(caller)?;
+    }
     let agent = find_agent(app, event.node_id.as_str()).await?;
     check(&agent, &event)?;
     let admission = admission(caller, &agent, &event)?;

@@ -1,5 +1,6 @@
 //! Interrupting an agent or a run.
 
+use agents::plan_execute::plan_kind;
 use interrupts::life::{
     Admission, ExpiryOutcome, Family, Interrupt, Recurrence, Scope, State, USUAL_ATTEMPTS,
 };
@@ -76,6 +77,9 @@ pub(crate) async fn stop(
             "leave `scope` out, or end the whole run with the type STOP",
         ));
     }
+    if ends_run(agent, &order) {
+        Right::Direct.demand(caller)?;
+    }
     let key = request_key(caller, "stop", order.key.as_deref())?;
     let known = app.store().interrupt_of(&key).await;
     let known = known.map_err(|error| of_store(&error))?;
@@ -99,6 +103,18 @@ pub(crate) async fn stop(
         Admitted::New(interrupt) => Stopped::New(interrupt),
         Admitted::Known(interrupt) => Stopped::UnderWay(interrupt),
     })
+}
+
+/// Whether a whole run ends with a stop: it is meant so, or concerns the agent that stands for the run, or one of a plan,
+/// of which none can be left out.
+fn ends_run(agent: &Found, order: &StopOrder) -> bool {
+    let ends = matches!(
+        order.interrupt_type,
+        InterruptType::Stop | InterruptType::Prune
+    );
+    let is_root = agent.node.node.parent().is_none();
+    let is_of_a_plan = plan_kind(agent.node.kind.as_str()).is_some();
+    ends && (order.scope == Scope::Run || is_root || is_of_a_plan)
 }
 
 /// Refuses what is asked of a run that has ended.

@@ -49,8 +49,10 @@ async fn a_supervisors_event_is_published_once_however_often_it_comes() {
         "reason": "look at this", "choices": [], "confirmationItems": [], "contextForDecision": "",
     });
     let event = event("ce-1", "interrupt.request_event", &request);
-    let first = result(send(&house, "agent", STRUCTURED, &event).await).await;
-    let again = result(send(&house, "agent", STRUCTURED, &event).await).await;
+    let refused = send(&house, "agent", STRUCTURED, &event).await;
+    problem(refused, StatusCode::FORBIDDEN).await;
+    let first = result(send(&house, "supervisor", STRUCTURED, &event).await).await;
+    let again = result(send(&house, "supervisor", STRUCTURED, &event).await).await;
     assert_eq!(first["interrupt_id"], again["interrupt_id"]);
     assert_eq!(first["state"], "requested");
     let fate = house.read("/v1/interrupt-requests/evt-1").await;

@@ -226,3 +226,31 @@ async fn an_agent_withdraws_its_own_interrupt_and_no_other() {
     let shown = house.read(&format!("/v1/interrupts/{}", asked.id)).await;
     assert_eq!(shown["state"], "cancelled");
 }
+
+#[tokio::test]
+async fn an_agent_asks_for_stops_of_agents_and_ends_no_whole_run() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let stop = async |role: &str, agent: &str, order: serde_json::Value| {
+        let path = format!("/v1/agents/{}%2F{}/interrupts", run.id, agent);
+        let sent = house.client.post(house.url(&path));
+        let sent = sent.bearer_auth(&house.tokens[role]).json(&order);
+        sent.send().await.unwrap()
+    };
+    let (root, below) = ("orchestrator", "orchestrator%2Fdiscovery");
+    for (agent, scope) in [(root, "agent"), (root, "run"), (below, "run")] {
+        let order = json!({"type": "STOP", "scope": scope, "reason": "enough"});
+        let refused = stop("agent", agent, order).await;
+        problem(refused, StatusCode::FORBIDDEN).await;
+    }
+    for order in [
+        json!({"type": "STOP", "reason": "enough"}),
+        json!({"type": "PAUSE", "scope": "run", "reason": "wait"}),
+    ] {
+        let asked = stop("agent", below, order).await;
+        assert_eq!(asked.status(), StatusCode::ACCEPTED);
+    }
+    let order = json!({"type": "STOP", "scope": "run", "reason": "enough"});
+    let asked = stop("supervisor", root, order).await;
+    assert_eq!(asked.status(), StatusCode::ACCEPTED);
+}
