@@ -5,6 +5,7 @@
 //! beside them, so that a slow one never slows the keys; nothing that is shown is kept anywhere else.
 
 mod action;
+mod composing;
 mod desk;
 mod draft;
 mod draw;
@@ -12,6 +13,7 @@ mod editing;
 mod ends;
 mod going_on;
 mod key;
+mod mark;
 mod modal;
 mod modal_key;
 mod output;

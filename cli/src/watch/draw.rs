@@ -84,7 +84,10 @@ fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
         frame.render_widget(Paragraph::new(Span::styled(hint, look.faint())), area);
         return;
     }
-    let label = match state.focused() {
+    let label = match state.addressee() {
+        Some((run, Some(node))) if state.is_composing && state.is_over(run, &node) => {
+            format!(" to {node}, which has ended › ")
+        }
         Some((_run, Some(node))) => format!(" to {node} › "),
         Some((_, None)) | None => " choose an agent › ".to_owned(),
     };

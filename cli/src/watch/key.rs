@@ -12,6 +12,7 @@ use tui_input::Input;
 use tui_input::backend::crossterm::EventHandler;
 
 use super::action::Action;
+use super::composing::in_composer;
 use super::modal::Modal;
 use super::modal_key::in_modal;
 use super::overlay::{Overlay, Purpose};
@@ -22,7 +23,12 @@ use super::state::{Row, Screen, State};
 /// What a terminal's event means.
 pub(super) fn pressed(state: &mut State, event: &Event) -> Vec<Action> {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => press(state, *key),
+        Event::Key(key) if key.kind != KeyEventKind::Release => {
+            let (screen, was_seen) = (state.screen, state.mark_is_seen());
+            let actions = press(state, *key);
+            state.mark(screen, was_seen);
+            actions
+        }
         Event::Paste(text) => {
             paste(state, text);
             Vec::new()
@@ -56,7 +62,9 @@ fn paste(state: &mut State, text: &str) {
         Some(Overlay::Prompt { text, .. }) => Some(text),
         Some(Overlay::Confirm { .. } | Overlay::Routes { .. }) => None,
         None => {
-            state.is_composing = true;
+            if !state.is_composing {
+                state.begin_message();
+            }
             Some(&mut state.composer)
         }
     };
@@ -93,10 +101,10 @@ fn press(state: &mut State, key: KeyEvent) -> Vec<Action> {
         _ => {}
     }
     if let Some(subject) = Subject::of(state)
-        && subject.is_to_be_read_before(key.code)
+        && subject.is_to_be_read_before(key.code, state.is_composing)
         && !state.seen.is_read(&subject, state.now)
     {
-        state.tell("That was typed before you could read it: look, and press it again.");
+        state.tell(subject.unread());
         return Vec::new();
     }
     match state.overlay.take() {
@@ -185,7 +193,7 @@ pub(super) fn escape(state: &mut State) -> Vec<Action> {
 }
 
 /// Asks for a pause and opens its window; with words, they are what it goes on with.
-fn interrupt(
+pub(super) fn interrupt(
     state: &mut State,
     run: RunId,
     node: Option<NodeId>,
@@ -323,54 +331,6 @@ fn palette(state: &mut State, text: &str) {
     }
 }
 
-fn in_composer(state: &mut State, key: KeyEvent) -> Vec<Action> {
-    match key.code {
-        KeyCode::Tab => {
-            state.is_composing = false;
-            Vec::new()
-        }
-        KeyCode::Up => state.edit_queue(),
-        // Terminals that cannot tell the first can tell the second.
-        KeyCode::Enter
-            if key
-                .modifiers
-                .intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) =>
-        {
-            interrupt_and_send(state)
-        }
-        KeyCode::Enter => {
-            let text = state.composer.value().trim().to_owned();
-            let Some((run, Some(node))) = state.focused() else {
-                state.warn("Choose an agent first: Tab, then ↑ and ↓.");
-                return Vec::new();
-            };
-            if text.is_empty() {
-                return Vec::new();
-            }
-            state.composer.reset();
-            vec![Action::Send { run, node, text }]
-        }
-        _ => {
-            let _changed = state.composer.handle_event(&Event::Key(key));
-            Vec::new()
-        }
-    }
-}
-
-/// Interrupts the agent, and lets it go on with what is written.
-fn interrupt_and_send(state: &mut State) -> Vec<Action> {
-    if state.composer.value().trim().is_empty() {
-        return Vec::new();
-    }
-    let Some((run, node)) = state.to_interrupt() else {
-        state.warn("Nothing runs here.");
-        return Vec::new();
-    };
-    let words = std::mem::take(&mut state.composer);
-    state.is_composing = false;
-    interrupt(state, run, node, Some(words))
-}
-
 fn on_screen(state: &mut State, key: KeyEvent) -> Vec<Action> {
     if let Screen::Review(id) = state.screen
         && let Some(actions) = review::key(state, id, key)
@@ -392,7 +352,7 @@ fn on_screen(state: &mut State, key: KeyEvent) -> Vec<Action> {
         KeyCode::Char('q') | KeyCode::Backspace => {
             let _there_was = state.go_back();
         }
-        KeyCode::Tab => state.is_composing = true,
+        KeyCode::Tab => state.begin_message(),
         KeyCode::Char('/') => ask(state, "filter", Purpose::Filter),
         KeyCode::Char(':') => ask(state, ":", Purpose::Palette),
         KeyCode::Char('y') => return copy(state),

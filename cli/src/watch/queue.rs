@@ -82,9 +82,9 @@ impl State {
         waiting.iter().filter(is_for).collect()
     }
 
-    /// What waits for the agent that is marked.
+    /// What waits for the agent that is written to, or marked.
     pub(super) fn queue(&self) -> Vec<&StoredMessage> {
-        match self.focused() {
+        match self.addressee() {
             Some((run, Some(node))) => self.waiting_for(run, Some(&node)),
             Some((_, None)) | None => Vec::new(),
         }
@@ -95,7 +95,7 @@ impl State {
         self.snapshot.me.as_deref() == Some(message.message.from.name.as_str())
     }
 
-    /// Takes the newest of one's own messages to the marked agent back, to be written on.
+    /// Takes the newest of one's own messages to that agent back, to be written on.
     pub(super) fn edit_queue(&mut self) -> Vec<Action> {
         let queue = self.queue();
         let newest = queue.into_iter().rev().find(|it| self.is_mine(it)).cloned();
@@ -134,6 +134,10 @@ impl State {
         };
         self.composer = whole.into();
         // While a window is open, its keys are not for the draft.
-        self.is_composing = self.overlay.is_none();
+        let is_composing = self.overlay.is_none();
+        if is_composing && !self.is_composing && self.addressee.is_none() {
+            self.begin_message();
+        }
+        self.is_composing = is_composing;
     }
 }

@@ -5,6 +5,7 @@ use interrupts::Digest;
 use jiff::{SignedDuration, Timestamp};
 use routing_core::InterruptId;
 
+use super::mark::Mark;
 use super::overlay::Overlay;
 use super::state::{Screen, State};
 
@@ -20,6 +21,8 @@ pub(super) enum Subject {
     Confirm(String),
     /// Where an answer shall go instead.
     Routes(InterruptId),
+    /// What is marked instead of what was marked before, which has gone.
+    Marked(Mark),
 }
 
 impl Subject {
@@ -33,12 +36,32 @@ impl Subject {
                 let shown = interrupt.review.as_ref().map(|review| review.shown);
                 Some(Self::Review(id, shown.unwrap_or(Digest::ZERO)))
             }
-            _ => None,
+            (None, _) => state.slipped().map(Self::Marked),
+            (Some(Overlay::Modal(_) | Overlay::Prompt { .. }), _) => None,
         }
     }
 
-    /// Whether a key is for whoever has read it. The others look around, or lead away.
-    pub(super) const fn is_to_be_read_before(&self, key: KeyCode) -> bool {
+    /// What is said of a key that came too soon.
+    pub(super) const fn unread(&self) -> &'static str {
+        match self {
+            Self::Review(..) | Self::Confirm(_) | Self::Routes(_) => {
+                "That was typed before you could read it: look, and press it again."
+            }
+            Self::Marked(_) => {
+                "What was marked has gone: look what is marked now, and press it again."
+            }
+        }
+    }
+
+    /// Whether a key is for whoever has read it. The others look around, lead away, or are part of a message.
+    pub(super) const fn is_to_be_read_before(&self, key: KeyCode, is_composing: bool) -> bool {
+        if let Self::Marked(_) = self {
+            let acts = matches!(
+                key,
+                KeyCode::Enter | KeyCode::Tab | KeyCode::Char('y' | 'o')
+            );
+            return matches!(key, KeyCode::Esc) || acts && !is_composing;
+        }
         let looks_around = matches!(
             key,
             KeyCode::Esc
@@ -57,7 +80,7 @@ impl Subject {
                     | KeyCode::Char('g' | 'G' | 'n' | 'p' | 'q' | 'o' | 'y' | '?' | '/' | ':')
             ),
             Self::Confirm(_) => matches!(key, KeyCode::Char('n' | 'N')),
-            Self::Routes(_) => false,
+            Self::Routes(_) | Self::Marked(_) => false,
         };
         !looks_around && !leads_away
     }

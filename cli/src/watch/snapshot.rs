@@ -61,6 +61,8 @@ pub(super) struct StreamLine {
 /// A line of the history.
 #[derive(Debug, Clone)]
 pub(super) struct HistoryLine {
+    /// Where it stands in the history.
+    pub(super) position: u64,
     pub(super) at: Timestamp,
     pub(super) text: String,
 }
@@ -239,6 +241,7 @@ impl Feed {
             for row in &rows {
                 let entry = row.read().map_err(|error| by_store(&error))?;
                 self.history.push(HistoryLine {
+                    position: row.position,
                     at: entry.at,
                     text: visible_line(&told(&entry.subject)),
                 });

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use interrupts::life::{Interrupt, RunState, State as Life};
+use interrupts::life::{Interrupt, State as Life};
 use interrupts::store::NodeRow;
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{InterruptId, NodeId, RunId};
@@ -12,12 +12,12 @@ use tui_input::Input;
 use super::action::{Action, Done};
 use super::draft::AnswerDraft;
 use super::going_on::GoingOn;
+use super::mark::Marked;
 use super::modal::{Chosen, Modal, PlanChange};
 use super::overlay::Overlay;
 use super::queue::TakenBack;
 use super::seen::Seen;
 use super::snapshot::{RunView, Snapshot};
-use crate::storage::is_owned;
 
 /// How long a note stays.
 const NOTE: SignedDuration = SignedDuration::from_secs(6);
@@ -63,10 +63,14 @@ pub(super) struct State {
     back: Vec<Screen>,
     /// The row that is looked at.
     pub(super) at: usize,
+    /// What stands in it.
+    pub(super) marked: Marked,
     pub(super) overlay: Option<Overlay>,
     /// A message that is being written.
     pub(super) composer: Input,
     pub(super) is_composing: bool,
+    /// What was marked when the message was begun.
+    pub(super) addressee: Option<(RunId, Option<NodeId>)>,
     cleared: Option<Input>,
     pub(super) filter: String,
     pub(super) note: Option<Note>,
@@ -98,9 +102,11 @@ impl State {
             screen,
             back: Vec::new(),
             at: 0,
+            marked: Marked::default(),
             overlay: None,
             composer: Input::default(),
             is_composing: false,
+            addressee: None,
             cleared: None,
             filter: String::new(),
             note: None,
@@ -147,7 +153,7 @@ impl State {
         let open = self.snapshot.inbox().count();
         self.rings = open > self.rung;
         self.rung = open;
-        self.at = self.at.min(self.rows().saturating_sub(1));
+        self.follow_mark();
         let mut actions = self.follow_modal();
         actions.extend(self.follow_closed());
         actions
@@ -333,47 +339,6 @@ impl State {
             Screen::History => self.snapshot.history.len(),
             Screen::Review(_) | Screen::Help => self.reach.get() + 1,
         }
-    }
-
-    /// The agent, or the run, that the keys mean.
-    pub(super) fn focused(&self) -> Option<(RunId, Option<NodeId>)> {
-        match self.screen {
-            Screen::Agents | Screen::Run(_) => self.tree().get(self.at).map(|row| match row {
-                Row::Run(view) => (view.run.id, None),
-                Row::Node(view, node) => (view.run.id, Some(node.node.clone())),
-            }),
-            Screen::Inbox => self
-                .inbox()
-                .get(self.at)
-                .map(|interrupt| (interrupt.run, Some(interrupt.node.clone()))),
-            Screen::Review(id) => self
-                .snapshot
-                .interrupt(id)
-                .map(|interrupt| (interrupt.run, Some(interrupt.node.clone()))),
-            Screen::History | Screen::Help => None,
-        }
-    }
-
-    /// What Esc interrupts: the agent that is marked; the whole run where that agent has ended, or no process works
-    /// on the run; nothing where nothing of the run works and that is known already.
-    pub(super) fn to_interrupt(&self) -> Option<(RunId, Option<NodeId>)> {
-        let (run, node) = self.focused()?;
-        let view = self.snapshot.run(run)?;
-        let is_live = |row: &&NodeRow| !row.activity.is_final();
-        let is_owned = is_owned(&view.run);
-        if !is_owned && view.run.state == RunState::Paused {
-            return None;
-        }
-        let node = node.filter(|_node| is_owned).filter(|node| {
-            view.nodes
-                .iter()
-                .filter(is_live)
-                .any(|row| row.node == *node)
-        });
-        view.nodes
-            .iter()
-            .any(|row| is_live(&row))
-            .then_some((run, node))
     }
 
     /// The number of the last checkpoint of a run.

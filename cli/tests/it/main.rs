@@ -63,6 +63,7 @@ mod tools;
 mod tour;
 mod troubled;
 mod watching;
+mod watching_marks;
 mod watching_queue;
 mod watching_slow;
 mod watching_taken_back;

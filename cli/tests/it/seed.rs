@@ -253,7 +253,7 @@ pub(crate) fn delivery(owner: &str, seconds: i64) -> Delivery {
     }
 }
 
-fn node(run: &Run, node: &str, kind: &str, activity: NodeActivity) -> NodeRow {
+pub(crate) fn node(run: &Run, node: &str, kind: &str, activity: NodeActivity) -> NodeRow {
     NodeRow {
         run: run.id,
         node: NodeId::new(node).unwrap(),

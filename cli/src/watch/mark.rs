@@ -1,0 +1,146 @@
+//! What is marked. The mark is on a run, an agent, an interrupt or a line, and goes where that goes, whatever comes
+//! above it; where that is there no more, a neighbour of it is marked, and nothing acts on the neighbour before a
+//! person can have seen that.
+
+use interrupts::life::RunState;
+use interrupts::store::NodeRow;
+use routing_core::{InterruptId, NodeId, RunId};
+
+use super::seen::Subject;
+use super::state::{Row, Screen, State};
+use crate::storage::is_owned;
+
+/// What stands in a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Mark {
+    Run(RunId),
+    Node(RunId, NodeId),
+    Interrupt(InterruptId),
+    /// A line of the history, by its position there.
+    Line(u64),
+}
+
+/// What is marked, and what stands around it.
+#[derive(Debug, Default)]
+pub(super) struct Marked {
+    /// What is marked; nothing where there are no rows.
+    on: Option<Mark>,
+    /// The rows in which it stood.
+    rows: Vec<Mark>,
+    /// What was marked has gone, and nobody has marked this instead of it.
+    pub(super) has_slipped: bool,
+}
+
+impl State {
+    /// What stands in the rows of the screen.
+    fn marks(&self) -> Vec<Mark> {
+        match self.screen {
+            Screen::Agents | Screen::Run(_) => {
+                let of = |row: Row<'_>| match row {
+                    Row::Run(view) => Mark::Run(view.run.id),
+                    Row::Node(view, node) => Mark::Node(view.run.id, node.node.clone()),
+                };
+                self.tree().into_iter().map(of).collect()
+            }
+            Screen::Inbox => {
+                let open = self.inbox().into_iter();
+                open.map(|interrupt| Mark::Interrupt(interrupt.id))
+                    .collect()
+            }
+            Screen::History => {
+                let lines = self.snapshot.history.iter();
+                lines.map(|line| Mark::Line(line.position)).collect()
+            }
+            Screen::Review(_) | Screen::Help => Vec::new(),
+        }
+    }
+
+    /// The rows have changed: what is marked stays so, wherever it stands now.
+    pub(super) fn follow_mark(&mut self) {
+        let rows = self.marks();
+        let place = |mark: &Mark| rows.iter().position(|row| row == mark);
+        // Whoever looks at the newest line of the history looks at the newest.
+        let stays = self.screen == Screen::History && self.at == 0;
+        if let Some(on) = self.marked.on.as_ref().filter(|_on| !stays) {
+            let was = self.marked.rows.iter().position(|row| row == on);
+            let (before, from) = self.marked.rows.split_at(was.unwrap_or(0));
+            let next = from.iter().chain(before.iter().rev()).find_map(place);
+            self.marked.has_slipped |= place(on).is_none();
+            self.at = next.unwrap_or(0);
+        }
+        self.at = self.at.min(self.rows().saturating_sub(1));
+        self.marked.on = rows.get(self.at).cloned();
+        self.marked.rows = rows;
+    }
+
+    /// A key was pressed: what stands in the row that is marked now is meant. Who moved before he could see that what
+    /// he had marked was gone has not chosen what he came to.
+    pub(super) fn mark(&mut self, on: Screen, was_seen: bool) {
+        let rows = self.marks();
+        self.marked.on = rows.get(self.at).cloned();
+        self.marked.rows = rows;
+        self.marked.has_slipped &= self.screen == on && !was_seen;
+    }
+
+    /// What is marked, where nobody has marked it.
+    pub(super) fn slipped(&self) -> Option<Mark> {
+        let on = self.marked.on.clone();
+        on.filter(|_on| self.marked.has_slipped && self.screen != Screen::History)
+    }
+
+    /// Whether a person can know what is marked.
+    pub(super) fn mark_is_seen(&self) -> bool {
+        let slipped = self.slipped().map(Subject::Marked);
+        slipped.is_none_or(|subject| self.seen.is_read(&subject, self.now))
+    }
+
+    /// The agent, or the run, that the keys mean.
+    pub(super) fn focused(&self) -> Option<(RunId, Option<NodeId>)> {
+        match self.screen {
+            Screen::Agents | Screen::Run(_) => self.tree().get(self.at).map(|row| match row {
+                Row::Run(view) => (view.run.id, None),
+                Row::Node(view, node) => (view.run.id, Some(node.node.clone())),
+            }),
+            Screen::Inbox => self
+                .inbox()
+                .get(self.at)
+                .map(|interrupt| (interrupt.run, Some(interrupt.node.clone()))),
+            Screen::Review(id) => self
+                .snapshot
+                .interrupt(id)
+                .map(|interrupt| (interrupt.run, Some(interrupt.node.clone()))),
+            Screen::History | Screen::Help => None,
+        }
+    }
+
+    /// What Esc interrupts: what is marked.
+    pub(super) fn to_interrupt(&self) -> Option<(RunId, Option<NodeId>)> {
+        let (run, node) = self.focused()?;
+        self.interruptible(run, node)
+    }
+
+    /// What an interrupt of this would stop: the agent; the whole run where that agent has ended, or no process works
+    /// on the run; nothing where nothing of the run works and that is known already.
+    pub(super) fn interruptible(
+        &self,
+        run: RunId,
+        node: Option<NodeId>,
+    ) -> Option<(RunId, Option<NodeId>)> {
+        let view = self.snapshot.run(run)?;
+        let is_live = |row: &&NodeRow| !row.activity.is_final();
+        let is_owned = is_owned(&view.run);
+        if !is_owned && view.run.state == RunState::Paused {
+            return None;
+        }
+        let node = node.filter(|_node| is_owned).filter(|node| {
+            view.nodes
+                .iter()
+                .filter(is_live)
+                .any(|row| row.node == *node)
+        });
+        view.nodes
+            .iter()
+            .any(|row| is_live(&row))
+            .then_some((run, node))
+    }
+}
