@@ -137,7 +137,7 @@
   // selects, the part is read again afterwards: the list of a selection would close.
   let chosen = [];
   let opened = [];
-  let written = [];
+  const written = new Map();
   let held = null;
   // What has an id, htmx gives the focus back to. Anything else is found again by what it says.
   const alike = ({ owner, tag, text }) =>
@@ -160,28 +160,58 @@
       return;
     }
     const fields = event.target.querySelectorAll("input[id]:not([type=hidden], [type=checkbox]), textarea[id], select[id]");
-    written = [...fields].map((field) => ({
-      id: field.id, value: field.value, checked: field.checked, active: field === active,
-      at: field === active ? [field.selectionStart, field.selectionEnd] : [null, null],
-    }));
+    for (const field of fields) {
+      written.set(field.id, {
+        owner: event.target.id, value: field.value, checked: field.checked, active: field === active,
+        words: field.matches("textarea, input:not([type=radio])"), name: field.selectedOptions?.[0]?.dataset.name,
+        meant: field.closest("details")?.open || [...(field.form?.elements ?? [])].some(changed),
+        at: field === active ? [field.selectionStart, field.selectionEnd] : [null, null],
+      });
+    }
     chosen = [...document.querySelectorAll("#list [name=chosen]:checked")].map((box) => box.value);
     opened = [...document.querySelectorAll("details[id][open]")].map((part) => part.id);
     held = active !== event.target && !active.id && event.target.id && event.target.contains(active) ? place(active) : null;
   });
-  document.addEventListener("htmx:afterSwap", () => {
+  // Whom a form is for is chosen by a person alone. An agent that is offered no more stays chosen, and that is said.
+  const choose = (select, { value, name, meant }) => {
+    if ([...select.options].some((option) => option.value === value)) select.value = value;
+    else if (select.dataset.gone && meant) {
+      const gone = new Option(`${name ?? value}, ${select.dataset.gone}`, value, true, true);
+      Object.assign(gone.dataset, { name: name ?? value, gone: "" });
+      select.append(gone);
+    }
+  };
+  const tellGone = (select) => {
+    const note = document.getElementById(`${select.id}-gone`);
+    if (note) note.hidden = select.selectedOptions[0]?.dataset.gone === undefined;
+  };
+  document.addEventListener("change", ({ target }) => { if (target.tagName === "SELECT") tellGone(target); });
+  // What is written in a form that is taken away is there again with the form, and can be read meanwhile.
+  const unsent = (part) => {
+    for (const [id, { owner, words, value, meant }] of written) {
+      if (!part.id || owner !== part.id || !words || !meant || !value.trim() || document.getElementById(id)) continue;
+      const said = `What you had written is not sent: “${value}”. It stands in its field again when there is one.`;
+      part.append(Object.assign(document.createElement("p"), { className: "banner", role: "status", textContent: said }));
+    }
+  };
+  document.addEventListener("htmx:afterSwap", ({ target }) => {
     for (const box of document.querySelectorAll("#list [name=chosen]")) {
       if (chosen.includes(box.value)) box.checked = true;
     }
     for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
-    for (const { id, value, checked, active, at } of written) {
+    for (const [id, kept] of written) {
       const field = document.getElementById(id);
-      if (!field || !("value" in field)) continue;
-      if (field.type === "radio") field.checked = checked;
-      else if (field.tagName !== "SELECT" || [...field.options].some((option) => option.value === value)) field.value = value;
+      const active = kept.active;
+      if (kept.owner === target.id) kept.active = false;
+      if (!field || !target.contains(field) || !("value" in field)) continue;
+      if (field.type === "radio") field.checked = kept.checked;
+      else if (field.tagName === "SELECT") { choose(field, kept); tellGone(field); }
+      else field.value = kept.value;
       // What was in a part that was closed when it came could not take the focus.
       if (active) field.focus({ preventScroll: true });
-      if (at[0] !== null && field.setSelectionRange) field.setSelectionRange(...at);
+      if (kept.at[0] !== null && field.setSelectionRange) field.setSelectionRange(...kept.at);
     }
+    if (target.id === "controls") unsent(target);
     if (held && document.activeElement === document.body) alike(held)[held.at]?.focus({ preventScroll: true });
   });
   document.addEventListener("htmx:afterSwap", count);

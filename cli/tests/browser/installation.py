@@ -36,6 +36,15 @@ PLAIN["steps"][0]["interrupt"] |= {"reason": "may I?", "confirmationItems": []}
 TWICE = json.loads(json.dumps(SCRIPT))
 TWICE["steps"].append(json.loads(json.dumps(SCRIPT["steps"][0])) | {"turn": 2})
 
+# Two workers that ask, and one that waits for both.
+WORKERS = {
+    "version": 1,
+    "steps": [
+        json.loads(json.dumps(SCRIPT["steps"][0])) | {"agent": "TICKET_AGENT", "node": node, "turn": 1}
+        for node in ("worker-1", "worker-2")
+    ],
+}
+
 
 def free_port():
     with socket.socket() as listener:

@@ -18,6 +18,7 @@ except ImportError as missing:
     sys.exit(f"{missing}: .ci/run installs it into target/browser")
 
 sys.dont_write_bytecode = True
+import kept
 from installation import PLAIN, QUESTION, TWICE, Installation, settled_question
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -470,6 +471,7 @@ def main():
             to_the_answer(installation, page)
             offline(installation, page, context)
             ended_session(installation, browser.new_context(storage_state=state).new_page())
+            kept.all_of_it(installation, browser.new_context(storage_state=state).new_page(), claim, settled)
             looks(installation, browser, state)
         finally:
             browser.close()

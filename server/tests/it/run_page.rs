@@ -256,3 +256,50 @@ async fn let_go(house: &House, run: &Run) {
     let (_, part_of) = viewer.get(&controls).await;
     assert!(!part_of.contains("<form"), "{part_of}");
 }
+
+#[tokio::test]
+async fn a_form_for_an_agent_that_has_ended_does_nothing_to_anybody_else_and_still_names_it() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let ended = [(DISCOVERY, false, NodeActivity::Completed)];
+    put(&*house.store, &run, &ended).await;
+    let browser = Browser::of(&house, "alex", Role::Supervisor).await;
+    let path = format!("/runs/{}", run.id);
+    let fields = [
+        ("node", DISCOVERY),
+        ("reason", "only this one"),
+        ("text", "for this one"),
+        ("type", "STOP"),
+    ];
+    for (form, id, chosen) in [("stop", "node", "stopping"), ("message", "to", "sending")] {
+        let refused = browser.post(&format!("{path}/{form}"), &fields).await;
+        assert_eq!(refused.status(), StatusCode::CONFLICT, "{form}");
+        let page = refused.text().await.unwrap();
+        assert!(page.contains("data-testid=\"problem\""), "{page}");
+        let form = part(&page, &format!("id=\"{chosen}\""), "</details>");
+        let options = part(form, &format!("<select id=\"{id}\""), "</select>");
+        let selected = options.split("<option").find(|it| it.contains(" selected"));
+        let selected = selected.unwrap_or_else(|| panic!("{options}"));
+        assert!(
+            selected.contains(&format!("value=\"{DISCOVERY}\"")) && selected.contains("data-gone"),
+            "{options}"
+        );
+        let note = part(form, &format!("id=\"{id}-gone\""), "</p>");
+        assert!(
+            !note.split('>').next().unwrap().contains("hidden"),
+            "{note}"
+        );
+        assert!(note.contains("Choose again whom you mean"), "{note}");
+    }
+    let stops = house
+        .read(&format!("/v1/interrupts?run_id={}", run.id))
+        .await;
+    assert_eq!(stops["interrupts"].as_array().unwrap().len(), 0, "{stops}");
+    let all = Page { after: 0, limit: 9 };
+    assert!(house.store.messages(run.id, all).await.unwrap().is_empty());
+    // Where nobody was chosen that is gone, nothing is said of it.
+    let (_, page) = browser.get(&path).await;
+    for id in ["node-gone", "to-gone"] {
+        assert!(part(&page, &format!("id=\"{id}\""), ">").contains("hidden"));
+    }
+}

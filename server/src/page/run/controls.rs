@@ -16,10 +16,15 @@ use crate::body::FormFields;
 use crate::page::layout::{refused, time};
 use crate::page::visitor::Visitor;
 use crate::parameters::{Segment, wrong};
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 use crate::routes::unsent;
 use crate::visible::visible;
 use crate::wire::{AgentView, label};
+
+/// What is said in a list of an agent that cannot be stopped any more.
+const ENDED: &str = "which has ended";
+/// What is said in a list of an agent that cannot be written to.
+const READS_NOTHING: &str = "which reads nothing now";
 
 /// A form of the page of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,23 +62,30 @@ fn text<'form>(filled: Option<&'form FormFields>, name: &str) -> &'form str {
 pub(super) fn controls(run: &Run, agents: &[AgentView], tried: Option<Tried<'_>>) -> Markup {
     let live: Vec<&AgentView> = agents.iter().filter(|agent| is_live(agent)).collect();
     html! {
-        (stopping(run, &live, filled(tried, Form::Stop)))
-        (sending(run, &live, filled(tried, Form::Message)))
+        (stopping(run, (agents, &live), filled(tried, Form::Stop)))
+        (sending(run, (agents, &live), filled(tried, Form::Message)))
     }
 }
 
-fn stopping(run: &Run, live: &[&AgentView], filled: Option<&FormFields>) -> Markup {
+fn stopping(
+    run: &Run,
+    (agents, live): (&[AgentView], &[&AgentView]),
+    filled: Option<&FormFields>,
+) -> Markup {
     let (whom, at_once) = (text(filled, "node"), text(filled, "mode") == "immediate");
+    let gone = gone(whom, agents, live);
     html! {
         details.panel id="stopping" open[filled.is_some()] { summary { "Stop or pause" }
             form.stack method="post" action=(format!("/runs/{}/stop", run.id)) {
                 label for="node" { "Whom" }
-                select id="node" name="node" {
+                select id="node" name="node" data-gone=(ENDED) {
                     option value="" { "The whole run: " (counted(live.len())) }
                     @for agent in live {
-                        option value=(agent.node_id) selected[agent.node_id == whom] { (named(agent)) ": " (counted(reached(agent, live))) }
+                        option data-name=(named(agent)) value=(agent.node_id) selected[agent.node_id == whom] { (named(agent)) ": " (counted(reached(agent, live))) }
                     }
+                    (chosen_still(gone.as_deref(), whom, ENDED))
                 }
+                p.banner id="node-gone" role="alert" hidden[gone.is_none()] { "Whom you have chosen has ended, so there is nothing to stop. Choose again whom you mean; nobody else is stopped before you do." }
                 p.hint { "A stop of an agent reaches all that it has started, too." }
                 label for="reason" { "Why" }
                 input id="reason" name="reason" autocomplete="off" value=(text(filled, "reason"));
@@ -92,26 +104,52 @@ fn stopping(run: &Run, live: &[&AgentView], filled: Option<&FormFields>) -> Mark
 }
 
 /// Only an agent that will have another turn reads a message; which ones do changes while the run works.
-fn sending(run: &Run, live: &[&AgentView], filled: Option<&FormFields>) -> Markup {
-    let readers: Vec<_> = live.iter().filter(|agent| agent.takes_messages).collect();
+fn sending(
+    run: &Run,
+    (agents, live): (&[AgentView], &[&AgentView]),
+    filled: Option<&FormFields>,
+) -> Markup {
+    let readers = live.iter().filter(|agent| agent.takes_messages);
+    let readers: Vec<&AgentView> = readers.copied().collect();
     let (whom, said) = (text(filled, "node"), text(filled, "text"));
+    let gone = gone(whom, agents, &readers);
     html! {
         details.panel id="sending" open[filled.is_some()] { summary { "Send a message" }
             form.stack method="post" action=(format!("/runs/{}/message", run.id)) {
-                @if readers.is_empty() {
+                @if readers.is_empty() && gone.is_none() {
                     p id="to" { "No agent reads messages now: none of them will have another turn." }
                 } @else {
                     label for="to" { "To" }
-                    select id="to" name="node" {
+                    select id="to" name="node" data-gone=(READS_NOTHING) {
                         @for agent in &readers {
-                            option value=(agent.node_id) selected[agent.node_id == whom] { (named(agent)) }
+                            option data-name=(named(agent)) value=(agent.node_id) selected[agent.node_id == whom] { (named(agent)) }
                         }
+                        (chosen_still(gone.as_deref(), whom, READS_NOTHING))
                     }
+                    p.banner id="to-gone" role="alert" hidden[gone.is_none()] { "Whom you have chosen reads no messages now: it has ended, or will have no other turn. Choose again whom you mean; what you have written goes to nobody before you do." }
                 }
                 label for="text" { "Message, read at the start of its next turn" }
                 textarea id="text" name="text" rows="3" required { (said) }
                 p.buttons { button type="submit" disabled[readers.is_empty()] { "Send" } }
             }
+        }
+    }
+}
+
+/// The agent that was chosen and is not among those that can be, as it is named; `None` where there is none.
+fn gone(whom: &str, agents: &[AgentView], offered: &[&AgentView]) -> Option<String> {
+    if whom.is_empty() || offered.iter().any(|agent| agent.node_id == whom) {
+        return None;
+    }
+    let known = agents.iter().find(|agent| agent.node_id == whom);
+    Some(known.map_or_else(|| visible(whom).to_string(), named))
+}
+
+/// What was chosen stays so, also where it cannot be any more: another target is chosen by a person alone.
+fn chosen_still(gone: Option<&str>, whom: &str, why: &str) -> Markup {
+    html! {
+        @if let Some(name) = gone {
+            option value=(whom) data-name=(name) data-gone selected { (name) ", " (why) }
         }
     }
 }
@@ -208,6 +246,9 @@ async fn stopped(
 ) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
     let agent = agent_of(app, run, fields).await?;
+    if fields.first("node").is_some() && agent.node.activity.is_final() {
+        return Err(ended(&agent));
+    }
     let order = StopOrder {
         interrupt_type: match fields.first("type") {
             Some("STOP") => InterruptType::Stop,
@@ -232,6 +273,13 @@ async fn stopped(
     };
     ask_to_stop(app, caller, &agent, order).await?;
     Ok(agent.run.id)
+}
+
+/// Of an agent that has ended nothing is left to stop; nothing else is stopped instead.
+fn ended(agent: &Found) -> Problem {
+    let detail = format!("{} has ended: nothing was stopped", agent.address());
+    let hint = "choose the agent that you mean, or the whole run";
+    Problem::new(Kind::RunFinished, detail, hint)
 }
 
 /// Goes on by the form.
