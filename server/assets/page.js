@@ -36,42 +36,58 @@
     if (field.tagName === "SELECT") return [...field.options].some((one) => one.selected !== one.defaultSelected && !(one.index === 0 && one.selected));
     return field.type !== "hidden" && "defaultValue" in field && field.value !== field.defaultValue;
   };
-  document.addEventListener("submit", ({ target, submitter }) => {
-    const review = target.getAttribute("action")?.match(/^(.*)\/claim$/)?.[1];
-    if (!review || submitter?.name !== "claim") return;
-    const forms = [...document.forms].filter((form) => form.getAttribute("action") === review);
-    if (!forms.some((form) => [...form.elements].some(changed))) return;
-    for (const [name, value] of forms.flatMap((form) => [...new FormData(form)])) {
-      if (["version", "key", "shown_digest"].includes(name)) continue;
-      target.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
-    }
-  });
   // What was claimed so is shown at the address of its button: who reads it again reads the question.
   const claimed = window.location.pathname.match(/^(\/review\/[^/]+)\/claim$/);
   if (claimed) window.history.replaceState(null, "", claimed[1]);
 
-  // What is written about a question stays with its tab until it is decided, whatever comes between: another page, a
-  // session that has ended, a server that is away. Nothing that stands in a field is written over.
-  const drafts = window.location.pathname.startsWith("/review/") ? `draft ${window.location.pathname}` : null;
+  // What is filled in about a question is one draft. It stays with its tab until the question is decided, whatever comes
+  // between: a claim, another page, a session that has ended, a server that is away.
+  const review = window.location.pathname.match(/^\/review\/[^/]+$/)?.[0];
+  const drafts = review ? `draft ${review}` : null;
   const draft = () => {
     try { return JSON.parse(window.sessionStorage.getItem(drafts)) ?? {}; } catch { return {}; }
   };
+  // In the form that applies a change that is shown nothing is filled in.
+  const answers = () => [...document.forms].filter((form) => form.getAttribute("action") === review && form.id !== "apply");
+  const filled = () => answers().flatMap((form) => [...form.elements]).filter((field) =>
+    field.name && ["INPUT", "TEXTAREA", "SELECT"].includes(field.tagName) && field.type !== "hidden");
+  const isBox = ({ type }) => type === "radio" || type === "checkbox";
+  const called = (field) => isBox(field) ? `${field.name}=${field.value}` : field.name;
   // Who is asked to come in first sees no question.
   const asked = document.querySelector("[data-testid=review]");
   if (drafts && asked && !document.getElementById("decision")) {
     try { window.sessionStorage.removeItem(drafts); } catch { /* Where nothing can be kept, nothing was. */ }
   } else if (drafts && asked) {
-    for (const [name, value] of Object.entries(draft())) {
-      const field = document.querySelector(`#decision textarea[name="${CSS.escape(name)}"]`);
-      if (field && field.value === "") field.value = value;
+    const kept = draft();
+    for (const field of filled()) {
+      const value = kept[called(field)];
+      if (isBox(field) && typeof value === "boolean") field.checked = value;
+      else if (!isBox(field) && typeof value === "string"
+        && (field.tagName !== "SELECT" || [...field.options].some((option) => option.value === value))) field.value = value;
+      if (value !== undefined || changed(field)) field.closest("details")?.setAttribute("open", "");
     }
-    document.addEventListener("input", ({ target }) => {
-      if (target.tagName !== "TEXTAREA" || !target.closest("#decision")) return;
+    const keep = ({ target }) => {
+      if (!answers().includes(target.form)) return;
+      // What nobody has touched is read anew the next time.
+      const before = draft();
+      const now = filled().filter((field) => changed(field) || called(field) in before)
+        .map((field) => [called(field), isBox(field) ? field.checked : field.value]);
       try {
-        window.sessionStorage.setItem(drafts, JSON.stringify({ ...draft(), [target.name]: target.value }));
+        window.sessionStorage.setItem(drafts, JSON.stringify({ ...before, ...Object.fromEntries(now) }));
       } catch { /* It stays in its field alone. */ }
-    });
+    };
+    document.addEventListener("input", keep);
+    document.addEventListener("change", keep);
   }
+  // Claiming a question and giving it back brings it along, for browsers in which nothing can be kept.
+  document.addEventListener("submit", ({ target, submitter }) => {
+    if (!review || target.getAttribute("action") !== `${review}/claim` || submitter?.name !== "claim") return;
+    if (!claimed && Object.keys(draft()).length === 0 && !filled().some(changed)) return;
+    for (const [name, value] of answers().flatMap((form) => [...new FormData(form)])) {
+      if (["version", "key", "shown_digest"].includes(name)) continue;
+      target.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+    }
+  });
 
   // Whoever leaves lets nobody who comes after him read it.
   document.addEventListener("submit", ({ target }) => {

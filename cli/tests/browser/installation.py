@@ -64,8 +64,8 @@ class Installation:
         self.token = made.stdout.strip()
         self.server = None
 
-    def serve(self):
-        command = [IRQ, "serve", "--listen", self.base[7:], "--workspace", str(self.folder / "work")]
+    def serve(self, *more):
+        command = [IRQ, "serve", "--listen", self.base[7:], "--workspace", str(self.folder / "work"), *more]
         log = (self.folder / "log").open("a")
         self.server = subprocess.Popen(
             command, env=self.environment, stdout=subprocess.PIPE, stderr=log, text=True

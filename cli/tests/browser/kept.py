@@ -3,13 +3,58 @@
 from installation import WORKERS, settled_question
 
 LEFT = {"decision": "respond", "payload": {"selectedChoices": ["left"]}}
+STEPS = "look around\nwrite it down"
 
 
 def all_of_it(installation, page, claim, settled):
+    answers(installation, page, claim)
     targets(installation, page, claim, settled)
     words(installation, page, claim, settled)
+    steps(installation, page, claim, settled)
     page.close()
 
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).click()
+    page.wait_for_load_state()
+
+
+def answers(installation, page, claim):
+    """An answer with all its parts is one draft."""
+    question = settled_question(installation, installation.ask())
+    address = f"{installation.base}/review/{question}"
+    page.goto(address)
+    sure = page.locator("input[name='confirm.sure']")
+    own = page.locator("[id='edit.goal']")
+
+    def filled():
+        return [page.get_by_label("Left").is_checked(), sure.first.is_checked(), page.locator("#text").input_value(), own.input_value()]
+
+    wanted = [True, True, "my draft", "my goal"]
+    page.get_by_label("Left").check()
+    sure.first.check()
+    page.locator("#text").fill("my draft")
+    page.get_by_text("Fill in the agent's request yourself").click()
+    own.fill("my goal")
+    for how in ("Claim it", "Give it back"):
+        press(page, how)
+        claim(f"all that is filled in stays with “{how}”, and is shown", filled() == wanted and own.is_visible(), str(filled()))
+    page.reload()
+    claim("and with a reload", filled() == wanted, str(filled()))
+    page.get_by_label("Left").uncheck()
+    page.reload()
+    claim("also what is taken back of it", filled() == [False, *wanted[1:]], str(filled()))
+    page.get_by_label("Left").check()
+    page.context.clear_cookies()
+    press(page, "Answer")
+    page.locator("#token").fill(installation.token)
+    press(page, "Come in")
+    page.wait_for_url(address)
+    claim("and with a session that ends", filled() == wanted, str(filled()))
+    press(page, "Answer")
+    payload = installation.call(f"/v1/interrupts/{question}")["decision"]["payload"]
+    said = [payload["selectedChoices"], payload["confirmations"], payload["text"]]
+    claim("and is what is sent", said == [["left"], {"sure": True}, "my draft"], str(said))
 
 
 def paused(installation, run, settled, page):
@@ -22,6 +67,27 @@ def paused(installation, run, settled, page):
         raise SystemExit("the run does not pause")
     return pause
 
+
+def steps(installation, page, claim, settled):
+    """The steps of a plan are part of the draft."""
+    installation.stop()
+    # So slow that the run can be paused before it has ended.
+    installation.serve("--pace", "200")
+    order = {"goal": "Write the notes", "options": {"workflow": "plan-execute"}}
+    run = installation.call("/v1/runs", order)["run_id"]
+    settled(page, lambda: installation.call(f"/v1/agents?run_id={run}")["agents"])
+    page.goto(f"{installation.base}/review/{paused(installation, run, settled, page)}")
+    written = page.locator("#steps")
+    page.get_by_text("Change the plan").click()
+    written.fill(STEPS)
+    page.reload()
+    claim("the steps of a plan that are written stay with a reload, and are shown", written.is_visible() and written.input_value() == STEPS)
+    for how in ("Claim it", "Give it back"):
+        press(page, how)
+        claim(f"and with “{how}”", written.input_value() == STEPS, written.input_value())
+    installation.call(f"/v1/runs/{run}/resume", {})
+    installation.stop()
+    installation.serve()
 
 
 def targets(installation, page, claim, settled):
