@@ -84,7 +84,7 @@
     if (!review || target.getAttribute("action") !== `${review}/claim` || submitter?.name !== "claim") return;
     if (!claimed && Object.keys(draft()).length === 0 && !filled().some(changed)) return;
     for (const [name, value] of answers().flatMap((form) => [...new FormData(form)])) {
-      if (["version", "key", "shown_digest"].includes(name)) continue;
+      if (["version", "key", "shown_digest", "shown_target"].includes(name)) continue;
       target.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
     }
   });

@@ -10,6 +10,7 @@ def all_of_it(installation, page, claim, settled):
     answers(installation, page, claim)
     targets(installation, page, claim, settled)
     words(installation, page, claim, settled)
+    as_shown(installation, page, claim, settled)
     steps(installation, page, claim, settled)
     page.close()
 
@@ -143,3 +144,19 @@ def words(installation, page, claim, settled):
     claim("and stand in their field when it has stopped again", bool(again) and written.input_value() == "half written words")
     installation.call(f"/v1/runs/{run}/resume", {})
     installation.decide(settled_question(installation, run), LEFT)
+
+
+def as_shown(installation, page, claim, settled):
+    """A question that was held while the run was paused is answered on the page that shows it as it was."""
+    run = installation.ask()
+    question = settled_question(installation, run)
+    page.goto(f"{installation.base}/review/{question}")
+    before = installation.call(f"/v1/interrupts/{question}")["version"]
+    paused(installation, run, settled, page)
+    installation.call(f"/v1/runs/{run}/resume", {})
+    free = lambda: installation.call(f"/v1/interrupts/{question}")
+    settled(page, lambda: free()["version"] != before and not free().get("held_by"))
+    page.get_by_label("Left").check()
+    press(page, "Answer")
+    state = installation.call(f"/v1/interrupts/{question}")["state"]
+    claim("what is shown as it was is decided, though it was held meanwhile", state in ("resolved", "rerouted"), state)

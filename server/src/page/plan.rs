@@ -3,9 +3,9 @@
 use agents::plan_execute::{DiffLine, PlanPreview, PlanRevision, StoredPlan};
 use interrupts::life::{Claim, Interrupt, Verdict};
 use maud::{Markup, html};
-use routing_core::DecisionId;
 use serde_json::{Value, json};
 
+use super::review::bound_to;
 use crate::acting::preview;
 use crate::body::FormFields;
 use crate::problem::Problem;
@@ -125,15 +125,5 @@ pub(super) fn editor(
                 p.buttons { button type="submit" name="decision" value=(PREVIEW) data-testid="preview_plan" { "Show what would change" } }
             }
         }
-    }
-}
-
-/// What binds a form to the interrupt as it was shown.
-fn bound_to(interrupt: &Interrupt) -> Markup {
-    let shown = interrupt.review.as_ref().map(|review| review.shown);
-    html! {
-        input type="hidden" name="version" value=(interrupt.version);
-        input type="hidden" name="key" value=(DecisionId::generate());
-        @if let Some(shown) = shown { input type="hidden" name="shown_digest" value=(shown); }
     }
 }

@@ -9,8 +9,10 @@ use agents::plan_execute::{PlanPreview, StoredPlan};
 use agents::run::Suggestion;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
+use interrupts::Digest;
 use interrupts::life::{Family, Interrupt, Verdict};
 use maud::{Markup, html};
+use routing_core::DecisionId;
 use serde_json::{Map, Value, json};
 
 use super::form;
@@ -36,6 +38,9 @@ pub(super) use standing::{after, standing};
 
 /// What precedes the names of the confirmations in the form.
 const CONFIRM: &str = "confirm.";
+
+/// Where the answer went when the page was shown.
+const SHOWN_TARGET: &str = "shown_target";
 
 /// The most other questions of a run that are listed.
 const MOST_SIBLINGS: usize = 20;
@@ -157,9 +162,13 @@ fn order_of(interrupt: &Interrupt, fields: &FormFields) -> Result<DecisionOrder,
         .into_iter()
         .find(|verdict| verdict_name(*verdict) == named)
         .ok_or_else(|| wrong("decision", "choose one of the buttons"))?;
-    let version = fields.first("version").and_then(|text| text.parse().ok());
     let shown = fields.first("shown_digest").map(str::parse).transpose();
     let shown = shown.map_err(|error| wrong("shown_digest", format!("{error}")))?;
+    let version = if is_as_shown(interrupt, shown, fields) {
+        Some(interrupt.version)
+    } else {
+        fields.first("version").and_then(|text| text.parse().ok())
+    };
     let reroute_to = (verdict == Verdict::Reroute)
         .then(|| fields.first("reroute_to").map(str::to_owned))
         .flatten();
@@ -196,6 +205,25 @@ fn order_of(interrupt: &Interrupt, fields: &FormFields) -> Result<DecisionOrder,
         remember: rules::remembered(fields)?,
         way: Way::Page,
     })
+}
+
+/// Whether all that whoever decides was shown of it stands as it did: what is asked, and where the answer goes. That it
+/// was held, or claimed, and is free again makes another version of it, and nothing that he would have to look at.
+fn is_as_shown(interrupt: &Interrupt, shown: Option<Digest>, fields: &FormFields) -> bool {
+    let asks = interrupt.review.as_ref().map(|review| review.shown);
+    let target = fields.first(SHOWN_TARGET);
+    shown.is_some() && shown == asks && target == Some(target_of(interrupt).as_str())
+}
+
+/// What binds a form to the interrupt as it was shown.
+pub(super) fn bound_to(interrupt: &Interrupt) -> Markup {
+    let shown = interrupt.review.as_ref().map(|review| review.shown);
+    html! {
+        input type="hidden" name="version" value=(interrupt.version);
+        input type="hidden" name="key" value=(DecisionId::generate());
+        input type="hidden" name=(SHOWN_TARGET) value=(target_of(interrupt).as_str());
+        @if let Some(shown) = shown { input type="hidden" name="shown_digest" value=(shown); }
+    }
 }
 
 fn confirmed(fields: &FormFields) -> Map<String, Value> {

@@ -146,3 +146,50 @@ async fn what_somebody_else_has_claimed_cannot_be_chosen_in_the_inbox() {
         .map(|id| inbox.contains(&format!("value=\"{id} ")));
     assert_eq!(boxes.collect::<Vec<_>>(), [false, true, true], "{inbox}");
 }
+
+#[tokio::test]
+async fn a_page_decides_what_it_shows_also_when_it_was_held_and_claimed_meanwhile() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let first = awaiting(&*house.store, question(&run, "this one first")).await;
+    let browser = Browser::of(&house, "alex", Role::Reviewer).await;
+    for is_told in [true, false] {
+        let asked = open_question(&*house.store, &run).await;
+        let path = format!("/review/{}", asked.id);
+        let (_, page) = browser.get(&path).await;
+        let system = Actor {
+            name: ActorName::new("system").unwrap(),
+            role: Role::System,
+        };
+        let mut version = asked.version;
+        for change in [
+            ReviewChange::Hold { by: first.id },
+            ReviewChange::Unhold { by: first.id },
+        ] {
+            let changed = house
+                .store
+                .review(asked.id, system.clone(), version, change);
+            version = changed.await.unwrap().version;
+        }
+        assert_ne!(hidden(&page, "version"), version.to_string());
+        let (version, digest) = (hidden(&page, "version"), hidden(&page, "shown_digest"));
+        let (key, target) = (hidden(&page, "key"), hidden(&page, "shown_target"));
+        // Whoever was shown another target looks again.
+        let target = if is_told { &*target } else { "CONTEXT_MANAGER" };
+        let fields = [
+            ("version", &*version),
+            ("shown_digest", &*digest),
+            ("shown_target", target),
+            ("key", &*key),
+            ("text", "the left one"),
+            ("decision", "respond"),
+        ];
+        let decided = browser.post(&path, &fields).await;
+        let expected = if is_told {
+            StatusCode::SEE_OTHER
+        } else {
+            StatusCode::PRECONDITION_FAILED
+        };
+        assert_eq!(decided.status(), expected);
+    }
+}

@@ -2,9 +2,9 @@
 
 use interrupts::life::{Claim, Family, Interrupt, Verdict};
 use maud::{Markup, html};
-use routing_core::{Choice, ConfirmationItem, DecisionId};
+use routing_core::{Choice, ConfirmationItem};
 
-use super::CONFIRM;
+use super::{CONFIRM, bound_to};
 use crate::access::Caller;
 use crate::body::FormFields;
 use crate::page::{form, rules};
@@ -20,18 +20,12 @@ pub(super) fn answer_form(
     filled: Option<&FormFields>,
 ) -> Markup {
     let asks = interrupt.family() == Family::Question;
-    let shown = interrupt
-        .review
-        .as_ref()
-        .map(|review| review.shown.to_string());
     let text = filled
         .and_then(|filled| filled.first("text"))
         .unwrap_or_default();
     html! {
         form.stack method="post" action=(format!("/review/{}", interrupt.id)) id="decision" {
-            input type="hidden" name="version" value=(interrupt.version);
-            input type="hidden" name="key" value=(DecisionId::generate());
-            @if let Some(shown) = shown { input type="hidden" name="shown_digest" value=(shown); }
+            (bound_to(interrupt))
             @if asks {
                 (choices(&question.choices, filled))
                 (confirmations(&question.confirmation_items, filled))
