@@ -79,8 +79,8 @@ fn part(interrupt: &Interrupt, caller: &Caller, now: Timestamp, is_open: bool) -
         @if let Some(holder) = interrupt.held_by {
             p.banner { "Another interrupt goes first: " a href=(format!("/review/{holder}")) { "decide that one" } ". Then this one is shown again." }
         }
-        // No event tells that a claim has run out.
-        @if let Some(claim) = claim {
+        // No event tells that a claim has run out. That of what has ended is of no use to anybody.
+        @if let Some(claim) = claim.filter(|_claim| !interrupt.state.is_final()) {
             div hx-get=(address(interrupt, is_open)) hx-target="#standing" hx-trigger=(after(claim.until.duration_since(now))) {}
         }
     }
