@@ -116,6 +116,11 @@ def targets(installation, page, claim, settled):
     claim("and it is said that it has ended", bool(told))
     if page.locator("#to").evaluate("it => it.tagName") == "SELECT":
         claim("as it stays the one that is written to", page.locator("#to").input_value() == node, page.locator("#to").input_value())
+    size = page.viewport_size
+    page.set_viewport_size({"width": 320, "height": 800})
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    claim("and its long name makes no narrow page scroll sideways", wide <= 320, str(wide))
+    page.set_viewport_size(size)
     page.locator("#stopping").get_by_role("button", name="End for good").click()
     page.wait_for_load_state()
     refused = page.locator("[data-testid=problem]")
