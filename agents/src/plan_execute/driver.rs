@@ -315,7 +315,11 @@ impl Driver {
                 | PlanEffect::End(_) => {}
             }
         }
-        self.settle_question().await?;
+        let is_new = self.settle_question().await?;
+        if is_new && saved.is_none() {
+            // A fork asks for itself what was asked there: its next process has to find the question again.
+            saved = Some(self.standing.rests_because());
+        }
         self.standing.facts.extend(facts.iter().cloned());
         if let Some(reason) = saved {
             self.save(reason).await?;

@@ -10,13 +10,13 @@ use serde_json::json;
 use crate::kept::{Act, Kept};
 use crate::mortal::{Death, Mortal};
 
-const ALL: Page = Page {
+pub(crate) const ALL: Page = Page {
     after: 0,
     limit: 1_000,
 };
 
 #[track_caller]
-fn assert_completed(report: &RunReport) {
+pub(crate) fn assert_completed(report: &RunReport) {
     assert!(
         matches!(report.status, RunStatus::Completed { .. }),
         "{:#?}",
@@ -24,7 +24,7 @@ fn assert_completed(report: &RunReport) {
     );
 }
 
-fn question(reason: &str) -> Act {
+pub(crate) fn question(reason: &str) -> Act {
     Act::Say(
         json!({ "interruptRequest": {
             "type": "HUMAN_REVIEW", "reason": reason,
@@ -34,11 +34,11 @@ fn question(reason: &str) -> Act {
     )
 }
 
-fn plan(steps: &[&str]) -> Act {
+pub(crate) fn plan(steps: &[&str]) -> Act {
     Act::Say(json!({ "plan": { "steps": steps } }).to_string())
 }
 
-async fn interrupts(kept: &Kept) -> Vec<interrupts::life::Interrupt> {
+pub(crate) async fn interrupts(kept: &Kept) -> Vec<interrupts::life::Interrupt> {
     let filter = Filter {
         run: Some(kept.run),
         ..Filter::default()

@@ -9,6 +9,7 @@
 mod durable;
 mod escape;
 mod failures;
+mod forks;
 mod given_up;
 mod kept;
 mod messages;

@@ -110,12 +110,14 @@ impl Driver {
         }
     }
 
-    /// Gives a question that is new its interrupt's id, and ends one that is not wanted any more.
-    pub(super) async fn settle_question(&mut self) -> Result<(), FlowError> {
+    /// Gives a question that is new its interrupt's id, and ends one that is not wanted any more. Whether one is new.
+    pub(super) async fn settle_question(&mut self) -> Result<bool, FlowError> {
         if !self.standing.wants_question() {
-            return Ok(self.withdraw_open().await?);
+            self.withdraw_open().await?;
+            return Ok(false);
         }
-        if self.standing.question.is_none() {
+        let is_new = self.standing.question.is_none();
+        if is_new {
             let node = match self.standing.state.phase() {
                 Phase::Asking { activity, .. } => self.root.child(role_of(activity).segment())?,
                 Phase::Held(held) => match held.cause {
@@ -133,7 +135,7 @@ impl Driver {
                 turn: self.standing.asked,
             });
         }
-        Ok(())
+        Ok(is_new)
     }
 
     /// Ends the open question, where somebody may still answer it.

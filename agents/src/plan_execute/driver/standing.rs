@@ -147,6 +147,18 @@ impl PlanStanding {
         }
     }
 
+    /// Why it is saved where it rests on a question.
+    pub(super) const fn rests_because(&self) -> &'static str {
+        match self.state.phase() {
+            Phase::Held(_) => "held",
+            Phase::Created
+            | Phase::Working { .. }
+            | Phase::Asking { .. }
+            | Phase::BackingOff { .. }
+            | Phase::Ended(_) => "asking",
+        }
+    }
+
     /// Whether the workflow has a question that is open, or waits behind a person's interrupt.
     pub(super) fn wants_question(&self) -> bool {
         match self.state.phase() {
