@@ -160,3 +160,76 @@ async fn wherever_its_process_dies_a_message_reaches_the_replan_and_is_told_once
         }
     }
 }
+
+/// A plan whose last replan has answered while a person interrupted it, and what is said to it then.
+async fn told_while_its_answer_was_held_back() -> Kept {
+    let kept = Kept::new()
+        .acts(1, plan(&["one"]))
+        .acts(3, Act::Interrupted("wait"))
+        .acts(4, plan(&["the one more thing"]));
+    let report = kept.execute(None).await;
+    assert!(
+        matches!(report.status, RunStatus::Paused { .. }),
+        "{report:?}"
+    );
+    send(&*kept.store, kept.run, "root", "one more thing")
+        .await
+        .unwrap();
+    kept
+}
+
+async fn assert_read_once(kept: &Kept, what: &str) {
+    let kinds = kept.kinds().await;
+    let count = |wanted| kinds.iter().filter(|kind| **kind == wanted).count();
+    assert_eq!(count(FactKind::Told), 1, "{what}: {kinds:?}");
+    assert_eq!(count(FactKind::Completed), 1, "{what}: {kinds:?}");
+    let standing = kept.standing().await;
+    let done = standing.state.plan().finished().iter();
+    let done: Vec<_> = done.map(|done| done.step.task.as_str()).collect();
+    assert_eq!(done, ["one", "the one more thing"], "{what}");
+    let late = send(&*kept.store, kept.run, "root", "too late").await;
+    assert!(
+        matches!(late, Err(MessageError::RunEnded { .. })),
+        "{what}: {late:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_message_is_read_before_an_answer_is_handed_over_that_was_held_back() {
+    let kept = told_while_its_answer_was_held_back().await;
+    let report = kept.execute(None).await;
+    assert!(
+        matches!(report.status, RunStatus::Completed { .. }),
+        "{report:?}"
+    );
+    assert_read_once(&kept, "undisturbed").await;
+}
+
+#[tokio::test]
+async fn wherever_its_process_dies_a_message_is_read_before_an_answer_that_was_held_back() {
+    let undisturbed = told_while_its_answer_was_held_back().await;
+    let sound = Mortal::new(undisturbed.store.clone(), Death::Never);
+    undisturbed.execute_over(sound.clone(), None).await;
+    for at in 0..sound.operations() {
+        for death in [Death::Before(at), Death::After(at)] {
+            let kept = told_while_its_answer_was_held_back().await;
+            let mortal = Mortal::new(kept.store.clone(), death);
+            tokio::select! {
+                biased;
+                report = kept.execute_over(mortal.clone(), None) => {
+                    panic!("{death:?}: it lived: {report:?}");
+                }
+                () = mortal.died() => {}
+            }
+            let run = kept.store.run(kept.run).await.unwrap().unwrap();
+            if !run.state.is_final() {
+                let report = kept.execute(None).await;
+                assert!(
+                    matches!(report.status, RunStatus::Completed { .. }),
+                    "{death:?}: {report:?}"
+                );
+            }
+            assert_read_once(&kept, &format!("{death:?}")).await;
+        }
+    }
+}

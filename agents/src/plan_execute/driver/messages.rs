@@ -5,8 +5,9 @@ use interrupts::store::Page;
 use super::Driver;
 use super::begin::is_recorded;
 use crate::durable::error::KeepError;
-use crate::plan_execute::effect::{Asking, PlanEffect};
+use crate::plan_execute::effect::{Asking, FactKind, PlanEffect};
 use crate::plan_execute::event::PlanEvent;
+use crate::plan_execute::state::PlanEnd;
 use crate::workflow::failure::FlowError;
 
 /// How many messages are read together.
@@ -15,22 +16,6 @@ const PAGE: u32 = 500;
 impl Driver {
     /// Something happens, and before anything follows from it, the messages that have come are read.
     pub(super) async fn happens(&mut self, event: PlanEvent) -> Result<Vec<PlanEffect>, FlowError> {
-        if matches!(event, PlanEvent::Responded { .. }) && !self.is_interrupted() {
-            // No message is accepted from here on, so none can come between the last look and the end.
-            self.take_messages(false).await?;
-            let messages = self.unread().await?;
-            if !messages.is_empty() {
-                self.take_messages(true).await?;
-                // The goal is not reached where somebody has more to say.
-                return self.apply(&PlanEvent::Told { messages });
-            }
-            let effects = self.apply(&event)?;
-            let is_over = |effect: &PlanEffect| matches!(effect, PlanEffect::End(_));
-            if !effects.iter().any(is_over) {
-                self.take_messages(true).await?;
-            }
-            return Ok(effects);
-        }
         let effects = self.apply(&event)?;
         self.with_messages(effects).await
     }
@@ -40,6 +25,9 @@ impl Driver {
         &mut self,
         effects: Vec<PlanEffect>,
     ) -> Result<Vec<PlanEffect>, FlowError> {
+        if effects.iter().any(hands_over) {
+            return self.before_the_end(effects).await;
+        }
         // An agent that goes on with the answer to its question is in the middle of its step.
         let is_midway = !self.standing.state.answers().is_empty();
         if is_midway || !effects.iter().any(begins) {
@@ -50,6 +38,25 @@ impl Driver {
             return Ok(effects);
         }
         let mut before: Vec<PlanEffect> = effects.into_iter().filter(is_recorded).collect();
+        before.extend(self.apply(&PlanEvent::Told { messages })?);
+        Ok(before)
+    }
+
+    /// These effects, which are the end, unless a message has come: the goal is not reached where somebody has more to
+    /// say. An answer that was ready when the plan was paused is no exception.
+    async fn before_the_end(
+        &mut self,
+        effects: Vec<PlanEffect>,
+    ) -> Result<Vec<PlanEffect>, FlowError> {
+        // No message is accepted from here on, so none can come between the last look and the end.
+        self.take_messages(false).await?;
+        let messages = self.unread().await?;
+        if messages.is_empty() {
+            return Ok(effects);
+        }
+        self.take_messages(true).await?;
+        let happens = |effect: &PlanEffect| is_recorded(effect) && !is_completion(effect);
+        let mut before: Vec<PlanEffect> = effects.into_iter().filter(happens).collect();
         before.extend(self.apply(&PlanEvent::Told { messages })?);
         Ok(before)
     }
@@ -78,6 +85,16 @@ impl Driver {
             texts.extend(read.map(|stored| stored.message.text));
         }
     }
+}
+
+/// Whether it hands the answer over. A plan that a person has cancelled reads nothing more.
+const fn hands_over(effect: &PlanEffect) -> bool {
+    matches!(effect, PlanEffect::End(PlanEnd::Completed { .. }))
+}
+
+/// Whether it says that the answer was handed over.
+fn is_completion(effect: &PlanEffect) -> bool {
+    matches!(effect, PlanEffect::Record(fact) if fact.kind == FactKind::Completed)
 }
 
 /// Whether it begins what a message goes before: a step, or the look whether the goal is reached.
