@@ -20,7 +20,7 @@ mod standing;
 pub(crate) mod stoppable_reviewer;
 mod suggestion;
 mod used;
-mod working;
+pub(crate) mod working;
 
 pub use crate::durable::allowance::{Allowance, BudgetOrder};
 pub use crate::durable::checkpoint::{

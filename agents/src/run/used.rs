@@ -13,7 +13,9 @@ use serde::Deserialize;
 use crate::durable::allowance::{ALLOWANCE, Allowance};
 use crate::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent};
 use crate::durable::entry::Prompt;
-use crate::durable::journal::MODEL_CALL;
+use crate::durable::input::INPUT;
+use crate::durable::journal::{DISPATCH, MODEL_CALL};
+use crate::run::going_on::RESUMED;
 use crate::run::working::{WORK, Worked};
 
 /// How many entries are read together.
@@ -164,8 +166,10 @@ struct Reading {
 
 impl Reading {
     fn take(&mut self, entry: &JournalEntry) -> Result<(), serde_json::Error> {
-        self.times.push(entry.begun_at);
-        self.times.extend(entry.result.as_ref().map(|it| it.at));
+        if !is_from_outside(entry) {
+            self.times.push(entry.begun_at);
+            self.times.extend(entry.result.as_ref().map(|it| it.at));
+        }
         let content = &entry.intent.content;
         let result = entry.result.as_ref().map(|it| it.content.as_str());
         match entry.intent.kind.as_str() {
@@ -249,6 +253,12 @@ impl Reading {
     }
 }
 
+/// Whether it is written where nobody may be at work: a decision by whoever decides, and what is asked for or said by
+/// whoever lets the run go on.
+fn is_from_outside(entry: &JournalEntry) -> bool {
+    [DISPATCH, INPUT, RESUMED].contains(&entry.intent.kind.as_str())
+}
+
 /// How long each process has worked; of one that did not say so, until the last thing that was recorded before the
 /// next one began.
 fn lengths(work: &[Work], times: &[Timestamp]) -> impl Iterator<Item = Duration> {
@@ -271,9 +281,11 @@ mod tests {
 
     use jiff::Timestamp;
 
-    use interrupts::EffectId;
+    use interrupts::store::{Intent, JournalEntry, JournalResult, Repeating};
+    use interrupts::{EffectId, KindName};
+    use routing_core::{NodeId, RunId};
 
-    use super::{Work, lengths};
+    use super::{RunUse, Work, lengths};
 
     fn work(began: i64, said: Option<Duration>) -> Work {
         Work {
@@ -302,5 +314,41 @@ mod tests {
         // The one that works now is known until its last entry.
         assert_eq!(seconds(&[work(100, said), work(200, None)], &times), [5, 4]);
         assert!(seconds(&[], &times).is_empty());
+    }
+
+    /// An entry of a kind that began at a second, and had its result at another.
+    fn entry(kind: &str, began: i64, ended: Option<i64>, content: &str) -> JournalEntry {
+        JournalEntry {
+            position: 0,
+            intent: Intent {
+                effect: EffectId::of_parts([kind.as_bytes(), &began.to_be_bytes()]),
+                run: RunId::generate(),
+                node: NodeId::root(),
+                kind: KindName::new(kind).unwrap(),
+                repeating: Repeating::Idempotent,
+                content: content.to_owned(),
+                place: Some(format!("{kind}/{began}")),
+            },
+            begun_at: at(began),
+            result: ended.map(|ended| JournalResult {
+                at: at(ended),
+                count: 0,
+                content: "{}".to_owned(),
+            }),
+        }
+    }
+
+    #[test]
+    fn what_is_decided_asked_and_said_after_a_process_died_is_no_work_of_it() {
+        let journal = [
+            entry("work", 100, None, "{}"),
+            entry("model_call", 103, None, "{}"),
+            // Nobody works any more when the pause is decided, and the run let go on.
+            entry("dispatch", 200, Some(201), "{}"),
+            entry("resumed", 202, Some(203), "{}"),
+            entry("input", 204, Some(205), "{}"),
+        ];
+        let used = RunUse::among(&journal).unwrap();
+        assert_eq!(used.worked, Duration::from_secs(3));
     }
 }

@@ -139,13 +139,23 @@ impl From<StoreError> for WorkError {
     }
 }
 
-/// A process that died did not say how long it worked: what is known of it is recorded in its place. What it had
-/// written down and not called written is.
-async fn end_what_was_left(store: &dyn Store, run: RunId, epoch: u64) -> Result<(), WorkError> {
+/// A process that died did not say how long it worked: what is known of it is recorded in its place, before anything
+/// else is recorded in the run.
+pub(crate) async fn end_work_of_the_dead(
+    store: &dyn Store,
+    run: RunId,
+    epoch: u64,
+) -> Result<(), WorkError> {
     let work = work_of(store, run).await?;
     for (own, length) in work.into_iter().filter(|(own, _length)| own.said.is_none()) {
         finish(store, epoch, own.effect, length).await?;
     }
+    Ok(())
+}
+
+/// Ends the work of processes that died. What they had written down and not called written is.
+async fn end_what_was_left(store: &dyn Store, run: RunId, epoch: u64) -> Result<(), WorkError> {
+    end_work_of_the_dead(store, run, epoch).await?;
     let mut after = 0;
     loop {
         let page = Page { after, limit: PAGE };

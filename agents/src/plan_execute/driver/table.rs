@@ -21,6 +21,7 @@ use crate::plan_execute::event::{PlanEvent, Refused};
 use crate::plan_execute::state::{Phase, PlanExecute};
 use crate::plan_execute::stored::{StoredPlan, plan_versions};
 use crate::run::metered_model::MeteredModel;
+use crate::run::working::end_work_of_the_dead;
 
 /// A plan on the table, while this process owns its run.
 pub(super) struct Table {
@@ -41,6 +42,9 @@ impl Table {
         checkpoint: Option<CheckpointId>,
     ) -> Result<Self, PlanEditError> {
         let run = bench.run;
+        // What is recorded from here on is nobody's work on the run.
+        let ended = end_work_of_the_dead(&*bench.store, run, journal.record.epoch()?).await;
+        ended.map_err(|error| PlanEditError::Unrecorded(Box::new(error)))?;
         journal.load().await?;
         let id = checkpoint.ok_or(PlanEditError::NoPlan { run })?;
         let standing = read_standing(&journal, id).await?;

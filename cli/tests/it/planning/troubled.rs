@@ -98,3 +98,29 @@ fn a_plan_that_waits_for_an_answer_names_its_question() {
     assert!(shown.contains(&format!("irq resume {run}")), "{shown}");
     assert!(!shown.contains("irq interrupt"), "{shown}");
 }
+
+/// How long processes have worked on a run, in milliseconds.
+fn worked(desk: &Desk, run: &str) -> u64 {
+    desk.json(&["replay", run, "--summary"])["worked_ms"]
+        .as_u64()
+        .unwrap()
+}
+
+#[test]
+fn what_is_done_to_a_plan_after_its_process_died_is_no_work_of_it() {
+    let desk = Desk::new();
+    let mut running = desk.at_its_first_step();
+    running.child.kill().unwrap();
+    running.child.wait().unwrap();
+    let run = desk.only_run()["id"].as_str().unwrap().to_owned();
+    let before = worked(&desk, &run);
+    end(&mut desk.irq(&["interrupt", &run, "--wait"])).exits_with(0);
+    assert_eq!(worked(&desk, &run), before, "it was paused");
+    end(&mut desk.irq(&["plan", &run, "--suggest", "a shorter one"])).exits_with(0);
+    assert_eq!(worked(&desk, &run), before, "a change was thought of");
+    let pause = desk.open()[0]["id"].as_str().unwrap().to_owned();
+    let decide = ["review", &pause, "--decision", "respond", "--message", "go"];
+    end(&mut desk.irq(&decide)).exits_with(0);
+    assert_eq!(worked(&desk, &run), before, "the pause was decided");
+    end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
+}
