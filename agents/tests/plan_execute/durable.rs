@@ -86,6 +86,21 @@ async fn a_plan_runs_to_its_end_and_its_checkpoints_tell_how() {
     );
 }
 
+#[tokio::test]
+async fn the_agents_of_a_plan_that_has_paused_end_with_it() {
+    let kept = Kept::new()
+        .acts(1, plan(&["one", "two"]))
+        .acts(2, Act::Interrupted("let me look"));
+    kept.execute(None).await;
+    assert_completed(&kept.execute(None).await);
+    let nodes = kept.store.nodes(Some(kept.run), ALL).await.unwrap();
+    assert_eq!(nodes.len(), 4);
+    for (_, row) in nodes {
+        assert_eq!(row.activity, NodeActivity::Completed, "{row:?}");
+        assert!(!row.takes_messages, "{row:?}");
+    }
+}
+
 /// A run with an interrupt of the person, a change of the plan, an agent's question, and its end.
 fn eventful() -> Kept {
     Kept::new()

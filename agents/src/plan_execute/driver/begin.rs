@@ -137,7 +137,7 @@ impl Driver {
                 journal.dispatched(effect).await?;
             }
         }
-        Ok(())
+        self.read_nodes().await
     }
 
     /// The first effects: of a beginning, of a person's decision, or of what was under way.

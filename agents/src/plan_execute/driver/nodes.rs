@@ -49,6 +49,20 @@ fn standing(phase: &Phase) -> (NodeActivity, Option<PlanRole>) {
 }
 
 impl Driver {
+    /// Reads what the store was told of the nodes by the processes that had the run before.
+    pub(super) async fn read_nodes(&mut self) -> Result<(), FlowError> {
+        let store = self.journal.record.store();
+        let mut nodes = vec![self.root.clone()];
+        for role in PlanRole::ALL {
+            nodes.push(self.root.child(role.segment())?);
+        }
+        for node in nodes {
+            let told = store.node(self.run, &node).await.map_err(KeepError::from)?;
+            self.told.told.extend(told.map(|row| (node, row)));
+        }
+        Ok(())
+    }
+
     /// Tells the store how the nodes stand, where that has changed.
     pub(super) async fn keep_nodes(&mut self) -> Result<(), FlowError> {
         let state = &self.standing.state;
@@ -75,7 +89,8 @@ impl Driver {
             let counts = node == self.root || does == NodeActivity::Running;
             let is_known = self.told.told.get(&node).is_some_and(|told| {
                 let stands = told.activity == does && (told.step == step || !counts);
-                stands && told.tokens == self.model.tokens_of(&node)
+                let takes = told.takes_messages == self.takes_messages(does);
+                stands && takes && told.tokens == self.model.tokens_of(&node)
             });
             if is_known {
                 continue;
@@ -96,6 +111,10 @@ impl Driver {
         }
         let rows = self.told.told.values().cloned().collect();
         self.put(rows).await
+    }
+
+    const fn takes_messages(&self, activity: NodeActivity) -> bool {
+        !self.told.box_is_closed && !activity.is_final()
     }
 
     async fn put(&self, rows: Vec<NodeRow>) -> Result<(), FlowError> {
@@ -120,7 +139,7 @@ impl Driver {
             node,
             kind: KindName::new(kind)?,
             activity,
-            takes_messages: !self.told.box_is_closed && !activity.is_final(),
+            takes_messages: self.takes_messages(activity),
             turn: self.standing.asked,
             step,
             since: self.now(),
