@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod deaths;
 mod durable;
 mod escape;
 mod failures;

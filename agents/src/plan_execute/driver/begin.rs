@@ -182,6 +182,10 @@ impl Driver {
     /// What a person has decided happens, in one turn: it is saved whole before anything follows from it.
     pub(super) fn carry_out(&mut self, decided: Decided) -> Result<Vec<PlanEffect>, FlowError> {
         let mut effects = Vec::new();
+        if decided.says_something() {
+            self.standing
+                .pass_over_what_was_asked(&self.journal, &self.root)?;
+        }
         if !decided.cancelled {
             effects.extend(self.stand_still("resumed with a request")?);
         }

@@ -7,7 +7,10 @@ use routing_core::{InterruptId, NodeId};
 use serde::{Deserialize, Serialize};
 
 use crate::durable::error::KeepError;
+use crate::durable::journal::RunJournal;
+use crate::durable::place;
 use crate::durable::record::RunRecord;
+use crate::plan_execute::desk::PlanRole;
 use crate::plan_execute::effect::Fact;
 use crate::plan_execute::plan::PlanStep;
 use crate::plan_execute::state::{Cause, Phase, PlanExecute};
@@ -119,6 +122,31 @@ impl PlanStanding {
             | Phase::Asking { .. }
             | Phase::BackingOff { .. }
             | Phase::Ended(_) => false,
+        }
+    }
+
+    /// What is asked from here on is something else than what a process that died had asked for last: the numbers of its
+    /// calls are taken, so that no answer to them is read as one to what is asked now.
+    pub(super) fn pass_over_what_was_asked(
+        &mut self,
+        journal: &RunJournal,
+        root: &NodeId,
+    ) -> Result<(), KeepError> {
+        let agents = PlanRole::ALL.into_iter();
+        // An agent whose id would be too long was never asked.
+        let agents: Vec<NodeId> = agents
+            .filter_map(|role| root.child(role.segment()).ok())
+            .collect();
+        loop {
+            let next = self.asked.saturating_add(1);
+            let mut is_taken = false;
+            for agent in &agents {
+                is_taken |= journal.at(&place::turn(agent, next))?.is_some();
+            }
+            if !is_taken || next == u32::MAX {
+                return Ok(());
+            }
+            self.asked = next;
         }
     }
 

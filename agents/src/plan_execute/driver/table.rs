@@ -99,6 +99,7 @@ impl Table {
             return Ok(());
         };
         let tasks = preview.plan;
+        self.asks_something_else()?;
         let _nothing_is_asked = self.apply(&PlanEvent::Edit { tasks })?;
         for pause in pauses {
             self.standing.applied.push(pause.id);
@@ -113,8 +114,16 @@ impl Table {
         if self.waits_for_its_run {
             return Err(PlanEditError::NotCarriedOut { run: self.run });
         }
+        self.asks_something_else()?;
         let _nothing_is_asked = self.apply(event)?;
         Ok(())
+    }
+
+    fn asks_something_else(&mut self) -> Result<(), PlanEditError> {
+        let passed = self
+            .standing
+            .pass_over_what_was_asked(&self.journal, &NodeId::root());
+        Ok(passed?)
     }
 
     /// A run that lost its process at work was stopped by nobody but the interrupt.
@@ -195,6 +204,7 @@ impl Table {
         };
         // The number of the call is taken before the call is made: whatever becomes of this process, its answer is
         // never read as that to something else.
+        self.asks_something_else()?;
         self.standing.asked += 1;
         self.save("suggesting").await?;
         let model = Arc::new(MeteredModel::new(model));

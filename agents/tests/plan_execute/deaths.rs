@@ -1,0 +1,39 @@
+//! Plans whose process died at work, and that go on with something else.
+
+use crate::durable::{assert_completed, plan};
+use crate::kept::Kept;
+use crate::mortal::{Death, Mortal};
+
+/// Runs that died after each of their operations, and had not ended then.
+async fn cut_off(input: Option<&str>) -> Vec<(usize, Kept)> {
+    let begin = || Kept::new().acts(1, plan(&["one", "two"]));
+    let undisturbed = begin();
+    let sound = Mortal::new(undisturbed.store.clone(), Death::Never);
+    undisturbed.execute_over(sound.clone(), input).await;
+    let mut cut_off = Vec::new();
+    for at in 0..sound.operations() {
+        let kept = begin();
+        let mortal = Mortal::new(kept.store.clone(), Death::After(at));
+        tokio::select! {
+            biased;
+            report = kept.execute_over(mortal.clone(), input) => panic!("it lived: {report:?}"),
+            () = mortal.died() => {}
+        }
+        let run = kept.store.run(kept.run).await.unwrap();
+        if run.is_none_or(|run| !run.state.is_final()) {
+            cut_off.push((at, kept));
+        }
+    }
+    cut_off
+}
+
+#[tokio::test]
+async fn no_answer_that_its_plan_has_not_taken_in_is_read_as_one_to_what_is_wanted_then() {
+    for (at, kept) in cut_off(Some("something")).await {
+        kept.player.calls.lock().unwrap().clear();
+        assert_completed(&kept.execute(Some("something else")).await);
+        let asked = kept.player.told("REPLANNER");
+        let is_told = asked.iter().any(|text| text.contains("something else"));
+        assert!(is_told, "after {at}: {asked:#?}");
+    }
+}
