@@ -18,6 +18,6 @@ mod question;
 mod receive;
 mod results;
 mod resume;
-mod settling;
+pub(crate) mod settling;
 mod station;
 mod step;

@@ -9,7 +9,8 @@ use super::engine::Engine;
 use super::failure::FlowError;
 use crate::durable::entry::{InterruptEnd, InterruptIntent, InterruptOutcome, LeftOut};
 use crate::durable::error::KeepError;
-use crate::durable::journal::{CUT_OFF, DISPATCH, INTERRUPT, MODEL_CALL, TOOL_CALL};
+use crate::durable::journal::{CUT_OFF, DISPATCH, INTERRUPT, MODEL_CALL, RunJournal, TOOL_CALL};
+use crate::durable::record::RunRecord;
 use crate::run::InterruptResult;
 use crate::tools::left_out_call;
 
@@ -72,59 +73,82 @@ impl Engine {
         if self.journal.record.is_watched_only() {
             return Ok(());
         }
-        let mut begun = self.begun_within(within).await?;
-        begun.sort_by_key(|intent| turn_of(&intent.kind));
-        for intent in begun {
-            if let Some(content) = self.left_out(&intent, reason).await? {
-                self.journal.leave_out(intent.effect, content).await?;
-            }
-        }
-        Ok(())
+        let was_requested = |interrupt| self.ledger.was_requested(interrupt);
+        leave_out(&self.journal, within, reason, was_requested).await
     }
+}
 
-    /// What a node and those below it have begun and what has no result.
-    async fn begun_within(&self, within: &NodeId) -> Result<Vec<Intent>, KeepError> {
-        let record = &self.journal.record;
-        let mut begun = Vec::new();
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let open = record.store().unknown_effects(record.run, page).await?;
-            let Some(last) = open.last() else {
-                return Ok(begun);
+/// Says in the journal of all that a node and those below it had begun that nobody goes on with it, for this reason.
+/// An interrupt may have been asked for by an event, which somebody else knows.
+pub(crate) async fn leave_out<F>(
+    journal: &RunJournal,
+    within: &NodeId,
+    reason: &str,
+    was_requested: F,
+) -> Result<(), KeepError>
+where
+    F: Fn(InterruptId) -> bool + Send + Sync,
+{
+    let mut begun = begun_within(&journal.record, within).await?;
+    begun.sort_by_key(|intent| turn_of(&intent.kind));
+    for intent in begun {
+        let content = left_out(&journal.record, &intent, reason, &was_requested).await?;
+        if let Some(content) = content {
+            journal.leave_out(intent.effect, content).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What a node and those below it have begun and what has no result.
+async fn begun_within(record: &RunRecord, within: &NodeId) -> Result<Vec<Intent>, KeepError> {
+    let mut begun = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let open = record.store().unknown_effects(record.run, page).await?;
+        let Some(last) = open.last() else {
+            return Ok(begun);
+        };
+        after = last.position;
+        let intents = open.into_iter().map(|entry| entry.intent);
+        begun.extend(intents.filter(|intent| intent.node.is_within(within)));
+    }
+}
+
+/// The result of an effect that nobody goes on with; `None` for one that comes to its end by itself.
+async fn left_out<F>(
+    record: &RunRecord,
+    intent: &Intent,
+    reason: &str,
+    was_requested: &F,
+) -> Result<Option<String>, KeepError>
+where
+    F: Fn(InterruptId) -> bool + Send + Sync,
+{
+    let reason = reason.to_owned();
+    Ok(match intent.kind.as_str() {
+        // A stop from outside is carried out: it is why they are left out, or goes on to hold.
+        DISPATCH if !is_of_a_question(record, intent).await? => None,
+        DISPATCH | MODEL_CALL => Some(serde_json::to_string(&LeftOut { left_out: reason })?),
+        INTERRUPT => {
+            let begun: InterruptIntent = serde_json::from_str(&intent.content)?;
+            let outcome = InterruptOutcome {
+                requested: was_requested(begun.interrupt),
+                end: InterruptEnd::LeftOut { reason },
             };
-            after = last.position;
-            let intents = open.into_iter().map(|entry| entry.intent);
-            begun.extend(intents.filter(|intent| intent.node.is_within(within)));
+            Some(serde_json::to_string(&outcome)?)
         }
-    }
+        // The process that recorded it died before it had said that it has.
+        CUT_OFF => Some("{}".to_owned()),
+        TOOL_CALL => Some(left_out_call(&intent.content, &reason)?),
+        _ => None,
+    })
+}
 
-    /// The result of an effect that nobody goes on with; `None` for one that comes to its end by itself.
-    async fn left_out(&self, intent: &Intent, reason: &str) -> Result<Option<String>, KeepError> {
-        let reason = reason.to_owned();
-        Ok(match intent.kind.as_str() {
-            // A stop from outside is carried out: it is why they are left out, or goes on to hold.
-            DISPATCH if !self.is_of_a_question(intent).await? => None,
-            DISPATCH | MODEL_CALL => Some(serde_json::to_string(&LeftOut { left_out: reason })?),
-            INTERRUPT => {
-                let begun: InterruptIntent = serde_json::from_str(&intent.content)?;
-                let outcome = InterruptOutcome {
-                    requested: self.ledger.was_requested(begun.interrupt),
-                    end: InterruptEnd::LeftOut { reason },
-                };
-                Some(serde_json::to_string(&outcome)?)
-            }
-            // The process that recorded it died before it had said that it has.
-            CUT_OFF => Some("{}".to_owned()),
-            TOOL_CALL => Some(left_out_call(&intent.content, &reason)?),
-            _ => None,
-        })
-    }
-
-    /// Whether a dispatch is that of a decision which an agent has asked for.
-    async fn is_of_a_question(&self, dispatch: &Intent) -> Result<bool, KeepError> {
-        let Dispatch { interrupt } = serde_json::from_str(&dispatch.content)?;
-        let asked = self.journal.record.store().interrupt(interrupt).await?;
-        Ok(asked.is_some_and(|asked| asked.is_waited_on()))
-    }
+/// Whether a dispatch is that of a decision which an agent has asked for.
+async fn is_of_a_question(record: &RunRecord, dispatch: &Intent) -> Result<bool, KeepError> {
+    let Dispatch { interrupt } = serde_json::from_str(&dispatch.content)?;
+    let asked = record.store().interrupt(interrupt).await?;
+    Ok(asked.is_some_and(|asked| asked.is_waited_on()))
 }

@@ -1,6 +1,6 @@
 //! Plans whose process died at work, and that go on with something else.
 
-use crate::durable::{assert_completed, plan};
+use crate::durable::{ALL, assert_completed, plan};
 use crate::kept::Kept;
 use crate::mortal::{Death, Mortal};
 
@@ -36,4 +36,17 @@ async fn no_answer_that_its_plan_has_not_taken_in_is_read_as_one_to_what_is_want
         let is_told = asked.iter().any(|text| text.contains("something else"));
         assert!(is_told, "after {at}: {asked:#?}");
     }
+}
+
+#[tokio::test]
+async fn a_plan_that_has_ended_leaves_nothing_that_would_be_done_again() {
+    let mut left = 0;
+    for (at, kept) in cut_off(None).await {
+        let open = kept.store.unknown_effects(kept.run, ALL).await.unwrap();
+        left += open.len();
+        assert_completed(&kept.execute(Some("something else")).await);
+        let open = kept.store.unknown_effects(kept.run, ALL).await.unwrap();
+        assert!(open.is_empty(), "after {at}: {open:#?}");
+    }
+    assert!(left > 0, "no death fell into a call");
 }

@@ -100,7 +100,7 @@ async fn moments(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Fail
     let messages = listing::messages(from, run.id).await?;
     let mut moments = of_audit(from, run).await?;
     for entry in &journal {
-        moments.push(begun(entry));
+        moments.push(begun(entry, run.state.is_final()));
         moments.extend(finished(entry));
     }
     for stored in messages {
@@ -223,7 +223,7 @@ fn audited(told: Told, nodes: &std::collections::HashMap<String, NodeId>) -> Opt
     })
 }
 
-fn begun(entry: &JournalEntry) -> Moment {
+fn begun(entry: &JournalEntry, has_ended: bool) -> Moment {
     let intent = &entry.intent;
     let content = kept_json(&intent.content);
     let mut text = format!("{} begins", visible_line(intent.kind.as_str()));
@@ -240,6 +240,7 @@ fn begun(entry: &JournalEntry) -> Moment {
     // What a process that died has worked is read from what else it recorded; no work is done again for it.
     if entry.result.is_none() && intent.kind.as_str() != "work" {
         text.push_str(match intent.repeating {
+            _ if has_ended => " · no result: its run has ended",
             Repeating::Idempotent => " · no result: it would be done again",
             Repeating::AskPerson => " · no result: a person would be asked",
         });

@@ -151,6 +151,24 @@ fn a_replay_tells_effects_interrupts_and_checkpoints_in_their_order() {
 }
 
 #[test]
+fn nothing_would_be_done_again_of_a_run_that_has_ended() {
+    let seed = Seed::new();
+    let run = seed.run();
+    // Its answer is not carried out.
+    seed.decide(&seed.question(&run), "bob");
+    let replay = ["replay", &run.id.to_string()];
+    let before = seed.end(&replay).exits_with(0).output;
+    assert!(
+        before.contains("no result: it would be done again"),
+        "{before}"
+    );
+    seed.change(&run, RunState::Cancelled);
+    let after = seed.end(&replay).exits_with(0).output;
+    assert!(after.contains("no result: its run has ended"), "{after}");
+    assert!(!after.contains("would be done again"), "{after}");
+}
+
+#[test]
 fn checkpoints_are_listed_with_why_they_were_saved() {
     let (seed, run) = seeded();
     let shown = seed.end(&["checkpoints", &run]).exits_with(0).output;
