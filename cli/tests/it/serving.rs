@@ -100,16 +100,16 @@ impl Installation {
             errors.read_to_string(&mut told).unwrap();
             panic!("it did not start: {told}");
         }
+        let page = page.trim().to_owned();
         Server {
             child,
             errors,
-            page: page.trim().to_owned(),
+            page,
         }
     }
 
     pub(crate) fn get(&self, path: &str) -> RequestBuilder {
-        let request = self.client.get(self.address(path));
-        request.bearer_auth(&self.token)
+        self.client.get(self.address(path)).bearer_auth(&self.token)
     }
 
     pub(crate) fn post(&self, path: &str, body: &Value) -> RequestBuilder {
@@ -473,16 +473,8 @@ fn tokens_are_made_listed_and_taken_back() {
             .args(arguments)
             .env("IRQ_STORE", folder.path().join("irq.db")))
     };
-    let made = token(&[
-        "create",
-        "--name",
-        "ada",
-        "--role",
-        "viewer",
-        "--lifetime",
-        "2h",
-        "--json",
-    ]);
+    let create = ["create", "--name", "ada", "--role", "viewer"];
+    let made = token(&[&create[..], &["--lifetime", "2h", "--json"]].concat());
     let made = lines(&made.exits_with(0).output).remove(0);
     let secret = made["secret"].as_str().unwrap();
     assert_eq!(made["role"], "viewer");
