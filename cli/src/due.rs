@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, RunState, State};
-use interrupts::manager::{KeepError, RunEnd, StopCause, StopNote};
+use interrupts::manager::{RunEnd, StopCause, StopNote};
 use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{Deciding, Filter, Run, Store, TogetherError};
 use interrupts::{ActorName, Digest};
@@ -12,7 +12,7 @@ use routing_core::{DecisionId, InterruptType};
 
 use crate::branched::is_left_by_branch;
 use crate::exit::{Exit, Failure};
-use crate::keep::{Keeping, Kept};
+use crate::keep::{Keeping, Kept, not_taken};
 use crate::listing;
 use crate::refused::by_store;
 
@@ -139,21 +139,17 @@ pub(crate) async fn let_go_on(
     if may_go_on {
         // The run was found with them: they hold it no more.
         let lifted = kept.run.resume(&actor()?, None).await;
-        lifted.map_err(|error| by_keeping(&error))?;
+        lifted.map_err(|error| not_taken(kept.run.run(), &error))?;
         return Ok(Some(kept));
     }
     let Kept { run, .. } = kept;
     let id = run.run();
     if let Ok(run) = Arc::try_unwrap(run) {
         let settled = run.settle(RunEnd::Stopped).await;
-        settled.map_err(|error| by_keeping(&error))?;
+        settled.map_err(|error| not_taken(id, &error))?;
     }
     keeping.carry_out_late(id).await?;
     Ok(None)
-}
-
-fn by_keeping(error: &KeepError) -> Failure {
-    Failure::new(Exit::Failure, error.to_string())
 }
 
 /// When and how the policy ends an interrupt, where it does.

@@ -8,6 +8,7 @@ mod inbox;
 mod owner;
 mod pulse;
 mod spoken;
+mod untaken;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use interrupts::manager::{
 };
 use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
-use interrupts::store::{CheckpointError, Filter, NewRun, Run, RunError, Store};
+use interrupts::store::{Filter, NewRun, Run, RunError, Store};
 use interrupts::{NameError, OwnerName};
 use routing_core::{InterruptType, NodeId, RunId};
 use store::bell_at;
@@ -32,7 +33,6 @@ use crate::exit::{Exit, Failure, causes};
 use crate::listing;
 use crate::refused::{by_run, by_store};
 use crate::storage::{Storage, is_owned};
-use crate::time::instant;
 
 pub(crate) use checkpoint::{place_of, refuse_over, refuse_unread};
 pub(crate) use control::Control;
@@ -46,6 +46,7 @@ use owner::is_gone;
 pub(crate) use owner::own_name;
 pub(crate) use owner::{gone_owner, has_process};
 use pulse::PulseBell;
+pub(crate) use untaken::not_taken;
 
 /// How long a run that stands still is waited for that another process has: as a rule it lets a stop take hold, or
 /// changes a plan, and lets go.
@@ -456,38 +457,5 @@ fn could_be_taken<T>(run: &Run, done: Result<T, KeepError>) -> Result<bool, Fail
             | KeepError::Run(RunError::Owned { .. } | RunError::Illegal { .. }),
         ) => Ok(false),
         Err(error) => Err(not_taken(run.id, &error)),
-    }
-}
-
-/// What the program says of a run that this process could not take, or not give back.
-pub(crate) fn not_taken(run: RunId, error: &KeepError) -> Failure {
-    match error {
-        KeepError::Run(RunError::Owned { lease }) => Failure::new(
-            Exit::Conflict,
-            format!(
-                "another process runs {run}: {}, until {}",
-                lease.owner,
-                instant(lease.until)
-            ),
-        )
-        .hint(format!(
-            "`irq interrupt {run}` stops it; a process that died loses the run at that time"
-        )),
-        KeepError::Run(RunError::Illegal { from, .. }) => {
-            Failure::new(Exit::Conflict, format!("{run} is {from}; it has ended")).hint(format!(
-                "`irq fork {run} --at N` begins another one from a checkpoint"
-            ))
-        }
-        KeepError::Run(error) => by_run(error),
-        KeepError::Store(error) | KeepError::Checkpoint(CheckpointError::Store(error)) => {
-            by_store(error)
-        }
-        KeepError::Lost { .. } => Failure::new(Exit::Failure, error.to_string()).hint(format!(
-            "`irq ps {run}` says who has it; `irq resume {run}` goes on once nobody does"
-        )),
-        KeepError::Kept { .. } | KeepError::Change(_) | KeepError::Checkpoint(_) => {
-            Failure::new(Exit::Failure, error.to_string())
-        }
-        _ => Failure::new(Exit::Failure, error.to_string()),
     }
 }

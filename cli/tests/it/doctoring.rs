@@ -71,7 +71,8 @@ fn the_doctor_says_what_is_wrong_with_a_server_and_how_to_mend_it() {
         .env_remove("IRQ_STORE"))
     .exits_with(1);
     assert_eq!(found(&gone.output, "server")["status"], "problem");
-    assert!(found(&gone.output, "server")["remedy"].is_string());
+    let remedy = found(&gone.output, "server")["remedy"].clone();
+    assert!(!remedy.as_str().unwrap().contains("irq doctor"), "{remedy}");
 }
 
 #[test]

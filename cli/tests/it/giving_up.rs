@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use interrupts::Digest;
-use interrupts::life::{Choosing, Interrupt, Judge, State, Verdict};
+use interrupts::life::{Choosing, Interrupt, Judge, ReviewChange, State, Verdict};
 use interrupts::store::{Filter, Interrupts, Page};
 use routing_core::DecisionId;
 use rustix::process::{Pid, Signal, kill_process};
@@ -74,6 +74,35 @@ fn only_decide(place: &Place, pause: &str, verdict: Verdict) {
         assert_eq!(decided.state, State::Resolved);
         store.close().await.unwrap();
     });
+}
+
+/// Somebody else claims a pause for some minutes, and is gone.
+fn claimed_by_bob(place: &Place, pause: &str) {
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = SqliteStore::open(place.store(), StoreSettings::default())
+            .await
+            .unwrap();
+        let shown = store.interrupt(pause.parse().unwrap()).await.unwrap();
+        let shown = shown.unwrap();
+        let until = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5);
+        let claim = ReviewChange::Claim { until };
+        let claimed = store.review(shown.id, actor("bob"), shown.version, claim);
+        claimed.await.unwrap();
+        store.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_run_whose_pause_somebody_has_claimed_is_left_to_him() {
+    let place = Place::new();
+    let (run, pause) = paused(&place, &[]);
+    claimed_by_bob(&place, &pause);
+    let left = place.end(&["resume", &run, "--no-input"]).exits_with(4);
+    let words = format!("bob has claimed what holds {run} until");
+    assert!(left.error_output.contains(&words), "{left:#?}");
+    let way = format!("irq review --run {run}");
+    assert!(left.error_output.contains(&way), "{left:#?}");
 }
 
 /// The dispatches of decisions in the journal: how many were begun, and how many have happened.

@@ -73,7 +73,7 @@ impl Right {
         Err(Problem::new(
             Kind::Forbidden,
             format!("this needs the right to {}", self.name()),
-            "use a token of another role: `irq token create --role ROLE`",
+            "use a token of another role: `irq token create --name NAME --role ROLE`",
         )
         .with("right", self.name()))
     }

@@ -83,7 +83,7 @@ fn entrance(problem: Option<&Problem>, to: &str) -> Response {
             input type="hidden" name="to" value=(of_this_server(to));
             label for="token" { "Token" }
             input id="token" name="token" type="password" autocomplete="off" required;
-            p.hint { "Make one with " code { "irq token create --role reviewer" } "." }
+            p.hint { "Make one with " code { "irq token create --name NAME --role reviewer" } "." }
             button type="submit" { "Come in" }
         }
     };

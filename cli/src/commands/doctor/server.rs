@@ -4,6 +4,9 @@ use super::finding::Finding;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Client, ServerPlace, Token};
 
+/// What to do about a server that does not answer.
+const UNREACHABLE: &str = "start it (`irq serve`), or correct --server; what stands between, such as a firewall or a proxy, may refuse too";
+
 /// What is known of a server.
 ///
 /// # Cancel safety
@@ -78,13 +81,14 @@ fn token_file(place: &ServerPlace) -> Option<Finding> {
 }
 
 fn wrong(failure: &Failure) -> Finding {
-    let what = if failure.exit == Exit::NotAuthorised {
-        "token"
+    let (what, remedy) = if failure.exit == Exit::NotAuthorised {
+        ("token", failure.advice())
+    } else if failure.exit == Exit::Unreachable {
+        // The advice of other commands is to ask here.
+        ("server", Some(UNREACHABLE))
     } else {
-        "server"
+        ("server", failure.advice())
     };
-    let remedy = failure
-        .advice()
-        .unwrap_or("look at --server and --token-file");
+    let remedy = remedy.unwrap_or("look at --server and --token-file");
     Finding::problem(what, failure.to_string(), remedy)
 }

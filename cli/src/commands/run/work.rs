@@ -24,7 +24,7 @@ use crate::arguments::Global;
 use crate::due::let_go_on;
 use crate::exit::{Exit, Failure};
 use crate::hooks::CommandHook;
-use crate::keep::{Keeping, Kept, SeenSignal, Spoken};
+use crate::keep::{Keeping, Kept, SeenSignal, Spoken, not_taken};
 use crate::listing;
 use crate::model::{ModelTrouble, Watched};
 use crate::report::{Finished, Tally};
@@ -417,7 +417,8 @@ async fn lifted(kept: &Kept, begin: Begin) -> anyhow::Result<Option<String>> {
     let content = input
         .as_ref()
         .map(|input| serde_json::json!({ "input": input }).to_string());
-    let lifted = kept.run.resume(&actor()?, content.clone()).await?;
+    let lifted = kept.run.resume(&actor()?, content.clone()).await;
+    let lifted = lifted.map_err(|error| not_taken(kept.run.run(), &error))?;
     // Where a pause was lifted, its decision carries the input. One that somebody else has decided does not.
     let decisions = lifted.iter().filter_map(|pause| pause.decision.as_ref());
     let is_said = decisions

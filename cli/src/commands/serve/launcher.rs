@@ -24,7 +24,7 @@ use super::work::Work;
 use crate::actor::actor;
 use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
-use crate::keep::{Keeping, Kept, place_of, refuse_unread};
+use crate::keep::{Keeping, Kept, not_taken, place_of, refuse_unread};
 use crate::listing;
 use crate::refused::by_store;
 use crate::storage::is_owned;
@@ -262,7 +262,7 @@ impl Launcher {
         if found == Hindrance::Shutdown {
             let by = actor().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
             let lifted = kept.run.resume(&by, None).await;
-            lifted.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
+            lifted.map_err(|error| not_taken(run.id, &error))?;
         }
         if let Some(asked) = asked {
             let workflow = work.workflow();
