@@ -1,8 +1,10 @@
 //! Runs whose process has died, and that a server goes on with once they are answered.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::program::{Ended, end, interrupt, irq, script, spawn, workspace};
@@ -26,28 +28,53 @@ fn beside(installation: &Installation, arguments: &[&str]) -> Ended {
     end(irq().args(arguments).env("IRQ_STORE", installation.store()))
 }
 
-#[tokio::test]
-async fn a_run_whose_process_has_just_died_goes_on_at_the_server_that_is_told_its_answer() {
-    let installation = Installation::new();
-    let server = installation.serve();
-    let (folder, script) = (workspace(), asking(&installation));
+/// A run in a process of its own, which asks at the keyboard: that is this pipe.
+fn asks_beside(installation: &Installation, folder: &Path) -> Child {
     let mut command = irq();
     command
         .args(["run", "Describe the bakery", "--workspace"])
-        .arg(folder.path())
+        .arg(folder)
         .arg("--script")
-        .arg(script)
-        .env("IRQ_STORE", installation.store());
-    // It keeps its process while it is asked at the keyboard, which is this pipe.
-    command.stdin(std::process::Stdio::piped());
-    let mut owner = spawn(&mut command);
-    let question = installation.questions(1).await.remove(0);
-    owner.kill().unwrap();
-    owner.wait().unwrap();
-    let run = installation.json("/v1/runs").await["runs"][0]["run_id"].clone();
-    assert!(installation.decide(&question).await.unwrap().is_success());
-    assert_eq!(installation.ends(run.as_str().unwrap()).await, "completed");
-    server.kill();
+        .arg(asking(installation))
+        .env("IRQ_STORE", installation.store())
+        .stdin(Stdio::piped());
+    spawn(&mut command)
+}
+
+/// A process that still seems to have a run when the server is told its answer.
+#[derive(Debug, Clone, Copy)]
+enum Gone {
+    /// It has died.
+    Killed,
+    /// It hangs, so that nobody can say that it is gone before its lease ends.
+    Stopped,
+}
+
+#[tokio::test]
+async fn a_run_whose_process_is_gone_goes_on_at_the_server_that_is_told_its_answer() {
+    for gone in [Gone::Killed, Gone::Stopped] {
+        let installation = Installation::new();
+        let server = installation.serve();
+        let folder = workspace();
+        let mut owner = asks_beside(&installation, folder.path());
+        let question = installation.questions(1).await.remove(0);
+        let pid = Pid::from_raw(i32::try_from(owner.id()).unwrap()).unwrap();
+        let signal = match gone {
+            Gone::Killed => Signal::KILL,
+            Gone::Stopped => Signal::STOP,
+        };
+        kill_process(pid, signal).unwrap();
+        if let Gone::Killed = gone {
+            owner.wait().unwrap();
+        }
+        let run = installation.json("/v1/runs").await["runs"][0]["run_id"].clone();
+        assert!(installation.decide(&question).await.unwrap().is_success());
+        let end = installation.ends(run.as_str().unwrap()).await;
+        assert_eq!(end, "completed", "{gone:?}");
+        let _buried_already = owner.kill();
+        owner.wait().unwrap();
+        server.kill();
+    }
 }
 
 #[tokio::test]

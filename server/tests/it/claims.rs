@@ -1,8 +1,9 @@
 //! Claims: what the live feed tells of them, and what the page says to those who have not claimed.
 
 use interrupts::ActorName;
-use interrupts::life::{Actor, ReviewChange, Role};
+use interrupts::life::{Actor, Interrupt, ReviewChange, Role};
 use reqwest::StatusCode;
+use routing_core::InterruptId;
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -43,26 +44,29 @@ async fn who_claims_a_question_and_who_gives_it_back_is_told() {
     assert_eq!(told_over_socket(&house, &topics, 2).await, told);
 }
 
+/// Another interrupt holds a question and lets it go. Returns its version then.
+async fn held_for_a_moment(house: &House, asked: &Interrupt, by: InterruptId) -> u64 {
+    let system = Actor {
+        name: ActorName::new("system").unwrap(),
+        role: Role::System,
+    };
+    let mut version = asked.version;
+    for change in [ReviewChange::Hold { by }, ReviewChange::Unhold { by }] {
+        let changed = house
+            .store
+            .review(asked.id, system.clone(), version, change);
+        version = changed.await.unwrap().version;
+    }
+    version
+}
+
 #[tokio::test]
 async fn what_holds_a_question_is_told_and_that_nothing_does_any_more() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
     let asked = open_question(&*house.store, &run).await;
     let first = awaiting(&*house.store, question(&run, "this one first")).await;
-    let system = Actor {
-        name: ActorName::new("system").unwrap(),
-        role: Role::System,
-    };
-    let mut version = asked.version;
-    for change in [
-        ReviewChange::Hold { by: first.id },
-        ReviewChange::Unhold { by: first.id },
-    ] {
-        let changed = house
-            .store
-            .review(asked.id, system.clone(), version, change);
-        version = changed.await.unwrap().version;
-    }
+    held_for_a_moment(&house, &asked, first.id).await;
     let topics = "topics=interrupt.held,interrupt.updated";
     let told = told_over_events(&house, topics, 2).await;
     assert_eq!(
@@ -157,20 +161,7 @@ async fn a_page_decides_what_it_shows_also_when_it_was_held_and_claimed_meanwhil
         let asked = open_question(&*house.store, &run).await;
         let path = format!("/review/{}", asked.id);
         let (_, page) = browser.get(&path).await;
-        let system = Actor {
-            name: ActorName::new("system").unwrap(),
-            role: Role::System,
-        };
-        let mut version = asked.version;
-        for change in [
-            ReviewChange::Hold { by: first.id },
-            ReviewChange::Unhold { by: first.id },
-        ] {
-            let changed = house
-                .store
-                .review(asked.id, system.clone(), version, change);
-            version = changed.await.unwrap().version;
-        }
+        let version = held_for_a_moment(&house, &asked, first.id).await;
         assert_ne!(hidden(&page, "version"), version.to_string());
         let (version, digest) = (hidden(&page, "version"), hidden(&page, "shown_digest"));
         let (key, target) = (hidden(&page, "key"), hidden(&page, "shown_target"));
