@@ -34,7 +34,7 @@ use crate::listing;
 use crate::refused::{by_run, by_store};
 use crate::storage::{Storage, is_owned};
 
-pub(crate) use checkpoint::{place_of, refuse_over, refuse_unread};
+pub(crate) use checkpoint::{refuse_over, refuse_unread};
 pub(crate) use control::Control;
 pub(crate) use given::known_to_fork;
 pub(crate) use inbox::LateInbox;
@@ -108,7 +108,7 @@ pub(crate) fn is_for_whoever_holds(stop: &Interrupt, run: &Run) -> bool {
         InterruptType::Branch => {
             let works = matches!(run.state, RunState::Running | RunState::Stopping);
             let is_saved = works && workflow_of(run) == Workflow::Agents;
-            is_saved || run.checkpoint > 0 || run.forked_from.is_some()
+            is_saved || run.goes_on_from().is_some()
         }
         InterruptType::HumanReview | InterruptType::AgentReview => false,
     }

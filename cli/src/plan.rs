@@ -74,7 +74,7 @@ pub(crate) async fn again(at: &dyn Installation, run: &Run) -> Result<Run, Failu
 ///
 /// Safe: it only reads.
 pub(crate) async fn saved(at: &dyn Installation, run: &Run) -> Result<Option<StoredPlan>, Failure> {
-    match StoredPlan::place(run) {
+    match run.goes_on_from() {
         Some(place) => saved_at(at, place).await,
         None => Ok(None),
     }

@@ -206,10 +206,7 @@ impl RunRecord {
         let _first = self.epoch.set(epoch);
         self.is_fork
             .store(row.forked_from.is_some(), Ordering::Release);
-        let checkpoint = match row.checkpoint {
-            0 => row.forked_from,
-            number => Some(CheckpointId { run, number }),
-        };
+        let checkpoint = row.goes_on_from();
         if self.is_watched_only() {
             return Ok((Standing::GoesOn, checkpoint));
         }
@@ -263,13 +260,7 @@ impl RunRecord {
         let _first = self.epoch.set(row.epoch);
         self.is_fork
             .store(row.forked_from.is_some(), Ordering::Release);
-        Ok(match row.checkpoint {
-            0 => row.forked_from,
-            number => Some(CheckpointId {
-                run: self.run,
-                number,
-            }),
-        })
+        Ok(row.goes_on_from())
     }
 
     pub(crate) async fn become_state(

@@ -77,24 +77,13 @@ impl StoredPlan {
     ///
     /// Safe: it only reads.
     pub async fn read(store: &dyn Store, run: &Run) -> Result<Option<Self>, PlanReadError> {
-        let Some(id) = Self::place(run) else {
+        let Some(id) = run.goes_on_from() else {
             return Ok(None);
         };
         let Some(checkpoint) = store.checkpoint(id).await? else {
             return Ok(None);
         };
         Self::of(&checkpoint).map(Some)
-    }
-
-    /// The checkpoint that holds the plan of a run: its last one, or the one that it was forked off at.
-    pub fn place(run: &Run) -> Option<CheckpointId> {
-        match run.checkpoint {
-            0 => run.forked_from,
-            number => Some(CheckpointId {
-                run: run.id,
-                number,
-            }),
-        }
     }
 
     /// The plan that a checkpoint holds.

@@ -31,14 +31,7 @@ pub async fn handed_on(
     run: &Run,
     from: CheckpointId,
 ) -> Result<Vec<KnownEffect>, StoreError> {
-    let stands = match run.checkpoint {
-        0 => run.forked_from,
-        number => Some(CheckpointId {
-            run: run.id,
-            number,
-        }),
-    };
-    if stands != Some(from) {
+    if run.goes_on_from() != Some(from) {
         return Ok(Vec::new());
     }
     let Some(saved) = store.checkpoint(from).await? else {

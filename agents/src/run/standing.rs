@@ -52,17 +52,10 @@ pub async fn save_standing(
     let content = serde_json::to_string(&snapshot).map_err(|error| StoreError::Unavailable {
         detail: format!("a checkpoint cannot be written as JSON: {error}"),
     })?;
-    let parent = match run.checkpoint {
-        0 => run.forked_from,
-        number => Some(CheckpointId {
-            run: run.id,
-            number,
-        }),
-    };
     let draft = CheckpointDraft {
         run: run.id,
         epoch,
-        parent,
+        parent: run.goes_on_from(),
         form: RunSnapshot::FORM,
         content,
         intents: Vec::new(),

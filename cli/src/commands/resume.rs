@@ -9,7 +9,7 @@ use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{Local, Whereabouts};
-use crate::keep::{known_to_fork, place_of, refuse_over, refuse_unread};
+use crate::keep::{known_to_fork, refuse_over, refuse_unread};
 use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
 
@@ -38,7 +38,7 @@ pub(crate) fn resume(
         let storage = local.into_storage();
         let talk = Talk::of(&arguments.talk);
         let (order, work) = to_go_on(&storage, &run, &arguments.limits, &talk).await?;
-        refuse_unread(&*storage.store, order.workflow, place_of(&run)).await?;
+        refuse_unread(&*storage.store, order.workflow, run.goes_on_from()).await?;
         let begin = Begin::GoesOn {
             input: arguments.message.clone(),
         };

@@ -1,21 +1,10 @@
 //! Checkpoints that runs go on from: what this program does not read all of is refused before anything is begun.
 
 use agents::run::{Workflow, check_checkpoint, ends_at};
-use interrupts::store::{CheckpointId, KnownEffect, Run, Store};
+use interrupts::store::{CheckpointId, KnownEffect, Store};
 
 use crate::exit::{Exit, Failure, causes};
 use crate::refused::by_store;
-
-/// The checkpoint that a run goes on from: its last one, or the one that it was forked off at.
-pub(crate) fn place_of(run: &Run) -> Option<CheckpointId> {
-    match run.checkpoint {
-        0 => run.forked_from,
-        number => Some(CheckpointId {
-            run: run.id,
-            number,
-        }),
-    }
-}
 
 /// Refuses a checkpoint that was saved by another version of the program, or is damaged.
 ///

@@ -82,11 +82,7 @@ impl Keeper {
         let (store, backoff) = (&self.shared.settings.store, &self.shared.settings.backoff);
         let run = backoff.recover(|| store.run(self.run)).await?;
         let run = run.ok_or(RunError::Unknown { run: self.run })?;
-        let last = (run.checkpoint > 0).then_some(CheckpointId {
-            run: run.id,
-            number: run.checkpoint,
-        });
-        let Some(from) = checkpoint.or(last).or(run.forked_from) else {
+        let Some(from) = checkpoint.or(run.goes_on_from()) else {
             // A run that has not begun has nothing to be forked from: whoever reads the decision sees it.
             return Ok(LeftBehind {
                 checkpoint: None,

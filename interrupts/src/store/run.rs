@@ -65,6 +65,17 @@ impl Run {
         }
     }
 
+    /// The checkpoint that it goes on from: its last one, or the one that it was forked from.
+    pub const fn goes_on_from(&self) -> Option<CheckpointId> {
+        match self.checkpoint {
+            0 => self.forked_from,
+            number => Some(CheckpointId {
+                run: self.id,
+                number,
+            }),
+        }
+    }
+
     /// Whether its owner's lease holds at a time. Where the owner is known to be gone it may hold all the same.
     pub fn is_owned(&self, now: Timestamp) -> bool {
         self.lease.as_ref().is_some_and(|lease| lease.until > now)

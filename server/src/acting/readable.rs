@@ -25,13 +25,13 @@ pub(super) async fn refuse_unread(
         // It is none that agents carry out: whoever executes it says so.
         return Ok(());
     };
-    let own = |number| CheckpointId {
-        run: run.id,
-        number,
-    };
-    let place = match number.unwrap_or(run.checkpoint) {
-        0 => run.forked_from,
-        number => Some(own(number)),
+    let place = match number {
+        None => run.goes_on_from(),
+        Some(0) => run.forked_from,
+        Some(number) => Some(CheckpointId {
+            run: run.id,
+            number,
+        }),
     };
     let Some(place) = place else { return Ok(()) };
     let found = app.store().checkpoint(place).await;

@@ -24,7 +24,7 @@ use super::work::Work;
 use crate::actor::actor;
 use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
-use crate::keep::{Keeping, Kept, not_taken, place_of, refuse_unread};
+use crate::keep::{Keeping, Kept, not_taken, refuse_unread};
 use crate::listing;
 use crate::refused::by_store;
 use crate::storage::is_owned;
@@ -250,7 +250,7 @@ impl Launcher {
                 .hint("it is of another workflow than this program's")
         })?;
         let work = self.0.prepare(order, &run.content)?;
-        refuse_unread(self.0.store(), work.workflow(), place_of(run)).await?;
+        refuse_unread(self.0.store(), work.workflow(), run.goes_on_from()).await?;
         let mut kept = self.0.keeping.take(run.id, work.workflow()).await?;
         if word == Word::Policy {
             let policy = self.0.defaults.limits.policy();
