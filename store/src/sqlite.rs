@@ -8,6 +8,7 @@ mod column;
 mod error;
 mod flush;
 mod forget;
+mod heads;
 mod leaving;
 mod load;
 mod open;

@@ -28,7 +28,9 @@ impl Operation for Admit {
     fn want(&self, tables: &mut Tables) {
         let admission = &self.admission;
         want(admission, tables);
-        tables.nodes.want(&(admission.run, admission.node.clone()));
+        if stops_agent(admission) {
+            tables.nodes.want(&(admission.run, admission.node.clone()));
+        }
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Admitted, Halt<AdmitError>> {
@@ -118,13 +120,17 @@ pub(super) fn known(
     Ok(Some(Admitted::Known(row.interrupt.clone())))
 }
 
+/// Whether one agent shall stop.
+fn stops_agent(admission: &Admission) -> bool {
+    admission.scope == Scope::Agent && Family::of(admission.interrupt_type) == Family::Stop
+}
+
 /// There is something left of the agent that shall stop. One that nobody knows yet may still come to be.
 pub(super) fn check_agent(
     admission: &Admission,
     tables: &mut Tables,
 ) -> Result<(), Halt<AdmitError>> {
-    let is_of_agent = admission.scope == Scope::Agent;
-    if !is_of_agent || Family::of(admission.interrupt_type) != Family::Stop {
+    if !stops_agent(admission) {
         return Ok(());
     }
     let run = tables.runs.get(&admission.run)?;

@@ -4,8 +4,9 @@ use interrupts::store::StoreError;
 use routing_core::reroute::RerouteState;
 use rusqlite::{CachedStatement, Connection};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::column::{json, node_key, position};
+use super::column::{json, node_key, position, read_json};
 use super::error::store_error;
 use super::forget;
 use crate::tables::{Rest, Tables, damaged};
@@ -44,7 +45,7 @@ const CHECKPOINTS: &str = "INSERT INTO checkpoints \
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const CURSORS: &str = "INSERT INTO cursors (consumer, position) VALUES (?, ?) \
     ON CONFLICT (consumer) DO UPDATE SET position = excluded.position";
-const OUTBOX: &str = "INSERT INTO outbox (position, at, body) VALUES (?, ?, ?)";
+const OUTBOX: &str = "INSERT INTO outbox (position, at, body, heads) VALUES (?, ?, ?, ?)";
 const AUDIT: &str = "INSERT INTO audit (position, previous, digest, entry) VALUES (?, ?, ?, ?)";
 
 /// Writes every row that is dirty.
@@ -61,7 +62,7 @@ fn interrupts(connection: &Connection, tables: &Tables) -> Result<(), StoreError
         connection,
         INTERRUPTS,
         tables.interrupts.dirty(),
-        |sql, (_id, row, rest)| {
+        |sql, (_id, row, stored)| {
             let interrupt = &row.interrupt;
             sql.execute((
                 position(row.position)?,
@@ -73,13 +74,13 @@ fn interrupts(connection: &Connection, tables: &Tables) -> Result<(), StoreError
                 interrupt.state.name(),
                 interrupt.state.is_live(),
                 interrupt.deadline.map(|deadline| deadline.as_microsecond()),
-                body(interrupt, rest)?,
+                body(interrupt, stored)?,
             ))
             .map_err(store_error)
         },
     )?;
     // The key that admitted an interrupt stands with it.
-    let joined = tables.keys.dirty().filter_map(|(key, row, _rest)| {
+    let joined = tables.keys.dirty().filter_map(|(key, row, _stored)| {
         let run = row.joined?;
         Some((key, row, run))
     });
@@ -96,13 +97,13 @@ fn interrupts(connection: &Connection, tables: &Tables) -> Result<(), StoreError
         connection,
         REROUTES,
         tables.reroutes.dirty(),
-        |sql, (event, row, rest)| {
+        |sql, (event, row, stored)| {
             sql.execute((
                 event.to_string(),
                 row.run.to_string(),
                 row.state == RerouteState::Pending,
                 row.expires_at.as_microsecond(),
-                body(row, rest)?,
+                body(row, stored)?,
             ))
             .map_err(store_error)
         },
@@ -111,8 +112,8 @@ fn interrupts(connection: &Connection, tables: &Tables) -> Result<(), StoreError
         connection,
         SLOTS,
         tables.slots.dirty(),
-        |sql, (key, slot, rest)| {
-            sql.execute((node_key(key), key.0.to_string(), body(slot, rest)?))
+        |sql, (key, slot, stored)| {
+            sql.execute((node_key(key), key.0.to_string(), body(slot, stored)?))
                 .map_err(store_error)
         },
     )
@@ -123,13 +124,13 @@ fn runs(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         connection,
         RUNS,
         tables.runs.dirty(),
-        |sql, (id, row, rest)| {
+        |sql, (id, row, stored)| {
             sql.execute((
                 position(row.position)?,
                 id.to_string(),
                 row.run.alias.as_deref(),
                 row.run.state.name(),
-                body(&row.run, rest)?,
+                body(&row.run, stored)?,
             ))
             .map_err(store_error)
         },
@@ -138,12 +139,12 @@ fn runs(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         connection,
         NODES,
         tables.nodes.dirty(),
-        |sql, (key, row, rest)| {
+        |sql, (key, row, stored)| {
             sql.execute((
                 position(row.position)?,
                 node_key(key),
                 key.0.to_string(),
-                body(&row.node, rest)?,
+                body(&row.node, stored)?,
             ))
             .map_err(store_error)
         },
@@ -152,12 +153,12 @@ fn runs(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         connection,
         MESSAGES,
         tables.messages.dirty(),
-        |sql, (key, row, rest)| {
+        |sql, (key, row, stored)| {
             sql.execute((
                 position(row.position)?,
                 key.as_str(),
                 row.message.run.to_string(),
-                body(row, rest)?,
+                body(row, stored)?,
             ))
             .map_err(store_error)
         },
@@ -169,13 +170,13 @@ fn journal(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         connection,
         JOURNAL,
         tables.journal.dirty(),
-        |sql, (effect, entry, rest)| {
+        |sql, (effect, entry, stored)| {
             sql.execute((
                 position(entry.position)?,
                 effect.to_string(),
                 entry.intent.run.to_string(),
                 entry.result.is_some(),
-                body(entry, rest)?,
+                body(entry, stored)?,
             ))
             .map_err(store_error)
         },
@@ -184,7 +185,7 @@ fn journal(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         connection,
         CHECKPOINTS,
         tables.checkpoints.dirty(),
-        |sql, (id, row, _rest)| {
+        |sql, (id, row, _stored)| {
             sql.execute((
                 id.to_string(),
                 id.run.to_string(),
@@ -207,7 +208,7 @@ fn lists(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         connection,
         CURSORS,
         tables.cursors.dirty(),
-        |sql, (consumer, through, _rest)| {
+        |sql, (consumer, through, _stored)| {
             sql.execute((consumer.as_str(), position(*through)?))
                 .map_err(store_error)
         },
@@ -216,34 +217,22 @@ fn lists(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         connection,
         TOKENS,
         tables.tokens.dirty(),
-        |sql, (digest, row, rest)| {
+        |sql, (digest, row, stored)| {
             sql.execute((
                 position(row.position)?,
                 digest.to_string(),
-                body(&row.token, rest)?,
+                body(&row.token, stored)?,
             ))
             .map_err(store_error)
         },
     )?;
     rules(connection, tables)?;
-    write(
-        connection,
-        OUTBOX,
-        tables.outbox.dirty(),
-        |sql, (place, row, _rest)| {
-            sql.execute((
-                position(*place)?,
-                row.at.as_microsecond(),
-                json(&row.notification)?,
-            ))
-            .map_err(store_error)
-        },
-    )?;
+    outbox(connection, tables)?;
     write(
         connection,
         AUDIT,
         tables.audit.dirty(),
-        |sql, (place, row, _rest)| {
+        |sql, (place, row, _stored)| {
             sql.execute((
                 position(*place)?,
                 row.previous.to_string(),
@@ -252,13 +241,36 @@ fn lists(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
             ))
             .map_err(store_error)
         },
-    )?;
+    )
+}
+
+/// The rows of the outbox, the last of which says where all lists end. Where nothing is told, that has a row of its
+/// own, also when nothing has changed but the last row of the outbox may go.
+fn outbox(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
+    let last = tables.outbox.dirty().last().map(|(place, ..)| *place);
+    let is_needed = tables.heads.dirty().next().is_some() || tables.forgotten.outbox > 0;
+    let heads = match tables.heads.row(&()) {
+        Some(heads) if last.is_some() || is_needed => Some(body(heads, tables.heads.stored(&()))?),
+        Some(_) | None => None,
+    };
     write(
         connection,
-        HEADS,
-        tables.heads.dirty(),
-        |sql, (_one, heads, rest)| sql.execute((body(heads, rest)?,)).map_err(store_error),
-    )
+        OUTBOX,
+        tables.outbox.dirty(),
+        |sql, (place, row, _stored)| {
+            sql.execute((
+                position(*place)?,
+                row.at.as_microsecond(),
+                json(&row.notification)?,
+                heads.as_ref().filter(|_heads| last == Some(*place)),
+            ))
+            .map_err(store_error)
+        },
+    )?;
+    let alone = heads.filter(|_heads| last.is_none());
+    write(connection, HEADS, alone.iter(), |sql, heads| {
+        sql.execute((heads,)).map_err(store_error)
+    })
 }
 
 fn rules(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
@@ -266,7 +278,7 @@ fn rules(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         connection,
         RULES,
         tables.standing.dirty(),
-        |sql, (id, row, rest)| {
+        |sql, (id, row, stored)| {
             let rule = &row.rule;
             sql.execute((
                 position(row.position)?,
@@ -275,7 +287,7 @@ fn rules(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
                 rule.scope.run().map(|run| run.to_string()),
                 rule.end.is_none(),
                 rule.expires_at.as_microsecond(),
-                body(rule, rest)?,
+                body(rule, stored)?,
             ))
             .map_err(store_error)
         },
@@ -301,8 +313,19 @@ fn write<R>(
 }
 
 /// A row as JSON, with what another version of this program had put beside it.
-fn body(row: &impl Serialize, rest: Option<&Rest>) -> Result<String, StoreError> {
-    let Some(rest) = rest else {
+fn body<R: Serialize + DeserializeOwned>(
+    row: &R,
+    stored: Option<&str>,
+) -> Result<String, StoreError> {
+    let Some(stored) = stored else {
+        return json(row);
+    };
+    let known: R = read_json("a row", stored)?;
+    if json(&known)? == stored {
+        return json(row);
+    }
+    let known = serde_json::to_value(known).map_err(|error| damaged(&error))?;
+    let Some(rest) = Rest::of(read_json("a row", stored)?, &known) else {
         return json(row);
     };
     let mut value = serde_json::to_value(row).map_err(|error| damaged(&error))?;

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use interrupts::store::StoreError;
 use rusqlite::{Connection, Row, ToSql};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::column::{count, json, node_key, read_json, read_text, text};
+use super::column::{count, node_key, read_json, read_text, text};
 use super::error::store_error;
+use super::heads;
 use crate::tables::{
-    InterruptRow, KeyRow, PlacedNode, PlacedRule, PlacedToken, Rest, RunRow, Table, Tables, damaged,
+    InterruptRow, KeyRow, PlacedNode, PlacedRule, PlacedToken, RunRow, Table, Tables,
 };
 
 /// Loads what is missing. Says whether anything was.
@@ -30,20 +30,20 @@ struct Loader<'store> {
     any: bool,
 }
 
-/// A row with what a newer or older version of this program put beside it.
-type Read<V> = Result<(V, Option<Rest>), StoreError>;
+/// A row, and its JSON as it was read.
+type Read<V> = Result<(V, Option<Box<str>>), StoreError>;
 
 impl Loader<'_> {
     fn interrupts(&mut self, tables: &mut Tables) -> Result<(), StoreError> {
         let sql = "SELECT body, position FROM interrupts WHERE id = ?";
         self.table(sql, &mut tables.interrupts, ToString::to_string, |row| {
-            let (interrupt, rest) = body(row)?;
+            let (interrupt, stored) = body(row)?;
             let position = count(row, 1)?;
             let row = InterruptRow {
                 position,
                 interrupt,
             };
-            Ok((row, rest))
+            Ok((row, stored))
         })?;
         let sql = "SELECT id, digest, NULL FROM interrupts WHERE key = ?1 \
              UNION ALL SELECT interrupt, digest, run FROM joined WHERE key = ?1";
@@ -68,9 +68,9 @@ impl Loader<'_> {
     fn runs(&mut self, tables: &mut Tables) -> Result<(), StoreError> {
         let sql = "SELECT body, position FROM runs WHERE id = ?";
         self.table(sql, &mut tables.runs, ToString::to_string, |row| {
-            let (run, rest) = body(row)?;
+            let (run, stored) = body(row)?;
             let position = count(row, 1)?;
-            Ok((RunRow { position, run }, rest))
+            Ok((RunRow { position, run }, stored))
         })?;
         let sql = "SELECT id FROM runs WHERE alias = ?";
         self.table(sql, &mut tables.aliases, Clone::clone, |row| {
@@ -78,9 +78,9 @@ impl Loader<'_> {
         })?;
         let sql = "SELECT body, position FROM nodes WHERE id = ?";
         self.table(sql, &mut tables.nodes, node_key, |row| {
-            let (node, rest) = body(row)?;
+            let (node, stored) = body(row)?;
             let position = count(row, 1)?;
-            Ok((PlacedNode { position, node }, rest))
+            Ok((PlacedNode { position, node }, stored))
         })?;
         let sql = "SELECT body FROM messages WHERE key = ?";
         self.table(sql, &mut tables.messages, ToString::to_string, body)?;
@@ -96,17 +96,24 @@ impl Loader<'_> {
     }
 
     fn lists(&mut self, tables: &mut Tables) -> Result<(), StoreError> {
-        let sql = "SELECT body FROM heads WHERE id = ?";
-        self.table(sql, &mut tables.heads, |()| 1, body)?;
+        self.table(
+            heads::SQL,
+            &mut tables.heads,
+            |()| 1,
+            |row| {
+                let (heads, stored) = heads::newest(row)?;
+                Ok((heads, Some(stored.into())))
+            },
+        )?;
         let sql = "SELECT position FROM cursors WHERE consumer = ?";
         self.table(sql, &mut tables.cursors, ToString::to_string, |row| {
             Ok((count(row, 0)?, None))
         })?;
         let sql = "SELECT body, position FROM tokens WHERE digest = ?";
         self.table(sql, &mut tables.tokens, ToString::to_string, |row| {
-            let (token, rest) = body(row)?;
+            let (token, stored) = body(row)?;
             let position = count(row, 1)?;
-            Ok((PlacedToken { position, token }, rest))
+            Ok((PlacedToken { position, token }, stored))
         })?;
         self.rules(tables)
     }
@@ -114,9 +121,9 @@ impl Loader<'_> {
     fn rules(&mut self, tables: &mut Tables) -> Result<(), StoreError> {
         let sql = "SELECT body, position FROM rules WHERE id = ?";
         self.table(sql, &mut tables.standing, ToString::to_string, |row| {
-            let (rule, rest) = body(row)?;
+            let (rule, stored) = body(row)?;
             let position = count(row, 1)?;
-            Ok((PlacedRule { position, rule }, rest))
+            Ok((PlacedRule { position, rule }, stored))
         })?;
         let sql = "SELECT json_group_array(id) FROM \
              (SELECT id FROM rules WHERE matter = ? AND live = 1 ORDER BY position)";
@@ -150,14 +157,8 @@ impl Loader<'_> {
     }
 }
 
-/// The JSON in the first column, and what of it this program does not know.
-fn body<T: Serialize + DeserializeOwned>(row: &Row<'_>) -> Read<T> {
+/// The JSON in the first column, and how it was read.
+fn body<T: DeserializeOwned>(row: &Row<'_>) -> Read<T> {
     let stored = text(row, 0)?;
-    let known: T = read_json("a row", stored)?;
-    if json(&known)? == stored {
-        return Ok((known, None));
-    }
-    let stored = read_json("a row", stored)?;
-    let again = serde_json::to_value(&known).map_err(|error| damaged(&error))?;
-    Ok((known, Rest::of(stored, &again)))
+    Ok((read_json("a row", stored)?, Some(stored.into())))
 }

@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use rusqlite::{Connection, Params, Row};
 
-use super::Sqlite;
 use super::column::{count, each, node_key, position};
+use super::{Sqlite, heads};
 use crate::operation::Operation;
 use crate::query::{Backend, Found, JournalPart};
 use crate::tables::Heads;
@@ -38,6 +38,11 @@ impl Sqlite {
         read: fn(&Row<'_>) -> Found<T>,
     ) -> Found<Option<T>> {
         Ok(self.rows(sql, parameters, read).await?.pop())
+    }
+
+    async fn heads(&self) -> Found<Option<Heads>> {
+        self.row(heads::SQL, (1,), |row| Ok(heads::newest(row)?.0))
+            .await
     }
 
     /// A small row that is found by its key, and asked for with every request.
@@ -80,8 +85,13 @@ impl Backend for Sqlite {
         // Three statements, so that each has its index.
         match filter.run {
             Some(run) => {
-                let sql = "SELECT position, body FROM interrupts \
-                     WHERE run = ?1 AND position > ?2 AND (?3 IS NULL OR node = ?3) \
+                // The ended and the open ones each lie in order.
+                let sql = "SELECT position, body FROM ( \
+                     SELECT position, body, node, state FROM interrupts INDEXED BY interrupts_of_run \
+                     WHERE run = ?1 AND live = 0 AND position > ?2 UNION ALL \
+                     SELECT position, body, node, state FROM interrupts INDEXED BY interrupts_of_run \
+                     WHERE run = ?1 AND live = 1 AND position > ?2) \
+                     WHERE (?3 IS NULL OR node = ?3) \
                      AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4))) \
                      ORDER BY position LIMIT ?5";
                 let values = (run.to_string(), after, node, states, page.limit);
@@ -114,13 +124,15 @@ impl Backend for Sqlite {
     }
 
     async fn orphans(&self, limit: u32) -> Found<Vec<InterruptId>> {
-        let sql = "SELECT id FROM interrupts WHERE live = 1 AND run IN \
-             (SELECT id FROM runs WHERE state IN ('completed', 'failed', 'cancelled')) LIMIT ?";
+        let sql = "SELECT id FROM interrupts INDEXED BY interrupts_open WHERE live = 1 AND EXISTS \
+             (SELECT 1 FROM runs WHERE runs.id = interrupts.run \
+             AND runs.state IN ('completed', 'failed', 'cancelled')) ORDER BY position LIMIT ?";
         self.rows(sql, (limit,), interrupt_id).await
     }
 
     async fn live(&self, run: RunId, limit: u32) -> Found<Vec<InterruptId>> {
-        let sql = "SELECT id FROM interrupts WHERE live = 1 AND run = ? LIMIT ?";
+        let sql = "SELECT id FROM interrupts INDEXED BY interrupts_of_run \
+             WHERE run = ? AND live = 1 ORDER BY position LIMIT ?";
         self.rows(sql, (run.to_string(), limit), interrupt_id).await
     }
 
@@ -300,16 +312,12 @@ impl Backend for Sqlite {
     }
 
     async fn audit_head(&self) -> Found<AuditHead> {
-        let heads = self
-            .row("SELECT body FROM heads", (), body::<Heads>)
-            .await?;
+        let heads = self.heads().await?;
         Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit))
     }
 
     async fn audit_anchor(&self) -> Found<AuditHead> {
-        let heads = self
-            .row("SELECT body FROM heads", (), body::<Heads>)
-            .await?;
+        let heads = self.heads().await?;
         Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit_anchor))
     }
 

@@ -9,13 +9,14 @@ use super::error::store_error;
 const OURS: i64 = 0x6972_7173;
 
 /// The steps from an empty file to the newest schema, oldest first. One that was released is never changed.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     include_str!("../../migrations/0001_life.sql"),
     include_str!("../../migrations/0002_nodes.sql"),
     include_str!("../../migrations/0003_rules.sql"),
     include_str!("../../migrations/0004_open_interrupts.sql"),
     include_str!("../../migrations/0005_events_of_runs.sql"),
     include_str!("../../migrations/0006_joined.sql"),
+    include_str!("../../migrations/0007_fewer_pages.sql"),
 ];
 
 /// The newest schema that this program knows.

@@ -127,7 +127,7 @@ async fn a_file_of_a_newer_program_is_refused_with_the_reason() {
     let refused = open(&path).await.map(drop);
     let newer = StoreError::Newer {
         found: 99,
-        known: 6,
+        known: 7,
     };
     assert_eq!(refused, Err(newer.clone()));
     assert!(newer.to_string().contains("newer program"));
@@ -214,9 +214,9 @@ async fn what_another_version_put_beside_a_row_survives_its_change() {
     let new = new_run("{}");
     let run = store.create_run(new).await.unwrap();
     let other = connect(&path).unwrap();
-    for table in ["runs", "heads"] {
+    for (table, column) in [("runs", "body"), ("outbox", "heads")] {
         let sql = format!(
-            "UPDATE {table} SET body = json_set(body, '$.later', json('{{\"deep\":[1]}}'))"
+            "UPDATE {table} SET {column} = json_set({column}, '$.later', json('{{\"deep\":[1]}}'))"
         );
         told(&other, &sql);
     }
@@ -232,8 +232,11 @@ async fn what_another_version_put_beside_a_row_survives_its_change() {
     );
     store.release_run(run.id, 1).await.unwrap();
     store.own_run(run.id, owner).await.unwrap();
-    for table in ["runs", "heads"] {
-        let sql = format!("SELECT json_extract(body, '$.later.deep[0]') FROM {table}");
+    for (table, column) in [("runs", "body"), ("outbox", "heads")] {
+        let sql = format!(
+            "SELECT json_extract({column}, '$.later.deep[0]') FROM {table} \
+             ORDER BY position DESC LIMIT 1"
+        );
         assert_eq!(number(&other, &sql), 1, "{table}");
     }
     let epoch = "SELECT json_extract(body, '$.epoch') FROM runs";

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use super::rest::Rest;
-
 /// A row that is needed has not been loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Absent;
@@ -14,8 +12,8 @@ struct Cell<V> {
     /// `None` where there is known to be no such row.
     value: Option<V>,
     dirty: bool,
-    /// What another version of this program had put beside it.
-    rest: Option<Rest>,
+    /// As it was read: another version of this program may have put more into it than is known here.
+    stored: Option<Box<str>>,
 }
 
 #[derive(Debug)]
@@ -70,7 +68,7 @@ impl<K: Ord + Clone, V> Table<K, V> {
             value: Some(value),
             // In memory there is nowhere to write it to.
             dirty: !self.whole,
-            rest: known.and_then(|cell| cell.rest.clone()),
+            stored: known.and_then(|cell| cell.stored.clone()),
         };
         let before = self.cells.insert(key.clone(), cell);
         self.replaced.push((key, before));
@@ -110,30 +108,30 @@ impl<K: Ord + Clone, V> Table<K, V> {
             self.cells.entry(key.clone()).or_insert(Cell {
                 value: None,
                 dirty: false,
-                rest: None,
+                stored: None,
             });
         }
         missing
     }
 
     /// Takes a row from the database.
-    pub(crate) fn load(&mut self, key: K, value: V, rest: Option<Rest>) {
+    pub(crate) fn load(&mut self, key: K, value: V, stored: Option<Box<str>>) {
         let cell = Cell {
             value: Some(value),
             dirty: false,
-            rest,
+            stored,
         };
         self.cells.insert(key, cell);
     }
 
-    /// The rows that were written, in the order of their keys, each with what is to stay beside it.
-    pub(crate) fn dirty(&self) -> impl Iterator<Item = (&K, &V, Option<&Rest>)> {
+    /// The rows that were written, in the order of their keys, each with how it was read.
+    pub(crate) fn dirty(&self) -> impl Iterator<Item = (&K, &V, Option<&str>)> {
         self.cells
             .iter()
             .filter(|(_key, cell)| cell.dirty)
             .filter_map(|(key, cell)| {
                 let value = cell.value.as_ref()?;
-                Some((key, value, cell.rest.as_ref()))
+                Some((key, value, cell.stored.as_deref()))
             })
     }
 
@@ -154,6 +152,11 @@ impl<K: Ord + Clone, V> Table<K, V> {
     /// The row of a key that is here.
     pub(crate) fn row(&self, key: &K) -> Option<&V> {
         self.cells.get(key).and_then(|cell| cell.value.as_ref())
+    }
+
+    /// How the row of a key was read, where it was.
+    pub(crate) fn stored(&self, key: &K) -> Option<&str> {
+        self.cells.get(key).and_then(|cell| cell.stored.as_deref())
     }
 }
 

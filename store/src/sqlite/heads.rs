@@ -1,0 +1,35 @@
+//! Where the lists of the store end: in the last row of the outbox, or in a row of its own, whichever is newer.
+
+use interrupts::store::StoreError;
+use rusqlite::Row;
+
+use super::column::read_json;
+use super::error::store_error;
+use crate::tables::{Heads, damaged};
+
+/// Finds both; no row where there is neither.
+pub(super) const SQL: &str = "SELECT alone.body, last.heads FROM (SELECT ?1 AS id) AS one \
+    LEFT JOIN heads AS alone ON alone.id = one.id LEFT JOIN \
+    (SELECT heads FROM outbox ORDER BY position DESC LIMIT 1) AS last \
+    WHERE alone.body IS NOT NULL OR last.heads IS NOT NULL";
+
+/// The newer of both, and its JSON.
+pub(super) fn newest<'row>(row: &'row Row<'_>) -> Result<(Heads, &'row str), StoreError> {
+    match (found(row, 0)?, found(row, 1)?) {
+        // Written after the last row of the outbox or with it, it says the same or more.
+        (Some(alone), Some(told)) if alone.0.outbox < told.0.outbox => Ok(told),
+        (Some(alone), _) => Ok(alone),
+        (None, Some(told)) => Ok(told),
+        (None, None) => Err(damaged(&"the ends of the lists are not there")),
+    }
+}
+
+fn found<'row>(
+    row: &'row Row<'_>,
+    column: usize,
+) -> Result<Option<(Heads, &'row str)>, StoreError> {
+    let value = row.get_ref(column).map_err(store_error)?;
+    let json = value.as_str_or_null().map_err(|error| damaged(&error))?;
+    json.map(|json| Ok((read_json("the heads", json)?, json)))
+        .transpose()
+}
