@@ -22,6 +22,7 @@ mod kept_run;
 mod lanes;
 mod leaving;
 mod limit_stops;
+mod patience;
 mod record;
 mod recovery;
 mod registry;

@@ -117,10 +117,7 @@ impl Keeper {
         let settings = &self.shared.settings;
         loop {
             self.check_owned()?;
-            let found = settings
-                .backoff
-                .recover(|| settings.store.interrupt(stop.id))
-                .await?;
+            let found = self.read(|| settings.store.interrupt(stop.id)).await?;
             let Some(interrupt) = found else {
                 // Its recording failed, and whoever asked was told. What it reaches is stopped all the same.
                 return Ok(None);
@@ -133,9 +130,7 @@ impl Keeper {
                 }
                 State::Delivered => {
                     let evidence = sufficient(evidence, interrupt.mode);
-                    settings
-                        .backoff
-                        .recover(|| settings.store.acknowledge(id, epoch, evidence.clone()))
+                    self.write(|| settings.store.acknowledge(id, epoch, evidence.clone()))
                         .await
                 }
                 State::Acknowledged => {
@@ -182,9 +177,7 @@ impl Keeper {
                     return self.supersede(interrupt, by).await;
                 }
                 let shown = Digest::of(interrupt.content.as_bytes());
-                settings
-                    .backoff
-                    .recover(|| settings.store.require_review(id, epoch, shown))
+                self.write(|| settings.store.require_review(id, epoch, shown))
                     .await
             }
             InterruptType::Stop
@@ -200,9 +193,7 @@ impl Keeper {
                     target: None,
                     content: left.content(),
                 };
-                settings
-                    .backoff
-                    .recover(|| settings.store.decide(id, judge.clone(), choosing.clone()))
+                self.write(|| settings.store.decide(id, judge.clone(), choosing.clone()))
                     .await
             }
         }
@@ -215,14 +206,12 @@ impl Keeper {
     ) -> Result<Interrupt, ChangeError> {
         let settings = &self.shared.settings;
         let (actor, cause) = (settings.actor(), WithdrawCause::Superseded { by });
-        settings
-            .backoff
-            .recover(|| {
-                settings
-                    .store
-                    .withdraw(interrupt.id, actor.clone(), cause.clone())
-            })
-            .await
+        self.write(|| {
+            settings
+                .store
+                .withdraw(interrupt.id, actor.clone(), cause.clone())
+        })
+        .await
     }
 
     /// Records that the run has stopped: all its stops, then its state.
@@ -271,9 +260,8 @@ impl Keeper {
         let mut after = 0;
         loop {
             let page = Page { after, limit: PAGE };
-            let found = settings
-                .backoff
-                .recover(|| settings.store.interrupts(&filter, page))
+            let found = self
+                .read(|| settings.store.interrupts(&filter, page))
                 .await?;
             let Some((last, _)) = found.last() else {
                 return Ok(false);
@@ -294,10 +282,7 @@ impl Keeper {
     /// said so.
     pub(crate) async fn rest_where_stopping(&self) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
-        let run = settings
-            .backoff
-            .recover(|| settings.store.run(self.run))
-            .await?;
+        let run = self.read(|| settings.store.run(self.run)).await?;
         match run {
             Some(run) if run.state == RunState::Stopping => {
                 self.change_run(RunState::Paused, run.reason).await

@@ -9,13 +9,11 @@ impl Keeper {
     /// Records that the agents which had not ended are cancelled: their run is.
     pub(super) async fn cancel_agents(&self) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
-        let (store, backoff) = (&settings.store, &settings.backoff);
+        let store = &settings.store;
         let mut after = 0;
         loop {
             let page = Page { after, limit: PAGE };
-            let found = backoff
-                .recover(|| store.nodes(Some(self.run), page))
-                .await?;
+            let found = self.read(|| store.nodes(Some(self.run), page)).await?;
             let Some((last, _)) = found.last() else {
                 return Ok(());
             };
@@ -33,8 +31,7 @@ impl Keeper {
                 })
                 .collect();
             if !cancelled.is_empty() {
-                backoff
-                    .recover(|| store.put_nodes(self.run, self.epoch, cancelled.clone()))
+                self.write(|| store.put_nodes(self.run, self.epoch, cancelled.clone()))
                     .await?;
             }
         }

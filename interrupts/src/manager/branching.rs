@@ -79,8 +79,8 @@ impl Keeper {
                 branch: None,
             });
         }
-        let (store, backoff) = (&self.shared.settings.store, &self.shared.settings.backoff);
-        let run = backoff.recover(|| store.run(self.run)).await?;
+        let store = &self.shared.settings.store;
+        let run = self.read(|| store.run(self.run)).await?;
         let run = run.ok_or(RunError::Unknown { run: self.run })?;
         let Some(from) = checkpoint.or(run.goes_on_from()) else {
             // A run that has not begun has nothing to be forked from: whoever reads the decision sees it.
@@ -95,9 +95,7 @@ impl Keeper {
             self.unread().await?
         };
         let heritage = &self.shared.settings.heritage;
-        let left = backoff
-            .recover(|| heritage.of(&**store, &run, from))
-            .await?;
+        let left = self.read(|| heritage.of(&**store, &run, from)).await?;
         for effect in left {
             if !known.iter().any(|it| it.place == effect.place) {
                 known.push(effect);
@@ -111,7 +109,7 @@ impl Keeper {
             content: run.content,
         };
         let fork = || store.fork_run_with(from, new.clone(), known.clone());
-        let forked = backoff.recover(fork).await;
+        let forked = self.write(fork).await;
         match forked {
             // Whoever forked it died before the branch was resolved.
             Ok(_) | Err(RunError::Taken { .. }) => Ok(LeftBehind {
@@ -125,14 +123,14 @@ impl Keeper {
     /// What is in the journal of a fork that has no checkpoint of its own: what it has taken over, and what was said to
     /// it. The checkpoint that it began from knows nothing of the words, and nobody has read them.
     async fn unread(&self) -> Result<Vec<KnownEffect>, KeepError> {
-        let (store, backoff) = (&self.shared.settings.store, &self.shared.settings.backoff);
+        let store = &self.shared.settings.store;
         let (mut after, mut known) = (0, Vec::new());
         loop {
             let page = Page {
                 after,
                 limit: ENTRIES,
             };
-            let entries = backoff.recover(|| store.journal(self.run, page)).await?;
+            let entries = self.read(|| store.journal(self.run, page)).await?;
             let Some(last) = entries.last() else {
                 return Ok(known);
             };

@@ -27,9 +27,8 @@ impl Keeper {
         let mut after = 0;
         loop {
             let page = Page { after, limit: PAGE };
-            let open = settings
-                .backoff
-                .recover(|| settings.store.unknown_effects(self.run, page))
+            let open = self
+                .read(|| settings.store.unknown_effects(self.run, page))
                 .await?;
             let Some(last) = open.last() else {
                 return Ok(());
@@ -42,9 +41,8 @@ impl Keeper {
                 let Ok(dispatch) = serde_json::from_str::<Dispatch>(&entry.intent.content) else {
                     continue;
                 };
-                let interrupt = settings
-                    .backoff
-                    .recover(|| settings.store.interrupt(dispatch.interrupt))
+                let interrupt = self
+                    .read(|| settings.store.interrupt(dispatch.interrupt))
                     .await?;
                 let Some(stop) = interrupt.filter(is_from_outside) else {
                     continue;
@@ -58,18 +56,14 @@ impl Keeper {
 
     async fn is_cancelled(&self) -> Result<bool, KeepError> {
         let settings = &self.shared.settings;
-        let run = settings
-            .backoff
-            .recover(|| settings.store.run(self.run))
-            .await?;
+        let run = self.read(|| settings.store.run(self.run)).await?;
         Ok(run.is_some_and(|run| run.state == RunState::Cancelled))
     }
 
     pub(super) async fn carried_out(&self, effect: crate::EffectId) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
-        let finished = settings
-            .backoff
-            .recover(|| settings.store.finish(self.epoch, effect, "{}".to_owned()))
+        let finished = self
+            .write(|| settings.store.finish(self.epoch, effect, "{}".to_owned()))
             .await;
         match finished {
             Ok(_) => Ok(()),

@@ -46,10 +46,7 @@ impl Keeper {
 
     async fn is_live(&self, id: InterruptId) -> Result<bool, KeepError> {
         let settings = &self.shared.settings;
-        let found = settings
-            .backoff
-            .recover(|| settings.store.interrupt(id))
-            .await?;
+        let found = self.read(|| settings.store.interrupt(id)).await?;
         Ok(found.is_some_and(|interrupt| interrupt.state.is_live()))
     }
 
@@ -60,9 +57,8 @@ impl Keeper {
     ) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
         let actor = settings.actor();
-        let changed = settings
-            .backoff
-            .recover(|| {
+        let changed = self
+            .write(|| {
                 settings
                     .store
                     .review(question.id, actor.clone(), question.version, change.clone())

@@ -144,9 +144,8 @@ impl Keeper {
         let mut after = 0;
         loop {
             let page = Page { after, limit: PAGE };
-            let found = settings
-                .backoff
-                .recover(|| settings.store.interrupts(&filter, page))
+            let found = self
+                .read(|| settings.store.interrupts(&filter, page))
                 .await?;
             let Some((last, _)) = found.last() else {
                 return Ok(live);
@@ -197,9 +196,8 @@ impl Keeper {
             // The run is ours, so whoever had the interrupt has it no more.
             lost: interrupt.lease.as_ref().map(|lease| lease.owner.clone()),
         };
-        let taken = settings
-            .backoff
-            .recover(|| settings.store.deliver(interrupt.id, delivery.clone()))
+        let taken = self
+            .write(|| settings.store.deliver(interrupt.id, delivery.clone()))
             .await;
         match taken {
             Ok(taken) => Ok(Some(taken)),
@@ -282,9 +280,8 @@ impl Keeper {
         let failed = Given::Failed { failures, again };
         inbox.given.insert(question.id, failed);
         let (id, epoch) = (question.id, Some(question.epoch));
-        let counted = settings
-            .backoff
-            .recover(|| settings.store.fail_delivery(id, epoch, error.clone()))
+        let counted = self
+            .write(|| settings.store.fail_delivery(id, epoch, error.clone()))
             .await;
         passed_over(counted)
     }
@@ -299,9 +296,8 @@ impl Keeper {
                 after: inbox.messages_after,
                 limit: PAGE,
             };
-            let messages = settings
-                .backoff
-                .recover(|| settings.store.messages(self.run, page))
+            let messages = self
+                .read(|| settings.store.messages(self.run, page))
                 .await?;
             if messages.is_empty() {
                 return Ok(());

@@ -1,5 +1,7 @@
 //! The keeping of a run: what the tasks that keep it share with whoever runs it.
 
+use std::fmt::Display;
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -11,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::deliveries::Deliveries;
 use super::inbox::Inbox;
+use super::patience::Patience;
 use super::recovery::Recoverable;
 use super::request::error_in_words;
 use super::shared::Shared;
@@ -80,6 +83,8 @@ pub(crate) struct Keeper {
     /// The run does not belong to this process any more.
     pub(crate) lost: CancellationToken,
     pub(crate) failure: OnceLock<KeepError>,
+    /// How long the store's failures are tried again, for all that is recorded of the run together.
+    pub(super) patience: Patience,
     begun: AtomicBool,
     bell: Notify,
 }
@@ -93,6 +98,8 @@ impl Keeper {
         deliveries: Arc<dyn Deliveries>,
         inbox: Inbox,
     ) -> Self {
+        let lost = CancellationToken::new();
+        let patience = Patience::of_kept(run, &shared.settings, lost.clone());
         Self {
             shared,
             run,
@@ -101,8 +108,9 @@ impl Keeper {
             leaves_agents_out,
             deliveries,
             inbox: tokio::sync::Mutex::new(inbox),
-            lost: CancellationToken::new(),
+            lost,
             failure: OnceLock::new(),
+            patience,
             begun: AtomicBool::new(false),
             bell: Notify::new(),
         }
@@ -110,6 +118,24 @@ impl Keeper {
 
     pub(crate) fn wake(&self) {
         self.bell.notify_one();
+    }
+
+    /// Reads from the store, again where that fails, as [`Patience::read`] does.
+    pub(super) async fn read<T, E, F>(&self, attempt: impl FnMut() -> F) -> Result<T, E>
+    where
+        E: Recoverable + Display,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.patience.read(&self.shared, attempt).await
+    }
+
+    /// Writes to the store, again where that fails, as [`Patience::write`] does.
+    pub(super) async fn write<T, E, F>(&self, attempt: impl FnMut() -> F) -> Result<T, E>
+    where
+        E: Recoverable + Display,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.patience.write(&self.shared, attempt).await
     }
 
     /// Refuses to write anything once the run is lost: with the store's own error, where that kept its lease from being
@@ -170,9 +196,8 @@ impl Keeper {
     ) -> Result<(), KeepError> {
         self.check_owned()?;
         let settings = &self.shared.settings;
-        let changed = settings
-            .backoff
-            .recover(|| {
+        let changed = self
+            .write(|| {
                 settings
                     .store
                     .change_run(self.run, self.epoch, state, reason.clone())

@@ -366,9 +366,9 @@ impl KeptRun {
         }
         let shared = &self.keeper.shared;
         let settings = &shared.settings;
-        let released = settings
-            .backoff
-            .recover(|| settings.store.release_run(self.run(), self.epoch()))
+        let released = self
+            .keeper
+            .write(|| settings.store.release_run(self.run(), self.epoch()))
             .await;
         if let Err(error) = released {
             tracing::warn!(run = %self.run(), %error, "the lease was not released; it runs out");

@@ -53,9 +53,8 @@ impl Keeper {
     ) -> Result<Option<Interrupt>, KeepError> {
         let settings = &self.shared.settings;
         let (actor, cause) = (settings.actor(), WithdrawCause::NodeEnded);
-        let withdrawn = settings
-            .backoff
-            .recover(|| settings.store.withdraw(id, actor.clone(), cause.clone()))
+        let withdrawn = self
+            .write(|| settings.store.withdraw(id, actor.clone(), cause.clone()))
             .await;
         let withdrawn = match withdrawn {
             Ok(withdrawn) => Some(withdrawn),

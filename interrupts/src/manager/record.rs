@@ -5,6 +5,7 @@ use std::sync::Arc;
 use routing_core::{InterruptId, NodeId, RunId};
 
 use super::keeper::{KeepError, Keeper};
+use super::patience::Patience;
 use super::request::Target;
 use super::shared::{Shared, StopJob};
 use super::ticket::{Progress, RequestError};
@@ -25,7 +26,7 @@ impl Keeper {
                 shared: &self.shared,
                 job: Some(job.clone()),
             };
-            self.shared.record(&job, &self.node).await;
+            self.shared.record(&job, &self.node, &self.patience).await;
             under_way.job = None;
             self.shared.registry.job_done(self.run);
             self.check_owned()?;
@@ -72,7 +73,10 @@ impl Shared {
 
     async fn record_for_others(&self, job: &StopJob) {
         match self.first_node(job.run).await {
-            Ok(node) => self.record(job, &node).await,
+            Ok(node) => {
+                let patience = Patience::of_unkept(job.run, &self.settings);
+                self.record(job, &node, &patience).await;
+            }
             Err(error) => job.ticket.report(Progress::Failed(error.into())),
         }
         self.ring_for(job.run).await;
@@ -108,11 +112,11 @@ impl Shared {
     }
 
     /// Records a request, and says so to whoever made it.
-    pub(crate) async fn record(&self, job: &StopJob, main: &NodeId) {
+    pub(crate) async fn record(&self, job: &StopJob, main: &NodeId, patience: &Patience) {
         let recorded = if job.joins {
-            self.raise(job, job.id).await
+            self.raise(job, job.id, patience).await
         } else {
-            self.admit(job, main).await
+            self.admit(job, main, patience).await
         };
         match &recorded {
             Ok(id) => {
@@ -134,28 +138,36 @@ impl Shared {
         });
     }
 
-    async fn admit(&self, job: &StopJob, main: &NodeId) -> Result<InterruptId, RequestError> {
+    async fn admit(
+        &self,
+        job: &StopJob,
+        main: &NodeId,
+        patience: &Patience,
+    ) -> Result<InterruptId, RequestError> {
         // A request of its own is one wherever it comes from; any other joins what is under way.
         if job.request.key.is_none()
-            && let Some(under_way) = self.under_way(job).await?
+            && let Some(under_way) = self.under_way(job, patience).await?
         {
-            return self.raise(job, under_way.id).await;
+            return self.raise(job, under_way.id, patience).await;
         }
-        let admission = self.admission(job, main).await?;
+        let admission = self.admission(job, main, patience).await?;
         let settings = &self.settings;
-        let admitted = settings
-            .backoff
-            .recover(|| settings.store.admit(admission.clone()))
+        let admitted = patience
+            .write(self, || settings.store.admit(admission.clone()))
             .await?;
         Ok(admitted.into_interrupt().id)
     }
 
-    async fn raise(&self, job: &StopJob, id: InterruptId) -> Result<InterruptId, RequestError> {
+    async fn raise(
+        &self,
+        job: &StopJob,
+        id: InterruptId,
+        patience: &Patience,
+    ) -> Result<InterruptId, RequestError> {
         let settings = &self.settings;
         let (by, mode) = (&job.request.by, job.request.mode);
-        let raised = settings
-            .backoff
-            .recover(|| settings.store.raise_mode(id, by.clone(), mode))
+        let raised = patience
+            .write(self, || settings.store.raise_mode(id, by.clone(), mode))
             .await;
         match raised {
             // One that has ended meanwhile has taken hold: there is nothing left to raise.
@@ -165,7 +177,11 @@ impl Shared {
     }
 
     /// The same stop, where the store has it under way.
-    async fn under_way(&self, job: &StopJob) -> Result<Option<Interrupt>, StoreError> {
+    async fn under_way(
+        &self,
+        job: &StopJob,
+        patience: &Patience,
+    ) -> Result<Option<Interrupt>, StoreError> {
         let settings = &self.settings;
         let filter = Filter {
             run: Some(job.run),
@@ -180,9 +196,8 @@ impl Shared {
         let mut after = 0;
         loop {
             let page = Page { after, limit: PAGE };
-            let found = settings
-                .backoff
-                .recover(|| settings.store.interrupts(&filter, page))
+            let found = patience
+                .read(self, || settings.store.interrupts(&filter, page))
                 .await?;
             let Some((last, _)) = found.last() else {
                 return Ok(None);
@@ -197,13 +212,18 @@ impl Shared {
         }
     }
 
-    async fn admission(&self, job: &StopJob, main: &NodeId) -> Result<Admission, RequestError> {
+    async fn admission(
+        &self,
+        job: &StopJob,
+        main: &NodeId,
+        patience: &Patience,
+    ) -> Result<Admission, RequestError> {
         let request = &job.request;
         let node = match &job.reach {
             Reach::Run => main,
             Reach::Node(node) => node,
         };
-        let kind = self.kind_of(job.run, node).await?;
+        let kind = self.kind_of(job.run, node, patience).await?;
         let facing = self.settings.facings.facing(job.run, node, kind.as_ref());
         let content =
             serde_json::to_string(&request.note()).map_err(|error| RequestError::Unwritable {
@@ -233,11 +253,15 @@ impl Shared {
         })
     }
 
-    async fn kind_of(&self, run: RunId, node: &NodeId) -> Result<Option<KindName>, StoreError> {
+    async fn kind_of(
+        &self,
+        run: RunId,
+        node: &NodeId,
+        patience: &Patience,
+    ) -> Result<Option<KindName>, StoreError> {
         let settings = &self.settings;
-        let row = settings
-            .backoff
-            .recover(|| settings.store.node(run, node))
+        let row = patience
+            .read(self, || settings.store.node(run, node))
             .await?;
         Ok(row.map(|row| row.kind))
     }

@@ -24,7 +24,8 @@ pub struct Times {
     /// How often the store is looked into where no bell rings.
     pub poll: Duration,
     /// How long a shutdown waits for runs that stop gracefully, and once more after it has told them to stop
-    /// at once.
+    /// at once. And for how long, once a run was told to stop, all that is to be recorded of it is
+    /// tried again together while the store fails.
     pub grace: Duration,
     /// How long a delivery to a node may take.
     pub delivery: Duration,

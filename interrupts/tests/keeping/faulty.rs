@@ -29,7 +29,23 @@ pub(crate) enum Fault {
     Next { count: u32, error: StoreError },
     /// All operations from the n-th one on fail, counted from now; 0 is the next one.
     From { operation: u32, error: StoreError },
+    /// What keeps and stops a run is not written; it can be read.
+    Writing { error: StoreError },
 }
+
+/// What is written of a run that is kept and told to stop.
+const WRITING: [&str; 10] = [
+    "admit",
+    "raise_mode",
+    "deliver",
+    "renew",
+    "acknowledge",
+    "require_review",
+    "renew_run",
+    "release_run",
+    "change_run",
+    "finish",
+];
 
 /// A store in memory that fails as it is told.
 pub(crate) struct FaultyStore {
@@ -73,14 +89,16 @@ impl FaultyStore {
         {
             gate.acquire().await.unwrap().forget();
         }
-        self.fault()
+        self.fault(operation)
     }
 
-    fn fault(&self) -> Result<(), StoreError> {
+    fn fault(&self, operation: &str) -> Result<(), StoreError> {
         *self.operations.lock().unwrap() += 1;
         let mut fault = self.fault.lock().unwrap();
         match fault.as_mut() {
             None | Some(Fault::Next { count: 0, .. }) => Ok(()),
+            Some(Fault::Writing { error }) if WRITING.contains(&operation) => Err(error.clone()),
+            Some(Fault::Writing { .. }) => Ok(()),
             Some(Fault::Next { count, error }) => {
                 *count -= 1;
                 Err(error.clone())

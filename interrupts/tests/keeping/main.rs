@@ -6,6 +6,7 @@ mod delivering;
 mod elsewhere;
 mod failing;
 mod faulty;
+mod full;
 mod hooking;
 mod lanes;
 mod late;
