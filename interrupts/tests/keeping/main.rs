@@ -11,6 +11,7 @@ mod hooking;
 mod lanes;
 mod late;
 mod leaving;
+mod limited;
 mod never_lost;
 mod scene;
 mod signalled;
