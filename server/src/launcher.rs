@@ -157,8 +157,8 @@ pub trait RunLauncher: Send + Sync {
         }
     }
 
-    /// Something has come for a run that another process executes, and it was told: where it turns out to be gone, as
-    /// its lease is not renewed, the run is seen to as with [`RunLauncher::wake`].
+    /// Something has come for a run that another process has, and it was told: where it turns out to be gone, as its
+    /// lease is not renewed, or lets the run go that stands still, the run is seen to as with [`RunLauncher::wake`].
     fn watch(&self, _run: &Run) {}
 
     /// Sees to a run that nobody executes, for which something has come: a decision, a stop, a message. It goes on

@@ -251,6 +251,32 @@ async fn a_paused_run_goes_on_there_once_its_pause_has_ended_beside_its_server()
 }
 
 #[tokio::test]
+async fn a_paused_run_whose_pause_is_withdrawn_while_another_process_has_it_goes_on_once_it_is_let_go()
+ {
+    for is_released in [true, false] {
+        let installation = Installation::new();
+        let server = installation.serve_with(&["--pace", "600"]);
+        let (held, pause) = paused(&installation).await;
+        let (later, later_pause) = paused(&installation).await;
+        let store = crate::serving::open(&installation.store()).await;
+        // A process that lives, as far as anybody can say, lets something of it take hold.
+        let lease = if is_released { 600 } else { 10 };
+        let owner = crate::seed::delivery("somebody", lease);
+        let owned = store.own_run(held.parse().unwrap(), owner).await.unwrap();
+        beside(&installation, &["withdraw", &pause]);
+        // The server hears of the one after the other.
+        beside(&installation, &["withdraw", &later_pause]);
+        assert_eq!(installation.ends(&later).await, "completed");
+        if is_released {
+            assert_eq!(state(&installation, &held).await, "paused");
+            store.release_run(owned.id, owned.epoch).await.unwrap();
+        }
+        assert_eq!(installation.ends(&held).await, "completed");
+        server.kill();
+    }
+}
+
+#[tokio::test]
 async fn a_paused_run_whose_pause_ended_while_there_was_no_server_goes_on_with_the_next() {
     let installation = Installation::new();
     let server = installation.serve_with(&["--pace", "60"]);

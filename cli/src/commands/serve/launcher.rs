@@ -180,8 +180,12 @@ impl Launcher {
                     self.look_when_left(run);
                 }
                 Ok(Some(row)) if is_launched(&row.content) && self.was_let_go(&row).await => {
-                    self.look_again(run).await;
-                    self.go_on_when_due(run);
+                    if self.0.keeping.is_held_elsewhere(&row) {
+                        self.look_when_left(run);
+                    } else {
+                        self.look_again(run).await;
+                        self.go_on_when_due(run);
+                    }
                 }
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%run, %error, "the run could not be looked at"),

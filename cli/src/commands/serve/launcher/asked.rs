@@ -113,7 +113,7 @@ impl RunLauncher for Launcher {
     }
 
     fn watch(&self, run: &Run) {
-        if self.is_at_work(run) {
+        if self.is_at_work(run) || self.stands(run) {
             self.look_when_left(run.id);
         }
     }

@@ -1,12 +1,18 @@
 //! Runs of other processes for which something has come: they are gone on with here where those are gone.
 
+use std::time::Duration;
+
 use interrupts::life::RunState;
 use interrupts::store::Run;
+use jiff::Timestamp;
 use routing_core::RunId;
 
-use super::{Delay, Launcher};
+use super::{Delay, Launcher, is_launched};
 use crate::exit::Failure;
 use crate::refused::by_store;
+
+/// How often it is looked whether a run that stands still was let go: nobody rings for that.
+const PACE: Duration = Duration::from_millis(500);
 
 impl Launcher {
     /// Whether a run is at work, or was when its process died.
@@ -14,8 +20,15 @@ impl Launcher {
         matches!(run.state, RunState::Running | RunState::Stopping)
     }
 
-    /// Goes on with a run that another process executes, at once where that is known to be gone, or once its lease has
-    /// run out. Whoever renews it meanwhile lives, and has been told what has come.
+    /// Whether a run stands still. Another process that has it lets something take hold, or changes its plan, and goes
+    /// on with nothing.
+    pub(super) fn stands(&self, run: &Run) -> bool {
+        matches!(run.state, RunState::Paused | RunState::Waiting)
+    }
+
+    /// Goes on with a run that another process has, at once where that is known to be gone, or once its lease has run
+    /// out. Whoever works on it and renews it meanwhile lives, and has been told what has come; where the run stands
+    /// still, it goes on here once it is let go.
     pub(super) fn look_when_left(&self, run: RunId) {
         if self.0.leases.tasks().is_closed() {
             return;
@@ -23,38 +36,51 @@ impl Launcher {
         let delay = self.0.leases.begin(run);
         let launcher = self.clone();
         self.0.leases.tasks().spawn(async move {
-            match launcher.is_left(run, &delay).await {
-                Ok(true) => launcher.look_again(run).await,
-                Ok(false) => {}
+            match launcher.left(run, &delay).await {
+                Ok(Some(left)) => {
+                    launcher.look_again(run).await;
+                    if launcher.stands(&left) && is_launched(&left.content) {
+                        launcher.go_on_when_due(run);
+                    }
+                }
+                Ok(None) => {}
                 Err(error) => tracing::warn!(%run, %error, "the run could not be looked at"),
             }
             launcher.0.leases.end(run, &delay);
         });
     }
 
-    /// Whether the process that has a run is gone, as soon as that is known; false where it lives, or somebody has begun
-    /// to look anew.
-    async fn is_left(&self, run: RunId, delay: &Delay) -> Result<bool, Failure> {
+    /// The run as the process leaves it that has it and is gone or has let go, as soon as that is known; `None` where it
+    /// lives and works, or somebody has begun to look anew.
+    async fn left(&self, run: RunId, delay: &Delay) -> Result<Option<Run>, Failure> {
         let mut first = None;
         loop {
             let found = self.0.store().run(run).await;
             let Some(row) = found.map_err(|error| by_store(&error))? else {
-                return Ok(false);
+                return Ok(None);
             };
-            if !self.is_at_work(&row) {
-                return Ok(false);
+            let stands = self.stands(&row);
+            if !stands && !self.is_at_work(&row) {
+                return Ok(None);
             }
+            let lease = row.lease.as_ref();
+            let Some(until) = lease.map(|lease| lease.until) else {
+                return Ok(Some(row));
+            };
             if !self.0.keeping.is_held_elsewhere(&row) {
-                return Ok(true);
+                return Ok(Some(row));
             }
-            let Some(lease) = row.lease else {
-                return Ok(true);
+            let is_renewed = until > *first.get_or_insert(until);
+            if is_renewed && !stands {
+                return Ok(None);
+            }
+            let next = if stands {
+                until.min(Timestamp::now() + PACE)
+            } else {
+                until
             };
-            if lease.until > *first.get_or_insert(lease.until) {
-                return Ok(false);
-            }
-            if !delay.sleeps(lease.until).await {
-                return Ok(false);
+            if !delay.sleeps(next).await {
+                return Ok(None);
             }
         }
     }
