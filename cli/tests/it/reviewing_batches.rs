@@ -3,6 +3,7 @@
 use std::fs;
 
 use interrupts::life::State;
+use routing_core::InterruptId;
 use serde_json::json;
 
 use crate::program::{end_with_input, lines};
@@ -70,6 +71,28 @@ fn a_batch_that_is_one_transaction_decides_all_lines_or_none() {
         assert_eq!(seed.interrupt(question.id).state, State::Resolved);
     }
     seed.end(&["review", "--all-or-nothing"]).exits_with(2);
+}
+
+#[test]
+fn a_batch_of_which_nothing_is_decided_has_one_exit_code() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let question = seed.question(&run);
+    seed.decide(&question, "bob");
+    let decided = json!({"interrupt": question.id, "decision": "approve"});
+    let unknown = json!({"interrupt": InterruptId::generate(), "decision": "approve"});
+    let file = seed.folder.path().join("batch.ndjson");
+    for (batch, code) in [([&decided, &unknown], 4), ([&unknown, &decided], 3)] {
+        let batch: String = batch.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(&file, batch).unwrap();
+        let alone = ["review", "--batch", file.to_str().unwrap()];
+        let together = [&alone[..], &["--all-or-nothing"]].concat();
+        for arguments in [&alone[..], &together] {
+            seed.end(arguments)
+                .exits_with(code)
+                .says("nothing was decided: 2 of 2 are refused");
+        }
+    }
 }
 
 #[test]

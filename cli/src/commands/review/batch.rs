@@ -69,7 +69,7 @@ const fn ten() -> u32 {
 ///
 /// # Errors
 ///
-/// [`Exit::Partial`] where some lines failed, and their own code where all failed with the same.
+/// [`Exit::Partial`] where some lines were decided and others not; where none was, the code of the first that was refused.
 ///
 /// # Cancel safety
 ///
@@ -109,12 +109,12 @@ pub(super) async fn decide_all(
     let Some(first) = failed.first().copied() else {
         return Ok(Exit::Success);
     };
-    let exit = if failed.len() == count && failed.iter().all(|exit| *exit == first) {
-        first
+    let (exit, text) = if failed.len() == count {
+        (first, nothing_decided(count, count))
     } else {
-        Exit::Partial
+        let text = format!("{} of {count} were not decided", failed.len());
+        (Exit::Partial, text)
     };
-    let text = format!("{} of {count} were not decided", failed.len());
     Err(Failure::new(exit, text)
         .hint("each line of the output says what became of it")
         .into())
@@ -166,13 +166,14 @@ async fn all_or_nothing(
         let exit = failure.exit;
         print(&undone(name, exit, &failure.into(), as_json))?;
     }
-    let text = format!(
-        "nothing was decided: {count} of {} are refused",
-        names.len()
-    );
+    let text = nothing_decided(count, names.len());
     Err(Failure::new(first.unwrap_or(Exit::Failure), text)
         .hint("take them out of the file, or leave --all-or-nothing away")
         .into())
+}
+
+fn nothing_decided(refused: usize, of: usize) -> String {
+    format!("nothing was decided: {refused} of {of} are refused")
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
