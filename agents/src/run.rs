@@ -26,7 +26,7 @@ pub use crate::durable::allowance::{Allowance, BudgetOrder};
 pub use crate::durable::checkpoint::{
     NodeSnapshot, RunSnapshot, UnreadCheckpoint, check_checkpoint, ends_at,
 };
-pub use crate::durable::control::{RunControl, Stopped, Trouble};
+pub use crate::durable::control::{RunControl, StepsTaken, Stopped, Trouble};
 pub use crate::durable::entry::Prompt;
 pub use crate::durable::given_up::given_up_because;
 pub use crate::durable::order::{OrderError, RunOrder, ToolOrder, Workflow};

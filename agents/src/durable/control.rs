@@ -33,6 +33,18 @@ pub struct Trouble {
     pub hint: Option<String>,
     /// Whether the step limit was hit, and nothing has failed.
     pub limit_hit: bool,
+    /// The steps, where that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsTaken>,
+}
+
+/// The steps of a run that took as many as it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct StepsTaken {
+    /// How many it took, in whatever processes.
+    pub taken: u32,
+    /// The limit of all of them.
+    pub limit: u32,
 }
 
 /// The stops of a run: which of its nodes they reach, and what follows when they have taken hold.

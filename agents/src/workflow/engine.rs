@@ -393,7 +393,8 @@ impl Engine {
         let limit = self.limits.max_steps;
         let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         if *steps >= limit {
-            return Err(FlowError::StepLimit { limit });
+            let taken = *steps;
+            return Err(FlowError::StepLimit { taken, limit });
         }
         *steps += 1;
         Ok(*steps)

@@ -9,7 +9,7 @@ use routing_core::model::ModelError;
 use routing_core::planner::PlanError;
 use routing_core::reroute::StoreError;
 
-use crate::durable::control::Trouble;
+use crate::durable::control::{StepsTaken, Trouble};
 use crate::durable::error::KeepError;
 use crate::records::{EmptyList, EmptyText};
 
@@ -41,9 +41,11 @@ pub(crate) enum FlowError {
     #[error("the reroute events cannot be read or written")]
     Reroutes(#[from] StoreError),
     /// The run took as many steps as it may.
-    #[error("the run has taken {limit} steps, which is its limit")]
+    #[error("{}", at_limit(*taken, *limit))]
     StepLimit {
-        /// The limit.
+        /// How many it took, in whatever processes.
+        taken: u32,
+        /// The limit of all of them.
         limit: u32,
     },
     /// The ids of nodes have become too long.
@@ -206,7 +208,19 @@ impl FlowError {
             node: self.node().map(str::to_owned),
             hint: self.hint(),
             limit_hit: matches!(self, Self::StepLimit { .. }),
+            steps: self.steps(),
         }
+    }
+
+    /// The steps of a run that has taken as many as it may.
+    fn steps(&self) -> Option<StepsTaken> {
+        let Self::StepLimit { taken, limit } = self else {
+            return None;
+        };
+        Some(StepsTaken {
+            taken: *taken,
+            limit: *limit,
+        })
     }
 
     /// The node that was at work.
@@ -247,9 +261,10 @@ impl FlowError {
             let hint = "the plan stands as it stood: `irq plan RUN` shows it; change it again, or resume the run with it";
             return Some(hint.to_owned());
         }
-        if let Self::StepLimit { .. } = self {
-            let hint = "look in the log for agents that go in circles, or resume the run with a higher --max-steps";
-            return Some(hint.to_owned());
+        if let Self::StepLimit { taken, .. } = self {
+            return Some(format!(
+                "look in the log for agents that go in circles, or resume the run with --max-steps above {taken}"
+            ));
         }
         self.model_error().map(|error| model_hint(error).to_owned())
     }
@@ -265,6 +280,16 @@ impl FlowError {
         }
         None
     }
+}
+
+/// That a run took as many steps as it may, or more where the limit was lowered since.
+fn at_limit(taken: u32, limit: u32) -> String {
+    if taken <= limit {
+        return format!("the run has taken {taken} steps, which is its limit");
+    }
+    format!(
+        "the run has taken {taken} steps in all, and its limit, which counts all of them, is {limit}"
+    )
 }
 
 /// What may help against a model's error.

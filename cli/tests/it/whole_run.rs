@@ -41,6 +41,32 @@ fn a_raised_limit_is_kept_with_the_run() {
 }
 
 #[test]
+fn a_limit_below_the_steps_that_a_run_took_is_told_with_all_of_them() {
+    const TOLD: &str =
+        "the run has taken 4 steps in all, and its limit, which counts all of them, is 2";
+    let place = Place::new();
+    end(&mut place.run(&["--max-steps", "4"]))
+        .exits_with(8)
+        .says("the run has taken 4 steps, which is its limit");
+    let run = place.only_run();
+    let lowered = ["resume", &run, "--no-input", "--max-steps", "2"];
+    place
+        .end(&lowered)
+        .exits_with(8)
+        .says(TOLD)
+        .says("--max-steps above 4");
+    let told = place
+        .end(&[&lowered[..], &["--json"]].concat())
+        .exits_with(8);
+    let last = lines(&told.output).pop().unwrap();
+    assert_eq!(last["type"], "dev.irq.run.paused.v1", "{last:#}");
+    assert_eq!(last["data"]["reason"], TOLD, "{last:#}");
+    let stops = place.end(&["review", "--json"]).exits_with(0);
+    let steps = lines(&stops.output).pop().unwrap()["content"]["metadata"]["steps"].clone();
+    assert_eq!(steps, serde_json::json!({"taken": 4, "limit": 2}));
+}
+
+#[test]
 fn what_a_call_cost_whose_process_died_is_recorded_as_unknown() {
     let place = Place::new();
     let mut child = place

@@ -86,7 +86,8 @@ impl Driver {
         }
         if asked >= self.limits.max_steps {
             let limit = self.limits.max_steps;
-            return Err(FlowError::StepLimit { limit });
+            let taken = asked;
+            return Err(FlowError::StepLimit { taken, limit });
         }
         self.standing.asked += 1;
         Ok(self.standing.asked)
