@@ -21,6 +21,7 @@ pub(crate) mod model;
 pub(crate) mod order;
 pub(crate) mod place;
 pub(crate) mod record;
+pub(crate) mod recorded;
 pub(crate) mod replay;
 pub(crate) mod reroutes;
 pub(crate) mod unread;

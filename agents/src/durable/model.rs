@@ -25,7 +25,7 @@ pub(crate) struct JournalledModel {
     pub(crate) journal: Arc<RunJournal>,
 }
 
-fn unrecorded(error: KeepError) -> ModelError {
+pub(crate) fn unrecorded(error: KeepError) -> ModelError {
     ModelError::Unrecorded(Box::new(error))
 }
 

@@ -4,6 +4,7 @@
 //! and not with its start. What was under way then is begun again: an answer that a model had given by then is
 //! in the journal, and read from there.
 
+mod answered;
 mod begin;
 mod call;
 mod conclude;

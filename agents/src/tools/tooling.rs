@@ -91,6 +91,11 @@ impl Tooling {
         tooling
     }
 
+    /// After how many rounds of tools in one answer an agent has to give it.
+    pub(crate) const fn rounds(&self) -> u32 {
+        self.settings.rounds
+    }
+
     fn of(parts: ToolingParts) -> Self {
         let ToolingParts {
             settings,

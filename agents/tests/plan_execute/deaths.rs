@@ -50,3 +50,40 @@ async fn a_plan_that_has_ended_leaves_nothing_that_would_be_done_again() {
     }
     assert!(left > 0, "no death fell into a call");
 }
+
+/// How often the executor was asked to carry out a step.
+fn carried_out(kept: &Kept, step: &str) -> usize {
+    let asked = format!("Carry out this step: \"{step}\"");
+    let told = kept.player.told("EXECUTOR");
+    told.iter().filter(|text| text.contains(&asked)).count()
+}
+
+#[tokio::test]
+async fn whoever_goes_on_with_words_takes_in_first_what_was_answered_by_then() {
+    let mut answered_deaths = 0;
+    for (at, kept) in cut_off(None).await {
+        let open = kept.store.unknown_effects(kept.run, ALL).await.unwrap();
+        let is_open = open.iter().any(|entry| {
+            let (kind, node) = (entry.intent.kind.as_str(), entry.intent.node.as_str());
+            kind == "model_call" && node.ends_with("/executor")
+        });
+        let mut answered = vec!["one", "two"];
+        answered.retain(|step| carried_out(&kept, step) > 0);
+        if is_open {
+            answered.pop();
+        }
+        answered_deaths += usize::from(!answered.is_empty());
+        assert_completed(&kept.execute(Some("something else")).await);
+        for step in &answered {
+            assert_eq!(carried_out(&kept, step), 1, "after {at}: {step}");
+        }
+        let standing = kept.standing().await;
+        let done = standing.state.plan().finished().iter();
+        let done: Vec<&str> = done.map(|done| done.step.task.as_str()).collect();
+        assert!(done.starts_with(&answered), "after {at}: {done:?}");
+        let asked = kept.player.told("REPLANNER");
+        let is_told = asked.iter().any(|text| text.contains("something else"));
+        assert!(is_told, "after {at}: {asked:#?}");
+    }
+    assert!(answered_deaths > 0, "no step was answered");
+}

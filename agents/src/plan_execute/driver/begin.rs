@@ -6,7 +6,8 @@ use interrupts::store::{CheckpointId, Filter, Page};
 use routing_core::{InterruptId, InterruptType, StopSource};
 use serde_json::Value;
 
-use super::{Driver, standing::PlanStanding};
+use super::Driver;
+use super::standing::{PlanStanding, Taken};
 use crate::durable::error::KeepError;
 use crate::durable::input::GivenInput;
 use crate::durable::journal::RunJournal;
@@ -19,6 +20,9 @@ use crate::workflow::failure::FlowError;
 
 /// How many interrupts are read together.
 const PAGE: u32 = 1_000;
+
+/// Why a plan that was cut off at work stands still before it goes on with what somebody wants.
+pub(super) const REQUESTED: &str = "resumed with a request";
 
 /// What a person has decided about a plan that stood still.
 #[derive(Debug, Default)]
@@ -143,13 +147,19 @@ impl Driver {
     /// The first effects: of a beginning, of a person's decision, or of what was under way.
     pub(super) async fn begin(&mut self) -> Result<Vec<PlanEffect>, FlowError> {
         self.keep_nodes().await?;
-        let mut decided = self.decided().await?;
+        let (mut decided, taken) = self.decided().await?;
         if matches!(self.standing.state.phase(), Phase::Created) {
             let effects = self.apply(&PlanEvent::Start)?;
             if !decided.cancelled && decided.inputs.is_empty() {
+                self.standing.has_taken(taken);
                 return Ok(effects);
             }
         }
+        if decided.says_something() {
+            self.take_in_what_was_answered().await?;
+        }
+        // Until here nothing is saved as if it had been carried out.
+        self.standing.has_taken(taken);
         match self.standing.state.phase().clone() {
             Phase::Ended(end) => {
                 if decided.cancelled || decided.inputs.is_empty() {
@@ -187,7 +197,7 @@ impl Driver {
                 .pass_over_what_was_asked(&self.journal, &self.root)?;
         }
         if !decided.cancelled {
-            effects.extend(self.stand_still("resumed with a request")?);
+            effects.extend(self.stand_still(REQUESTED)?);
         }
         let events = match decided.events(&self.standing.state) {
             Ok(events) => events,
@@ -231,25 +241,24 @@ impl Driver {
     }
 
     /// What a person has decided about pauses of the run, and was not carried out yet.
-    async fn decided(&mut self) -> Result<Decided, KeepError> {
+    async fn decided(&self) -> Result<(Decided, Taken), KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
-        let mut decided = Decided::default();
+        let (mut decided, mut taken) = (Decided::default(), Taken::default());
         let given = untaken(&self.journal, &self.standing);
-        let taken = &mut self.standing.inputs;
-        taken.extend(given.iter().map(|given| given.effect));
+        taken.inputs.extend(given.iter().map(|given| given.effect));
         // What was decided about the run that this one was forked off came before all that was decided about this one.
         for content in given.iter().filter_map(|given| given.decided.clone()) {
             decided.is_there = true;
             decided.take_content(content);
         }
         for pause in decided_pauses(&record, &self.standing.applied).await? {
-            self.take_decision(&pause, &mut decided);
+            take_decision(&pause, &mut decided, &mut taken);
         }
         for given in given.iter().filter(|given| given.decided.is_none()) {
             decided.is_there = true;
             decided.say(&given.text);
         }
-        Ok(decided)
+        Ok((decided, taken))
     }
 
     /// What was answered about a failure, where a pause came between the answer and its carrying out.
@@ -264,18 +273,18 @@ impl Driver {
         }
         Ok(())
     }
+}
 
-    fn take_decision(&mut self, interrupt: &Interrupt, decided: &mut Decided) {
-        if let Some(decision) = &interrupt.decision {
-            let was_there = decided.is_there;
-            decided.take(decision);
-            // Who lets a run go on that the system paused says nothing yet to a question about what failed.
-            if interrupt.source == StopSource::System && !decided.says_something() {
-                decided.is_there = was_there;
-            }
-            self.standing.applied.push(interrupt.id);
-            self.standing.dispatched.push(decision.effect);
+fn take_decision(interrupt: &Interrupt, decided: &mut Decided, taken: &mut Taken) {
+    if let Some(decision) = &interrupt.decision {
+        let was_there = decided.is_there;
+        decided.take(decision);
+        // Who lets a run go on that the system paused says nothing yet to a question about what failed.
+        if interrupt.source == StopSource::System && !decided.says_something() {
+            decided.is_there = was_there;
         }
+        taken.applied.push(interrupt.id);
+        taken.dispatched.push(decision.effect);
     }
 }
 

@@ -6,10 +6,11 @@ use routing_core::StopScope;
 
 use super::standing::Unfinished;
 use super::{Driver, Next, Rest};
-use crate::plan_execute::desk::{DeskError, PlanRole};
+use crate::plan_execute::desk::{DeskError, PlanDesk, PlanRole};
 use crate::plan_execute::effect::Asking;
 use crate::plan_execute::event::PlanEvent;
 use crate::plan_execute::plan::PlanStep;
+use crate::plan_execute::state::PlanExecute;
 use crate::run::RunEvent;
 use crate::tools::Parked;
 use crate::workflow::failure::FlowError;
@@ -36,6 +37,20 @@ impl Call {
                 PlanRole::Replanner
             }
             Self::Step(_) => PlanRole::Executor,
+        }
+    }
+
+    /// Makes it.
+    pub(super) async fn at(
+        &self,
+        desk: &PlanDesk,
+        state: &PlanExecute,
+        turn: u32,
+        scope: &StopScope,
+    ) -> Result<PlanEvent, DeskError> {
+        match self {
+            Self::Ask(asking) => desk.ask(state, asking, turn, scope).await,
+            Self::Step(step) => desk.run_step(state, step, turn, scope).await,
         }
     }
 }
@@ -77,20 +92,26 @@ impl Driver {
         Ok(Next::Event(asked))
     }
 
-    /// The turn of a call: one more than before, unless it carries on a step that was stopped among its tools.
-    fn turn_of(&mut self, call: &Call) -> Result<u32, FlowError> {
+    /// The number of a call: one more than before, unless it carries on a step that was stopped among its tools.
+    pub(super) fn number_of(&self, call: &Call) -> u32 {
         let asked = self.standing.asked;
-        let unfinished = self.standing.unfinished.take();
-        if unfinished.is_some_and(|it| it.turn == asked && Some(&it.step) == call.step()) {
-            return Ok(asked);
+        match &self.standing.unfinished {
+            Some(it) if it.turn == asked && Some(&it.step) == call.step() => asked,
+            Some(_) | None => asked.saturating_add(1),
         }
-        if asked >= self.limits.max_steps {
+    }
+
+    /// The turn of a call, which is made now.
+    fn turn_of(&mut self, call: &Call) -> Result<u32, FlowError> {
+        let turn = self.number_of(call);
+        self.standing.unfinished = None;
+        if turn > self.standing.asked && self.standing.asked >= self.limits.max_steps {
             let limit = self.limits.max_steps;
             let taken = asked;
             return Err(FlowError::StepLimit { taken, limit });
         }
-        self.standing.asked += 1;
-        Ok(self.standing.asked)
+        self.standing.asked = turn;
+        Ok(turn)
     }
 
     async fn asked(
@@ -100,12 +121,7 @@ impl Driver {
         scope: &StopScope,
     ) -> Result<PlanEvent, FlowError> {
         let (desk, state) = (Arc::clone(&self.desk), self.standing.state.clone());
-        let asked = async {
-            match &call {
-                Call::Ask(asking) => desk.ask(&state, asking, turn, scope).await,
-                Call::Step(step) => desk.run_step(&state, step, turn, scope).await,
-            }
-        };
+        let asked = call.at(&desk, &state, turn, scope);
         tokio::pin!(asked);
         loop {
             tokio::select! {
@@ -143,7 +159,7 @@ impl Driver {
     }
 }
 
-fn unasked(error: DeskError) -> FlowError {
+pub(super) fn unasked(error: DeskError) -> FlowError {
     match error {
         DeskError::NodeId(error) => FlowError::NodeId(error),
         DeskError::NoRoute(_role) => FlowError::Lost {

@@ -35,6 +35,14 @@ pub struct Unfinished {
     pub step: PlanStep,
 }
 
+/// What of what was said and decided a plan has taken in.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    pub(super) inputs: Vec<EffectId>,
+    pub(super) applied: Vec<InterruptId>,
+    pub(super) dispatched: Vec<EffectId>,
+}
+
 /// Where a plan stands: the content of its checkpoints, in the form [`PlanExecute::FORM`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanStanding {
@@ -92,6 +100,13 @@ impl PlanStanding {
             dispatched: Vec::new(),
             read: 0,
         }
+    }
+
+    /// The next checkpoint says that this was taken in.
+    pub(super) fn has_taken(&mut self, taken: Taken) {
+        self.inputs.extend(taken.inputs);
+        self.applied.extend(taken.applied);
+        self.dispatched.extend(taken.dispatched);
     }
 
     /// Reads what a checkpoint holds.

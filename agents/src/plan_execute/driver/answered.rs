@@ -1,0 +1,85 @@
+//! What the agents of a plan had answered before its process died, and what the plan had not taken in by then.
+
+use std::sync::Arc;
+
+use routing_core::StopScope;
+use routing_core::ask::Asker;
+
+use super::Driver;
+use super::begin::REQUESTED;
+use super::call::{Call, unasked};
+use crate::durable::recorded::RecordedModel;
+use crate::plan_execute::desk::PlanDesk;
+use crate::plan_execute::effect::PlanEffect;
+use crate::plan_execute::event::PlanEvent;
+use crate::plan_execute::state::Phase;
+use crate::workflow::failure::FlowError;
+
+impl Driver {
+    /// The plan takes in what its agents had answered by the time its process died, before what somebody says now is
+    /// carried out: a step that is done is not done again because he wants something else of the others.
+    pub(super) async fn take_in_what_was_answered(&mut self) -> Result<(), FlowError> {
+        while let Some(call) = self.under_way() {
+            let turn = self.number_of(&call);
+            let Some(event) = self.recorded_answer(&call, turn).await? else {
+                return Ok(());
+            };
+            self.standing.asked = turn;
+            self.standing.unfinished = None;
+            let mut effects = Vec::new();
+            if let PlanEvent::Responded { .. } = event {
+                // The goal is not reached where somebody has more to say.
+                let reason = Some(REQUESTED.to_owned());
+                effects = self.apply(&PlanEvent::Interrupt { reason })?;
+            }
+            effects.extend(self.apply(&event)?);
+            self.record(&effects).await?;
+        }
+        Ok(())
+    }
+
+    /// What a model is asked for as the plan stands.
+    fn under_way(&self) -> Option<Call> {
+        if !matches!(self.standing.state.phase(), Phase::Working { .. }) {
+            return None;
+        }
+        let effects = self.standing.state.pick_up(self.now());
+        effects.into_iter().find_map(|effect| match effect {
+            PlanEffect::AskModel(asking) => Some(Call::Ask(asking)),
+            PlanEffect::RunStep(step) => Some(Call::Step(step)),
+            PlanEffect::Record(_)
+            | PlanEffect::Checkpoint { .. }
+            | PlanEffect::AskPerson(_)
+            | PlanEffect::HoldQuestion
+            | PlanEffect::WithdrawQuestion
+            | PlanEffect::Wait(_)
+            | PlanEffect::End(_) => None,
+        })
+    }
+
+    /// What came of a call of this number, where the journal holds all of its answer. Nothing is asked.
+    async fn recorded_answer(
+        &self,
+        call: &Call,
+        turn: u32,
+    ) -> Result<Option<PlanEvent>, FlowError> {
+        let tooling = self.tooling.as_ref();
+        let model = RecordedModel {
+            inner: Arc::clone(&self.model),
+            journal: Arc::clone(&self.journal),
+            rounds: tooling.map_or(0, |tooling| tooling.rounds()),
+        };
+        let desk = PlanDesk {
+            asker: Asker {
+                model: Arc::new(model),
+                ..self.desk.asker.clone()
+            },
+            run: self.run,
+            root: self.root.clone(),
+        };
+        let (state, scope) = (&self.standing.state, StopScope::new());
+        let asked = call.at(&desk, state, turn, &scope);
+        let event = asked.await.map_err(unasked)?;
+        Ok((event != PlanEvent::CallStopped).then_some(event))
+    }
+}
