@@ -5,6 +5,7 @@ mod control;
 mod facings;
 mod given;
 mod inbox;
+mod left_out;
 mod owner;
 mod pulse;
 mod spoken;
@@ -42,6 +43,7 @@ pub(crate) use spoken::{FIRST_WORDS, SECOND_WORDS, SeenSignal, Spoken, TERMINATE
 
 use facings::AgentFacings;
 use given::Unread;
+use left_out::LeftOut;
 use owner::is_gone;
 pub(crate) use owner::own_name;
 pub(crate) use owner::{gone_owner, has_process};
@@ -162,6 +164,7 @@ impl Keeping {
         let mut settings = ManagerSettings::new(Arc::clone(&storage.store), owner.clone(), facings);
         settings.bell = bell_at(storage.location(), &owner);
         settings.heritage = Arc::new(Unread);
+        settings.remains = Arc::new(LeftOut);
         settings.times = times;
         Ok(Self {
             manager: InterruptManager::new(settings, Handle::current()),

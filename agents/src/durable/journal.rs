@@ -15,7 +15,9 @@ use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
 use super::attempts::Tries;
-use super::entry::{CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, TurnStart};
+use super::entry::{
+    CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, LeftOut, TurnStart,
+};
 use super::error::KeepError;
 use super::input::GivenInput;
 use super::letter::Origin;
@@ -175,17 +177,26 @@ impl RunJournal {
         Ok(Some(result))
     }
 
-    /// The answer of the model that was called at a place. The task's flow is where it was recorded then.
+    /// The answer of the model that was called at a place. The task's flow is where it was recorded then. A run that is
+    /// only shown ends with a call that was left out because the run had ended.
     pub(crate) fn answer(
         &self,
         place: &str,
         node: &NodeId,
     ) -> Result<Option<CallResult>, KeepError> {
-        let Some((Came::Answer(answer), at)) = self.came(place)? else {
-            return self.result(place, node);
-        };
-        self.was_read(node, *at);
-        Ok(Some(answer.clone()))
+        match self.came(place)? {
+            Some((Came::Answer(answer), at)) => {
+                self.was_read(node, *at);
+                Ok(Some(answer.clone()))
+            }
+            Some((Came::Json(content), _at))
+                if self.record.is_watched_only()
+                    && serde_json::from_str::<LeftOut>(content).is_ok() =>
+            {
+                Ok(None)
+            }
+            Some(_) | None => self.result(place, node),
+        }
     }
 
     fn came(&self, place: &str) -> Result<Option<&(Came, Timestamp)>, KeepError> {

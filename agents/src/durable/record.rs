@@ -116,6 +116,13 @@ impl RunRecord {
         }
     }
 
+    /// A run that this process owns in this epoch and does not work on.
+    pub(crate) fn owned(run: RunId, kept: RunStore, epoch: u64) -> Self {
+        let record = Self::new(run, kept);
+        let _first = record.epoch.set(epoch);
+        record
+    }
+
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.kept.store
     }

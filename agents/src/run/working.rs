@@ -92,7 +92,7 @@ impl Working {
     pub async fn end(self, store: &dyn Store) -> Result<(), WorkError> {
         let worked = self.began.elapsed();
         tracing::debug!(run = %self.run, ?worked, "worked");
-        finish(store, self.epoch, self.effect, worked).await
+        Ok(finish(store, self.epoch, self.effect, worked).await?)
     }
 }
 
@@ -145,7 +145,7 @@ pub(crate) async fn end_work_of_the_dead(
     store: &dyn Store,
     run: RunId,
     epoch: u64,
-) -> Result<(), WorkError> {
+) -> Result<(), KeepError> {
     let work = work_of(store, run).await?;
     for (own, length) in work.into_iter().filter(|(own, _length)| own.said.is_none()) {
         finish(store, epoch, own.effect, length).await?;
@@ -154,7 +154,7 @@ pub(crate) async fn end_work_of_the_dead(
 }
 
 /// Ends the work of processes that died. What they had written down and not called written is.
-async fn end_what_was_left(store: &dyn Store, run: RunId, epoch: u64) -> Result<(), WorkError> {
+async fn end_what_was_left(store: &dyn Store, run: RunId, epoch: u64) -> Result<(), KeepError> {
     end_work_of_the_dead(store, run, epoch).await?;
     let mut after = 0;
     loop {
@@ -180,9 +180,9 @@ async fn finish(
     epoch: u64,
     effect: EffectId,
     worked: Duration,
-) -> Result<(), WorkError> {
+) -> Result<(), KeepError> {
     let worked_ms = u64::try_from(worked.as_millis()).unwrap_or(u64::MAX);
-    let content = serde_json::to_string(&Worked { worked_ms }).map_err(KeepError::from)?;
+    let content = serde_json::to_string(&Worked { worked_ms })?;
     store.finish(epoch, effect, content).await?;
     Ok(())
 }

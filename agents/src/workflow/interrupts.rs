@@ -86,6 +86,9 @@ pub(super) async fn handle(
                 flow.advance();
                 return cut_off::end(flow, path, node, reason).await;
             }
+            // A run that is only shown ends where it was left out because the run had ended.
+            let is_watched = engine.journal.record.is_watched_only();
+            let outcome = outcome.filter(|it| !(is_watched && it.is_left_out()));
             let Some(outcome) = outcome else {
                 return resolve(flow, path, request, Some(intent.interrupt)).await;
             };

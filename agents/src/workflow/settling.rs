@@ -1,7 +1,7 @@
 //! What was asked of agents, or by them, and is settled though nobody carries it out.
 
-use interrupts::KindName;
 use interrupts::store::{Intent, Page};
+use interrupts::{EffectId, KindName};
 use routing_core::{InterruptId, NodeId};
 use serde::Deserialize;
 
@@ -13,6 +13,9 @@ use crate::durable::journal::{CUT_OFF, DISPATCH, INTERRUPT, MODEL_CALL, RunJourn
 use crate::durable::record::RunRecord;
 use crate::run::InterruptResult;
 use crate::tools::left_out_call;
+
+/// Why what was begun and has no result is not gone on with once its run is over.
+pub(crate) const RUN_HAS_ENDED: &str = "its run has ended";
 
 /// How many entries of the journal are looked at together.
 const PAGE: u32 = 100;
@@ -74,22 +77,48 @@ impl Engine {
             return Ok(());
         }
         let was_requested = |interrupt| self.ledger.was_requested(interrupt);
-        leave_out(&self.journal, within, reason, was_requested).await
+        let concerned = Begun {
+            within: Some(within),
+            but: None,
+        };
+        leave_out(&self.journal, concerned, reason, was_requested).await
     }
 }
 
-/// Says in the journal of all that a node and those below it had begun that nobody goes on with it, for this reason.
-/// An interrupt may have been asked for by an event, which somebody else knows.
+/// What was begun and has no result, as far as it is concerned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Begun<'a> {
+    /// By a node and those below it; else by all nodes of the run.
+    pub(crate) within: Option<&'a NodeId>,
+    /// But for this one.
+    pub(crate) but: Option<EffectId>,
+}
+
+impl Begun<'_> {
+    /// All of it.
+    pub(crate) const ALL: Self = Self {
+        within: None,
+        but: None,
+    };
+
+    fn concerns(&self, intent: &Intent) -> bool {
+        let is_within = self.within.is_none_or(|node| intent.node.is_within(node));
+        is_within && self.but != Some(intent.effect)
+    }
+}
+
+/// Says in the journal of all that was begun and is concerned that nobody goes on with it, for this reason. An
+/// interrupt may have been asked for by an event, which somebody else knows.
 pub(crate) async fn leave_out<F>(
     journal: &RunJournal,
-    within: &NodeId,
+    concerned: Begun<'_>,
     reason: &str,
     was_requested: F,
 ) -> Result<(), KeepError>
 where
     F: Fn(InterruptId) -> bool + Send + Sync,
 {
-    let mut begun = begun_within(&journal.record, within).await?;
+    let mut begun = unfinished(&journal.record, concerned).await?;
     begun.sort_by_key(|intent| turn_of(&intent.kind));
     for intent in begun {
         let content = left_out(&journal.record, &intent, reason, &was_requested).await?;
@@ -100,8 +129,8 @@ where
     Ok(())
 }
 
-/// What a node and those below it have begun and what has no result.
-async fn begun_within(record: &RunRecord, within: &NodeId) -> Result<Vec<Intent>, KeepError> {
+/// What was begun, is concerned and has no result.
+async fn unfinished(record: &RunRecord, concerned: Begun<'_>) -> Result<Vec<Intent>, KeepError> {
     let mut begun = Vec::new();
     let mut after = 0;
     loop {
@@ -112,7 +141,7 @@ async fn begun_within(record: &RunRecord, within: &NodeId) -> Result<Vec<Intent>
         };
         after = last.position;
         let intents = open.into_iter().map(|entry| entry.intent);
-        begun.extend(intents.filter(|intent| intent.node.is_within(within)));
+        begun.extend(intents.filter(|intent| concerned.concerns(intent)));
     }
 }
 

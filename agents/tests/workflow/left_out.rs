@@ -3,15 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agents::run::{RunEvent, RunReport, RunUse};
+use agents::run::{RunEvent, RunReport, RunStatus, RunUse, leave_out_of_ended};
 use async_trait::async_trait;
-use interrupts::store::{JournalEntry, NewRun, Store};
+use interrupts::OwnerName;
+use interrupts::life::RunState;
+use interrupts::store::{Delivery, JournalEntry, NewRun, Store};
+use jiff::SignedDuration;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{NodeId, Outcome, RunId, StopScope};
 use store::{MemoryStore, StoreSettings};
 
 use crate::controlled::{Act, Scopes, controlled};
-use crate::lives::ALL;
+use crate::lives::{ALL, Lives, eventful};
 use crate::mortal::{Death, Mortal};
 use crate::stage::{Stage, assert_completed};
 
@@ -226,4 +229,51 @@ async fn a_fork_goes_the_way_of_the_agents_that_were_left_out_and_asks_nobody_ag
     assert!(was_cut_off(&forked, AT_WORK) && was_cut_off(&forked, ASKING));
     let asked = forked.person.asked.lock().unwrap();
     assert!(asked.is_empty(), "{asked:#?}");
+}
+
+/// Ends a run whose process died at work, as a command does that stops it.
+async fn ended_by_a_command(store: &Arc<dyn Store>, run: RunId) {
+    let owner = OwnerName::new("command").unwrap();
+    let delivery = Delivery {
+        owner: owner.clone(),
+        lease: SignedDuration::from_secs(30),
+        lost: Some(OwnerName::new("test").unwrap()),
+    };
+    let owned = store.own_run(run, delivery).await.unwrap();
+    leave_out_of_ended(store, run, (&owner, owned.epoch), None)
+        .await
+        .unwrap();
+    for state in [RunState::Stopping, RunState::Cancelled] {
+        let changed = store.change_run(run, owned.epoch, state, None).await;
+        changed.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_ends_while_nobody_works_on_it_leaves_nothing_without_a_result() {
+    let (_report, operations) = Lives::of(eventful, RunId::generate())
+        .die(Death::Never)
+        .await;
+    let mut left = 0;
+    // What has no result differs from each third operation to the next one.
+    for at in (0..operations).step_by(3) {
+        let lives = Lives::of(eventful, RunId::generate());
+        lives.die(Death::After(at)).await;
+        let row = lives.store.run(lives.run).await.unwrap();
+        let works = row.is_some_and(|row| row.state == RunState::Running);
+        if !works {
+            continue;
+        }
+        let open = lives.store.unknown_effects(lives.run, ALL).await.unwrap();
+        left += open.len();
+        ended_by_a_command(&lives.store, lives.run).await;
+        let when = format!("after {at}");
+        assert_all_have_results(&journal(&lives.store, lives.run).await, &when);
+        let shown = lives.go_on().await;
+        assert!(
+            !matches!(shown.status, RunStatus::Failed { .. }),
+            "{when}: {shown:#?}"
+        );
+    }
+    assert!(left > 0, "no death left anything without a result");
 }

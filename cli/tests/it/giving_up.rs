@@ -241,3 +241,37 @@ fn a_pause_is_not_sent_elsewhere_and_says_how_its_agent_is() {
         assert!(!shown["allowed_decisions"].to_string().contains("reroute"));
     }
 }
+
+/// What was begun in a run and has no result, with its kind.
+fn unfinished(place: &Place, run: &str) -> Vec<Value> {
+    let journal = place.journal(run);
+    let effects = |what: &str| -> Vec<Value> {
+        let of_it = journal.iter().filter(|it| it["what"] == what);
+        of_it.cloned().collect()
+    };
+    let ended = effects("effect_finished");
+    let has_ended = |begun: &Value| ended.iter().any(|it| it["effect"] == begun["effect"]);
+    let mut begun = effects("effect_begun");
+    begun.retain(|it| !has_ended(it));
+    begun
+}
+
+#[test]
+fn what_a_run_had_begun_is_left_out_where_a_command_ends_it_and_waits_where_one_pauses_it() {
+    for workflow in [&[][..], &["--workflow", "plan-execute"]] {
+        let place = Place::new();
+        let mut child = spawn(place.run(&["--pace", "60"]).args(workflow));
+        place.wait_for_call();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let run = place.only_run();
+        place.end(&["interrupt", &run, "--wait"]).exits_with(0);
+        assert!(!unfinished(&place, &run).is_empty(), "it can go on");
+        place
+            .end(&["interrupt", &run, "--type", "STOP", "--wait"])
+            .exits_with(0);
+        assert_eq!(place.runs()[0]["state"], "cancelled");
+        let left = unfinished(&place, &run);
+        assert!(left.is_empty(), "{workflow:?}: {left:#?}");
+    }
+}

@@ -8,6 +8,7 @@ use super::branching::LeftBehind;
 use super::keeper::{KeepError, Keeper};
 use super::registry::Standing;
 use super::tree::Reach;
+use crate::EffectId;
 use crate::digest::Digest;
 use crate::hooks::Moment;
 use crate::life::{
@@ -231,7 +232,7 @@ impl Keeper {
             RunState::Paused
         };
         let reason = deciding.reason.clone();
-        self.rest(state, reason.message.clone()).await?;
+        self.rest(state, reason.message.clone(), None).await?;
         self.shared.beat();
         Ok(Some(StoppedRun {
             state,
@@ -271,7 +272,7 @@ impl Keeper {
                 .into_iter()
                 .find(|(_position, it)| self.has_ended_run(it));
             if let Some((_position, stop)) = ended {
-                self.rest(RunState::Cancelled, stop.reason).await?;
+                self.rest(RunState::Cancelled, stop.reason, None).await?;
                 self.shared.beat();
                 return Ok(true);
             }
@@ -292,9 +293,15 @@ impl Keeper {
     }
 
     /// Records that the run rests; one that never began is first told to stop. One that is over takes its agents
-    /// with it.
-    pub(super) async fn rest(&self, state: RunState, reason: String) -> Result<(), KeepError> {
+    /// with it, and what those had begun, but for one effect.
+    pub(super) async fn rest(
+        &self,
+        state: RunState,
+        reason: String,
+        but: Option<EffectId>,
+    ) -> Result<(), KeepError> {
         if state == RunState::Cancelled {
+            self.leave_out(but).await?;
             self.cancel_agents().await?;
         }
         match self.change_run(state, Some(reason.clone())).await {

@@ -150,6 +150,11 @@ impl Keeper {
         })
     }
 
+    /// Whether this process has worked on the run.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun.load(Ordering::Acquire)
+    }
+
     /// Says that the run works; from then on a stop of the run makes it `stopping`.
     pub(crate) async fn begin(&self) -> Result<(), KeepError> {
         match self.change_run(RunState::Running, None).await {
@@ -169,7 +174,7 @@ impl Keeper {
 
     /// Records that the run was told to stop, where it works and was.
     pub(crate) async fn tell_stopping(&self) -> Result<(), KeepError> {
-        if !self.begun.load(Ordering::Acquire) {
+        if !self.has_begun() {
             return Ok(());
         }
         let standing = self.shared.registry.standing(self.run);

@@ -329,7 +329,10 @@ impl KeptRun {
     pub(super) async fn end(mut self, because: GivenUp) -> Result<(), KeepError> {
         let keeper = &self.keeper;
         let GivenUp { reason, dispatch } = because;
-        let ended = match keeper.rest(RunState::Cancelled, reason).await {
+        let ended = match keeper
+            .rest(RunState::Cancelled, reason, Some(dispatch))
+            .await
+        {
             Ok(()) => keeper.carried_out(dispatch).await,
             Err(error) => Err(error),
         };

@@ -8,6 +8,7 @@ use routing_core::{Clock, SystemClock};
 
 use super::branching::{Heritage, NoHeritage};
 use super::recovery::Backoff;
+use super::remains::{NoRemains, Remains};
 use super::request::Facings;
 use crate::bell::{Bell, NoBell};
 use crate::life::{Actor, Role};
@@ -62,6 +63,8 @@ pub struct ManagerSettings {
     pub facings: Arc<dyn Facings>,
     /// Knows what goes with a run that a stop forks off.
     pub heritage: Arc<dyn Heritage>,
+    /// Knows what becomes of what a run had begun that ends while nobody works on it.
+    pub remains: Arc<dyn Remains>,
     /// How long things take.
     pub times: Times,
     /// How errors of the store are tried again.
@@ -69,7 +72,7 @@ pub struct ManagerSettings {
 }
 
 impl ManagerSettings {
-    /// The usual settings: the machine's clock, no bell, nothing that goes with a branch.
+    /// The usual settings: the machine's clock, no bell, nothing that goes with a branch, nothing said of what ended runs had begun.
     pub fn new(store: Arc<dyn Store>, owner: OwnerName, facings: Arc<dyn Facings>) -> Self {
         Self {
             store,
@@ -78,6 +81,7 @@ impl ManagerSettings {
             clock: Arc::new(SystemClock),
             facings,
             heritage: Arc::new(NoHeritage),
+            remains: Arc::new(NoRemains),
             times: Times::default(),
             backoff: Backoff::default(),
         }

@@ -13,6 +13,7 @@ mod late;
 mod leaving;
 mod limited;
 mod never_lost;
+mod remains;
 mod scene;
 mod signalled;
 mod stopping;

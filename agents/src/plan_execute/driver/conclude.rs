@@ -11,10 +11,7 @@ use crate::plan_execute::state::PlanEnd;
 use crate::run::RunStatus;
 use crate::run::ending::failed;
 use crate::workflow::failure::FlowError;
-use crate::workflow::settling::leave_out;
-
-/// Why what was begun and has no result is not gone on with.
-const LEFT_OUT: &str = "its run has ended";
+use crate::workflow::settling::{Begun, RUN_HAS_ENDED, leave_out};
 
 impl Driver {
     /// Records how the run ended, and says it. Where that cannot be recorded, that is what is said.
@@ -109,7 +106,7 @@ impl Driver {
         if state.is_final() {
             // What a process that died had begun, and what was asked for and is not wanted any more.
             let nobody_asked = |_interrupt| false;
-            leave_out(&self.journal, &self.root, LEFT_OUT, nobody_asked).await?;
+            leave_out(&self.journal, Begun::ALL, RUN_HAS_ENDED, nobody_asked).await?;
             self.control.concludes().await;
         }
         record.become_state(state, Some(reason.to_owned())).await?;

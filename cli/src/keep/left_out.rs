@@ -1,0 +1,26 @@
+//! What runs had begun that end while nobody works on them.
+
+use std::sync::Arc;
+
+use agents::run::leave_out_of_ended;
+use async_trait::async_trait;
+use interrupts::manager::Remains;
+use interrupts::store::{JournalError, Store};
+use interrupts::{EffectId, OwnerName};
+use routing_core::RunId;
+
+/// What the agents of a run had begun is left out with them.
+pub(super) struct LeftOut;
+
+#[async_trait]
+impl Remains for LeftOut {
+    async fn leave_out(
+        &self,
+        store: &Arc<dyn Store>,
+        run: RunId,
+        owner: (&OwnerName, u64),
+        but: Option<EffectId>,
+    ) -> Result<(), JournalError> {
+        leave_out_of_ended(store, run, owner, but).await
+    }
+}
