@@ -1,6 +1,7 @@
 //! One execution of the workflow: what it needs, what it tells, what becomes of it.
 
 mod config;
+mod ended_by_worker;
 pub(crate) mod ending;
 mod event;
 mod goal;
@@ -33,6 +34,7 @@ pub use crate::durable::given_up::given_up_because;
 pub use crate::durable::order::{OrderError, RunOrder, ToolOrder, Workflow};
 pub use crate::durable::record::{Hold, RunStore};
 pub use config::{RunConfig, RunLimits};
+pub use ended_by_worker::ended_by_worker;
 pub use event::{NodeState, RunEvent, RunObserver, RunOccurrence};
 pub use goal::{Goal, GoalError, LONGEST_GOAL};
 pub use going_on::{ResumeRequest, said_to_fork};

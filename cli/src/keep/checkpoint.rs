@@ -1,6 +1,6 @@
 //! Checkpoints that runs go on from: what this program does not read all of is refused before anything is begun.
 
-use agents::run::{Workflow, check_checkpoint, ends_at};
+use agents::run::{Workflow, check_checkpoint, ended_by_worker, ends_at};
 use interrupts::store::{CheckpointId, KnownEffect, Store};
 
 use crate::exit::{Exit, Failure, causes};
@@ -36,7 +36,7 @@ pub(crate) async fn refuse_unread(
 }
 
 /// Refuses a fork that would end at once: its run was ended from within at that checkpoint, and nothing goes with it
-/// that somebody could read.
+/// that somebody could read, or nobody is left who could.
 ///
 /// # Errors
 ///
@@ -51,18 +51,31 @@ pub(crate) async fn refuse_over(
     from: CheckpointId,
     known: &[KnownEffect],
 ) -> Result<(), Failure> {
-    if !known.is_empty() {
-        return Ok(());
-    }
     let found = store.checkpoint(from).await;
     let Some(found) = found.map_err(|error| by_store(&error))? else {
         return Ok(());
     };
     // What is not read whole was refused before.
-    if !ends_at(workflow, &found).unwrap_or(false) {
+    let is_over = ends_at(workflow, &found).unwrap_or(false);
+    if known.is_empty() && !is_over {
         return Ok(());
     }
     let run = from.run;
+    if workflow == Workflow::Agents {
+        let worker = ended_by_worker(store, &found).await;
+        if let Some(worker) = worker.map_err(|error| by_store(&error))? {
+            let text = format!(
+                "{worker}, which worked beside others, has ended {run} with what it had answered by this checkpoint; a fork would end there, too, and nobody in it would read a message"
+            );
+            let hint = format!(
+                "begin before that, where there is such a checkpoint: irq checkpoints {run}, irq fork {run} --at N; or begin another run"
+            );
+            return Err(Failure::new(Exit::Conflict, text).hint(hint));
+        }
+    }
+    if !known.is_empty() {
+        return Ok(());
+    }
     let text =
         format!("{run} was ended from within at this checkpoint; a fork would end there, too");
     let hint = format!(

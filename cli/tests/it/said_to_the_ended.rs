@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::place::Place;
-use crate::program::{Ended, interrupt, script, spawn};
+use crate::program::{Ended, interrupt, lines, script, spawn};
 
 const WORDS: &str = "add a validation step";
 
@@ -95,6 +95,44 @@ fn an_agent_that_has_ended_its_run_reads_what_is_said_to_a_fork_of_it() {
         let ended = place.end(&fork).exits_with(0);
         assert_eq!(times_told(&ended), 1, "{ends}: {ended:#?}");
     }
+}
+
+#[test]
+fn nothing_is_said_to_a_fork_of_a_run_that_a_worker_has_ended_where_nobody_would_read_it() {
+    let place = Place::new();
+    let mut ends = interrupt("STOP");
+    ends["agent"] = json!("DISCOVERY_AGENT");
+    let steps = json!([interrupt("HUMAN_REVIEW"), ends]);
+    let script = script(place.keeping.path(), &steps);
+    place
+        .end_of_run(&["--script", script.to_str().unwrap()])
+        .exits_with(5);
+    let run = place.only_run();
+    let list = |what: &[&str]| lines(&place.end(what).exits_with(0).output);
+    let before = list(&["checkpoints", &run, "--json"]).len();
+    let questions = list(&["review", "--json"]);
+    let question = questions[0]["id"].as_str().unwrap();
+    place
+        .end(&["review", question, "--decision", "approve"])
+        .exits_with(0);
+    place.end(&["resume", &run, "--no-input"]).exits_with(6);
+
+    let fork = |at: &Value, more: &[&str]| {
+        let at = at["number"].to_string();
+        place.end(&[&["fork", &run, "--at", &at, "--no-input"][..], more].concat())
+    };
+    let mut checkpoints = list(&["checkpoints", &run, "--json"]);
+    checkpoints.sort_by_key(|it| it["number"].as_u64());
+    let words = ["--message", WORDS];
+    let last = checkpoints.last().unwrap();
+    for ended in [fork(last, &words), fork(last, &[])] {
+        let ended = ended.exits_with(4).says("worked beside others");
+        ended.says(&format!("irq fork {run} --at N"));
+    }
+    assert_eq!(place.runs().len(), 1, "nothing was forked");
+    // Before that everybody is there still.
+    fork(&checkpoints[before - 1], &words).exits_with(5);
+    assert_eq!(place.runs().len(), 2);
 }
 
 #[test]

@@ -1,0 +1,99 @@
+//! Runs that one of their workers has ended: nobody reads what is said to a fork from there.
+
+use std::collections::HashMap;
+
+use interrupts::store::{Checkpoint, JournalEntry, Page, Store, StoreError};
+use routing_core::NodeId;
+
+use super::RunSnapshot;
+use crate::agent_kind::AgentKind;
+use crate::durable::entry::{InterruptEnd, InterruptOutcome};
+use crate::durable::journal::{INTERRUPT, MODEL_CALL};
+use crate::durable::place;
+
+/// How many entries of the journal are read together.
+const PAGE: u32 = 500;
+
+/// The worker, or the agent below it, that had answered by this checkpoint with the STOP that ended the whole run, where
+/// one had. Its siblings and whoever waited for it ended with it, so no turn follows in a run that is forked off there,
+/// whatever is said to it.
+///
+/// # Errors
+///
+/// [`StoreError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn ended_by_worker(
+    store: &dyn Store,
+    checkpoint: &Checkpoint,
+) -> Result<Option<NodeId>, StoreError> {
+    // What is not read whole is refused by whoever goes on from it.
+    let Ok(snapshot) = RunSnapshot::of(checkpoint) else {
+        return Ok(None);
+    };
+    let is_worker = |kind| match kind {
+        AgentKind::DiscoveryAgent | AgentKind::PlanningAgent | AgentKind::TicketAgent => true,
+        AgentKind::Orchestrator
+        | AgentKind::OrchestratorCollector
+        | AgentKind::DiscoveryOrchestrator
+        | AgentKind::DiscoveryDispatch
+        | AgentKind::DiscoveryCollector
+        | AgentKind::PlanningOrchestrator
+        | AgentKind::PlanningDispatch
+        | AgentKind::PlanningCollector
+        | AgentKind::TicketOrchestrator
+        | AgentKind::TicketDispatch
+        | AgentKind::TicketCollector
+        | AgentKind::ReviewAgent
+        | AgentKind::MergerAgent
+        | AgentKind::ContextManager => false,
+    };
+    let workers = snapshot.nodes.iter().filter(|it| is_worker(it.kind));
+    let workers: Vec<&NodeId> = workers.map(|it| &it.node).collect();
+    let (mut answered, mut ended) = (HashMap::new(), Vec::new());
+    let mut after = 0;
+    while !workers.is_empty() {
+        let page = Page { after, limit: PAGE };
+        let entries = store.journal(checkpoint.id.run, page).await?;
+        let Some(last) = entries.last() else { break };
+        after = last.position;
+        for entry in entries {
+            let node = &entry.intent.node;
+            if !workers.iter().any(|worker| node.is_within(worker)) {
+                continue;
+            }
+            if let Some((turn, count)) = answer_of(&entry) {
+                answered.insert(turn, count);
+            }
+            ended.extend(ended_the_run(&entry).map(|turn| (turn, entry.intent.node)));
+        }
+    }
+    let is_by_then = |turn: &String| {
+        let count = answered.get(turn);
+        count.is_some_and(|count| *count <= checkpoint.journal)
+    };
+    let mut ended = ended.into_iter();
+    Ok(ended.find_map(|(turn, node)| is_by_then(&turn).then_some(node)))
+}
+
+/// The turn that a model's recorded answer is one of, and when it was recorded. Of several the last one counts.
+fn answer_of(entry: &JournalEntry) -> Option<(String, u64)> {
+    if entry.intent.kind.as_str() != MODEL_CALL {
+        return None;
+    }
+    let turn = place::step_of(entry.intent.place.as_deref()?)?;
+    Some((turn.to_owned(), entry.result.as_ref()?.count))
+}
+
+/// The turn with whose answer an agent has ended the run. A fork that has the answer ends the same way, whether what came
+/// of it was recorded by then or not.
+fn ended_the_run(entry: &JournalEntry) -> Option<String> {
+    if entry.intent.kind.as_str() != INTERRUPT {
+        return None;
+    }
+    let outcome: InterruptOutcome = serde_json::from_str(&entry.result.as_ref()?.content).ok()?;
+    let (turn, _interrupt) = entry.intent.place.as_deref()?.rsplit_once('/')?;
+    matches!(outcome.end, InterruptEnd::Stopped { .. }).then(|| turn.to_owned())
+}
