@@ -101,6 +101,23 @@ async fn the_agents_of_a_plan_that_has_paused_end_with_it() {
     }
 }
 
+#[tokio::test]
+async fn each_agent_of_a_plan_that_has_ended_keeps_the_number_of_its_own_last_step() {
+    let kept = Kept::new().acts(1, plan(&["one", "two"]));
+    assert_completed(&kept.execute(None).await);
+    let rows = kept.store.nodes(Some(kept.run), ALL).await.unwrap();
+    let steps = rows
+        .into_iter()
+        .map(|(_, row)| (row.node.to_string(), row.step, row.turn));
+    let of_agents: Vec<_> = steps.filter(|(node, ..)| node.contains('/')).collect();
+    let expected = [("executor", 3), ("planner", 1), ("replanner", 4)];
+    for (agent, step) in expected {
+        let is_it = |row: &&(String, u32, u32)| row.0.ends_with(&format!("/{agent}"));
+        let row = of_agents.iter().find(is_it).unwrap();
+        assert_eq!((row.1, row.2), (step, step), "{of_agents:?}");
+    }
+}
+
 /// A run with an interrupt of the person, a change of the plan, an agent's question, and its end.
 fn eventful() -> Kept {
     Kept::new()

@@ -87,15 +87,20 @@ impl Driver {
         for (node, (kind, does, step)) in now {
             // The number of the last step is the one's alone who took it.
             let counts = node == self.root || does == NodeActivity::Running;
-            let is_known = self.told.told.get(&node).is_some_and(|told| {
-                let stands = told.activity == does && (told.step == step || !counts);
+            let told = self.told.told.get(&node);
+            let (turn, step) = match told.filter(|_| !counts) {
+                Some(told) => (told.turn, told.step),
+                None => (self.standing.asked, step),
+            };
+            let is_known = told.is_some_and(|told| {
+                let stands = told.activity == does && told.step == step;
                 let takes = told.takes_messages == self.takes_messages(does);
                 stands && takes && told.tokens == self.model.tokens_of(&node)
             });
             if is_known {
                 continue;
             }
-            let row = self.row(node.clone(), kind, does, step)?;
+            let row = self.row(node.clone(), kind, does, (turn, step))?;
             self.told.told.insert(node, row.clone());
             rows.push(row);
         }
@@ -131,7 +136,7 @@ impl Driver {
         node: NodeId,
         kind: &str,
         activity: NodeActivity,
-        step: u32,
+        (turn, step): (u32, u32),
     ) -> Result<NodeRow, KeepError> {
         Ok(NodeRow {
             run: self.run,
@@ -140,7 +145,7 @@ impl Driver {
             kind: KindName::new(kind)?,
             activity,
             takes_messages: self.takes_messages(activity),
-            turn: self.standing.asked,
+            turn,
             step,
             since: self.now(),
         })
