@@ -1,12 +1,21 @@
 //! Plans whose process died at work, and that go on with something else.
 
+use interrupts::store::JournalEntry;
+
 use crate::durable::{ALL, assert_completed, plan};
-use crate::kept::Kept;
+use crate::kept::{Act, Kept};
 use crate::mortal::{Death, Mortal};
+
+fn begun() -> Kept {
+    Kept::new().acts(1, plan(&["one", "two"]))
+}
 
 /// Runs that died after each of their operations, and had not ended then.
 async fn cut_off(input: Option<&str>) -> Vec<(usize, Kept)> {
-    let begin = || Kept::new().acts(1, plan(&["one", "two"]));
+    cut_off_of(begun, input).await
+}
+
+async fn cut_off_of(begin: fn() -> Kept, input: Option<&str>) -> Vec<(usize, Kept)> {
     let undisturbed = begin();
     let sound = Mortal::new(undisturbed.store.clone(), Death::Never);
     undisturbed.execute_over(sound.clone(), input).await;
@@ -58,20 +67,26 @@ fn carried_out(kept: &Kept, step: &str) -> usize {
     told.iter().filter(|text| text.contains(&asked)).count()
 }
 
+/// The steps that were answered before their process died.
+async fn answered(kept: &Kept) -> Vec<&'static str> {
+    let open = kept.store.unknown_effects(kept.run, ALL).await.unwrap();
+    let is_open = open.iter().any(|entry| {
+        let (kind, node) = (entry.intent.kind.as_str(), entry.intent.node.as_str());
+        kind == "model_call" && node.ends_with("/executor")
+    });
+    let mut answered = vec!["one", "two"];
+    answered.retain(|step| carried_out(kept, step) > 0);
+    if is_open {
+        answered.pop();
+    }
+    answered
+}
+
 #[tokio::test]
 async fn whoever_goes_on_with_words_takes_in_first_what_was_answered_by_then() {
     let mut answered_deaths = 0;
     for (at, kept) in cut_off(None).await {
-        let open = kept.store.unknown_effects(kept.run, ALL).await.unwrap();
-        let is_open = open.iter().any(|entry| {
-            let (kind, node) = (entry.intent.kind.as_str(), entry.intent.node.as_str());
-            kind == "model_call" && node.ends_with("/executor")
-        });
-        let mut answered = vec!["one", "two"];
-        answered.retain(|step| carried_out(&kept, step) > 0);
-        if is_open {
-            answered.pop();
-        }
+        let answered = answered(&kept).await;
         answered_deaths += usize::from(!answered.is_empty());
         assert_completed(&kept.execute(Some("something else")).await);
         for step in &answered {
@@ -86,4 +101,35 @@ async fn whoever_goes_on_with_words_takes_in_first_what_was_answered_by_then() {
         assert!(is_told, "after {at}: {asked:#?}");
     }
     assert!(answered_deaths > 0, "no step was answered");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_was_answered_in_a_later_try_is_not_carried_out_again() {
+    let begin = || begun().acts(2, Act::FailForNow);
+    for input in [None, Some("something else")] {
+        let mut deaths = 0;
+        for (at, kept) in cut_off_of(begin, None).await {
+            let journal = kept.store.journal(kept.run, ALL).await.unwrap();
+            let is_answered = |turn: u32| {
+                let place = format!("root/executor#{turn}/step/0");
+                let is_it = |entry: &&JournalEntry| entry.intent.place.as_ref() == Some(&place);
+                journal
+                    .iter()
+                    .find(is_it)
+                    .is_some_and(|it| it.result.is_some())
+            };
+            if !is_answered(3) {
+                continue;
+            }
+            deaths += 1;
+            kept.player.is_mended();
+            let before = carried_out(&kept, "one");
+            assert_completed(&kept.execute(input).await);
+            assert_eq!(carried_out(&kept, "one"), before, "after {at}: {input:?}");
+            let standing = kept.standing().await;
+            let first = &standing.state.plan().finished()[0];
+            assert_eq!(first.step.task, "one", "after {at}: {input:?}");
+        }
+        assert!(deaths > 0);
+    }
 }

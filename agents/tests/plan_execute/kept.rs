@@ -35,6 +35,8 @@ pub(crate) enum Act {
     Told(&'static str),
     /// It fails, and trying again is of no use.
     Fail,
+    /// It fails, and is to be tried again.
+    FailForNow,
 }
 
 /// The rehearsal model, with acts in the place of some of its answers, by the number of the call in its run.
@@ -108,6 +110,11 @@ impl LanguageModel for Player {
                 return Err(ModelError::Unauthorized {
                     status: 401,
                     detail: "no key".to_owned(),
+                });
+            }
+            Some(Act::FailForNow) => {
+                return Err(ModelError::TimedOut {
+                    limit: std::time::Duration::ZERO,
                 });
             }
             Some(Act::Told(_)) | None => {}

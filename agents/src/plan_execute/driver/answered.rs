@@ -20,7 +20,7 @@ impl Driver {
     /// carried out: a step that is done is not done again because he wants something else of the others.
     pub(super) async fn take_in_what_was_answered(&mut self) -> Result<(), FlowError> {
         while let Some(call) = self.under_way() {
-            let turn = self.number_of(&call);
+            let turn = self.number_of_last_try(&call).await?;
             let Some(event) = self.recorded_answer(&call, turn).await? else {
                 return Ok(());
             };
@@ -58,7 +58,7 @@ impl Driver {
     }
 
     /// What came of a call of this number, where the journal holds all of its answer. Nothing is asked.
-    async fn recorded_answer(
+    pub(super) async fn recorded_answer(
         &self,
         call: &Call,
         turn: u32,

@@ -6,6 +6,7 @@ use routing_core::StopScope;
 
 use super::standing::Unfinished;
 use super::{Driver, Next, Rest};
+use crate::durable::place;
 use crate::plan_execute::desk::{DeskError, PlanDesk, PlanRole};
 use crate::plan_execute::effect::Asking;
 use crate::plan_execute::event::PlanEvent;
@@ -66,7 +67,7 @@ impl Driver {
             self.interrupted(&scope)?;
             return Ok(Next::Event(PlanEvent::CallStopped));
         }
-        let turn = self.turn_of(&call)?;
+        let turn = self.turn_of(&call).await?;
         self.keep_nodes().await?;
         let step = call.step().cloned();
         self.recorder.record(RunEvent::PlanStepStarted {
@@ -93,7 +94,7 @@ impl Driver {
     }
 
     /// The number of a call: one more than before, unless it carries on a step that was stopped among its tools.
-    pub(super) fn number_of(&self, call: &Call) -> u32 {
+    fn number_of(&self, call: &Call) -> u32 {
         let asked = self.standing.asked;
         match &self.standing.unfinished {
             Some(it) if it.turn == asked && Some(&it.step) == call.step() => asked,
@@ -101,11 +102,32 @@ impl Driver {
         }
     }
 
+    /// The number of a call of which a process that died may have made several tries since the last checkpoint: that of
+    /// the last one, for the answer is that one's. A try that failed has no answer, and what follows an answer is no try.
+    pub(super) async fn number_of_last_try(&self, call: &Call) -> Result<u32, FlowError> {
+        let mut turn = self.number_of(call);
+        if turn == self.standing.asked {
+            return Ok(turn);
+        }
+        let agent = self.root.child(call.role().segment())?;
+        loop {
+            for made in [turn, turn.saturating_add(1)] {
+                if self.journal.at(&place::turn(&agent, made))?.is_none() {
+                    return Ok(turn);
+                }
+            }
+            if turn == u32::MAX || self.recorded_answer(call, turn).await?.is_some() {
+                return Ok(turn);
+            }
+            turn += 1;
+        }
+    }
+
     /// The turn of a call, which is made now.
-    fn turn_of(&mut self, call: &Call) -> Result<u32, FlowError> {
-        let turn = self.number_of(call);
+    async fn turn_of(&mut self, call: &Call) -> Result<u32, FlowError> {
+        let turn = self.number_of_last_try(call).await?;
         self.standing.unfinished = None;
-        if turn > self.standing.asked && self.standing.asked >= self.limits.max_steps {
+        if turn > self.standing.asked && turn > self.limits.max_steps {
             let limit = self.limits.max_steps;
             let taken = asked;
             return Err(FlowError::StepLimit { taken, limit });
