@@ -91,7 +91,7 @@ fn put_times(view: &mut Map<String, Value>, interrupt: &Interrupt) {
     for (name, at) in [
         ("acknowledged_at", interrupt.acknowledged_at),
         ("ended_at", interrupt.ended_at),
-        ("expires_at", interrupt.deadline),
+        ("expires_at", interrupt.due_at()),
     ] {
         put(view, name, at.map(|at| json!(at)));
     }

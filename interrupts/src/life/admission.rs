@@ -257,6 +257,8 @@ impl Admission {
             bound: None,
             review: None,
             held_by: None,
+            held_since: None,
+            held_for: None,
             decision: None,
             requested_at: now,
             acknowledged_at: None,

@@ -1,6 +1,6 @@
 //! An interrupt as it is kept.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +80,8 @@ pub struct Interrupt {
     pub digest: Digest,
     /// What may be decided.
     pub allowed: Vec<Verdict>,
-    /// When it expires, by the store's clock; it waits for ever where it is absent.
+    /// When it expires, by the store's clock; it waits for ever where it is absent. Later than it was admitted with
+    /// by all that it was held: see [`Interrupt::due_at`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
     /// What then happens.
@@ -113,6 +114,12 @@ pub struct Interrupt {
     /// The user's interrupt that goes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_by: Option<InterruptId>,
+    /// Since when, while it is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_since: Option<Timestamp>,
+    /// How long it was held before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_for: Option<SignedDuration>,
     /// Its decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
@@ -178,15 +185,37 @@ impl Interrupt {
     /// Gives a request that is made again the terms with which this interrupt was admitted: how long it may wait
     /// and what happens then. They are part of what makes it the same request.
     pub fn keep_terms(&self, again: &mut Admission) {
+        let held_for = self.held_for.unwrap_or_default();
         again.patience = self
             .deadline
-            .map(|deadline| deadline.duration_since(self.requested_at));
+            .map(|deadline| deadline.duration_since(self.requested_at) - held_for);
         again.on_expiry = self.on_expiry.clone();
     }
 
     /// Whether its answer may go to a route.
     pub fn allows_target(&self, target: &RouteName) -> bool {
         self.routes.contains(target)
+    }
+
+    /// When it expires as things stand. Its time stands still while it is held, for nobody may answer it then.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        self.deadline.filter(|_deadline| self.held_by.is_none())
+    }
+
+    pub(super) fn hold(&mut self, by: InterruptId, now: Timestamp) {
+        self.held_by = Some(by);
+        self.held_since.get_or_insert(now);
+    }
+
+    /// Lets its time run on where it stood.
+    pub(super) fn unhold(&mut self, now: Timestamp) {
+        self.held_by = None;
+        let Some((since, deadline)) = self.held_since.take().zip(self.deadline) else {
+            return;
+        };
+        let held = now.duration_since(since).max(SignedDuration::ZERO);
+        self.deadline = Some(deadline.checked_add(held).unwrap_or(Timestamp::MAX));
+        self.held_for = Some(self.held_for.unwrap_or_default() + held);
     }
 
     /// The lease that holds at a time.

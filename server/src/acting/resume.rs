@@ -317,7 +317,7 @@ async fn unended(app: &App, pauses: &[Interrupt]) -> Result<Vec<Interrupt>, Prob
     for pause in pauses {
         let found = app.store().interrupt(pause.id).await;
         let found = found.map_err(|error| of_store(&error))?;
-        let is_due = |it: &Interrupt| it.deadline.is_some_and(|deadline| deadline <= app.now());
+        let is_due = |it: &Interrupt| it.due_at().is_some_and(|deadline| deadline <= app.now());
         left.extend(found.filter(|it| it.state == State::AwaitingReview && !is_due(it)));
     }
     Ok(left)

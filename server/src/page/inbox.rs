@@ -325,7 +325,7 @@ fn facts(interrupt: &Interrupt, now: Timestamp) -> Markup {
             @if !is_question { span { "by " (visible(interrupt.requested_by.name.as_str())) } }
             @if interrupt.lane().priority() < USUAL { span { "goes first" } }
             span { (time(interrupt.requested_at, now)) }
-            @if let Some(deadline) = interrupt.deadline { span { "its time ends " (time(deadline, now)) } }
+            @if let Some(deadline) = interrupt.due_at() { span { "its time ends " (time(deadline, now)) } }
             @if let Some(decision) = &interrupt.decision { span { "decided: " (label(decision.verdict.name())) } }
             @if interrupt.held_by.is_some() { span { "held: another interrupt goes first" } }
         }

@@ -253,7 +253,7 @@ impl InterruptView {
                     until: claim.until.to_string(),
                 }),
             held_by: interrupt.held_by.map(|holder| holder.to_string()),
-            expires_at: time(&interrupt.deadline),
+            expires_at: time(&interrupt.due_at()),
             on_expiry: outcome(&interrupt.on_expiry).to_owned(),
             requested_at: interrupt.requested_at.to_string(),
             acknowledged_at: time(&interrupt.acknowledged_at),

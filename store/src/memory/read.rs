@@ -83,7 +83,7 @@ impl Backend for Memory {
             row.interrupt.state.is_live()
                 && row
                     .interrupt
-                    .deadline
+                    .due_at()
                     .is_some_and(|deadline| deadline <= now)
         });
         Ok(first(due.map(|(id, _row)| *id), limit))

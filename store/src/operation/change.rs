@@ -77,7 +77,7 @@ impl Operation for ChangeInterrupt {
 
     fn run(&self, tables: &mut Tables) -> Result<Interrupt, Halt<ChangeError>> {
         let mut interrupt = read(self.id, tables)?;
-        if let Change::Decide { .. } = &self.change {
+        if let Change::Decide { .. } | Change::Expire = &self.change {
             interrupt = holding::free(interrupt, tables)?;
         }
         if let Change::Review { change, .. } = &self.change {

@@ -73,7 +73,7 @@ fn interrupts(connection: &Connection, tables: &Tables) -> Result<(), StoreError
                 interrupt.node.to_string(),
                 interrupt.state.name(),
                 interrupt.state.is_live(),
-                interrupt.deadline.map(|deadline| deadline.as_microsecond()),
+                interrupt.due_at().map(|deadline| deadline.as_microsecond()),
                 body(interrupt, stored)?,
             ))
             .map_err(store_error)

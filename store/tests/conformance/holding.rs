@@ -163,6 +163,44 @@ pub(crate) async fn a_question_is_shown_again_in_the_transaction_that_ends_what_
     }
 }
 
+pub(crate) async fn the_time_of_a_question_stands_still_while_it_is_held<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let asked = Admission {
+        patience: Some(SignedDuration::from_secs(60)),
+        on_expiry: ExpiryOutcome::Reject,
+        ..question(&run, "k")
+    };
+    let open = scene.awaiting(asked.clone()).await;
+    let first = paused(&scene, &run, "first").await;
+    let second = paused(&scene, &run, "second").await;
+    scene.wait(30);
+    hold(&scene, &open, first.id).await.unwrap();
+    let swept = async || scene.store.sweep(10).await.unwrap().expired;
+    scene.wait(3_600);
+    assert_eq!(swept().await, [], "nobody may answer it");
+    end(&scene, Way::Decided, &first).await;
+    scene.wait(3_600);
+    assert_eq!(swept().await, [], "the other one holds it");
+    end(&scene, Way::Decided, &second).await;
+    scene.wait(29);
+    assert_eq!(swept().await, [], "one second is left");
+    let shown = scene.interrupt(open.id).await;
+    let again = scene.store.admit(Admission {
+        id: InterruptId::generate(),
+        ..asked
+    });
+    let known = again.await.unwrap().into_interrupt();
+    assert_eq!(known.id, open.id, "it was admitted with the same terms");
+    let mut same = question(&run, "k");
+    shown.keep_terms(&mut same);
+    assert_eq!(same.patience, Some(SignedDuration::from_secs(60)));
+    scene.wait(1);
+    assert_eq!(swept().await, [open.id]);
+    assert_eq!(scene.interrupt(open.id).await.state, State::Expired);
+}
+
 pub(crate) async fn another_stop_of_a_user_holds_on_where_one_ends<S: Store>(scene: Scene<S>) {
     let run = scene.run().await;
     let open = scene.awaiting(question(&run, "k")).await;

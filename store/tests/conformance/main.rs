@@ -85,6 +85,7 @@ conformance! {
         a_deadline_ends_in_the_policys_outcome_and_never_in_approval;
     holding:
         a_question_is_shown_again_in_the_transaction_that_ends_what_held_it,
+        the_time_of_a_question_stands_still_while_it_is_held,
         another_stop_of_a_user_holds_on_where_one_ends,
         a_stop_of_one_agent_does_not_hold_on_to_anothers_question,
         what_has_ended_holds_nothing,

@@ -56,7 +56,7 @@ fn facts(interrupt: &Interrupt, now: Timestamp) -> String {
         interrupt.interrupt_type.to_string(),
         format!("waits {}", age(interrupt.requested_at, now)),
     ];
-    match interrupt.deadline {
+    match interrupt.due_at() {
         Some(deadline) if deadline > now => {
             facts.push(format!("expires in {}", age(now, deadline)));
         }

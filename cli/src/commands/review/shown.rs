@@ -30,7 +30,7 @@ pub(super) fn page(
     if let Some(at) = interrupt.acknowledged_at {
         facts.push(("took hold", instant(at)));
     }
-    if let Some(at) = interrupt.deadline {
+    if let Some(at) = interrupt.due_at() {
         let mut outcome = verdict_name(interrupt.on_expiry.verdict()).to_owned();
         if let ExpiryOutcome::Reroute { target } = &interrupt.on_expiry {
             outcome.push_str(&format!(" to {target}"));

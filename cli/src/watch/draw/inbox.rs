@@ -45,7 +45,7 @@ fn row<'a>(interrupt: &Interrupt, state: &State, look: Look) -> Row<'a> {
         .next()
         .unwrap_or_default();
     let waits = age(interrupt.requested_at, state.now);
-    let expires = match interrupt.deadline {
+    let expires = match interrupt.due_at() {
         Some(deadline) => age(state.now, deadline),
         None => "never".to_owned(),
     };

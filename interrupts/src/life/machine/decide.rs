@@ -76,7 +76,7 @@ impl Interrupt {
     }
 
     pub(super) fn expire(&self, id: DecisionId, now: Timestamp) -> Result<Draft, Refusal> {
-        if self.deadline.is_none_or(|deadline| deadline > now) {
+        if self.due_at().is_none_or(|deadline| deadline > now) {
             return Err(Refusal::NotDue);
         }
         let target = match &self.on_expiry {

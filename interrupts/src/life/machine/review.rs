@@ -51,14 +51,14 @@ impl Interrupt {
                 if *by == self.id || self.held_by.is_some_and(|holder| holder != *by) {
                     return Err(Refusal::NotHeld { by: *by });
                 }
-                draft.next.held_by = Some(*by);
+                draft.next.hold(*by, now);
                 step = ReviewStep::Held { by: *by };
             }
             ReviewChange::Unhold { by } => {
                 if self.held_by != Some(*by) {
                     return Err(Refusal::NotHeld { by: *by });
                 }
-                draft.next.held_by = None;
+                draft.next.unhold(now);
             }
         }
         draft.tell(Notice::ReviewChanged { step });

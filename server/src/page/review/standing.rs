@@ -115,7 +115,7 @@ fn facts(interrupt: &Interrupt, now: Timestamp) -> Markup {
             span { (label(interrupt.kind.as_str())) @if is_question { " asks" } @else { " was stopped by " (visible(interrupt.requested_by.name.as_str())) } }
             span { (label(kind_of(interrupt))) }
             span { (time(interrupt.requested_at, now)) }
-            @if let Some(deadline) = interrupt.deadline { span { "its time ends " (time(deadline, now)) } }
+            @if let Some(deadline) = interrupt.due_at() { span { "its time ends " (time(deadline, now)) } }
         }
     }
 }
