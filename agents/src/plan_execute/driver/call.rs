@@ -129,7 +129,7 @@ impl Driver {
         self.standing.unfinished = None;
         if turn > self.standing.asked && turn > self.limits.max_steps {
             let limit = self.limits.max_steps;
-            let taken = asked;
+            let taken = turn - 1;
             return Err(FlowError::StepLimit { taken, limit });
         }
         self.standing.asked = turn;
