@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::life::{Family, Interrupt, RunState, Scope, State};
+use interrupts::life::{Family, Interrupt, Lease, RunState, Scope, State};
 use interrupts::manager::{
     GivenUp, InterruptManager, KeepError, KeptRun, ManagerSettings, Taking, Times,
 };
@@ -188,6 +188,12 @@ impl Keeping {
         &self.storage.store
     }
 
+    /// The lease of another process that has run out, and of which more is not known.
+    fn lapsed(&self, run: &Run) -> Option<Lease> {
+        let lease = run.lease.clone().filter(|_| !is_owned(run))?;
+        (lease.owner != self.owner && !is_gone(&lease.owner)).then_some(lease)
+    }
+
     /// Whether another process that is not known to be gone has a run.
     pub(crate) fn is_held_elsewhere(&self, run: &Run) -> bool {
         let lease = run.lease.as_ref().filter(|_| is_owned(run));
@@ -338,6 +344,14 @@ impl Keeping {
     ) -> Result<Kept, Failure> {
         let began = Instant::now();
         let mut told = Some(told);
+        let found = self.storage.store.run(run).await;
+        let lapsed = found.map_err(|error| by_store(&error))?;
+        // It is waited for a beat of its owner, which the clock alone says has let go.
+        if let Some(lease) = lapsed.and_then(|run| self.lapsed(&run))
+            && let Some(told) = told.take()
+        {
+            told(&lease.owner);
+        }
         loop {
             let error = match self.try_to_take(run, workflow).await? {
                 Ok(kept) => return Ok(kept),

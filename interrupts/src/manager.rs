@@ -35,6 +35,7 @@ mod shutdown;
 mod standing;
 mod status;
 mod sync;
+mod taking_over;
 mod ticket;
 mod tree;
 mod watching;
@@ -61,6 +62,7 @@ pub use settings::{ManagerSettings, Times};
 pub use shared::StopRequests;
 pub use shutdown::{RunRest, ShutdownReport};
 pub use status::{KeptStatus, ManagerStatus, StopStatus};
+pub use taking_over::own_run;
 pub use ticket::{RequestError, StopHandle};
 pub use tree::Reach;
 
@@ -256,7 +258,16 @@ impl InterruptManager {
         };
         let owned = settings
             .backoff
-            .recover(|| settings.store.own_run(run, delivery.clone()))
+            .recover(|| {
+                let (store, clock) = (&*settings.store, &*settings.clock);
+                own_run(
+                    store,
+                    clock,
+                    run,
+                    delivery.clone(),
+                    settings.times.heartbeat,
+                )
+            })
             .await?;
         let keeper = Arc::new(Keeper::new(
             Arc::clone(shared),

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use interrupts::life::RunState;
+use interrupts::manager::{Times, own_run};
 use interrupts::policy::Policy;
 use interrupts::store::{
     CheckpointId, Delivery, NewRun, NodeRow, Page, Run as RunRow, RunError, Store, StoreError,
 };
 use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{InterruptId, NodeId, RunId};
+use routing_core::{InterruptId, NodeId, RunId, SystemClock};
 
 use super::checkpoint::RunSnapshot;
 use super::control::RunControl;
@@ -263,7 +264,8 @@ impl RunRecord {
         &self,
         lost: Option<OwnerName>,
     ) -> Result<Option<CheckpointId>, KeepError> {
-        let row = self.store().own_run(self.run, self.delivery(lost)).await?;
+        let (delivery, heartbeat) = (self.delivery(lost), Times::default().heartbeat);
+        let row = own_run(self.store(), &SystemClock, self.run, delivery, heartbeat).await?;
         let _first = self.epoch.set(row.epoch);
         self.is_fork
             .store(row.forked_from.is_some(), Ordering::Release);

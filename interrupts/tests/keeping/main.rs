@@ -8,6 +8,7 @@ mod failing;
 mod faulty;
 mod full;
 mod hooking;
+mod jumping;
 mod lanes;
 mod late;
 mod leaving;

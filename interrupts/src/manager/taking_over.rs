@@ -1,0 +1,71 @@
+//! Taking a run over whose lease has run out by the clock alone. Clocks jump, after a sleep of the machine for one:
+//! whoever works on the run then renews its lease at the next beat, and must not find it taken.
+
+use std::time::Duration;
+
+use routing_core::{Clock, RunId};
+use tokio::time::{Instant, sleep_until};
+
+use crate::life::Lease;
+use crate::store::{Delivery, Run, RunError, Store};
+
+/// How often it is looked whether the lease was renewed.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Makes a process the owner of a run. Where another one's lease has run out that is not known to be gone, it is waited
+/// for longer than from one `heartbeat` of it to the next, however far the clock says that its time has passed.
+///
+/// # Errors
+///
+/// [`RunError`]; with [`RunError::Owned`] while another owner's lease holds, and where it is renewed meanwhile.
+///
+/// # Cancel safety
+///
+/// Dropped, the run may be owned in an epoch that nobody knows; the lease runs out.
+pub async fn own_run(
+    store: &dyn Store,
+    clock: &dyn Clock,
+    run: RunId,
+    delivery: Delivery,
+    heartbeat: Duration,
+) -> Result<Run, RunError> {
+    if let Some(lapsed) = lapsed(store, clock, run, &delivery).await? {
+        outlast(store, run, &lapsed, heartbeat).await?;
+    }
+    store.own_run(run, delivery).await
+}
+
+/// The lease of another process that is over by the clock, and of which nothing else is known.
+async fn lapsed(
+    store: &dyn Store,
+    clock: &dyn Clock,
+    run: RunId,
+    delivery: &Delivery,
+) -> Result<Option<Lease>, RunError> {
+    let lease = store.run(run).await?.and_then(|row| row.lease);
+    Ok(lease.filter(|lease| {
+        let is_foreign =
+            lease.owner != delivery.owner && delivery.lost.as_ref() != Some(&lease.owner);
+        is_foreign && lease.until <= clock.now()
+    }))
+}
+
+/// Waits until a lease would have been renewed, if anybody were there to do it, or is no more.
+async fn outlast(
+    store: &dyn Store,
+    run: RunId,
+    lapsed: &Lease,
+    heartbeat: Duration,
+) -> Result<(), RunError> {
+    let ends = Instant::now() + heartbeat + heartbeat / 4;
+    while Instant::now() < ends {
+        sleep_until(ends.min(Instant::now() + LOOK)).await;
+        let lease = store.run(run).await?.and_then(|row| row.lease);
+        match lease {
+            Some(lease) if lease == *lapsed => {}
+            Some(lease) if lease.owner == lapsed.owner => return Err(RunError::Owned { lease }),
+            Some(_) | None => return Ok(()),
+        }
+    }
+    Ok(())
+}
