@@ -94,7 +94,7 @@ macro_rules! mortal {
 mortal! {
     Interrupts {
         fn admit(admission: Admission) -> Result<Admitted, AdmitError>;
-        fn join(under_way: InterruptId, admission: Admission) -> Result<Admitted, AdmitError>;
+        fn join(admission: Admission) -> Result<Admitted, AdmitError>;
         fn raise(raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
         fn deliver(id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError>;
         fn renew(id: InterruptId, epoch: u64, lease: SignedDuration) -> Result<Interrupt, ChangeError>;

@@ -56,7 +56,7 @@ macro_rules! ports {
 ports! {
     Interrupts {
         fn plants.admit(admission: Admission) -> Result<Admitted, AdmitError>;
-        fn store.join(under_way: InterruptId, admission: Admission) -> Result<Admitted, AdmitError>;
+        fn store.join(admission: Admission) -> Result<Admitted, AdmitError>;
         fn store.raise(raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
         fn store.deliver(id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError>;
         fn store.renew(id: InterruptId, epoch: u64, lease: SignedDuration) -> Result<Interrupt, ChangeError>;

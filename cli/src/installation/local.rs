@@ -15,7 +15,7 @@ use interrupts::store::{
     StandingRules, Store, StoredMessage, TogetherError, VerifyError,
 };
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
+use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode};
 use server::PlanWish;
 
 use super::{
@@ -25,7 +25,6 @@ use crate::actor::actor;
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
 use crate::keep::has_process;
-use crate::listing;
 use crate::plan;
 use crate::policy;
 use crate::refused::{by_admission, by_change, by_mailbox, by_rule, by_store, no_interrupt};
@@ -97,43 +96,7 @@ impl Local {
         Ok(())
     }
 
-    /// The same stop where it is under way. A pause that has taken hold and that no person asked for may be ended by a
-    /// policy: it is not the same as a person's.
-    async fn under_way(
-        &self,
-        to: &Addressee,
-        stop: &NewStop,
-    ) -> Result<Option<Interrupt>, Failure> {
-        let filter = Filter {
-            run: Some(to.run.id),
-            node: Some(to.node.clone()),
-            states: State::ALL
-                .into_iter()
-                .filter(|state| state.is_live())
-                .collect(),
-        };
-        let live = listing::interrupts(self, &filter).await?;
-        Ok(live.into_iter().find(|interrupt| {
-            interrupt.interrupt_type == stop.interrupt_type
-                && interrupt.scope == stop.scope
-                && (interrupt.state != State::AwaitingReview
-                    || interrupt.source == StopSource::User)
-        }))
-    }
-
     async fn admit(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure> {
-        if let Some(known) = self.under_way(to, stop).await? {
-            let interrupt = if known.state == State::AwaitingReview {
-                known
-            } else {
-                let raised = self.store().raise_mode(known.id, me()?, stop.mode).await;
-                raised.map_err(|error| by_change(known.id, &error))?
-            };
-            return Ok(Requested {
-                interrupt,
-                already: true,
-            });
-        }
         let wanted = Stop {
             interrupt_type: stop.interrupt_type,
             mode: stop.mode,
@@ -141,7 +104,7 @@ impl Local {
             reason: stop.reason.clone(),
         };
         let admission = request::stop(to, &wanted, &policy::of_environment()?, me()?)?;
-        let admitted = self.store().admit(admission).await;
+        let admitted = self.store().join(admission).await;
         admitted
             .map(requested)
             .map_err(|error| by_admission(&error))

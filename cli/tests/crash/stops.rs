@@ -16,9 +16,9 @@ use crate::world::{ALL, World};
 const AT_ONCE: usize = 3;
 
 /// The operations of a limit's pause in the process that has the run, each with the times that are tried. No other
-/// interrupt of these runs is admitted or delivered. What is named here must be reached.
+/// interrupt of these runs is asked for or delivered. What is named here must be reached.
 const OF_A_PAUSE: [(&str, u32); 8] = [
-    ("admit", 1),
+    ("join", 1),
     ("deliver", 1),
     ("change_run", 3),
     ("save", 1),

@@ -52,6 +52,36 @@ fn a_second_request_joins_the_first_and_the_mode_only_goes_up() {
 }
 
 #[test]
+fn equal_stops_of_several_processes_at_once_are_one_and_as_hard_as_the_hardest() {
+    let seed = Seed::new();
+    for stop_type in ["PAUSE", "BRANCH", "STOP", "PAUSE", "BRANCH", "STOP"] {
+        // Its owner takes none of them.
+        let run = seed.run();
+        let id = run.id.to_string();
+        let asked: Vec<_> = ["graceful", "graceful", "graceful", "immediate"]
+            .into_iter()
+            .cycle()
+            .take(8)
+            .map(|mode| {
+                let stop = ["interrupt", &id, "--type", stop_type, "--mode", mode];
+                spawn(&mut seed.irq(&stop))
+            })
+            .collect();
+        for process in asked {
+            let ended = process.wait_with_output().unwrap();
+            assert!(ended.status.success(), "{ended:?}");
+        }
+        let filter = Filter {
+            run: Some(run.id),
+            ..Filter::default()
+        };
+        let made = seed.wait(seed.store.interrupts(&filter, ALL)).unwrap();
+        let modes: Vec<_> = made.iter().map(|(_position, stop)| stop.mode).collect();
+        assert_eq!(modes, [StopMode::Immediate], "{stop_type}");
+    }
+}
+
+#[test]
 fn all_are_asked_before_any_of_them_is_waited_for() {
     let seed = Seed::new();
     for _run in 0..3 {

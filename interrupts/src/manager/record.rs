@@ -10,13 +10,9 @@ use super::request::Target;
 use super::shared::{Shared, StopJob};
 use super::ticket::{Progress, RequestError};
 use super::tree::Reach;
-use crate::life::{
-    Admission, ExpiryOutcome, Family, Interrupt, Recurrence, Scope, State, USUAL_ATTEMPTS,
-};
+use crate::life::{Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMPTS};
 use crate::names::{IdempotencyKey, KindName};
-use crate::store::{ChangeError, Filter, Page, StoreError};
-
-const PAGE: u32 = 100;
+use crate::store::{ChangeError, Page, StoreError};
 
 impl Keeper {
     /// Records all that was asked of the run in this process.
@@ -144,17 +140,17 @@ impl Shared {
         main: &NodeId,
         patience: &Patience,
     ) -> Result<InterruptId, RequestError> {
-        // A request of its own is one wherever it comes from; any other joins what is under way.
-        if job.request.key.is_none()
-            && let Some(under_way) = self.under_way(job, patience).await?
-        {
-            return self.raise(job, under_way.id, patience).await;
-        }
         let admission = self.admission(job, main, patience).await?;
         let settings = &self.settings;
-        let admitted = patience
-            .write(self, || settings.store.admit(admission.clone()))
-            .await?;
+        // A request of its own is one wherever it comes from; any other joins what is under way.
+        let request = || {
+            if job.request.key.is_some() {
+                settings.store.admit(admission.clone())
+            } else {
+                settings.store.join(admission.clone())
+            }
+        };
+        let admitted = patience.write(self, request).await?;
         Ok(admitted.into_interrupt().id)
     }
 
@@ -173,42 +169,6 @@ impl Shared {
             // One that has ended meanwhile has taken hold: there is nothing left to raise.
             Ok(_) | Err(ChangeError::Refused(_)) => Ok(id),
             Err(error) => Err(error.into()),
-        }
-    }
-
-    /// The same stop, where the store has it under way.
-    async fn under_way(
-        &self,
-        job: &StopJob,
-        patience: &Patience,
-    ) -> Result<Option<Interrupt>, StoreError> {
-        let settings = &self.settings;
-        let filter = Filter {
-            run: Some(job.run),
-            node: None,
-            states: vec![
-                State::Requested,
-                State::Delivered,
-                State::Acknowledged,
-                State::AwaitingReview,
-            ],
-        };
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = patience
-                .read(self, || settings.store.interrupts(&filter, page))
-                .await?;
-            let Some((last, _)) = found.last() else {
-                return Ok(None);
-            };
-            after = *last;
-            let same = found
-                .into_iter()
-                .find(|(_position, interrupt)| is_same(interrupt, job));
-            if let Some((_position, interrupt)) = same {
-                return Ok(Some(interrupt));
-            }
         }
     }
 
@@ -277,14 +237,4 @@ fn key_of(job: &StopJob) -> IdempotencyKey {
         Target::Run(_) | Target::Node(..) => key.cloned(),
     };
     given.unwrap_or_else(|| IdempotencyKey::from(job.id))
-}
-
-fn is_same(interrupt: &Interrupt, job: &StopJob) -> bool {
-    let same_reach = match &job.reach {
-        Reach::Run => interrupt.scope == Scope::Run,
-        Reach::Node(node) => interrupt.scope == Scope::Agent && interrupt.node == *node,
-    };
-    interrupt.family() == Family::Stop
-        && same_reach
-        && interrupt.interrupt_type == job.request.kind.into()
 }

@@ -187,9 +187,14 @@ pub trait Interrupts: Send + Sync {
     /// Dropped, it was admitted or not. Admit it again with the same key to be sure.
     async fn admit(&self, admission: Admission) -> Result<Admitted, AdmitError>;
 
-    /// Takes a request for a stop that is under way as one more for it: its mode is raised, and the key is that stop's
-    /// from now on. Where it has taken hold or ended by now, the request is admitted as a stop of its own. The same key
-    /// with the same content gives the stored answer, as of [`Interrupts::admit`].
+    /// Takes a request for a stop as one more for the same, where one is under way: its mode is raised until it waits
+    /// for somebody to resume, and the key is that stop's from now on. Where none is, or it was carried out, the
+    /// request is admitted as a stop of its own. Which of the two happens is decided in the transaction: of equal
+    /// requests at once one is admitted, and the others join it. The same key with the same content gives the stored
+    /// answer, as of [`Interrupts::admit`].
+    ///
+    /// The same stop does the same to the same run, or the same agent of it. A person's pause is not the same as one
+    /// of nobody's that waits to be resumed, for that may be ended by a policy.
     ///
     /// # Errors
     ///
@@ -198,11 +203,7 @@ pub trait Interrupts: Send + Sync {
     /// # Cancel safety
     ///
     /// Dropped, it was joined or admitted or not. Ask again with the same key to be sure.
-    async fn join(
-        &self,
-        under_way: InterruptId,
-        admission: Admission,
-    ) -> Result<Admitted, AdmitError>;
+    async fn join(&self, admission: Admission) -> Result<Admitted, AdmitError>;
 
     /// Admits a question that an agent raises by itself, delivers it to its worker and acknowledges it, in one
     /// transaction with three audit rows. The node's pending reroute is bound to it.

@@ -84,7 +84,7 @@ impl FaultyStore {
 
     async fn pass(&self, operation: &str) -> Result<(), StoreError> {
         let gate = self.gate.lock().unwrap().clone();
-        if operation == "admit"
+        if matches!(operation, "admit" | "join")
             && let Some(gate) = gate
         {
             gate.acquire().await.unwrap().forget();
@@ -130,7 +130,7 @@ macro_rules! ports {
 ports! {
     Interrupts {
         fn admit(admission: Admission) -> Result<Admitted, AdmitError>;
-        fn join(under_way: InterruptId, admission: Admission) -> Result<Admitted, AdmitError>;
+        fn join(admission: Admission) -> Result<Admitted, AdmitError>;
         fn raise(raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
         fn deliver(id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError>;
         fn renew(id: InterruptId, epoch: u64, lease: SignedDuration) -> Result<Interrupt, ChangeError>;

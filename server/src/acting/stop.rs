@@ -2,10 +2,10 @@
 
 use agents::plan_execute::plan_kind;
 use interrupts::life::{
-    Admission, ExpiryOutcome, Family, Interrupt, Recurrence, Scope, State, USUAL_ATTEMPTS,
+    Admission, ExpiryOutcome, Family, Interrupt, Recurrence, Scope, USUAL_ATTEMPTS,
 };
 use interrupts::manager::{StopCause, StopNote};
-use interrupts::store::{AdmitError, Admitted, Filter, Page};
+use interrupts::store::{AdmitError, Admitted};
 use interrupts::{IdempotencyKey, RouteName};
 use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
 use serde_json::{Value, json};
@@ -87,16 +87,9 @@ pub(crate) async fn stop(
     if known.is_none() {
         refuse_ended(agent)?;
     }
-    let under_way = match known {
-        Some(_) => None,
-        None => under_way(app, agent, &order).await?,
-    };
     let admission = admission(caller, agent, order, key)?;
-    let admitted = match under_way {
-        // Its key is kept with the stop that it joins, so that it is answered the same when it is sent again.
-        Some(stop) => app.store().join(stop.id, admission).await,
-        None => app.store().admit(admission).await,
-    };
+    // Its key is kept with the stop that it joins, so that it is answered the same when it is sent again.
+    let admitted = app.store().join(admission).await;
     let admitted = admitted.map_err(|error| refused(&error))?;
     app.wake(&agent.run);
     Ok(match admitted {
@@ -175,32 +168,6 @@ pub(super) fn refused(error: &AdmitError) -> Problem {
             "`/openapi.json` describes what is taken",
         ),
     }
-}
-
-/// A stop of the same kind and reach that has not taken hold yet.
-async fn under_way(
-    app: &App,
-    agent: &Found,
-    order: &StopOrder,
-) -> Result<Option<Interrupt>, Problem> {
-    let filter = Filter {
-        run: Some(agent.run.id),
-        node: Some(agent.node.node.clone()),
-        states: vec![State::Requested, State::Delivered],
-    };
-    let page = Page {
-        after: 0,
-        limit: 200,
-    };
-    let pending = app
-        .store()
-        .interrupts(&filter, page)
-        .await
-        .map_err(|error| of_store(&error))?;
-    Ok(pending
-        .into_iter()
-        .map(|(_position, interrupt)| interrupt)
-        .find(|one| one.interrupt_type == order.interrupt_type && one.scope == order.scope))
 }
 
 fn admission(

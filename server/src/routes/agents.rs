@@ -232,8 +232,9 @@ pub(crate) struct InterruptBody {
     pub(super) metadata: Option<Value>,
 }
 
-/// Interrupts an agent. It is recorded when this returns, and has not taken hold yet. While one of the same kind
-/// is under way, that one is returned, and is as hard as the hardest request.
+/// Interrupts an agent. It is recorded when this returns; a new one has not taken hold yet. While one of the same kind
+/// is under way, that one is returned, and is as hard as the hardest request, also where several are made at once. A
+/// pause is under way until it is resumed, all else until it was carried out.
 #[utoipa::path(post, path = "/v1/agents/{agent_id}/interrupts", request_body = InterruptBody,
     params(("agent_id" = String, Path), ("Idempotency-Key" = Option<String>, Header)),
     extensions(("x-right" = json!("request"))),

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use interrupts::life::{Admission, Evidence, Interrupt, RunState, State};
+use interrupts::life::{Admission, Choosing, Evidence, Interrupt, Judge, RunState, State, Verdict};
 use interrupts::store::{Page, Run, Store};
 use jiff::SignedDuration;
 use reqwest::{Response, StatusCode};
-use routing_core::InterruptType;
+use routing_core::{DecisionId, InterruptType};
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};
@@ -164,12 +164,24 @@ async fn a_stop_that_joined_another_one_is_answered_the_same_with_its_key() {
     let first = answer(send(&house, &path, &body, "s").await, StatusCode::ACCEPTED).await;
     let joined = answer(send(&house, &path, &joining, "j").await, StatusCode::OK).await;
     assert_eq!(joined["id"], first["id"]);
-    // It takes hold, so a request of its own would be another stop.
+    // Until it was carried out a request joins it, with or without a key of its own.
     let stop = first["id"].as_str().unwrap().parse().unwrap();
     let taken = house.store.deliver(stop, delivery()).await.unwrap();
     let cancelled = Evidence::Cancelled;
-    let applied = house.store.acknowledge(stop, taken.epoch, cancelled).await;
-    applied.unwrap();
+    let held = house.store.acknowledge(stop, taken.epoch, cancelled).await;
+    let epoch = held.unwrap().epoch;
+    let late = house.post("supervisor", &path, &json!({"reason": "late"}));
+    let late = answer(late.send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!(late["id"], first["id"]);
+    // It is carried out, so a request of its own would be another stop.
+    let applied = Choosing {
+        id: DecisionId::generate(),
+        verdict: Verdict::Applied,
+        target: None,
+        content: None,
+    };
+    let applied = house.store.decide(stop, Judge::Policy { epoch }, applied);
+    assert_eq!(applied.await.unwrap().state, State::Resolved);
     let again = answer(send(&house, &path, &joining, "j").await, StatusCode::OK).await;
     assert_eq!(again["id"], first["id"]);
     conflict(send(&house, &path, &body, "j").await).await;

@@ -2,7 +2,7 @@
 
 use interrupts::life::{Family, Interrupt, RunState, Scope, State};
 use interrupts::store::{ChangeError, Filter, Page, StoreError};
-use routing_core::{InterruptId, StopSource};
+use routing_core::{InterruptId, RunId, StopSource};
 
 use crate::operation::{Change, ChangeInterrupt, Ending, Held, LetGo, Resting};
 use crate::query::Backend;
@@ -72,7 +72,7 @@ async fn end_seen_of<B: Backend>(backend: &B, stop: &Interrupt) -> Result<Ending
     if run.is_none() && !may_hold(stop) {
         return Ok(Ending::default());
     }
-    let live = live(backend, stop).await?;
+    let live = live(backend, stop.run).await?;
     Ok(Ending {
         held: held_by(stop, &live),
         resting: run.and_then(|run| Resting::of(&run, &live, stop.id, backend.now())),
@@ -108,9 +108,13 @@ fn reaches(stop: &Interrupt, question: &Interrupt) -> bool {
     }
 }
 
-async fn live<B: Backend>(backend: &B, of: &Interrupt) -> Result<Vec<Interrupt>, StoreError> {
+/// What is live of a run.
+pub(super) async fn live<B: Backend>(
+    backend: &B,
+    run: RunId,
+) -> Result<Vec<Interrupt>, StoreError> {
     let filter = Filter {
-        run: Some(of.run),
+        run: Some(run),
         node: None,
         states: State::ALL.into_iter().filter(|it| it.is_live()).collect(),
     };

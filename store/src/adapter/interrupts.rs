@@ -13,10 +13,10 @@ use jiff::SignedDuration;
 use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 
 use super::Adapter;
-use super::holding::{apply_ending, end_seen, follow_the_rest};
+use super::holding::{apply_ending, end_seen, follow_the_rest, live};
 use crate::operation::{
     Admit, Change, ChangeInterrupt, DecideTogether, EndOrphan, Ending, ExpireReroute, Join,
-    NodeEnded, Raise, TurnIgnored,
+    NodeEnded, Raise, TurnIgnored, is_same_stop,
 };
 use crate::query::Backend;
 
@@ -26,13 +26,11 @@ impl<B: Backend> Interrupts for Adapter<B> {
         self.backend.execute(Admit::new(admission)).await
     }
 
-    async fn join(
-        &self,
-        under_way: InterruptId,
-        admission: Admission,
-    ) -> Result<Admitted, AdmitError> {
-        let join = Join::new(under_way, admission);
-        self.backend.execute(join).await
+    async fn join(&self, admission: Admission) -> Result<Admitted, AdmitError> {
+        let live = live(&self.backend, admission.run).await?;
+        let same = live.iter().filter(|it| is_same_stop(it, &admission));
+        let seen = same.map(|it| it.id).collect();
+        self.backend.execute(Join::new(admission, seen)).await
     }
 
     async fn raise(&self, raised: RaisedQuestion) -> Result<Admitted, AdmitError> {

@@ -4,6 +4,7 @@ use interrupts::Digest;
 use interrupts::life::{Admission, Event, Evidence, Family, Interrupt, Scope};
 use interrupts::store::{AdmitError, Admitted, RaisedQuestion, StoreError};
 
+use super::join::{note, want_slot};
 use super::{Halt, Operation};
 use crate::tables::{KeyRow, Tables};
 
@@ -95,6 +96,7 @@ pub(super) fn want(admission: &Admission, tables: &mut Tables) {
     tables.keys.want(&admission.key);
     tables.runs.want(&admission.run);
     tables.interrupts.want(&admission.id);
+    want_slot(admission, tables);
 }
 
 /// What became of the request with this key, where there was one.
@@ -175,7 +177,9 @@ pub(super) fn admit(
         joined: None,
     };
     tables.keys.put(admission.key.clone(), key);
-    Ok(Admitted::New(tables.perform(step)?))
+    let admitted = tables.perform(step)?;
+    note(admission, tables)?;
+    Ok(Admitted::New(admitted))
 }
 
 fn step(

@@ -1,30 +1,45 @@
 //! Requests for a stop that is under way.
 
 use interrupts::Digest;
-use interrupts::life::{Admission, Event, Family, Interrupt, State};
+use interrupts::life::{Admission, Event, Family, Interrupt, Scope, State};
 use interrupts::store::{AdmitError, Admitted};
-use routing_core::InterruptId;
+use routing_core::{InterruptId, NodeId, RunId, StopSource};
 
 use super::admit::{admit, check_agent, known, want};
 use super::{Halt, Operation};
-use crate::tables::{KeyRow, Tables};
+use crate::tables::{Failed, KeyRow, Tables};
 
-/// Makes a request one more for a stop that is under way, or admits it where that one has taken hold or ended.
+/// Makes a request one more for the same stop, where one is under way, or admits it. Which of the two it is, is
+/// decided here and not before: of many requests at once the first is admitted, and the others find it.
 pub(crate) struct Join {
-    under_way: InterruptId,
     admission: Admission,
+    /// The same stops that were seen to be under way just before: what earlier versions admitted stands in no slot.
+    seen: Vec<InterruptId>,
     /// Made before the operation waits for its turn, so that nobody waits for it.
     digest: Digest,
 }
 
 impl Join {
-    pub(crate) fn new(under_way: InterruptId, admission: Admission) -> Self {
+    pub(crate) fn new(admission: Admission, seen: Vec<InterruptId>) -> Self {
         let digest = admission.digest();
         Self {
-            under_way,
             admission,
+            seen,
             digest,
         }
+    }
+
+    /// The same stop, where one is under way: the oldest.
+    fn under_way(&self, tables: &mut Tables) -> Result<Option<Interrupt>, Failed> {
+        let (run, node) = place(&self.admission);
+        let noted = tables.slot(run, &node)?.stops;
+        for id in self.seen.iter().chain(&noted) {
+            let row = tables.interrupts.get(id)?;
+            if let Some(row) = row.filter(|row| is_same_stop(&row.interrupt, &self.admission)) {
+                return Ok(Some(row.interrupt.clone()));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -35,7 +50,9 @@ impl Operation for Join {
     fn want(&self, tables: &mut Tables) {
         let admission = &self.admission;
         want(admission, tables);
-        tables.interrupts.want(&self.under_way);
+        for id in &self.seen {
+            tables.interrupts.want(id);
+        }
         tables.nodes.want(&(admission.run, admission.node.clone()));
     }
 
@@ -44,12 +61,20 @@ impl Operation for Join {
         if let Some(known) = known(admission, self.digest, tables)? {
             return Ok(known);
         }
-        let row = tables.interrupts.get(&self.under_way)?;
-        let under_way = row.map(|row| row.interrupt.clone());
-        let Some(stop) = under_way.filter(|it| is_same_stop(it, admission)) else {
+        let Some(stop) = self.under_way(tables)? else {
             check_agent(admission, tables)?;
             return admit(admission, self.digest, tables);
         };
+        let key = KeyRow {
+            interrupt: stop.id,
+            digest: self.digest,
+            joined: Some(stop.run),
+        };
+        tables.keys.put(admission.key.clone(), key);
+        if stop.state == State::AwaitingReview {
+            // It has stopped already: whoever looks at it shall find it as it was shown.
+            return Ok(Admitted::Known(stop));
+        }
         let raise = Event::RaiseMode {
             actor: admission.requested_by.clone(),
             mode: admission.mode,
@@ -57,22 +82,62 @@ impl Operation for Join {
         let step = stop
             .after(&raise, tables.now)
             .map_err(|refused| Halt::Refused(AdmitError::NotRaised(refused)))?;
-        let key = KeyRow {
-            interrupt: stop.id,
-            digest: self.digest,
-            joined: Some(stop.run),
-        };
-        tables.keys.put(admission.key.clone(), key);
         Ok(Admitted::Known(tables.perform(step)?))
     }
 }
 
-/// Whether a stop is under way that does the same, to the same.
-fn is_same_stop(stop: &Interrupt, admission: &Admission) -> bool {
+/// Where the stops of one reach are noted: those of a run at its root, whichever of its agents they name.
+fn place(admission: &Admission) -> (RunId, NodeId) {
+    let node = match admission.scope {
+        Scope::Run => NodeId::root(),
+        Scope::Agent => admission.node.clone(),
+    };
+    (admission.run, node)
+}
+
+/// Says that noting a stop needs its slot.
+pub(super) fn want_slot(admission: &Admission, tables: &mut Tables) {
+    if Family::of(admission.interrupt_type) == Family::Stop {
+        tables.slots.want(&place(admission));
+    }
+}
+
+/// Notes a stop that was admitted, so that requests for the same find it. What has ended is forgotten.
+pub(super) fn note(admission: &Admission, tables: &mut Tables) -> Result<(), Failed> {
+    if Family::of(admission.interrupt_type) == Family::Question {
+        return Ok(());
+    }
+    let (run, node) = place(admission);
+    let mut slot = tables.slot(run, &node)?;
+    let mut stops = Vec::with_capacity(slot.stops.len() + 1);
+    for id in slot.stops {
+        let row = tables.interrupts.get(&id)?;
+        if row.is_some_and(|row| row.interrupt.state.is_live()) {
+            stops.push(id);
+        }
+    }
+    stops.push(admission.id);
+    slot.stops = stops;
+    tables.slots.put((run, node), slot);
+    Ok(())
+}
+
+/// Whether a stop is under way that does the same, to the same: it has not been carried out, or waits for somebody
+/// to resume. A pause that waits so and that no person asked for may be ended by a policy: it is not the same as a
+/// person's.
+pub(crate) fn is_same_stop(stop: &Interrupt, admission: &Admission) -> bool {
+    let same_reach = match admission.scope {
+        Scope::Run => true,
+        Scope::Agent => stop.node == admission.node,
+    };
+    let stays = stop.state != State::AwaitingReview
+        || stop.source == StopSource::User
+        || admission.source != StopSource::User;
     stop.family() == Family::Stop
-        && matches!(stop.state, State::Requested | State::Delivered)
+        && stop.state.is_live()
         && stop.run == admission.run
-        && stop.node == admission.node
         && stop.scope == admission.scope
+        && same_reach
         && stop.interrupt_type == admission.interrupt_type
+        && stays
 }

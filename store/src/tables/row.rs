@@ -97,9 +97,12 @@ pub(crate) struct PlacedRule {
     pub(crate) rule: StandingRule,
 }
 
-/// The reroutes of one node that are not final: at most one of each kind.
+/// The reroutes of one node that are not final, at most one of each kind, and the stops that were asked of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Slot {
     pub(crate) pending: Option<EventId>,
     pub(crate) bound: Option<EventId>,
+    /// The stops that reach from it, oldest first, as they stood when the last of them was admitted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) stops: Vec<InterruptId>,
 }

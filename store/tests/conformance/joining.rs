@@ -1,14 +1,16 @@
 //! Requests for a stop that is under way, each with a key of its own.
 
-use interrupts::life::{Admission, Evidence, Role, RunState, Scope, State, WithdrawCause};
+use interrupts::life::{
+    Admission, Evidence, Interrupt, Role, RunState, Scope, State, WithdrawCause,
+};
 use interrupts::store::{AdmitError, Admitted, NodeActivity, Run, Store};
 use jiff::SignedDuration;
-use routing_core::{InterruptId, InterruptType, StopMode};
+use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
 
 use crate::nodes::node;
-use crate::scene::{Scene, actor, delivery, key, question};
+use crate::scene::{Scene, actor, choosing, delivery, key, person, question, shown};
 
-fn stop(run: &Run, text: &str, mode: StopMode) -> Admission {
+pub(crate) fn stop(run: &Run, text: &str, mode: StopMode) -> Admission {
     Admission {
         interrupt_type: InterruptType::Pause,
         scope: Scope::Run,
@@ -24,7 +26,7 @@ pub(crate) async fn a_key_that_joined_a_stop_is_that_stops_from_then_on<S: Store
         .admitted(stop(&run, "first", StopMode::Graceful))
         .await;
     let second = stop(&run, "second", StopMode::Immediate);
-    let joined = scene.store.join(first.id, second.clone()).await.unwrap();
+    let joined = scene.store.join(second.clone()).await.unwrap();
     let Admitted::Known(joined) = joined else {
         panic!("{joined:?}")
     };
@@ -48,7 +50,7 @@ pub(crate) async fn a_key_that_joined_a_stop_is_that_stops_from_then_on<S: Store
         ..second
     };
     let known = Ok(Admitted::Known(done.unwrap()));
-    assert_eq!(store.join(first.id, again.clone()).await, known);
+    assert_eq!(store.join(again.clone()).await, known);
     assert_eq!(store.admit(again.clone()).await, known);
     // With other content it is refused.
     let other = Admission {
@@ -59,32 +61,87 @@ pub(crate) async fn a_key_that_joined_a_stop_is_that_stops_from_then_on<S: Store
         key: key("second"),
         interrupt: first.id,
     };
-    assert_eq!(
-        store.join(first.id, other.clone()).await,
-        Err(refused.clone())
-    );
+    assert_eq!(store.join(other.clone()).await, Err(refused.clone()));
     assert_eq!(store.admit(other).await, Err(refused));
 }
 
-pub(crate) async fn what_joins_a_stop_that_has_taken_hold_is_a_stop_of_its_own<S: Store>(
+/// The stop, once it has taken hold.
+async fn takes_hold<S: Store>(scene: &Scene<S>, stop: &Interrupt) -> Interrupt {
+    let store = &scene.store;
+    let taken = store.deliver(stop.id, delivery("worker", 60)).await;
+    let epoch = taken.unwrap().epoch;
+    let done = store.acknowledge(stop.id, epoch, Evidence::Cancelled).await;
+    assert_eq!(done.as_ref().unwrap().state, State::Acknowledged);
+    done.unwrap()
+}
+
+/// The pause, once it waits for somebody to resume.
+async fn waits<S: Store>(scene: &Scene<S>, pause: &Interrupt) -> Interrupt {
+    let held = takes_hold(scene, pause).await;
+    let opened = scene.store.require_review(held.id, held.epoch, shown());
+    opened.await.unwrap()
+}
+
+pub(crate) async fn what_joins_a_pause_that_waits_to_be_resumed_is_that_pause<S: Store>(
     scene: Scene<S>,
 ) {
     let run = scene.run().await;
     let first = scene
         .admitted(stop(&run, "first", StopMode::Graceful))
         .await;
-    let store = &scene.store;
-    let epoch = store.deliver(first.id, delivery("worker", 60)).await;
-    let epoch = epoch.unwrap().epoch;
-    let done = store
-        .acknowledge(first.id, epoch, Evidence::Cancelled)
+    takes_hold(&scene, &first).await;
+    let late = scene.store.join(stop(&run, "late", StopMode::Graceful));
+    let late = late.await.unwrap();
+    assert!(
+        matches!(&late, Admitted::Known(it) if it.id == first.id),
+        "{late:?}"
+    );
+    let held = scene.interrupt(first.id).await;
+    let opened = scene.store.require_review(held.id, held.epoch, shown());
+    let waits = opened.await.unwrap();
+    // Whoever looks at it finds it as it was shown.
+    let later = scene.store.join(stop(&run, "later", StopMode::Immediate));
+    assert_eq!(later.await, Ok(Admitted::Known(waits.clone())));
+    assert_eq!(scene.interrupt(first.id).await, waits);
+}
+
+pub(crate) async fn what_joins_a_stop_that_was_carried_out_is_a_stop_of_its_own<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let first = scene
+        .admitted(stop(&run, "first", StopMode::Graceful))
         .await;
-    assert_eq!(done.unwrap().state, State::Acknowledged);
-    let late = store
-        .join(first.id, stop(&run, "late", StopMode::Graceful))
-        .await;
-    assert!(matches!(late, Ok(Admitted::New(_))), "{late:?}");
+    let waits = waits(&scene, &first).await;
+    let resumed = scene.store.decide(waits.id, person(&waits), choosing(None));
+    let resumed = resumed.await;
+    assert!(!resumed.unwrap().state.is_live());
+    let late = scene.store.join(stop(&run, "late", StopMode::Immediate));
+    let Admitted::New(late) = late.await.unwrap() else {
+        panic!("it was carried out")
+    };
     assert_eq!(scene.interrupt(first.id).await.mode, StopMode::Graceful);
+    let again = scene.store.join(stop(&run, "again", StopMode::Graceful));
+    assert_eq!(again.await.unwrap().into_interrupt().id, late.id);
+}
+
+pub(crate) async fn a_person_does_not_join_a_pause_that_a_policy_may_end<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let of = |source: StopSource, text: &str| Admission {
+        source,
+        ..stop(&run, text, StopMode::Graceful)
+    };
+    let limit = scene.admitted(of(StopSource::System, "limit")).await;
+    waits(&scene, &limit).await;
+    let Admitted::New(own) = scene.store.join(of(StopSource::User, "own")).await.unwrap() else {
+        panic!("a policy may end it")
+    };
+    let again = scene.store.join(of(StopSource::User, "again")).await;
+    assert_eq!(again.unwrap().into_interrupt().id, own.id);
+    let another = scene.store.join(of(StopSource::System, "another")).await;
+    assert_eq!(another.unwrap().into_interrupt().id, limit.id);
 }
 
 pub(crate) async fn what_differs_from_the_stop_under_way_is_a_stop_of_its_own<S: Store>(
@@ -95,6 +152,7 @@ pub(crate) async fn what_differs_from_the_stop_under_way_is_a_stop_of_its_own<S:
         .admitted(stop(&run, "first", StopMode::Graceful))
         .await;
     let same = |text: &str| stop(&run, text, StopMode::Immediate);
+    let below = first.node.child("below").unwrap();
     let others = [
         Admission {
             interrupt_type: InterruptType::Stop,
@@ -105,18 +163,26 @@ pub(crate) async fn what_differs_from_the_stop_under_way_is_a_stop_of_its_own<S:
             ..same("of the agent alone")
         },
         Admission {
-            node: first.node.child("below").unwrap(),
+            scope: Scope::Agent,
+            node: below.clone(),
             ..same("of another agent")
         },
         stop(&another, "of another run", StopMode::Immediate),
     ];
     for other in others {
         let key = other.key.clone();
-        let joined = scene.store.join(first.id, other).await.unwrap();
+        let joined = scene.store.join(other).await.unwrap();
         let is_new = matches!(&joined, Admitted::New(it) if it.id != first.id);
         assert!(is_new, "{key}: {joined:?}");
     }
     assert_eq!(scene.interrupt(first.id).await, first);
+    // The whole run is the whole run, whichever of its agents is named.
+    let whole = Admission {
+        node: below,
+        ..same("of all of it")
+    };
+    let joined = scene.store.join(whole).await.unwrap();
+    assert_eq!(joined.into_interrupt().id, first.id);
 }
 
 pub(crate) async fn what_joins_a_stop_of_an_agent_that_has_ended_is_refused_once_that_is_over<
@@ -143,17 +209,17 @@ pub(crate) async fn what_joins_a_stop_of_an_agent_that_has_ended_is_refused_once
         node: ended.node.clone(),
         activity: NodeActivity::Completed,
     };
-    assert_eq!(store.join(first.id, of_agent("late")).await, Err(refused));
+    assert_eq!(store.join(of_agent("late")).await, Err(refused));
     assert_eq!(store.interrupt_of(&key("late")).await, Ok(None));
 }
 
 pub(crate) async fn a_key_that_joined_is_forgotten_with_its_run<S: Store>(scene: Scene<S>) {
     let run = scene.run().await;
-    let first = scene
+    scene
         .admitted(stop(&run, "first", StopMode::Graceful))
         .await;
     let second = stop(&run, "second", StopMode::Graceful);
-    scene.store.join(first.id, second).await.unwrap();
+    scene.store.join(second).await.unwrap();
     for state in [RunState::Running, RunState::Completed] {
         scene
             .store

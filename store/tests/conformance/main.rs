@@ -98,7 +98,9 @@ conformance! {
         a_run_that_somebody_has_or_has_given_up_is_not_said_to_wait;
     joining:
         a_key_that_joined_a_stop_is_that_stops_from_then_on,
-        what_joins_a_stop_that_has_taken_hold_is_a_stop_of_its_own,
+        what_joins_a_pause_that_waits_to_be_resumed_is_that_pause,
+        what_joins_a_stop_that_was_carried_out_is_a_stop_of_its_own,
+        a_person_does_not_join_a_pause_that_a_policy_may_end,
         what_differs_from_the_stop_under_way_is_a_stop_of_its_own,
         what_joins_a_stop_of_an_agent_that_has_ended_is_refused_once_that_is_over,
         a_key_that_joined_is_forgotten_with_its_run;
@@ -166,6 +168,7 @@ conformance! {
     races:
         of_64_decisions_one_wins_and_the_others_are_told_which,
         of_64_publishers_with_one_key_all_get_the_same_interrupt,
+        of_64_who_ask_for_one_stop_at_once_one_is_admitted_and_the_others_join,
         of_64_owners_one_has_the_run,
         of_64_workers_one_has_the_delivery,
         of_64_users_of_a_token_for_one_use_one_gets_in,

@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
-use interrupts::life::{Refusal, State};
+use interrupts::life::{Admission, Refusal, State};
 use interrupts::rules::{Reach, Remember};
-use interrupts::store::{Admitted, ChangeError, NewRun, NewToken, NodeActivity, RunError, Store};
-use routing_core::RunId;
+use interrupts::store::{
+    Admitted, ChangeError, Filter, NewRun, NewToken, NodeActivity, RunError, Store,
+};
+use routing_core::{InterruptType, RunId, StopMode};
 
+use crate::joining::stop;
 use crate::nodes::{message, node};
 use crate::rules::{deciding, remember};
 use crate::running::draft;
@@ -88,6 +91,48 @@ pub(crate) async fn of_64_publishers_with_one_key_all_get_the_same_interrupt<S: 
     assert_eq!(ids.len(), 1);
     let stored = scene.store.interrupts(&Default::default(), ALL).await;
     assert_eq!(stored.unwrap().len(), 1);
+}
+
+pub(crate) async fn of_64_who_ask_for_one_stop_at_once_one_is_admitted_and_the_others_join<
+    S: Store,
+>(
+    scene: Scene<S>,
+) {
+    for interrupt_type in [
+        InterruptType::Pause,
+        InterruptType::Stop,
+        InterruptType::Branch,
+    ] {
+        let run = scene.run().await;
+        let answers = race(&scene, |number, store| {
+            let mode = if number == RACERS / 2 {
+                StopMode::Immediate
+            } else {
+                StopMode::Graceful
+            };
+            let admission = Admission {
+                interrupt_type,
+                ..stop(&run, &format!("{interrupt_type} {number}"), mode)
+            };
+            async move { store.join(admission).await.unwrap() }
+        })
+        .await;
+        let is_new = |answer: &&Admitted| matches!(answer, Admitted::New(_));
+        assert_eq!(answers.iter().filter(is_new).count(), 1);
+        let filter = Filter {
+            run: Some(run.id),
+            ..Filter::default()
+        };
+        let stored = scene.store.interrupts(&filter, ALL).await.unwrap();
+        let [(_position, one)] = &stored[..] else {
+            panic!("{stored:?}")
+        };
+        assert_eq!(one.mode, StopMode::Immediate);
+        for answer in answers {
+            assert_eq!(answer.into_interrupt().id, one.id);
+        }
+    }
+    scene.store.verify_audit().await.unwrap();
 }
 
 pub(crate) async fn of_64_owners_one_has_the_run<S: Store>(scene: Scene<S>) {
