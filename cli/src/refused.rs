@@ -174,6 +174,10 @@ pub(crate) fn by_mailbox(error: &MessageError) -> Failure {
         | MessageError::NodeEnded { .. }
         | MessageError::TakesNoMessages { .. } => Failure::new(Exit::Conflict, error.to_string())
             .hint("`irq ps` shows which agents take messages"),
+        MessageError::NodeStops { interrupt, .. } => {
+            let hint = format!("`irq withdraw {interrupt}` gives the stop up");
+            Failure::new(Exit::Conflict, error.to_string()).hint(hint)
+        }
         MessageError::OtherContent { .. } => {
             Failure::new(Exit::Conflict, error.to_string()).hint("give a new --key")
         }

@@ -17,6 +17,7 @@ mod rule;
 mod run;
 mod together;
 mod token;
+mod unread;
 
 use interrupts::store::StoreError;
 

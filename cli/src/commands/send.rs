@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use interrupts::IdempotencyKey;
-use interrupts::store::StoredMessage;
+use interrupts::store::{MessageState, StoredMessage};
 use jiff::Timestamp;
 use serde_json::json;
 use uuid::Uuid;
@@ -78,8 +78,12 @@ fn list(arguments: &SendArguments, store: &StoreArguments) -> anyhow::Result<Exi
         let installation = installation::open(store).await?;
         let (run, row) = find_agent(&*installation, &arguments.agent).await?;
         let messages = listing::messages(&*installation, run.id).await?;
-        let is_waiting = |it: &&StoredMessage| it.message.node == row.node && it.state.is_waiting();
-        let waiting: Vec<&StoredMessage> = messages.iter().filter(is_waiting).collect();
+        let is_own = |it: &&StoredMessage| it.message.node == row.node;
+        let own = messages.iter().filter(is_own);
+        let (waiting, others): (Vec<&StoredMessage>, Vec<_>) =
+            own.partition(|it| it.state.is_waiting());
+        let is_unread = |it: &&&StoredMessage| matches!(it.state, MessageState::Unread { .. });
+        let unread = others.iter().filter(is_unread).count();
         let mut text = String::new();
         for stored in &waiting {
             text.push_str(&if arguments.json {
@@ -98,10 +102,16 @@ fn list(arguments: &SendArguments, store: &StoreArguments) -> anyhow::Result<Exi
             });
         }
         if waiting.is_empty() && !arguments.json {
-            text = format!(
-                "{} has read all that was sent to it.\n",
-                full(run.id, &row.node)
-            );
+            let address = full(run.id, &row.node);
+            text = match unread {
+                0 => format!("{address} has read all that was sent to it.\n"),
+                1 => format!("Nothing waits for {address}: it ended before it read one message.\n"),
+                count => {
+                    format!(
+                        "Nothing waits for {address}: it ended before it read {count} messages.\n"
+                    )
+                }
+            };
         }
         print(&text)?;
         Ok(Exit::Success)

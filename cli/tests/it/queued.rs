@@ -76,6 +76,61 @@ fn what_is_taken_back_is_read_by_nobody_and_what_is_read_cannot_be_taken_back() 
     assert!(history.output.contains("withdrawn"), "{history:#?}");
 }
 
+/// A run in which two workers have asked what nobody was there to answer, and the first of them.
+fn workers_asked(place: &Place) -> (String, String) {
+    let asks = |worker: &str| {
+        json!({
+            "agent": "DISCOVERY_AGENT", "turn": 1, "node": worker,
+            "interrupt": {
+                "type": "HUMAN_REVIEW", "reason": "which way?",
+                "choices": [{"label": "Left", "value": "left", "description": "the short way"}],
+            },
+        })
+    };
+    let steps = json!([asks("worker-2"), asks("worker-3")]);
+    let script = script(place.folder.path(), &steps);
+    end(place.run(&["--script"]).arg(script)).exits_with(5);
+    let run = place.only_run();
+    let agent = format!("{run}/orchestrator/discovery/dispatch/worker-2");
+    (run, agent)
+}
+
+#[test]
+fn nothing_is_sent_behind_a_stop_that_ends_its_reader_and_what_was_sent_before_waits_no_more() {
+    for stop in ["STOP", "PRUNE"] {
+        let place = Place::new();
+        let (run, agent) = workers_asked(&place);
+        place
+            .end(&["send", &agent, "before the stop"])
+            .exits_with(0);
+        let made = place.end(&["interrupt", &agent, "--type", stop, "--json"]);
+        let made = lines(&made.exits_with(0).output);
+        let id = made[0]["id"].as_str().unwrap();
+        place
+            .end(&["send", &agent, "after the stop"])
+            .exits_with(CONFLICT)
+            .says(id);
+        let open = place.end(&["review", "--json"]).exits_with(0).output;
+        let other = lines(&open)
+            .into_iter()
+            .find(|it| it["agent_id"].as_str().unwrap().contains("worker-3"))
+            .unwrap();
+        let answer = ["--decision", "respond", "--message", "the left one"];
+        let review = [&["review", other["id"].as_str().unwrap()][..], &answer].concat();
+        place.end(&review).exits_with(0);
+        place.end(&["resume", &run, "--no-input"]).exits_with(0);
+        let waiting = place.end(&["send", &agent, "--waiting", "--json"]);
+        assert_eq!(waiting.exits_with(0).output, "", "{stop}");
+        let told = place.end(&["send", &agent, "--waiting"]).exits_with(0);
+        assert!(
+            told.output.contains("it ended before it read one message"),
+            "{told:#?}"
+        );
+        let read = letters(&place, &run);
+        assert!(!read.contains("the stop"), "{read}");
+    }
+}
+
 /// A run whose first agent asks while its process goes on, answered from elsewhere; what its turns have read after
 /// what is done in between.
 fn answered_elsewhere(between: impl FnOnce(&Place, &str)) -> String {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use routing_core::{NodeId, RunId};
+use routing_core::{InterruptId, InterruptType, NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
@@ -36,6 +36,11 @@ pub enum MessageState {
     /// The owner of the run has taken it for the node's next turn.
     Read {
         /// When.
+        at: Timestamp,
+    },
+    /// Nobody has read it when its node or its run ended: only a fork of the run may read it now.
+    Unread {
+        /// When that ended.
         at: Timestamp,
     },
     /// It was taken back before anybody read it.
@@ -98,6 +103,16 @@ pub enum MessageError {
     NodeEnded {
         /// The node.
         node: NodeId,
+    },
+    /// The node ends before its next turn, so nobody will read it.
+    #[error("{node} will not read it: {interrupt} ({interrupt_type}) ends it")]
+    NodeStops {
+        /// The node.
+        node: NodeId,
+        /// The stop that is under way: of the node, of one above it, or of its run.
+        interrupt: InterruptId,
+        /// What that does.
+        interrupt_type: InterruptType,
     },
     /// The node takes no messages: it has no turn at whose start it could read one.
     #[error("{node} takes no messages")]

@@ -14,6 +14,8 @@ pub(crate) enum MessageStateName {
     Waiting,
     /// The agent's turn that began then has read it.
     Read,
+    /// Nobody had read it when its agent or its run ended.
+    Unread,
     /// It was taken back before anybody read it.
     Withdrawn,
 }
@@ -57,6 +59,7 @@ impl MessageView {
         let (state, since, by) = match &stored.state {
             MessageState::Waiting => (MessageStateName::Waiting, None, None),
             MessageState::Read { at } => (MessageStateName::Read, Some(at), None),
+            MessageState::Unread { at } => (MessageStateName::Unread, Some(at), None),
             MessageState::Withdrawn { at, by } => (MessageStateName::Withdrawn, Some(at), Some(by)),
         };
         let address = AgentAddress {

@@ -3,7 +3,7 @@
 use interrupts::Digest;
 use interrupts::life::{Admission, Event, Family, Interrupt, Scope, State};
 use interrupts::store::{AdmitError, Admitted};
-use routing_core::{InterruptId, NodeId, RunId, StopSource};
+use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
 
 use super::admit::{admit, check_agent, known, want};
 use super::{Halt, Operation};
@@ -120,6 +120,49 @@ pub(super) fn note(admission: &Admission, tables: &mut Tables) -> Result<(), Fai
     slot.stops = stops;
     tables.slots.put((run, node), slot);
     Ok(())
+}
+
+/// The stop that is under way and ends a node, where there is one: of the node, of one above it, or of its run.
+pub(super) fn ends(
+    run: RunId,
+    node: &NodeId,
+    tables: &mut Tables,
+) -> Result<Option<Interrupt>, Failed> {
+    for place in places_above(node) {
+        for id in tables.slot(run, &place)?.stops {
+            let row = tables.interrupts.get(&id)?;
+            let stop = row.map(|row| row.interrupt.clone());
+            if let Some(stop) = stop.filter(|stop| stop.state.is_live() && ends_node(stop, node)) {
+                return Ok(Some(stop));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Where the stops that reach a node are noted.
+fn places_above(node: &NodeId) -> impl Iterator<Item = NodeId> {
+    let above = std::iter::successors(Some(node.clone()), NodeId::parent);
+    above.chain([NodeId::root()])
+}
+
+/// Says that [`ends`] will be asked.
+pub(super) fn want_ends(run: RunId, node: &NodeId, tables: &mut Tables) {
+    for place in places_above(node) {
+        tables.slots.want(&(run, place));
+    }
+}
+
+fn ends_node(stop: &Interrupt, node: &NodeId) -> bool {
+    let reaches = stop.scope == Scope::Run || node.is_within(&stop.node);
+    reaches
+        && match stop.interrupt_type {
+            InterruptType::Stop | InterruptType::Prune => true,
+            InterruptType::Pause
+            | InterruptType::Branch
+            | InterruptType::HumanReview
+            | InterruptType::AgentReview => false,
+        }
 }
 
 /// Whether a stop is under way that does the same, to the same: it has not been carried out, or waits for somebody

@@ -8,8 +8,9 @@ use interrupts::store::{
 use interrupts::{Digest, IdempotencyKey};
 use routing_core::RunId;
 
+use super::join::{ends, want_ends};
 use super::run::check_epoch;
-use super::{Halt, Operation};
+use super::{Halt, Operation, unread};
 use crate::tables::Tables;
 
 /// Accepts a message.
@@ -27,6 +28,7 @@ impl Operation for SendMessage {
         tables.messages.want(&message.key);
         tables.runs.want(&message.run);
         tables.nodes.want(&(message.run, message.node.clone()));
+        want_ends(message.run, &message.node, tables);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<StoredMessage, Halt<MessageError>> {
@@ -65,6 +67,7 @@ impl Operation for SendMessage {
             message: stored.position,
         })?;
         tables.messages.put(message.key.clone(), stored.clone());
+        unread::note(message.run, message.key.clone(), tables)?;
         Ok(stored)
     }
 }
@@ -86,10 +89,16 @@ impl SendMessage {
         if known.node.activity.is_final() {
             return Err(Halt::Refused(MessageError::NodeEnded { node }));
         }
-        if known.node.takes_messages {
-            Ok(())
-        } else {
-            Err(Halt::Refused(MessageError::TakesNoMessages { node }))
+        if !known.node.takes_messages {
+            return Err(Halt::Refused(MessageError::TakesNoMessages { node }));
+        }
+        match ends(run, &node, tables)? {
+            Some(stop) => Err(Halt::Refused(MessageError::NodeStops {
+                node,
+                interrupt: stop.id,
+                interrupt_type: stop.interrupt_type,
+            })),
+            None => Ok(()),
         }
     }
 
@@ -118,6 +127,7 @@ impl Operation for WithdrawMessage {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.messages.want(&self.key);
+        unread::want(self.run, tables);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<StoredMessage, Halt<MessageError>> {
@@ -129,7 +139,7 @@ impl Operation for WithdrawMessage {
         };
         match stored.state {
             MessageState::Withdrawn { .. } => return Ok(stored),
-            MessageState::Waiting => {}
+            MessageState::Waiting | MessageState::Unread { .. } => {}
             MessageState::Read { at } => {
                 return Err(Halt::Refused(MessageError::AlreadyRead { message, at }));
             }
@@ -147,6 +157,7 @@ impl Operation for WithdrawMessage {
             event: MessageEvent::Withdrawn,
         })?;
         tables.messages.put(self.key.clone(), stored.clone());
+        unread::forget(stored.message.run, std::slice::from_ref(&self.key), tables)?;
         Ok(stored)
     }
 }
@@ -164,6 +175,7 @@ impl Operation for ReadMessages {
 
     fn want(&self, tables: &mut Tables) {
         tables.runs.want(&self.run);
+        unread::want(self.run, tables);
         for key in &self.keys {
             tables.messages.want(key);
         }
@@ -183,11 +195,16 @@ impl Operation for ReadMessages {
                 continue;
             }
             read.push(stored.position);
-            if stored.state.is_waiting() {
-                stored.state = MessageState::Read { at: tables.now };
-                tables.messages.put(key.clone(), stored);
+            match stored.state {
+                // One whose agent had ended, and that has a turn again all the same, is read like any other.
+                MessageState::Waiting | MessageState::Unread { .. } => {
+                    stored.state = MessageState::Read { at: tables.now };
+                    tables.messages.put(key.clone(), stored);
+                }
+                MessageState::Read { .. } | MessageState::Withdrawn { .. } => {}
             }
         }
+        unread::forget(self.run, &self.keys, tables)?;
         Ok(read)
     }
 }

@@ -1,9 +1,12 @@
 //! The nodes of runs.
 
+use std::collections::BTreeSet;
+
 use interrupts::store::{NodeRow, Notification, RunError};
 use routing_core::RunId;
 
 use super::run::check_epoch;
+use super::unread::{self, Ended};
 use super::{Halt, Operation};
 use crate::tables::{PlacedNode, Tables};
 
@@ -24,6 +27,9 @@ impl Operation for PutNodes {
         for row in &self.nodes {
             tables.nodes.want(&(row.run, row.node.clone()));
         }
+        if self.nodes.iter().any(|row| row.activity.is_final()) {
+            unread::want(self.run, tables);
+        }
     }
 
     fn run(&self, tables: &mut Tables) -> Result<(), Halt<RunError>> {
@@ -37,6 +43,11 @@ impl Operation for PutNodes {
                 return Err(Halt::Refused(RunError::Unknown { run: row.run }));
             }
             put(row, tables)?;
+        }
+        let ended = self.nodes.iter().filter(|row| row.activity.is_final());
+        let ended: BTreeSet<_> = ended.map(|row| row.node.clone()).collect();
+        if !ended.is_empty() {
+            unread::leave(self.run, &Ended::Nodes(ended), tables)?;
         }
         Ok(())
     }

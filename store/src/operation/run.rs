@@ -6,6 +6,7 @@ use jiff::SignedDuration;
 use routing_core::{InterruptId, RunId};
 
 use super::change::end_orphan;
+use super::unread::{self, Ended};
 use super::{Halt, Operation};
 use crate::tables::{Failed, RunRow, Tables};
 
@@ -109,9 +110,12 @@ impl Operation for ChangeRun {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.runs.want(&self.id);
-        if let RunChange::Become { live, .. } = &self.change {
+        if let RunChange::Become { live, state, .. } = &self.change {
             for interrupt in live {
                 tables.interrupts.want(interrupt);
+            }
+            if state.is_final() {
+                unread::want(self.id, tables);
             }
         }
     }
@@ -146,6 +150,7 @@ impl Operation for ChangeRun {
                 let run = become_state(row, *epoch, (*state, reason.clone()), open, tables)?;
                 if run.state.is_final() {
                     end_with(live, tables)?;
+                    unread::leave(run.id, &Ended::Run, tables)?;
                 }
                 Ok(run)
             }

@@ -1,9 +1,9 @@
 //! Rows that exist in the store alone.
 
-use interrupts::Digest;
 use interrupts::life::Interrupt;
 use interrupts::rules::StandingRule;
 use interrupts::store::{AuditHead, NodeRow, Run, TokenRow};
+use interrupts::{Digest, IdempotencyKey};
 use routing_core::{EventId, InterruptId, RunId};
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +97,8 @@ pub(crate) struct PlacedRule {
     pub(crate) rule: StandingRule,
 }
 
-/// The reroutes of one node that are not final, at most one of each kind, and the stops that were asked of it.
+/// The reroutes of one node that are not final, at most one of each kind, the stops that were asked of it, and what
+/// was said that waits.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Slot {
     pub(crate) pending: Option<EventId>,
@@ -105,4 +106,7 @@ pub(crate) struct Slot {
     /// The stops that reach from it, oldest first, as they stood when the last of them was admitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) stops: Vec<InterruptId>,
+    /// Of the root: the messages to the nodes of its run that wait, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) waiting: Vec<IdempotencyKey>,
 }

@@ -122,7 +122,9 @@ conformance! {
         a_message_that_nobody_will_read_is_refused;
     messages:
         a_message_is_taken_back_until_it_is_read_and_not_after_that,
-        a_message_is_found_in_its_run_alone_and_read_by_the_runs_owner;
+        a_message_is_found_in_its_run_alone_and_read_by_the_runs_owner,
+        a_message_is_refused_behind_a_stop_that_ends_its_reader,
+        what_nobody_has_read_is_said_to_be_unread_with_the_end_of_its_reader;
     tokens:
         a_token_holds_until_its_time_or_until_it_is_revoked,
         a_token_that_is_kept_again_stays_as_it_is,

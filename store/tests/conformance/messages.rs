@@ -1,12 +1,14 @@
 //! Messages that are taken back, and messages that are read.
 
-use interrupts::life::Role;
+use interrupts::life::{Admission, Role, RunState, Scope, WithdrawCause};
 use interrupts::store::{
-    AuditSubject, MessageError, MessageEvent, MessageState, NodeActivity, RunError, Store,
+    AuditSubject, MessageError, MessageEvent, MessageState, NodeActivity, NodeRow, RunError, Store,
 };
+use routing_core::{InterruptType, StopMode};
 
+use crate::joining::stop;
 use crate::nodes::{message, node};
-use crate::scene::{ALL, Scene, actor, delivery};
+use crate::scene::{ALL, Scene, actor, delivery, key};
 
 pub(crate) async fn a_message_is_taken_back_until_it_is_read_and_not_after_that<S: Store>(
     scene: Scene<S>,
@@ -90,4 +92,97 @@ pub(crate) async fn a_message_is_found_in_its_run_alone_and_read_by_the_runs_own
     assert_eq!(store.read_messages(run.id, 1, &[1]).await, Err(fenced));
     let kept = store.messages(run.id, ALL).await.unwrap();
     assert!(kept[0].state.is_waiting(), "an old owner reads nothing");
+}
+
+pub(crate) async fn a_message_is_refused_behind_a_stop_that_ends_its_reader<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    let rows = ["above", "above/reader", "beside"];
+    let rows = rows.map(|name| node(&run, name, NodeActivity::Ready));
+    let [above, reader, beside] = rows.clone();
+    store.put_nodes(run.id, 1, rows.to_vec()).await.unwrap();
+    let of = |row: &NodeRow, interrupt_type, scope| Admission {
+        interrupt_type,
+        scope,
+        node: row.node.clone(),
+        ..stop(&run, "stop", StopMode::Graceful)
+    };
+    for (stops, reads_on) in [
+        (of(&reader, InterruptType::Stop, Scope::Agent), true),
+        (of(&above, InterruptType::Prune, Scope::Agent), true),
+        (of(&beside, InterruptType::Stop, Scope::Run), false),
+    ] {
+        let interrupt_type = stops.interrupt_type;
+        let key = key(format!("{} {interrupt_type} {reads_on}", stops.node));
+        let Admission { id, .. } = stops;
+        scene.admitted(Admission { key, ..stops }).await;
+        let refused = MessageError::NodeStops {
+            node: reader.node.clone(),
+            interrupt: id,
+            interrupt_type,
+        };
+        let late = store.send_message(message(&reader, "late")).await;
+        assert_eq!(late, Err(refused));
+        let text = format!("beside {id}");
+        let others = store.send_message(message(&beside, &text)).await;
+        assert_eq!(others.is_ok(), reads_on, "{others:?}");
+        let withdrawn = store.withdraw(id, actor(Role::Operator), WithdrawCause::Withdrawn);
+        withdrawn.await.unwrap();
+    }
+    // What goes on reads it.
+    for interrupt_type in [InterruptType::Pause, InterruptType::Branch] {
+        let key = key(interrupt_type.to_string());
+        let stops = of(&reader, interrupt_type, Scope::Agent);
+        scene.admitted(Admission { key, ..stops }).await;
+    }
+    store.send_message(message(&reader, "late")).await.unwrap();
+}
+
+pub(crate) async fn what_nobody_has_read_is_said_to_be_unread_with_the_end_of_its_reader<
+    S: Store,
+>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    let rows = ["a", "b"].map(|name| node(&run, name, NodeActivity::Ready));
+    store.put_nodes(run.id, 1, rows.to_vec()).await.unwrap();
+    let [first, second] = rows;
+    for (row, text) in [
+        (&first, "read"),
+        (&first, "taken back"),
+        (&first, "left"),
+        (&second, "left, too"),
+    ] {
+        store.send_message(message(row, text)).await.unwrap();
+    }
+    let by = actor(Role::Supervisor);
+    store.read_messages(run.id, 1, &[1]).await.unwrap();
+    store.withdraw_message(run.id, 2, by.clone()).await.unwrap();
+    let states = async || {
+        let kept = store.messages(run.id, ALL).await.unwrap();
+        kept.into_iter().map(|kept| kept.state).collect::<Vec<_>>()
+    };
+    let at_first = states().await;
+    scene.wait(5);
+    let pruned = NodeRow {
+        activity: NodeActivity::Pruned,
+        ..first
+    };
+    store.put_nodes(run.id, 1, vec![pruned]).await.unwrap();
+    let unread = MessageState::Unread { at: scene.now() };
+    let left = &states().await[..];
+    assert_eq!(left[..2], at_first[..2], "what was read, was");
+    assert_eq!(left[2..], [unread.clone(), MessageState::Waiting]);
+    scene.wait(5);
+    for state in [RunState::Running, RunState::Completed] {
+        store.change_run(run.id, 1, state, None).await.unwrap();
+    }
+    let end = MessageState::Unread { at: scene.now() };
+    assert_eq!(states().await[2..], [unread, end]);
+    // It can be taken back still, so that no fork reads it.
+    let withdrawn = store.withdraw_message(run.id, 3, by).await.unwrap();
+    assert!(matches!(withdrawn.state, MessageState::Withdrawn { .. }));
 }

@@ -3,8 +3,8 @@
 use interrupts::KindName;
 use interrupts::life::{Role, RunState};
 use interrupts::store::{
-    AuditSubject, MessageError, NewMessage, NodeActivity, NodeRow, Notification, Page, Run,
-    RunError, Store,
+    AuditSubject, MessageError, MessageState, NewMessage, NodeActivity, NodeRow, Notification,
+    Page, Run, RunError, Store, StoredMessage,
 };
 use jiff::Timestamp;
 use routing_core::{NodeId, RunId};
@@ -226,5 +226,7 @@ pub(crate) async fn a_message_that_nobody_will_read_is_refused<S: Store>(scene: 
     let state = RunState::Completed;
     let late = store.send_message(message(&reader, "after the end")).await;
     assert_eq!(late, Err(MessageError::RunEnded { state }));
-    assert_eq!(store.send_message(accepted).await, Ok(stored));
+    let state = MessageState::Unread { at: scene.now() };
+    let known = StoredMessage { state, ..stored };
+    assert_eq!(store.send_message(accepted).await, Ok(known));
 }

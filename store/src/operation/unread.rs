@@ -1,0 +1,70 @@
+//! Messages that nobody has read: those that wait, and those that nobody will read any more.
+
+use std::collections::BTreeSet;
+
+use interrupts::IdempotencyKey;
+use interrupts::store::MessageState;
+use routing_core::{NodeId, RunId};
+
+use crate::tables::{Failed, Tables};
+
+/// Where the messages of a run that wait are noted: all at its root, so that the run's end finds them.
+pub(super) fn want(run: RunId, tables: &mut Tables) {
+    tables.slots.want(&(run, NodeId::root()));
+}
+
+/// Notes a message that waits.
+pub(super) fn note(run: RunId, message: IdempotencyKey, tables: &mut Tables) -> Result<(), Failed> {
+    let mut slot = tables.slot(run, &NodeId::root())?;
+    slot.waiting.push(message);
+    tables.slots.put((run, NodeId::root()), slot);
+    Ok(())
+}
+
+/// Says that messages wait no more.
+pub(super) fn forget(
+    run: RunId,
+    messages: &[IdempotencyKey],
+    tables: &mut Tables,
+) -> Result<(), Failed> {
+    let mut slot = tables.slot(run, &NodeId::root())?;
+    let before = slot.waiting.len();
+    slot.waiting.retain(|waiting| !messages.contains(waiting));
+    if slot.waiting.len() < before {
+        tables.slots.put((run, NodeId::root()), slot);
+    }
+    Ok(())
+}
+
+/// Whose end it is that leaves messages unread.
+pub(super) enum Ended {
+    /// The run's.
+    Run,
+    /// That of some of its nodes.
+    Nodes(BTreeSet<NodeId>),
+}
+
+impl Ended {
+    fn reaches(&self, node: &NodeId) -> bool {
+        match self {
+            Self::Run => true,
+            Self::Nodes(nodes) => nodes.contains(node),
+        }
+    }
+}
+
+/// Records that nobody has read what still waits for those who have ended.
+pub(super) fn leave(run: RunId, ended: &Ended, tables: &mut Tables) -> Result<(), Failed> {
+    let mut left = Vec::new();
+    for key in tables.slot(run, &NodeId::root())?.waiting {
+        let Some(mut stored) = tables.messages.get(&key)?.cloned() else {
+            continue;
+        };
+        if stored.state.is_waiting() && ended.reaches(&stored.message.node) {
+            stored.state = MessageState::Unread { at: tables.now };
+            tables.messages.put(key.clone(), stored);
+            left.push(key);
+        }
+    }
+    forget(run, &left, tables)
+}
