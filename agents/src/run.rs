@@ -38,7 +38,7 @@ pub use ended_by_worker::ended_by_worker;
 pub use event::{NodeState, RunEvent, RunObserver, RunOccurrence};
 pub use goal::{Goal, GoalError, LONGEST_GOAL};
 pub use going_on::{ResumeRequest, said_to_fork};
-pub use handed_on::handed_on;
+pub use handed_on::{handed_on, is_said};
 pub use handle::{Run, execute};
 pub use inbox::RunInbox;
 pub use left::leave_out_of_ended;

@@ -20,6 +20,8 @@ use tokio::time::Instant;
 use super::desk::{Desk, MOST_AT_ONCE, machinery, missing, shortened, sweep_due};
 use super::error::KeepError;
 use super::given_up::given_up_because;
+use super::handed::decide_as_before;
+use super::place;
 use crate::agent_kind::RouteType;
 
 /// The decisions of a run in its store.
@@ -100,7 +102,7 @@ impl StoreDecisions {
     }
 
     /// A request that no model could fill in: a question of the system to a person.
-    async fn ask_for_request(&self, question: &Question) -> Result<InterruptId, KeepError> {
+    async fn ask_for_request(&self, question: &Question) -> Result<(), KeepError> {
         let id = self.id_of(question.interrupt, Matter::Request);
         let target = RouteName::new(question.target)?;
         let admission = Admission {
@@ -137,6 +139,18 @@ impl StoreDecisions {
             delivery: self.desk.record.delivery(None),
         };
         self.desk.record.store().raise(raised).await?;
+        Ok(())
+    }
+
+    /// The question for a request that no model could fill in: as it is there, or as it is put there now.
+    async fn request_of(&self, question: &Question) -> Result<InterruptId, KeepError> {
+        let id = self.id_of(question.interrupt, Matter::Request);
+        if self.row(id).await?.is_none() {
+            self.ask_for_request(question).await?;
+        }
+        if let Some(interrupt) = self.desk.place_of(question.interrupt) {
+            decide_as_before(&self.desk.record, id, &place::request(&interrupt)).await?;
+        }
         Ok(id)
     }
 
@@ -146,12 +160,7 @@ impl StoreDecisions {
                 let shown = Digest::of(&serde_json::to_vec(question)?);
                 let interrupt = match matter {
                     Matter::Interrupt => question.interrupt,
-                    Matter::Request => {
-                        match self.row(self.id_of(question.interrupt, matter)).await? {
-                            Some(row) => row.id,
-                            None => self.ask_for_request(question).await?,
-                        }
-                    }
+                    Matter::Request => self.request_of(question).await?,
                 };
                 (interrupt, shown)
             }

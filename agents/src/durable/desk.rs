@@ -22,6 +22,7 @@ use routing_core::{
 use serde_json::Value;
 
 use super::error::KeepError;
+use super::handed::decide_as_before;
 use super::place;
 use super::record::RunRecord;
 use crate::agent_kind::{AgentKind, RouteType};
@@ -40,6 +41,8 @@ pub(crate) struct Desk {
     /// The events that came while this process had the run. What an event has become in the store is the
     /// agent's request, once there is one.
     events: Mutex<HashMap<EventId, InterruptRequestEvent<AgentKind>>>,
+    /// Where in the run the interrupts stand that this process has raised.
+    places: Mutex<HashMap<InterruptId, String>>,
 }
 
 /// An interrupt that an agent raises.
@@ -75,12 +78,18 @@ impl Desk {
         Self {
             record,
             events: Mutex::default(),
+            places: Mutex::default(),
         }
     }
 
     fn events(&self) -> MutexGuard<'_, HashMap<EventId, InterruptRequestEvent<AgentKind>>> {
         // Only insertions, so a panic elsewhere leaves the table whole.
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn places(&self) -> MutexGuard<'_, HashMap<InterruptId, String>> {
+        // As above.
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes an event's interrupt for its node; whether the node may be told of it.
@@ -167,7 +176,15 @@ impl Desk {
                 self.supersede(&raised).await?;
             }
         }
+        let place = place::interrupt(raising.node, raising.turn);
+        decide_as_before(&self.record, raising.interrupt, &place).await?;
+        self.places().insert(raising.interrupt, place);
         self.decide_by_policy(raising.interrupt).await
+    }
+
+    /// Where in the run an interrupt stands that this process has raised.
+    pub(crate) fn place_of(&self, interrupt: InterruptId) -> Option<String> {
+        self.places().get(&interrupt).cloned()
     }
 
     /// Decides what a standing rule or the policy decides by itself, before anybody is asked. A rule goes first: it

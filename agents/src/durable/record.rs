@@ -93,8 +93,8 @@ pub(crate) struct RunRecord {
     pub(crate) run: RunId,
     pub(crate) kept: RunStore,
     epoch: OnceLock<u64>,
-    /// Whether it was forked off another run.
-    is_fork: AtomicBool,
+    /// The checkpoint that it was forked off at, where it was.
+    forked_from: OnceLock<CheckpointId>,
     /// Whether an event has reached one of its nodes: without one, there is no reroute to look after.
     has_events: AtomicBool,
 }
@@ -112,7 +112,7 @@ impl RunRecord {
             run,
             kept,
             epoch: OnceLock::new(),
-            is_fork: AtomicBool::new(false),
+            forked_from: OnceLock::new(),
             has_events: AtomicBool::new(false),
         }
     }
@@ -212,8 +212,7 @@ impl RunRecord {
             Hold::Kept { epoch } => *epoch,
         };
         let _first = self.epoch.set(epoch);
-        self.is_fork
-            .store(row.forked_from.is_some(), Ordering::Release);
+        self.was_forked(&row);
         let checkpoint = row.goes_on_from();
         if self.is_watched_only() {
             return Ok((Standing::GoesOn, checkpoint));
@@ -267,8 +266,7 @@ impl RunRecord {
         let (delivery, heartbeat) = (self.delivery(lost), Times::default().heartbeat);
         let row = own_run(self.store(), &SystemClock, self.run, delivery, heartbeat).await?;
         let _first = self.epoch.set(row.epoch);
-        self.is_fork
-            .store(row.forked_from.is_some(), Ordering::Release);
+        self.was_forked(&row);
         Ok(row.goes_on_from())
     }
 
@@ -302,8 +300,18 @@ impl RunRecord {
         Ok(())
     }
 
+    fn was_forked(&self, row: &RunRow) {
+        if let Some(from) = row.forked_from {
+            let _first = self.forked_from.set(from);
+        }
+    }
+
+    pub(crate) fn forked_from(&self) -> Option<CheckpointId> {
+        self.forked_from.get().copied()
+    }
+
     pub(crate) fn is_fork(&self) -> bool {
-        self.is_fork.load(Ordering::Acquire)
+        self.forked_from().is_some()
     }
 
     pub(crate) fn has_events(&self) -> bool {

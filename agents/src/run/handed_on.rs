@@ -1,23 +1,27 @@
 //! What a run that is forked off has of the one that it goes on from, beyond what that had recorded by the checkpoint.
 
+use std::collections::{HashMap, HashSet};
+
 use interrupts::KindName;
 use interrupts::life::{Interrupt, Verdict};
-use interrupts::store::{
-    Checkpoint, CheckpointId, Filter, KnownEffect, Page, Run, Store, StoreError,
-};
-use routing_core::InterruptType;
+use interrupts::store::{CheckpointId, Filter, Intent, KnownEffect, Page, Run, Store, StoreError};
+use routing_core::{InterruptId, InterruptType};
 use serde_json::Value;
 
+use crate::durable::entry::InterruptIntent;
+use crate::durable::handed::{DECIDED, HandedDecision, asked_at, filled_by, place_in_fork};
 use crate::durable::input::{INPUT, content_of_decision, said_with};
+use crate::durable::journal::INTERRUPT;
+use crate::durable::place;
 use crate::durable::unread::event_of;
 use crate::plan_execute::{PlanStanding, is_plan};
 
 /// How many rows are read together.
 const PAGE: u32 = 500;
 
-/// What was said to a run that stands still, and decided about its plan, and that nobody has read or carried out: it goes
-/// with a run that is forked off where this one stands, which reads it once, too. Of an earlier checkpoint nothing does:
-/// what was said later was said about something else.
+/// What was said to a run that stands still, and decided about its plan, its pauses and its questions, and that nobody
+/// has read or carried out: it goes with a run that is forked off where this one stands, which reads and carries it out
+/// once, too. Of an earlier checkpoint nothing does: what was said later was said about something else.
 ///
 /// # Errors
 ///
@@ -37,70 +41,159 @@ pub async fn handed_on(
     let Some(saved) = store.checkpoint(from).await? else {
         return Ok(Vec::new());
     };
-    // What a fork of another run has in its journal, it was created with.
-    let by_then = if from.run == run.id { saved.journal } else { 0 };
-    let mut said = said(store, run).await?;
-    for effect in decided(store, run, &saved).await? {
-        if !said.iter().any(|(_, it)| it.place == effect.place) {
-            said.push((u64::MAX, effect));
-        }
-    }
-    let known = said.into_iter().filter(|(count, _)| *count > by_then);
-    Ok(known.map(|(_, effect)| effect).collect())
-}
-
-/// What the journal keeps of what was said, each with the count at which it was recorded whole.
-async fn said(store: &dyn Store, run: &Run) -> Result<Vec<(u64, KnownEffect)>, StoreError> {
-    let (mut after, mut said) = (0, Vec::new());
-    loop {
-        let page = Page { after, limit: PAGE };
-        let entries = store.journal(run.id, page).await?;
-        let Some(last) = entries.last() else {
-            return Ok(said);
-        };
-        after = last.position;
-        for entry in entries {
-            let intent = entry.intent;
-            if let (INPUT, Some(place)) = (intent.kind.as_str(), intent.place) {
-                let effect = KnownEffect {
-                    node: intent.node,
-                    kind: intent.kind,
-                    place,
-                    content: intent.content,
-                    result: "{}".to_owned(),
-                };
-                said.push((entry.result.map_or(u64::MAX, |it| it.count), effect));
-            }
-        }
-    }
-}
-
-/// What was decided about the pauses of a run, and about a failure of its plan, and is not in its journal yet.
-async fn decided(
-    store: &dyn Store,
-    run: &Run,
-    saved: &Checkpoint,
-) -> Result<Vec<KnownEffect>, StoreError> {
     // What cannot be read says nothing about what is carried out.
-    let standing = is_plan(run).then(|| PlanStanding::of(saved).ok()).flatten();
-    let mut decided = Vec::new();
-    let filter = Filter {
-        run: Some(run.id),
-        ..Filter::default()
+    let standing = is_plan(run)
+        .then(|| PlanStanding::of(&saved).ok())
+        .flatten();
+    let left = Left {
+        run,
+        from,
+        // What a fork of another run has in its journal, it was created with.
+        by_then: if from.run == run.id { saved.journal } else { 0 },
+        standing,
     };
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = store.interrupts(&filter, page).await?;
-        let Some((last, _)) = found.last() else {
-            return Ok(decided);
-        };
-        after = *last;
-        for (_, interrupt) in &found {
-            if is_left(interrupt, run, saved.id, standing.as_ref()) {
-                decided.extend(effect_of(interrupt, standing.is_some()));
+    let recorded = left.recorded(store).await?;
+    let decided = left.decided(store, &recorded).await?;
+    let mut known = recorded.said;
+    for effect in decided.into_iter().chain(recorded.before) {
+        if !known.iter().any(|(_, it)| it.place == effect.place) {
+            known.push((u64::MAX, effect));
+        }
+    }
+    let known = known.into_iter();
+    let unread = known.filter(|(count, _)| *count > left.by_then);
+    Ok(unread.map(|(_, effect)| effect).collect())
+}
+
+/// A run that is left where it stands.
+struct Left<'a> {
+    run: &'a Run,
+    from: CheckpointId,
+    /// How much of its journal was recorded when the checkpoint was saved.
+    by_then: u64,
+    /// Where its plan stands, where it carries one out.
+    standing: Option<PlanStanding>,
+}
+
+/// What its journal holds of all that.
+#[derive(Default)]
+struct Recorded {
+    /// What was said, each with the count at which it was recorded whole.
+    said: Vec<(u64, KnownEffect)>,
+    /// The places of the interrupts that its agents have raised and that were not resolved by then.
+    raised: HashMap<InterruptId, String>,
+    /// What was decided before this run was forked off, and not carried out by then.
+    before: Vec<KnownEffect>,
+}
+
+impl Left<'_> {
+    async fn recorded(&self, store: &dyn Store) -> Result<Recorded, StoreError> {
+        let mut recorded = Recorded::default();
+        let mut resolved = HashSet::new();
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let entries = store.journal(self.run.id, page).await?;
+            let Some(last) = entries.last() else { break };
+            after = last.position;
+            for entry in entries {
+                let count = entry.result.map_or(u64::MAX, |it| it.count);
+                let Some(place) = entry.intent.place.clone() else {
+                    continue;
+                };
+                match entry.intent.kind.as_str() {
+                    INPUT => recorded.said.push((count, known(entry.intent, place))),
+                    INTERRUPT if count <= self.by_then => {
+                        resolved.insert(place);
+                    }
+                    INTERRUPT => {
+                        let intent = serde_json::from_str::<InterruptIntent>(&entry.intent.content);
+                        recorded
+                            .raised
+                            .extend(intent.ok().map(|it| (it.interrupt, place)));
+                    }
+                    DECIDED => {
+                        let from = self.run.forked_from;
+                        let asked = from.and_then(|from| asked_at(from, &place));
+                        recorded.before.extend(asked.map(|asked| {
+                            let there = place_in_fork(self.from, asked);
+                            known(entry.intent, there)
+                        }));
+                    }
+                    _ => {}
+                }
             }
         }
+        let is_resolved = |effect: &KnownEffect| {
+            let asked = asked_at(self.from, &effect.place);
+            asked.is_some_and(|it| resolved.contains(place::interrupt_of(it)))
+        };
+        recorded.before.retain(|effect| !is_resolved(effect));
+        Ok(recorded)
+    }
+
+    /// What was decided about the run's pauses and its questions, and about a failure of its plan, and is not in its
+    /// journal yet.
+    async fn decided(
+        &self,
+        store: &dyn Store,
+        recorded: &Recorded,
+    ) -> Result<Vec<KnownEffect>, StoreError> {
+        let mut decided = Vec::new();
+        let filter = Filter {
+            run: Some(self.run.id),
+            ..Filter::default()
+        };
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = store.interrupts(&filter, page).await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(decided);
+            };
+            after = *last;
+            for (_, interrupt) in &found {
+                let standing = self.standing.as_ref();
+                if is_left(interrupt, self.run, self.from, standing)
+                    && let Some(said) = effect_of(interrupt, standing.is_some())
+                {
+                    decided.push(said);
+                } else if let Some(place) = self.asked_at(interrupt, recorded) {
+                    let handed = HandedDecision::of(interrupt);
+                    decided.extend(handed.and_then(|it| it.effect(interrupt, self.from, &place)));
+                }
+            }
+        }
+    }
+
+    /// Where the run has asked a question whose answer nobody has carried out; `None` where it waits for none.
+    fn asked_at(&self, interrupt: &Interrupt, recorded: &Recorded) -> Option<String> {
+        let Some(standing) = &self.standing else {
+            let raised = |id: &InterruptId| recorded.raised.get(id).cloned();
+            return raised(&interrupt.id).or_else(|| {
+                let filled = filled_by(interrupt)?;
+                raised(&filled).map(|place| place::request(&place))
+            });
+        };
+        // The question of another run's checkpoint is that run's.
+        let question = standing.question.as_ref().filter(|question| {
+            self.from.run == self.run.id && question.interrupt == interrupt.id
+        })?;
+        let decision = interrupt.decision.as_ref()?;
+        // Nobody gives another plan up because this one was given up.
+        let goes_on = !standing.is_at_a_failure() || decision.verdict == Verdict::Approve;
+        goes_on.then(|| place::question(&question.node, question.turn))
+    }
+}
+
+/// An entry as another run has it from its beginning.
+fn known(intent: Intent, place: String) -> KnownEffect {
+    KnownEffect {
+        node: intent.node,
+        kind: intent.kind,
+        place,
+        content: intent.content,
+        result: "{}".to_owned(),
     }
 }
 
@@ -145,4 +238,9 @@ fn effect_of(interrupt: &Interrupt, is_plan: bool) -> Option<KnownEffect> {
         content: kept,
         result: "{}".to_owned(),
     })
+}
+
+/// Whether it was said to whoever goes on: somebody reads it, also where nothing else is left to do.
+pub fn is_said(known: &KnownEffect) -> bool {
+    known.kind.as_str() == INPUT
 }

@@ -9,6 +9,7 @@
     reason = "a test looks at the events and ends that it is about"
 )]
 
+mod answered_before;
 mod calls;
 mod controlled;
 mod decided;

@@ -1,6 +1,6 @@
 //! Checkpoints that runs go on from: what this program does not read all of is refused before anything is begun.
 
-use agents::run::{Workflow, check_checkpoint, ended_by_worker, ends_at};
+use agents::run::{Workflow, check_checkpoint, ended_by_worker, ends_at, is_said};
 use interrupts::store::{CheckpointId, KnownEffect, Store};
 
 use crate::exit::{Exit, Failure, causes};
@@ -51,13 +51,14 @@ pub(crate) async fn refuse_over(
     from: CheckpointId,
     known: &[KnownEffect],
 ) -> Result<(), Failure> {
+    let says = known.iter().any(is_said);
     let found = store.checkpoint(from).await;
     let Some(found) = found.map_err(|error| by_store(&error))? else {
         return Ok(());
     };
     // What is not read whole was refused before.
     let is_over = ends_at(workflow, &found).unwrap_or(false);
-    if known.is_empty() && !is_over {
+    if !says && !is_over {
         return Ok(());
     }
     let run = from.run;
@@ -73,7 +74,7 @@ pub(crate) async fn refuse_over(
             return Err(Failure::new(Exit::Conflict, text).hint(hint));
         }
     }
-    if !known.is_empty() {
+    if says {
         return Ok(());
     }
     let text =

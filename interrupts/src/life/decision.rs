@@ -1,7 +1,7 @@
 //! Decisions: what was chosen, by whom, and where the run goes on.
 
 use jiff::Timestamp;
-use routing_core::{DecisionId, RuleId};
+use routing_core::{DecisionId, InterruptId, RuleId};
 use serde::{Deserialize, Serialize};
 
 use super::event::Actor;
@@ -143,6 +143,15 @@ pub enum Judge {
         rule: RuleId,
         /// Who made it.
         name: ActorName,
+    },
+    /// Whoever decided the same question in the run that this one was forked off, where nobody had carried that out.
+    HandedOn {
+        /// The epoch of the delivery to the run's owner.
+        epoch: u64,
+        /// The question that was decided there.
+        from: InterruptId,
+        /// Who decided it.
+        by: Decider,
     },
     /// A person.
     Person {

@@ -16,6 +16,7 @@ use crate::durable::entry::{
     CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, TurnStart,
 };
 use crate::durable::error::KeepError;
+use crate::durable::handed::DECIDED;
 use crate::durable::input::GivenInput;
 use crate::durable::letter::Origin;
 
@@ -162,6 +163,10 @@ impl RunJournal {
             ..
         } = entry.intent;
         let Some(place) = place else { return Ok(()) };
+        if kind.as_str() == DECIDED {
+            // It is looked for where its question is asked.
+            return Ok(());
+        }
         let mut answer = None;
         match kind.as_str() {
             MODEL_CALL => answer = past.call(&place, &node, &content, entry.result.as_ref())?,

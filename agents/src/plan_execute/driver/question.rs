@@ -20,6 +20,8 @@ use crate::durable::desk::{
     decide_by_policy, decide_by_rule, machinery, missing, set_terms, shortened, sweep_due,
 };
 use crate::durable::error::KeepError;
+use crate::durable::handed::decide_as_before;
+use crate::durable::place;
 use crate::plan_execute::desk::PlanRole;
 use crate::plan_execute::state::{Activity, Cause, Held, Phase};
 use crate::workflow::failure::FlowError;
@@ -183,7 +185,7 @@ impl Driver {
             }
         };
         let row = self.taken_again(row).await?;
-        if row.state == State::Acknowledged && !self.decided_by_itself(&row).await? {
+        if row.state == State::Acknowledged && !self.is_decided(open, &row).await? {
             let shown = Digest::of(&serde_json::to_vec(&question)?);
             match store.require_review(row.id, row.epoch, shown).await {
                 // It was decided or withdrawn meanwhile, which is seen next.
@@ -193,6 +195,13 @@ impl Driver {
             }
         }
         Ok(Some(question))
+    }
+
+    /// Whether nobody need be asked: it was decided before this run was forked off, or is decided by itself.
+    async fn is_decided(&self, open: &OpenQuestion, row: &Interrupt) -> Result<bool, KeepError> {
+        let asked_at = place::question(&open.node, open.turn);
+        let before = decide_as_before(&self.journal.record, row.id, &asked_at).await?;
+        Ok(before || self.decided_by_itself(row).await?)
     }
 
     /// Whether a standing rule or the policy has decided what would be shown. A rule goes first: it is about this very

@@ -1,7 +1,7 @@
 //! Decisions: the one that a person or a policy makes, and the one that a deadline makes.
 
 use jiff::Timestamp;
-use routing_core::DecisionId;
+use routing_core::{DecisionId, InterruptId};
 
 use super::Draft;
 use crate::digest::{Digest, EffectId};
@@ -72,6 +72,9 @@ impl Interrupt {
             effect: EffectId::of_dispatch(self.id, self.version + 1),
             content: choosing.content.clone(),
         });
+        if let Judge::HandedOn { from, by, .. } = judge {
+            draft.was_decided_before(*from, by);
+        }
         Ok(draft)
     }
 
@@ -99,7 +102,7 @@ impl Interrupt {
         Ok(draft)
     }
 
-    /// A policy or a rule decides what was acknowledged, a person what awaits review.
+    /// A policy, a rule or what was decided before decides what was acknowledged, a person what awaits review.
     fn check_judge(&self, judge: &Judge, now: Timestamp) -> Result<Decider, Refusal> {
         match (judge, self.state) {
             (Judge::Policy { epoch }, State::Acknowledged) => {
@@ -116,6 +119,13 @@ impl Interrupt {
                     name: name.clone(),
                 })
             }
+            // That nobody answered in time there says nothing of here.
+            (Judge::HandedOn { epoch, by, .. }, State::Acknowledged)
+                if *by != Decider::Deadline =>
+            {
+                self.check_epoch(*epoch)?;
+                Ok(by.clone())
+            }
             (
                 Judge::Person {
                     actor,
@@ -129,12 +139,16 @@ impl Interrupt {
                     name: actor.name.clone(),
                 })
             }
-            (Judge::Policy { .. } | Judge::Rule { .. } | Judge::Person { .. }, state) => {
-                Err(Refusal::Illegal {
-                    state,
-                    event: "decide",
-                })
-            }
+            (
+                Judge::Policy { .. }
+                | Judge::Rule { .. }
+                | Judge::HandedOn { .. }
+                | Judge::Person { .. },
+                state,
+            ) => Err(Refusal::Illegal {
+                state,
+                event: "decide",
+            }),
         }
     }
 
@@ -200,6 +214,16 @@ impl Draft {
             decision: decision.id,
         });
         self.next.decision = Some(decision);
+    }
+
+    /// Says where the decision was made, and by whom: nobody has made it here.
+    fn was_decided_before(&mut self, from: InterruptId, by: &Decider) {
+        let who = match by {
+            Decider::Person { name } | Decider::Rule { name, .. } => name.as_str(),
+            Decider::Policy | Decider::Deadline => "the policy",
+        };
+        let decided = self.detail.take().unwrap_or_default();
+        self.detail = Some(format!("{decided}, as {who} decided about {from}"));
     }
 }
 
