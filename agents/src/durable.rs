@@ -15,6 +15,7 @@ pub(crate) mod entry;
 pub(crate) mod error;
 pub(crate) mod given_up;
 pub(crate) mod handed;
+pub(crate) mod handed_event;
 pub(crate) mod input;
 pub(crate) mod journal;
 pub(crate) mod letter;

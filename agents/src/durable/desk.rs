@@ -27,7 +27,7 @@ use super::place;
 use super::record::RunRecord;
 use crate::agent_kind::{AgentKind, RouteType};
 
-pub(crate) use events::event_key;
+pub(crate) use events::{event_key, published};
 
 /// How many interrupts a look at the deadlines ends at most.
 pub(crate) const MOST_AT_ONCE: u32 = 100;
@@ -43,6 +43,8 @@ pub(crate) struct Desk {
     events: Mutex<HashMap<EventId, InterruptRequestEvent<AgentKind>>>,
     /// Where in the run the interrupts stand that this process has raised.
     places: Mutex<HashMap<InterruptId, String>>,
+    /// What comes with a fork, and after an event that a question of its node takes first.
+    put_off: Mutex<Vec<InterruptRequestEvent<AgentKind>>>,
 }
 
 /// An interrupt that an agent raises.
@@ -79,6 +81,7 @@ impl Desk {
             record,
             events: Mutex::default(),
             places: Mutex::default(),
+            put_off: Mutex::default(),
         }
     }
 
@@ -90,6 +93,22 @@ impl Desk {
     fn places(&self) -> MutexGuard<'_, HashMap<InterruptId, String>> {
         // As above.
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps an event for later.
+    pub(crate) fn put_off(&self, event: InterruptRequestEvent<AgentKind>) {
+        let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
+        put_off.push(event);
+    }
+
+    /// What was kept for later for a node.
+    pub(crate) fn take_put_off(&self, node: &NodeId) -> Vec<InterruptRequestEvent<AgentKind>> {
+        let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
+        let (own, others) = std::mem::take(&mut *put_off)
+            .into_iter()
+            .partition(|event| event.node_id == *node);
+        *put_off = others;
+        own
     }
 
     /// Takes an event's interrupt for its node; whether the node may be told of it.
@@ -176,6 +195,7 @@ impl Desk {
                 self.supersede(&raised).await?;
             }
         }
+        self.publish_put_off(raising.node).await?;
         let place = place::interrupt(raising.node, raising.turn);
         decide_as_before(&self.record, raising.interrupt, &place).await?;
         self.places().insert(raising.interrupt, place);

@@ -19,6 +19,7 @@ use super::entry::{
     CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, LeftOut, TurnStart,
 };
 use super::error::KeepError;
+use super::handed_event::HandedEvent;
 use super::input::GivenInput;
 use super::letter::Origin;
 use super::place;
@@ -121,6 +122,11 @@ impl RunJournal {
     /// The input that was given along whenever the run was resumed.
     pub(crate) fn inputs(&self) -> &[GivenInput] {
         self.past.get().map_or(&[], |past| &past.inputs)
+    }
+
+    /// Supervisors' events that came with the run, which was forked off.
+    pub(crate) fn events(&self) -> &[HandedEvent] {
+        self.past.get().map_or(&[], |past| &past.events)
     }
 
     /// The interrupts that nodes of the run had raised.

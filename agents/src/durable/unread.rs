@@ -89,7 +89,9 @@ impl Unread {
                     let origin = Origin::Event {
                         event: event.event_id.clone(),
                     };
-                    if !read.contains(&origin) && desk.deliver(interrupt).await? {
+                    let was_read =
+                        read.contains(&origin) || was_read_before(journal, &event.event_id, read);
+                    if !was_read && desk.deliver(interrupt).await? {
                         self.letters
                             .push((interrupt.node.clone(), event_letter(&event)));
                     }
@@ -152,6 +154,16 @@ impl Unread {
             }
         }
     }
+}
+
+/// Whether an event was read in a run that this one goes on from.
+fn was_read_before(journal: &RunJournal, event: &EventId, read: &HashSet<&Origin>) -> bool {
+    let run = journal.record.run;
+    let handed = journal.events().iter().find(|it| it.is(run, event));
+    handed.is_some_and(|handed| {
+        let mut ids = handed.known_as().iter().cloned();
+        ids.any(|event| read.contains(&Origin::Event { event }))
+    })
 }
 
 /// The letter of a message that the store keeps.

@@ -3,13 +3,16 @@
 use std::collections::{HashMap, HashSet};
 
 use interrupts::KindName;
-use interrupts::life::{Interrupt, Verdict};
+use interrupts::life::{Interrupt, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Intent, KnownEffect, Page, Run, Store, StoreError};
-use routing_core::{InterruptId, InterruptType};
+use jiff::Timestamp;
+use routing_core::reroute::RerouteState;
+use routing_core::{EventId, InterruptId, InterruptType};
 use serde_json::Value;
 
 use crate::durable::entry::InterruptIntent;
 use crate::durable::handed::{DECIDED, HandedDecision, asked_at, filled_by, place_in_fork};
+use crate::durable::handed_event::{EVENT, HandedEvent, came_with};
 use crate::durable::input::{INPUT, content_of_decision, said_with};
 use crate::durable::journal::INTERRUPT;
 use crate::durable::place;
@@ -53,9 +56,11 @@ pub async fn handed_on(
         standing,
     };
     let recorded = left.recorded(store).await?;
-    let decided = left.decided(store, &recorded).await?;
+    let rows = left.interrupts(store).await?;
+    let decided = left.decided(&rows, &recorded);
+    let events = left.events(store, &rows, &recorded).await?;
     let mut known = recorded.said;
-    for effect in decided.into_iter().chain(recorded.before) {
+    for effect in decided.into_iter().chain(recorded.before).chain(events) {
         if !known.iter().any(|(_, it)| it.place == effect.place) {
             known.push((u64::MAX, effect));
         }
@@ -84,6 +89,8 @@ struct Recorded {
     raised: HashMap<InterruptId, String>,
     /// What was decided before this run was forked off, and not carried out by then.
     before: Vec<KnownEffect>,
+    /// The supervisors' events that came with this run itself.
+    events: Vec<HandedEvent>,
 }
 
 impl Left<'_> {
@@ -120,6 +127,10 @@ impl Left<'_> {
                             known(entry.intent, there)
                         }));
                     }
+                    EVENT if self.run.forked_from.is_some_and(|it| came_with(it, &place)) => {
+                        let handed = HandedEvent::read(&entry.intent.content);
+                        recorded.events.extend(handed.ok());
+                    }
                     _ => {}
                 }
             }
@@ -132,38 +143,64 @@ impl Left<'_> {
         Ok(recorded)
     }
 
-    /// What was decided about the run's pauses and its questions, and about a failure of its plan, and is not in its
-    /// journal yet.
-    async fn decided(
-        &self,
-        store: &dyn Store,
-        recorded: &Recorded,
-    ) -> Result<Vec<KnownEffect>, StoreError> {
-        let mut decided = Vec::new();
+    async fn interrupts(&self, store: &dyn Store) -> Result<Vec<Interrupt>, StoreError> {
         let filter = Filter {
             run: Some(self.run.id),
             ..Filter::default()
         };
-        let mut after = 0;
+        let (mut after, mut rows) = (0, Vec::new());
         loop {
             let page = Page { after, limit: PAGE };
             let found = store.interrupts(&filter, page).await?;
             let Some((last, _)) = found.last() else {
-                return Ok(decided);
+                return Ok(rows);
             };
             after = *last;
-            for (_, interrupt) in &found {
-                let standing = self.standing.as_ref();
-                if is_left(interrupt, self.run, self.from, standing)
-                    && let Some(said) = effect_of(interrupt, standing.is_some())
-                {
-                    decided.push(said);
-                } else if let Some(place) = self.asked_at(interrupt, recorded) {
-                    let handed = HandedDecision::of(interrupt);
-                    decided.extend(handed.and_then(|it| it.effect(interrupt, self.from, &place)));
-                }
+            rows.extend(found.into_iter().map(|(_, interrupt)| interrupt));
+        }
+    }
+
+    /// What was decided about the run's pauses and its questions, and about a failure of its plan, and is not in its
+    /// journal yet.
+    fn decided(&self, rows: &[Interrupt], recorded: &Recorded) -> Vec<KnownEffect> {
+        let standing = self.standing.as_ref();
+        let decided = rows.iter().filter_map(|interrupt| {
+            let said = is_left(interrupt, self.run, self.from, standing)
+                .then(|| effect_of(interrupt, standing.is_some()));
+            said.flatten().or_else(|| {
+                let place = self.asked_at(interrupt, recorded)?;
+                HandedDecision::of(interrupt)?.effect(interrupt, self.from, &place)
+            })
+        });
+        decided.collect()
+    }
+
+    /// What supervisors have asked of the run's agents, and no answer has used up.
+    async fn events(
+        &self,
+        store: &dyn Store,
+        rows: &[Interrupt],
+        recorded: &Recorded,
+    ) -> Result<Vec<KnownEffect>, StoreError> {
+        let mut events = Vec::new();
+        for interrupt in rows {
+            let found = match bound_by(interrupt, recorded) {
+                Some(event) => Some((event, None)),
+                None => waiting(store, interrupt).await?,
+            };
+            if let Some((event, until)) = found {
+                let before = &recorded.events;
+                let handed = HandedEvent::of(store, self.run, &event, until, before).await?;
+                events.extend(handed.and_then(|it| it.effect(self.from)));
             }
         }
+        for handed in &recorded.events {
+            // This run has not begun yet, so that it is not published in it.
+            if !handed.is_among(self.run.id, rows) {
+                events.extend(handed.effect(self.from));
+            }
+        }
+        Ok(events)
     }
 
     /// Where the run has asked a question whose answer nobody has carried out; `None` where it waits for none.
@@ -184,6 +221,30 @@ impl Left<'_> {
         let goes_on = !standing.is_at_a_failure() || decision.verdict == Verdict::Approve;
         goes_on.then(|| place::question(&question.node, question.turn))
     }
+}
+
+/// The event that a question has taken whose answer is not carried out.
+fn bound_by(interrupt: &Interrupt, recorded: &Recorded) -> Option<EventId> {
+    let bound = interrupt.bound.as_ref()?;
+    let is_raised = recorded.raised.contains_key(&interrupt.id);
+    let goes_on = interrupt.state.is_live() || HandedDecision::of(interrupt).is_some();
+    (is_raised && goes_on).then(|| bound.event.clone())
+}
+
+/// The event that an interrupt stands for that no agent has raised yet, and until when it waits.
+async fn waiting(
+    store: &dyn Store,
+    interrupt: &Interrupt,
+) -> Result<Option<(EventId, Option<Timestamp>)>, StoreError> {
+    if !matches!(interrupt.state, State::Requested | State::Delivered) {
+        return Ok(None);
+    }
+    let Some(event) = event_of(interrupt) else {
+        return Ok(None);
+    };
+    let row = store.reroute(&event.event_id).await?;
+    let row = row.filter(|row| row.state == RerouteState::Pending);
+    Ok(row.map(|row| (row.event, Some(row.expires_at))))
 }
 
 /// An entry as another run has it from its beginning.

@@ -14,6 +14,7 @@ use crate::durable::allowance::{ALLOWANCE, Allowance};
 use crate::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent};
 use crate::durable::entry::Prompt;
 use crate::durable::handed::DECIDED;
+use crate::durable::handed_event::EVENT;
 use crate::durable::input::INPUT;
 use crate::durable::journal::{DISPATCH, MODEL_CALL};
 use crate::run::going_on::RESUMED;
@@ -257,7 +258,7 @@ impl Reading {
 /// Whether it is written where nobody may be at work: a decision by whoever decides, and what is asked for or said by
 /// whoever lets the run go on.
 fn is_from_outside(entry: &JournalEntry) -> bool {
-    [DECIDED, DISPATCH, INPUT, RESUMED].contains(&entry.intent.kind.as_str())
+    [DECIDED, DISPATCH, EVENT, INPUT, RESUMED].contains(&entry.intent.kind.as_str())
 }
 
 /// How long each process has worked; of one that did not say so, until the last thing that was recorded before the

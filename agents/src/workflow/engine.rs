@@ -255,6 +255,8 @@ impl Engine {
         self.model.add(self.journal.usage(), &self.journal.tokens());
         self.nodes.were_read(self.journal.read_letters());
         if standing == Standing::GoesOn && !self.journal.record.is_watched_only() {
+            let (handed, now) = (self.journal.events(), self.clock.now());
+            self.desk.publish_handed(handed, now).await?;
             let unread = Unread::gather(&self.journal, &self.desk).await?;
             let Unread {
                 letters,

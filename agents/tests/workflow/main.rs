@@ -21,6 +21,7 @@ mod left_out;
 mod lives;
 mod models;
 mod mortal;
+mod rerouted_before;
 mod resuming;
 mod said;
 mod stage;

@@ -4,11 +4,13 @@ use interrupts::life::{
     Actor, Admission, ExpiryOutcome, Interrupt, Recurrence, Role, Scope, State, USUAL_ATTEMPTS,
     WithdrawCause,
 };
-use interrupts::store::{Admitted, ChangeError, Filter, Page};
+use interrupts::store::{Admitted, ChangeError, Filter, Page, Store, StoreError};
 use interrupts::{ActorName, IdempotencyKey, KindName, RouteName};
 use routing_core::event::InterruptRequestEvent;
 use routing_core::reroute::RerouteState;
-use routing_core::{AgentType, EventId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
+use routing_core::{
+    AgentType, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
+};
 
 use super::{Desk, all_routes, machinery, set_terms, shortened};
 use crate::agent_kind::AgentKind;
@@ -144,52 +146,71 @@ impl Desk {
         if let Some(known) = self.events().get(event) {
             return Ok(Some(known.clone()));
         }
-        let store = self.record.store();
-        let Some(interrupt) = store.interrupt_of(&event_key(event)?).await? else {
-            return Ok(None);
-        };
-        if let Some(event) = event_of(&interrupt) {
-            return Ok(Some(event));
-        }
-        let Some(row) = store.reroute(event).await? else {
-            return Ok(None);
-        };
-        if let Some(event) = self.journalled(event).await? {
-            return Ok(Some(event));
-        }
-        Ok(rebuilt(event, &interrupt, row.target.as_str()))
+        Ok(published(self.record.store(), self.record.run, event).await?)
     }
+}
 
-    /// An event whose interrupt its node has raised, as the journal keeps it.
-    async fn journalled(
-        &self,
-        event: &EventId,
-    ) -> Result<Option<InterruptRequestEvent<AgentKind>>, KeepError> {
-        let store = self.record.store();
-        let mut after = 0;
-        loop {
-            let page = Page {
-                after,
-                limit: ENTRIES,
-            };
-            let entries = store.journal(self.record.run, page).await?;
-            let Some(last) = entries.last() else {
-                return Ok(None);
-            };
-            after = last.position;
-            let raised = entries
-                .iter()
-                .filter(|entry| entry.intent.kind.as_str() == INTERRUPT);
-            for entry in raised {
-                let intent: InterruptIntent = serde_json::from_str(&entry.intent.content)?;
-                let published = intent.event.map(serde_json::from_value);
-                let published: Option<InterruptRequestEvent<AgentKind>> = published.transpose()?;
-                if published.as_ref().is_some_and(|it| it.event_id == *event) {
-                    return Ok(published);
-                }
+/// An event of a run, as it was published.
+pub(crate) async fn published(
+    store: &dyn Store,
+    run: RunId,
+    event: &EventId,
+) -> Result<Option<InterruptRequestEvent<AgentKind>>, StoreError> {
+    // What is no key admitted nothing.
+    let Ok(key) = IdempotencyKey::new(event.as_str()) else {
+        return Ok(None);
+    };
+    let Some(interrupt) = store.interrupt_of(&key).await? else {
+        return Ok(None);
+    };
+    if let Some(event) = event_of(&interrupt) {
+        return Ok(Some(event));
+    }
+    let Some(row) = store.reroute(event).await? else {
+        return Ok(None);
+    };
+    if let Some(event) = journalled(store, run, event).await? {
+        return Ok(Some(event));
+    }
+    Ok(rebuilt(event, &interrupt, row.target.as_str()))
+}
+
+/// An event whose interrupt its node has raised, as the journal keeps it.
+async fn journalled(
+    store: &dyn Store,
+    run: RunId,
+    event: &EventId,
+) -> Result<Option<InterruptRequestEvent<AgentKind>>, StoreError> {
+    let mut after = 0;
+    loop {
+        let page = Page {
+            after,
+            limit: ENTRIES,
+        };
+        let entries = store.journal(run, page).await?;
+        let Some(last) = entries.last() else {
+            return Ok(None);
+        };
+        after = last.position;
+        let raised = entries
+            .iter()
+            .filter(|entry| entry.intent.kind.as_str() == INTERRUPT);
+        for entry in raised {
+            let published = published_with(&entry.intent.content);
+            let published = published.map_err(|error| StoreError::Corrupt {
+                detail: format!("{}: {error}", entry.intent.effect),
+            })?;
+            if published.as_ref().is_some_and(|it| it.event_id == *event) {
+                return Ok(published);
             }
         }
     }
+}
+
+/// The event that had asked for an interrupt, as the interrupt's entry keeps it.
+fn published_with(content: &str) -> serde_json::Result<Option<InterruptRequestEvent<AgentKind>>> {
+    let intent: InterruptIntent = serde_json::from_str(content)?;
+    intent.event.map(serde_json::from_value).transpose()
 }
 
 /// An event of which the store has kept what matters: the agent's request has taken the place of its words.

@@ -17,6 +17,7 @@ use crate::durable::entry::{
 };
 use crate::durable::error::KeepError;
 use crate::durable::handed::DECIDED;
+use crate::durable::handed_event::{EVENT, HandedEvent, came_with};
 use crate::durable::input::GivenInput;
 use crate::durable::letter::Origin;
 
@@ -43,6 +44,8 @@ pub(super) struct Past {
     pub(super) read: Vec<Origin>,
     /// The input that came with resumings, read or not.
     pub(super) inputs: Vec<GivenInput>,
+    /// Supervisors' events that came with the fork.
+    pub(super) events: Vec<HandedEvent>,
     /// The interrupts of the run's own nodes.
     pub(super) interrupts: Vec<InterruptId>,
     pub(super) last: Option<Timestamp>,
@@ -165,6 +168,13 @@ impl RunJournal {
         let Some(place) = place else { return Ok(()) };
         if kind.as_str() == DECIDED {
             // It is looked for where its question is asked.
+            return Ok(());
+        }
+        if kind.as_str() == EVENT {
+            let from = self.record.forked_from();
+            if from.is_some_and(|from| came_with(from, &place)) {
+                past.events.push(read(&place, &content)?);
+            }
             return Ok(());
         }
         let mut answer = None;
