@@ -2,6 +2,7 @@
 
 mod actor;
 mod address;
+mod advice;
 mod arguments;
 mod asked;
 mod audited;
@@ -48,6 +49,7 @@ use std::time::Duration;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
+use advice::advised;
 use arguments::{Arguments, Command, Global, StoreArguments};
 use exit::{Exit, Failure, causes};
 use installation::Whereabouts;
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
             };
         }
     };
+    advice::remember(&arguments.store);
     let global = arguments.global;
     let serves = matches!(arguments.command, Command::Serve(_));
     let telemetry = Telemetry::begin(serves.then(|| telemetry::log_filter(global)));
@@ -200,7 +203,7 @@ fn fail(error: &anyhow::Error, global: Global) -> Exit {
     };
     let mut text = labelled(palette, tone, label, &causes(error.as_ref()));
     if let Some(hint) = failure.and_then(Failure::advice) {
-        text.push_str(&labelled(palette, Tone::Strong, "hint", hint));
+        text.push_str(&labelled(palette, Tone::Strong, "hint", &advised(hint)));
     }
     // Where even this cannot be written, the exit code still says it.
     let _ = io::stderr().write_all(text.as_bytes());

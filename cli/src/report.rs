@@ -49,6 +49,8 @@ pub(crate) struct Finished {
     pub(crate) report: RunReport,
     /// The interrupts that wait for somebody.
     pub(crate) open: Vec<InterruptId>,
+    /// The options that raise the limits which it has hit, each with what it has to be above.
+    pub(crate) raised: Vec<String>,
     /// Whether it stopped to ask: the exit code says so, and a program may take the interrupts' ids.
     pub(crate) asks: bool,
     /// Whether anybody can go on with it once this process has ended.
@@ -97,6 +99,7 @@ fn write_result(
             columns,
             palette,
             is_kept: finished.is_kept,
+            raised: &finished.raised,
         };
         summary.text(report)
     };

@@ -4,6 +4,7 @@
 use interrupts::life::{Family, Interrupt};
 use routing_core::InterruptType;
 
+use crate::advice::advised;
 use crate::exit::Failure;
 use crate::installation::Installation;
 use crate::keep::has_process;
@@ -31,9 +32,9 @@ pub(crate) async fn after(
         .await?
         .is_some_and(|run| !run.state.is_final() && has_process(&run));
     Ok(works.then(|| match withdrawn.interrupt_type {
-        InterruptType::Pause => format!(
+        InterruptType::Pause => advised(&format!(
             "its process was told to stop before, and stops all the same; then: irq resume {run}"
-        ),
+        )),
         InterruptType::Stop
         | InterruptType::Prune
         | InterruptType::Branch

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::print;
 use crate::address::{Address, find, full};
+use crate::advice::advised;
 use crate::arguments::{Global, InterruptArguments, ScopeChoice, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation, NewStop, Requested};
@@ -389,13 +390,14 @@ fn told(made: &Made, arguments: &InterruptArguments) -> String {
         text.push_str("No process runs it now: it takes hold when somebody resumes the run.\n");
     }
     if interrupt.state == State::AwaitingReview {
-        text.push_str(&format!("Go on with: irq resume {}\n", made.run.id));
+        let way = format!("Go on with: irq resume {}\n", made.run.id);
+        text.push_str(&advised(&way));
     }
     if let Some(branch) = branch_of(interrupt) {
-        text.push_str(&format!(
+        text.push_str(&advised(&format!(
             "Go on with: irq resume {}\nThe branch with: irq resume {branch}\n",
             made.run.id
-        ));
+        )));
     }
     text
 }

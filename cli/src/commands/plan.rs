@@ -13,6 +13,7 @@ use server::PlanWish;
 use super::print;
 use super::review::{Aftermath, told};
 use crate::address::find_run;
+use crate::advice::advised;
 use crate::arguments::{Global, PlanArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation};
@@ -157,7 +158,7 @@ impl Command<'_> {
             })));
         }
         let mut text = preview_text(preview, self.palette);
-        text.push_str(&match escape {
+        text.push_str(&advised(&match escape {
             Some(_) => {
                 let digest = short(&preview.digest);
                 format!("\nNothing is applied yet. Apply it: irq plan {run} --apply {digest}\n")
@@ -167,7 +168,7 @@ impl Command<'_> {
                  Stop it first: irq interrupt {run} --wait\n",
                 self.run.state
             ),
-        });
+        }));
         print(&text)
     }
 

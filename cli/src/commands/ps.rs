@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::print;
 use crate::address::find_run;
+use crate::advice::advised;
 use crate::arguments::{Global, PsArguments, StoreArguments};
 use crate::asked;
 use crate::exit::{Exit, Failure};
@@ -172,7 +173,8 @@ impl Page {
             head.push("no process runs it".to_owned());
         }
         if shown.can_go_on() {
-            head.push(format!("its questions are decided: irq resume {}", run.id));
+            let way = format!("its questions are decided: irq resume {}", run.id);
+            head.push(advised(&way));
         } else if let Some(reason) = &run.reason {
             head.push(visible_line(reason));
         }

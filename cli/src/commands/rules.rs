@@ -9,6 +9,7 @@ use routing_core::RuleId;
 use serde_json::{Value, json};
 
 use super::print;
+use crate::advice::advised;
 use crate::arguments::{
     Global, RulesArguments, RulesCommand, RulesListArguments, RulesRevokeArguments, StoreArguments,
     verdict_name,
@@ -74,9 +75,9 @@ async fn list(
         return Ok(Exit::Success);
     }
     if rules.is_empty() {
-        print(
+        print(&advised(
             "There are no standing rules. `irq review INTERRUPT --decision approve --remember run` makes one.\n",
-        )?;
+        ))?;
         return Ok(Exit::Success);
     }
     let mut table = Table::new(&["RULE", "DECIDES", "REACH", "USED", "BY", "ENDS", "QUESTION"]);

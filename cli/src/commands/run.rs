@@ -8,6 +8,7 @@ mod goal;
 mod limits;
 mod notes;
 mod prepared;
+mod raised;
 mod script;
 mod talk;
 pub(super) mod there;
@@ -23,6 +24,7 @@ use routing_core::RunId;
 
 use super::resume::to_go_on;
 use crate::address::find_run;
+use crate::advice::advised;
 use crate::arguments::{Global, LimitArguments, RunArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{Local, Whereabouts};
@@ -128,7 +130,8 @@ impl Way<'_> {
                 Performed::MayGoOn => match signals.next().now_or_never().flatten() {
                     // It came when no process of work heard it.
                     Some(signal) => {
-                        eprintln!("It rests, and can go on: irq resume {run}");
+                        let way = format!("It rests, and can go on: irq resume {run}");
+                        eprintln!("{}", advised(&way));
                         return Ok(Exit::by(signal));
                     }
                     None => Begin::GoesOn { input: None },

@@ -7,6 +7,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::print;
+use crate::advice::advised;
 use crate::arguments::{
     Global, StoreArguments, TokenArguments, TokenCommand, TokenCreateArguments, TokenListArguments,
     TokenRevokeArguments,
@@ -53,7 +54,7 @@ async fn create(arguments: &TokenCreateArguments, store: &StoreArguments) -> any
         "The secret of {} ({}), shown once; {} takes it back.",
         visible_line(&made.token.name),
         made.token.role,
-        format_args!("`irq token revoke {}`", made.token.id),
+        advised(&format!("`irq token revoke {}`", made.token.id)),
     );
     print(&format!("{}\n", made.secret))?;
     Ok(Exit::Success)
@@ -76,7 +77,9 @@ async fn list(
         return Ok(Exit::Success);
     }
     if tokens.is_empty() {
-        print("There are no tokens. `irq token create --name NAME` makes one.\n")?;
+        print(&advised(
+            "There are no tokens. `irq token create --name NAME` makes one.\n",
+        ))?;
         return Ok(Exit::Success);
     }
     let mut table = Table::new(&["ID", "ROLE", "MADE", "ENDS", "STATE", "NAME"]);

@@ -8,6 +8,7 @@ use interrupts::manager::StopHandle;
 use interrupts::signals::{Leaving, Signal, SignalListener};
 use routing_core::StopMode;
 
+use crate::advice::advised;
 use crate::exit::Exit;
 use crate::keyboard::give_back;
 use crate::stage::Stage;
@@ -106,7 +107,7 @@ fn skipped(leaving: &Leaving) -> String {
         ));
     }
     for run in &leaving.running {
-        text.push_str(&format!("\nIt can go on: irq resume {run}"));
+        text.push_str(&advised(&format!("\nIt can go on: irq resume {run}")));
     }
     text
 }

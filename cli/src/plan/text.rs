@@ -9,6 +9,7 @@ use interrupts::life::{Interrupt, RunState};
 use interrupts::store::Run;
 use jiff::Timestamp;
 
+use crate::advice::advised;
 use crate::arguments::verdict_name;
 use crate::keep::has_process;
 use crate::layout::cut;
@@ -260,6 +261,10 @@ impl Page<'_> {
     }
 
     fn how(&self) -> String {
+        advised(&self.way_on())
+    }
+
+    fn way_on(&self) -> String {
         let run = self.run.id;
         if self.run.state.is_final() {
             return String::new();

@@ -5,6 +5,7 @@ use routing_core::AgentType;
 use routing_core::handler::DecidedBy;
 
 use super::story::answer_words;
+use crate::advice::advised;
 use crate::layout::{cut, duration, fit, quantity, wrap};
 use crate::palette::{Palette, Tone};
 use crate::visible::{visible_line, visible_lines};
@@ -16,16 +17,18 @@ const DECIDED_BY: usize = 12;
 
 /// Writes a summary for a screen of so many columns.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Summary {
+pub(crate) struct Summary<'f> {
     /// The screen's width.
     pub(crate) columns: usize,
     /// The colours.
     pub(crate) palette: Palette,
     /// Whether anybody can go on with the run once this process has ended.
     pub(crate) is_kept: bool,
+    /// The options that raise the limits which it has hit.
+    pub(crate) raised: &'f [String],
 }
 
-impl Summary {
+impl Summary<'_> {
     /// The summary, in whole lines.
     pub(crate) fn text(self, report: &RunReport) -> String {
         let mut lines = vec![self.status(report)];
@@ -46,7 +49,7 @@ impl Summary {
             }
         }
         lines.extend(if self.is_kept {
-            way_on(report)
+            way_on(report, self.raised)
         } else {
             lost(report)
         });
@@ -154,14 +157,24 @@ impl Summary {
 }
 
 /// How a run that has not ended goes on.
-fn way_on(report: &RunReport) -> Vec<String> {
+fn way_on(report: &RunReport, raised: &[String]) -> Vec<String> {
     let run = report.run;
     let command = match &report.status {
         RunStatus::Paused { .. }
         | RunStatus::Failed {
             resumable: true, ..
-        } => format!("irq resume {run}"),
-        RunStatus::Waiting { .. } => format!("irq review --next, then irq resume {run}"),
+        } if raised.is_empty() => format!("irq resume {run}"),
+        RunStatus::Paused { .. }
+        | RunStatus::Failed {
+            resumable: true, ..
+        } => format!("irq resume {run} {}", raised.join(", and ")),
+        RunStatus::Waiting { interrupts, .. } => {
+            let which = match interrupts.as_slice() {
+                [only] => only.to_string(),
+                _ => format!("--run {run} --next"),
+            };
+            format!("irq review {which}, then irq resume {run}")
+        }
         RunStatus::Completed { .. } | RunStatus::Cancelled { .. } | RunStatus::Failed { .. } => {
             return Vec::new();
         }
@@ -173,13 +186,13 @@ fn way_on(report: &RunReport) -> Vec<String> {
             checkpoint.number
         ));
     }
-    lines.push(format!("  Resume with: {command}"));
+    lines.push(advised(&format!("  Resume with: {command}")));
     lines
 }
 
 /// What is said of a run that has not ended and was kept nowhere.
 fn lost(report: &RunReport) -> Vec<String> {
-    if way_on(report).is_empty() {
+    if way_on(report, &[]).is_empty() {
         return Vec::new();
     }
     let text =

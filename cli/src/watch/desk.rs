@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::action::{Action, Done};
 use super::standing::Standing;
 use crate::address::full;
+use crate::advice::advised;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewDecision, NewStop, NewText, goes_on_there};
 use crate::keep::has_process;
@@ -75,7 +76,7 @@ pub(super) async fn perform(at: &dyn Installation, action: Action, follower: Fol
         }
     };
     done.unwrap_or_else(|failure| {
-        let hint = failure.advice().map(|hint| format!(" — {hint}"));
+        let hint = failure.advice().map(|hint| format!(" — {}", advised(hint)));
         let why = format!("{failure}{}", hint.unwrap_or_default());
         match words {
             Some(words) => Done::NotSent { words, why },

@@ -19,6 +19,7 @@ use super::overlay::{Overlay, Purpose};
 use super::review;
 use super::seen::Subject;
 use super::state::{Row, Screen, State};
+use crate::advice::advised;
 
 /// What a terminal's event means.
 pub(super) fn pressed(state: &mut State, event: &Event) -> Vec<Action> {
@@ -180,7 +181,8 @@ pub(super) fn escape(state: &mut State) -> Vec<Action> {
         match is_paused {
             Some(view) => {
                 let id = super::draw::short(&view.run.id.to_string());
-                state.tell(format!("It is paused already. To go on: irq resume {id}"));
+                let told = format!("It is paused already. To go on: irq resume {id}");
+                state.tell(advised(&told));
             }
             None => state.tell("Nothing runs here. q goes back, Ctrl+D leaves."),
         }

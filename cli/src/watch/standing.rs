@@ -7,6 +7,7 @@ use routing_core::RunId;
 use tokio::time::Instant;
 
 use super::draw::short;
+use crate::advice::advised;
 use crate::exit::Failure;
 use crate::installation::{Installation, is_left_there};
 use crate::keep::has_process;
@@ -87,10 +88,12 @@ impl Standing {
         match self {
             Self::GoesOn => "Decided; it goes on.".to_owned(),
             Self::Server => "Decided. The server goes on with it.".to_owned(),
-            Self::Alone => format!("Decided. No process runs it now: irq resume {run}"),
-            Self::Ending => {
-                format!("Decided. Its process is about to end; then: irq resume {run}")
-            }
+            Self::Alone => advised(&format!(
+                "Decided. No process runs it now: irq resume {run}"
+            )),
+            Self::Ending => advised(&format!(
+                "Decided. Its process is about to end; then: irq resume {run}"
+            )),
             Self::Over => "Decided.".to_owned(),
         }
     }

@@ -5,6 +5,7 @@
     reason = "a test fails where what it stands on fails"
 )]
 
+mod advised;
 mod at_its_last_step;
 mod bad_input;
 mod changing_proxy;

@@ -9,6 +9,7 @@ use rustix::fs::statvfs;
 use store::{LocalBell, StoreLocation, StoreSettings};
 
 use super::finding::Finding;
+use crate::advice::advised;
 use crate::arguments::StoreArguments;
 use crate::exit::causes;
 use crate::keep::own_name;
@@ -114,7 +115,8 @@ async fn unowned(store: &dyn Store) -> Finding {
     }
     let mut found = vec![format!("{executed} are executed")];
     if waiting > 0 {
-        found.push(format!("{waiting} wait for people (irq review)"));
+        let wait = format!("{waiting} wait for people (irq review)");
+        found.push(advised(&wait));
     }
     match left.first() {
         None => Finding::well("runs", found.join(", ")),
@@ -123,7 +125,7 @@ async fn unowned(store: &dyn Store) -> Finding {
             Finding::note(
                 "runs",
                 found.join(", "),
-                format!("irq resume {first} goes on"),
+                advised(&format!("irq resume {first} goes on")),
             )
         }
     }
@@ -140,7 +142,7 @@ fn space(path: &Path) -> Finding {
                 Finding::problem(
                     "space",
                     found,
-                    "make room, or forget old runs: irq purge --older-than 30d",
+                    advised("make room, or forget old runs: irq purge --older-than 30d"),
                 )
             } else {
                 Finding::well("space", found)

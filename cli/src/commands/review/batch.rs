@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::chosen::{Parts, of_parts};
 use super::deciding::deciding;
 use crate::address::find_interrupt;
+use crate::advice::advised;
 use crate::arguments::{parse_verdict, verdict_name};
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
@@ -249,7 +250,10 @@ fn done(decided: &Interrupt, as_json: bool) -> String {
 
 fn undone(id: &str, exit: Exit, error: &anyhow::Error, as_json: bool) -> String {
     if as_json {
-        let advice = error.downcast_ref::<Failure>().and_then(Failure::advice);
+        let advice = error
+            .downcast_ref::<Failure>()
+            .and_then(Failure::advice)
+            .map(advised);
         return json_line(&json!({
             "interrupt": id,
             "ok": false,

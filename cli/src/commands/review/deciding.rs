@@ -9,6 +9,7 @@ use interrupts::store::Run;
 use tokio::time::Instant;
 
 use super::chosen::Chosen;
+use crate::advice::advised;
 use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewDecision, goes_on_there};
@@ -177,10 +178,10 @@ pub(in crate::commands) fn told(
         text.push_str("The server goes on with it.\n");
     } else {
         let what = if gives_up { "It ends" } else { "Go on" };
-        text.push_str(&format!(
+        text.push_str(&advised(&format!(
             "No process runs it now. {what} with: irq resume {}\n",
             run.id
-        ));
+        )));
     }
     text
 }

@@ -6,6 +6,7 @@ use interrupts::life::Interrupt;
 use jiff::Timestamp;
 
 use crate::address::full;
+use crate::advice::advised;
 use crate::asked;
 use crate::layout::{columns_of, cut, screen_size};
 use crate::palette::{Palette, Tone};
@@ -33,7 +34,7 @@ pub(super) fn text(open: &[Vec<Interrupt>], palette: Palette) -> String {
             text.push_str(&lines(interrupt, now, columns, palette));
         }
     }
-    text + "\nDecide with: irq review INTERRUPT\n"
+    text + &advised("\nDecide with: irq review INTERRUPT\n")
 }
 
 fn lines(

@@ -5,6 +5,7 @@ use interrupts::life::{ExpiryOutcome, Family, Interrupt, State};
 use routing_core::handler::ReviewDecision;
 
 use crate::address::full;
+use crate::advice::advised;
 use crate::arguments::verdict_name;
 use crate::asked;
 use crate::palette::{Palette, Tone};
@@ -109,6 +110,10 @@ fn asked_text(interrupt: &Interrupt, palette: Palette) -> String {
 }
 
 fn how(interrupt: &Interrupt) -> String {
+    advised(&way_on(interrupt))
+}
+
+fn way_on(interrupt: &Interrupt) -> String {
     match (interrupt.state, interrupt.family()) {
         (State::AwaitingReview, Family::Question) if asked::matter(interrupt).is_some() => {
             let allowed: Vec<&str> = interrupt.verdicts().map(verdict_name).collect();

@@ -1,6 +1,7 @@
 //! What a run's end means to the shell.
 
 use agents::run::RunStatus;
+use routing_core::RunId;
 
 use crate::exit::{Exit, Failure};
 use crate::model::ModelTrouble;
@@ -10,6 +11,8 @@ use crate::model::ModelTrouble;
 pub(super) struct Ending<'e> {
     /// How it ended.
     pub(super) status: &'e RunStatus,
+    /// Which run.
+    pub(super) run: RunId,
     /// What was wrong with the model's last answer.
     pub(super) trouble: Option<ModelTrouble>,
     /// The signal that stopped it.
@@ -55,13 +58,19 @@ impl Ending<'_> {
                 })
             }
             RunStatus::Waiting { interrupts, .. } => {
-                let questions = match interrupts.len() {
-                    1 => "1 interrupt is open".to_owned(),
-                    count => format!("{count} interrupts are open"),
+                let (questions, which) = match interrupts.as_slice() {
+                    [only] => ("1 interrupt is open".to_owned(), only.to_string()),
+                    more => (
+                        format!("{} interrupts are open", more.len()),
+                        "INTERRUPT".to_owned(),
+                    ),
                 };
                 let message = format!("nobody is there to answer: {questions}");
-                let hint = "answer with `irq review`, then go on with `irq resume`; or run on a terminal \
-                            without --no-input, or with a script's `person` step";
+                let hint = format!(
+                    "answer with `irq review {which}`, then go on with `irq resume {}`; or run on a terminal \
+                     without --no-input, or with a script's `person` step",
+                    self.run
+                );
                 Some(Failure::new(Exit::Asking, message).hint(hint))
             }
             RunStatus::Completed { .. }
@@ -92,6 +101,7 @@ impl Ending<'_> {
 #[cfg(test)]
 mod tests {
     use agents::run::RunStatus;
+    use routing_core::RunId;
 
     use super::Ending;
     use crate::exit::Exit;
@@ -100,6 +110,7 @@ mod tests {
     fn exit_of(status: &RunStatus, trouble: Option<ModelTrouble>, signal: Option<Exit>) -> Exit {
         Ending {
             status,
+            run: RunId::generate(),
             trouble,
             signal,
             limited: false,
@@ -117,6 +128,7 @@ mod tests {
         assert_eq!(exit_of(&paused, None, None), Exit::Asking);
         let limited = Ending {
             status: &paused,
+            run: RunId::generate(),
             trouble: None,
             signal: None,
             limited: true,

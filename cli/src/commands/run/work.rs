@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agents::run::{RunObserver, RunOccurrence, RunOrder, RunReport, RunStatus};
 use interrupts::OwnerName;
-use interrupts::life::State;
+use interrupts::life::{Interrupt, State};
 use interrupts::manager::{StopRequest, Target};
 use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals};
@@ -18,6 +18,7 @@ use super::escape::{Escape, Where};
 use super::limits::OuterLimits;
 use super::notes;
 use super::prepared::{Beside, Prepared, settle};
+use super::raised::raised;
 use super::talk::Talk;
 use crate::actor::actor;
 use crate::arguments::Global;
@@ -79,6 +80,7 @@ impl Rest {
     ) -> Self {
         let ending = Ending {
             status: &report.status,
+            run: report.run,
             trouble,
             signal,
             limited,
@@ -97,8 +99,11 @@ impl Rest {
     ///
     /// Safe: it only reads.
     pub(super) async fn finished(&self, store: &dyn Store, is_kept: bool) -> Finished {
+        let open = open_interrupts(store, &self.report).await;
+        let raised = raised(store, self.report.run, &open).await;
         Finished {
-            open: open_interrupts(store, &self.report).await,
+            open: ids_of(open, &self.report),
+            raised,
             asks: self.exit == Exit::Asking,
             is_kept,
             report: self.report.clone(),
@@ -309,7 +314,7 @@ fn waits_for(run: RunId, owner: &OwnerName) {
 }
 
 /// The interrupts of a run that wait for somebody: those that can be decided now stand first.
-async fn open_interrupts(store: &dyn Store, report: &RunReport) -> Vec<InterruptId> {
+async fn open_interrupts(store: &dyn Store, report: &RunReport) -> Vec<Interrupt> {
     let filter = Filter {
         run: Some(report.run),
         states: vec![State::AwaitingReview],
@@ -322,6 +327,10 @@ async fn open_interrupts(store: &dyn Store, report: &RunReport) -> Vec<Interrupt
             Vec::new()
         });
     open.sort_by_key(|interrupt| interrupt.held_by.is_some());
+    open
+}
+
+fn ids_of(open: Vec<Interrupt>, report: &RunReport) -> Vec<InterruptId> {
     let mut ids: Vec<InterruptId> = open.into_iter().map(|interrupt| interrupt.id).collect();
     if let RunStatus::Waiting { interrupts, .. } = &report.status {
         // What the run waits for is known even where the store is gone.

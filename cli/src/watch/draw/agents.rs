@@ -11,6 +11,7 @@ use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wra
 use routing_core::RunId;
 
 use super::{Look, short};
+use crate::advice::advised;
 use crate::time::age;
 use crate::visible::visible_line;
 use crate::watch::snapshot::RunView;
@@ -21,9 +22,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
     let rows = state.tree();
     if rows.is_empty() {
         let text = if state.filter.is_empty() {
-            "No live runs.\n\nStart one in another terminal:\n\n    irq run \"Describe this project\"\n"
+            advised(
+                "No live runs.\n\nStart one in another terminal:\n\n    irq run \"Describe this project\"\n",
+            )
         } else {
-            "Nothing passes the filter. / changes it."
+            "Nothing passes the filter. / changes it.".to_owned()
         };
         let empty = Paragraph::new(text)
             .style(look.faint())
@@ -86,9 +89,9 @@ pub(super) fn draw_run(frame: &mut Frame<'_>, area: Rect, state: &State, run: Ru
         })
         .collect();
     let text = if state.snapshot.run(run).is_none() {
-        vec![Line::from(format!(
+        vec![Line::from(advised(&format!(
             "{run} has ended; irq history --run {run}"
-        ))]
+        )))]
     } else {
         lines
     };

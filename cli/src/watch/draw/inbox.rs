@@ -7,6 +7,7 @@ use ratatui::text::Text;
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState};
 
 use super::Look;
+use crate::advice::advised;
 use crate::asked;
 use crate::time::age;
 use crate::visible::visible_line;
@@ -17,7 +18,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
     let block = Block::new().borders(Borders::TOP).title(" Inbox ");
     if open.is_empty() {
         let text = "Nobody waits for you.\n\nTo see a question, start a run that asks one:\n\n    irq run \"Describe this project\" --script examples/scripts/tour.json\n";
-        let empty = Paragraph::new(text).style(look.faint()).block(block);
+        let empty = Paragraph::new(advised(text))
+            .style(look.faint())
+            .block(block);
         frame.render_widget(empty, area);
         return;
     }

@@ -10,6 +10,7 @@ use routing_core::review::Question;
 
 use super::agents::text;
 use super::{Look, draw_text, packed};
+use crate::advice::advised;
 use crate::asked;
 use crate::refused::decided;
 use crate::time::ago;
@@ -20,7 +21,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, id: Interru
     let Some(interrupt) = state.snapshot.interrupt(id) else {
         let lines = vec![
             Line::from(format!("{id} has ended. What became of it:")),
-            Line::from(format!("    irq review {id}")),
+            Line::from(advised(&format!("    irq review {id}"))),
         ];
         frame.render_widget(text(lines, " Review "), area);
         return;

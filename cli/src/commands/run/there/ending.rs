@@ -6,6 +6,8 @@ use interrupts::manager::{StopCause, StopNote};
 use interrupts::store::Run;
 use routing_core::RunId;
 
+use super::super::raised::Limit;
+use crate::advice::advised;
 use crate::exit::{Exit, Failure};
 use crate::layout::{screen_size, wrap};
 use crate::palette::{Palette, Tone};
@@ -28,49 +30,13 @@ pub(super) enum Standstill {
     Paused,
 }
 
-/// Which limit was hit, as far as the run has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
-    Steps,
-    Money,
-    Time,
-    /// That of the process which executes runs there.
-    Machine,
-}
-
 impl Limit {
-    /// The limit that a pause is about; `None` where it is about none.
-    fn of(note: &StopNote) -> Option<Self> {
-        let has_hit_steps = || {
-            let metadata = note.metadata.as_ref();
-            metadata.and_then(|known| known.get("limit_hit")?.as_bool()) == Some(true)
-        };
-        match note.cause {
-            StopCause::Budget if has_hit_steps() => Some(Self::Steps),
-            StopCause::Budget => Some(Self::Money),
-            StopCause::Timeout => Some(Self::Time),
-            StopCause::Resource => Some(Self::Machine),
-            StopCause::Shutdown
-            | StopCause::SystemError
-            | StopCause::UserEscape
-            | StopCause::Permission
-            | StopCause::Policy
-            | StopCause::Hook
-            | StopCause::Code => None,
-        }
-    }
-
     /// What lets a run go on that has hit it: a server goes on with a run as that was ordered, and hits it again.
     fn way_on(self, run: RunId, url: &str) -> String {
-        let raised = match self {
-            Self::Steps => "--max-steps NUMBER",
-            Self::Money => "--budget-usd AMOUNT",
-            Self::Time => "--timeout TIME",
-            Self::Machine => {
-                return format!(
-                    "it is the limit of the server's own process: once that has room again, irq resume {run} --server {url}"
-                );
-            }
+        let Some(raised) = self.option() else {
+            return format!(
+                "it is the limit of the server's own process: once that has room again, irq resume {run} --server {url}"
+            );
         };
         format!(
             "a server goes on with a run as it was ordered; beside the server's store more is allowed: irq resume {run} {raised} --store PATH"
@@ -241,10 +207,10 @@ impl Ending<'_> {
         // What helps at a limit stands below, with what went wrong.
         let is_limited = matches!(self.standstill, Standstill::Limit(_));
         if self.run.state == RunState::Paused && !is_limited {
-            lines.push(format!(
+            lines.push(advised(&format!(
                 "  Resume with: irq resume {id} --server {}",
                 self.url
-            ));
+            )));
         }
         if let Some(progress) = self.progress {
             lines.push(String::new());

@@ -7,6 +7,7 @@ use interrupts::signals::Signal;
 use routing_core::{InterruptType, RunId, StopMode};
 
 use super::{Beside, Following};
+use crate::advice::advised;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewStop, Remote};
 use crate::keep::{FIRST_WORDS, SECOND_WORDS, TERMINATED_WORDS};
@@ -39,7 +40,7 @@ impl Following {
                     "Left at once. The run is told to stop and goes on doing so there: irq ps {} --server {}",
                     self.run, self.url
                 );
-                return Err(Failure::new(exit, text).into());
+                return Err(Failure::new(exit, advised(&text)).into());
             }
         };
         let (remote, run, sender) = (Arc::clone(&self.remote), self.run, self.beside.0.clone());

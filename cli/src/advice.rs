@@ -1,0 +1,209 @@
+//! Commands that people are told to type: they work where this process works, on the store or the server that its own
+//! command line named.
+
+use std::sync::OnceLock;
+
+use crate::arguments::StoreArguments;
+
+/// What this process was started with, once it is known.
+static OPTIONS: OnceLock<Options> = OnceLock::new();
+
+/// Commands that work on a store, and through a server as well.
+const ANYWHERE: [&str; 19] = [
+    "run",
+    "resume",
+    "fork",
+    "ps",
+    "watch",
+    "interrupt",
+    "review",
+    "rules",
+    "reroute",
+    "send",
+    "withdraw",
+    "redrive",
+    "plan",
+    "checkpoints",
+    "replay",
+    "history",
+    "stats",
+    "policy",
+    "doctor",
+];
+
+/// Commands that are told beside a store alone.
+const BESIDE_A_STORE: [&str; 3] = ["serve", "token", "purge"];
+
+/// Remembers what this process was started with. Only what its command line alone says has to be typed again: the
+/// environment is there for the next command, too.
+pub(crate) fn remember(arguments: &StoreArguments) {
+    let typed = |value: &str, variable: &str| {
+        (!value.is_empty() && std::env::var(variable).ok().as_deref() != Some(value))
+            .then(|| quoted(value))
+    };
+    let given = |value: Option<&str>, variable| value.and_then(|value| typed(value, variable));
+    let token_file = arguments
+        .token_file
+        .as_ref()
+        .map(|file| file.to_string_lossy());
+    // Nobody looks at it before it is there, and it is there once.
+    let _ = OPTIONS.set(Options {
+        store: given(arguments.store.as_deref(), "IRQ_STORE"),
+        server: given(arguments.server.as_deref(), "IRQ_SERVER"),
+        token_file: given(token_file.as_deref(), "IRQ_TOKEN_FILE"),
+    });
+}
+
+/// A text that tells people what to type, its commands with the options that they need.
+pub(crate) fn advised(text: &str) -> String {
+    OPTIONS
+        .get()
+        .map_or_else(|| text.to_owned(), |options| options.put_into(text))
+}
+
+/// Options as a shell reads them, where the command line said them.
+#[derive(Debug, Default)]
+struct Options {
+    store: Option<String>,
+    server: Option<String>,
+    token_file: Option<String>,
+}
+
+impl Options {
+    fn put_into(&self, text: &str) -> String {
+        let mut told = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = next_command(rest) {
+            told.push_str(before);
+            let name_ends = after.find(|letter: char| !letter.is_ascii_lowercase());
+            let (name, arguments) = after.split_at(name_ends.unwrap_or(after.len()));
+            told.push_str(name);
+            told.push_str(&self.needed_by(name, of_this_command(arguments)));
+            rest = arguments;
+        }
+        told.push_str(rest);
+        told
+    }
+
+    /// What comes behind a command's name.
+    fn needed_by(&self, name: &str, arguments: &str) -> String {
+        let has = |option: &str| arguments.split_whitespace().any(|word| word == option);
+        let option = |option: &str, value: &Option<String>| {
+            value
+                .as_ref()
+                .filter(|_value| !has(option))
+                .map(|value| format!(" {option} {value}"))
+                .unwrap_or_default()
+        };
+        let is_anywhere = ANYWHERE.contains(&name);
+        // Without a goal, `irq run` is named and not told.
+        let is_named = name == "run" && arguments.trim().is_empty();
+        if !(is_anywhere || BESIDE_A_STORE.contains(&name)) || is_named || has("--store") {
+            return String::new();
+        }
+        let is_there = self.server.is_some() || self.token_file.is_some() || has("--server");
+        if is_anywhere && is_there && self.store.is_none() {
+            let token_file = option("--token-file", &self.token_file);
+            return option("--server", &self.server) + &token_file;
+        }
+        option("--store", &self.store)
+    }
+}
+
+/// What stands before the next command, with its `irq `, and what begins with the command's name.
+fn next_command(text: &str) -> Option<(&str, &str)> {
+    const PROGRAM: &str = "irq ";
+    let is_apart = |at: &usize| {
+        let before = text[..*at].chars().next_back();
+        before.is_none_or(|letter| letter.is_whitespace() || "`(".contains(letter))
+    };
+    let (at, _program) = text.match_indices(PROGRAM).find(|(at, _)| is_apart(at))?;
+    Some(text.split_at(at + PROGRAM.len()))
+}
+
+/// What belongs to a command, of what stands behind its name.
+fn of_this_command(text: &str) -> &str {
+    let end = text.find(['`', '\n', ';']).unwrap_or(text.len());
+    let text = &text[..end];
+    next_command(text).map_or(text, |(before, _next)| before)
+}
+
+/// A word as a shell takes it whole.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_@%+=:,./-".contains(letter);
+    if word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Options, quoted};
+
+    fn beside(store: &str) -> Options {
+        Options {
+            store: Some(quoted(store)),
+            ..Options::default()
+        }
+    }
+
+    fn through(server: &str, token_file: Option<&str>) -> Options {
+        Options {
+            server: Some(quoted(server)),
+            token_file: token_file.map(quoted),
+            ..Options::default()
+        }
+    }
+
+    #[test]
+    fn each_command_of_a_text_names_the_store() {
+        let beside = beside("a b.db");
+        assert_eq!(
+            beside.put_into("`irq ps run_1` says who; irq fork run_1 --at N, irq token create"),
+            "`irq ps --store 'a b.db' run_1` says who; irq fork --store 'a b.db' run_1 --at N, \
+             irq token --store 'a b.db' create"
+        );
+        assert_eq!(
+            beside.put_into("(irq review)"),
+            "(irq review --store 'a b.db')"
+        );
+    }
+
+    #[test]
+    fn what_needs_no_store_or_names_one_is_left_as_it_is() {
+        for text in [
+            "only what `irq run` began",
+            "irq run \"…\" --store PATH",
+            "`irq schema --list` lists them",
+            "the birq run that is no command",
+            "nothing to type",
+        ] {
+            assert_eq!(beside("x.db").put_into(text), text);
+        }
+        let twice = beside("x.db").put_into(&beside("x.db").put_into("irq resume run_1"));
+        assert_eq!(twice, "irq resume --store x.db run_1");
+    }
+
+    #[test]
+    fn a_server_is_named_with_the_file_of_its_token_and_once() {
+        let through = through("http://h:1", Some("t"));
+        assert_eq!(
+            through.put_into("irq resume run_1"),
+            "irq resume --server http://h:1 --token-file t run_1"
+        );
+        assert_eq!(
+            through.put_into("irq resume run_1 --server http://h:1"),
+            "irq resume --token-file t run_1 --server http://h:1"
+        );
+        let beside_it = "`irq token create` makes one; irq resume run_1 --store PATH";
+        assert_eq!(through.put_into(beside_it), beside_it);
+    }
+
+    #[test]
+    fn a_quote_does_not_end_a_quoted_word() {
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted("sqlite:/a/b-1.db"), "sqlite:/a/b-1.db");
+    }
+}
