@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, RunState, State};
+use interrupts::life::{Actor, Choosing, Family, Interrupt, Judge, Role, RunState, State};
 use interrupts::manager::{RunEnd, StopCause, StopNote};
 use interrupts::policy::{Automatic, Policy};
-use interrupts::store::{Deciding, Filter, Run, Store, TogetherError};
+use interrupts::store::{ChangeError, Deciding, Filter, Run, Store, TogetherError};
 use interrupts::{ActorName, Digest};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{DecisionId, InterruptType};
+use routing_core::{DecisionId, InterruptType, RunId};
 
+use crate::asked::matter;
 use crate::branched::is_left_by_branch;
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, Kept, not_taken};
 use crate::listing;
-use crate::refused::by_store;
+use crate::refused::{by_change, by_store};
 
 /// The shortest time between a pause and its end: what fails at once again must not become a load.
 const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
@@ -64,7 +65,8 @@ impl Due {
 
     /// Decides all of them as the policy says, or none where somebody else has decided one. Whether it did.
     async fn decide(self, store: &dyn Store) -> Result<bool, Failure> {
-        let decisions = self.pauses.into_iter().map(deciding);
+        let pauses = self.pauses.into_iter();
+        let decisions = pauses.map(|due| deciding(due.pause, due.choosing));
         let decisions = decisions.collect::<Result<Vec<_>, _>>()?;
         match store.decide_together(decisions).await {
             Ok(_) => Ok(true),
@@ -152,10 +154,69 @@ pub(crate) async fn let_go_on(
     Ok(None)
 }
 
+/// Answers what is open in a run, that this process goes on with, as the policy's rules say: questions that were raised
+/// when no such rule held. What somebody has claimed, or what something goes before, is left to people; so is whether
+/// a tool may be called, which has rules of its own.
+///
+/// # Errors
+///
+/// Where the store cannot be read or written.
+///
+/// # Cancel safety
+///
+/// Dropped, some questions are answered and others not.
+pub(crate) async fn answer_open(
+    store: &dyn Store,
+    policy: &Policy,
+    run: RunId,
+) -> Result<(), Failure> {
+    if *policy == Policy::default() {
+        return Ok(());
+    }
+    let filter = Filter {
+        run: Some(run),
+        states: vec![State::AwaitingReview],
+        ..Filter::default()
+    };
+    let open = listing::interrupts_in(store, &filter).await;
+    for question in open.map_err(|error| by_store(&error))? {
+        let Some(answer) = answered(policy, question)? else {
+            continue;
+        };
+        let Deciding {
+            interrupt,
+            judge,
+            choosing,
+            ..
+        } = answer;
+        match store.decide(interrupt, judge, choosing).await {
+            // Whoever was faster has decided, or has it in hand.
+            Ok(_) | Err(ChangeError::Refused(_)) => {}
+            Err(error) => return Err(by_change(interrupt, &error)),
+        }
+    }
+    Ok(())
+}
+
+/// How the policy answers a question, where it does.
+fn answered(policy: &Policy, question: Interrupt) -> Result<Option<Deciding>, Failure> {
+    let review = question.review.as_ref();
+    let is_assigned = review.is_some_and(|review| review.assignee.is_some());
+    let is_of_people = is_assigned || matter(&question).is_some();
+    if question.family() != Family::Question || is_of_people {
+        return Ok(None);
+    }
+    // An interrupt has one decision at most, so its own bits name it.
+    match policy.decide(&question, DecisionId::from_uuid(question.id.uuid())) {
+        Automatic::Decide { choosing, .. } => deciding(question, choosing).map(Some),
+        Automatic::Ask { .. } => Ok(None),
+    }
+}
+
 /// When and how the policy ends an interrupt, where it does.
 fn due(policy: &Policy, pause: Interrupt) -> Option<DuePause> {
     if pause.interrupt_type != InterruptType::Pause {
-        // A question that a rule answers is decided when it is raised; one that is open is a person's.
+        // A question that a rule answers is decided when it is raised, and when somebody resumes its run.
         return None;
     }
     // An interrupt has one decision at most, so its own bits name it.
@@ -204,16 +265,15 @@ fn actor() -> Result<Actor, Failure> {
     })
 }
 
-fn deciding(due: DuePause) -> Result<Deciding, Failure> {
-    let DuePause {
-        pause, choosing, ..
-    } = due;
+/// The decision of an interrupt, in the policy's name.
+fn deciding(interrupt: Interrupt, choosing: Choosing) -> Result<Deciding, Failure> {
+    let review = interrupt.review.as_ref();
     Ok(Deciding {
-        interrupt: pause.id,
+        interrupt: interrupt.id,
         judge: Judge::Person {
             actor: actor()?,
-            version: pause.version,
-            shown: pause.review.as_ref().map_or(Digest::ZERO, |it| it.shown),
+            version: interrupt.version,
+            shown: review.map_or(Digest::ZERO, |it| it.shown),
         },
         choosing,
         remember: None,

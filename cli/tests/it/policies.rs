@@ -77,6 +77,36 @@ fn a_question_that_the_policy_answers_is_put_to_nobody() {
     );
 }
 
+/// A rule that answers what the orchestrator asks.
+const LEFT: &str = "[[rule]]\nname = \"left is right\"\ntype = \"HUMAN_REVIEW\"\nanswer = \"respond\"\n\
+                    answer_choices = [\"left\"]\n";
+
+#[test]
+fn a_question_that_was_open_before_is_answered_when_the_run_goes_on() {
+    let scene = Scene::under("[default]\nanswer = \"ask\"\n");
+    scene.run().exits_with(5);
+    std::fs::write(&scene.policy, LEFT).unwrap();
+    let asked = scene.question();
+    let run = asked["run_id"].as_str().unwrap();
+    scene.command(&["resume", run, "--no-input"]).exits_with(0);
+    let question = scene.question();
+    // Nobody may decide what waits for a person but in a name.
+    assert_eq!(question["decision"]["name"], "policy", "{question:#}");
+    assert_eq!(question["decision"]["decision"], "respond", "{question:#}");
+    scene.command(&["history", "--verify"]).exits_with(0);
+}
+
+#[test]
+fn a_question_that_a_pause_held_is_answered_once_the_pause_is_lifted() {
+    let scene = Scene::under("[default]\nanswer = \"ask\"\n");
+    scene.run().exits_with(5);
+    let asked = scene.question();
+    let run = asked["run_id"].as_str().unwrap();
+    scene.command(&["interrupt", run, "--wait"]).exits_with(0);
+    std::fs::write(&scene.policy, LEFT).unwrap();
+    scene.command(&["resume", run, "--no-input"]).exits_with(0);
+}
+
 #[test]
 fn an_answer_that_the_question_does_not_offer_leaves_it_to_a_person() {
     let scene = Scene::under("[default]\nanswer = \"respond\"\nanswer_choices = [\"up\"]\n");

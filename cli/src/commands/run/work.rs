@@ -22,7 +22,7 @@ use super::raised::raised;
 use super::talk::Talk;
 use crate::actor::actor;
 use crate::arguments::Global;
-use crate::due::let_go_on;
+use crate::due::{answer_open, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::hooks::CommandHook;
 use crate::keep::{Keeping, Kept, SeenSignal, Spoken, not_taken};
@@ -299,8 +299,12 @@ async fn taken(
             None => return Ok(None),
         }
     }
+    let goes_on = begin != Begin::New;
     if let Some(input) = lifted(&kept, begin).await? {
         keeping.keep_input(&kept, workflow, &input).await?;
+    }
+    if goes_on {
+        answer_open(keeping.store(), &work.policy(), id).await?;
     }
     kept.run.begin().await?;
     Ok(Some(kept))
