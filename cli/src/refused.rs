@@ -2,7 +2,9 @@
 
 use interrupts::life::AdmissionError;
 use interrupts::life::{Decider, Decision, Refusal, Verdict};
-use interrupts::store::{AdmitError, ChangeError, MessageError, RuleError, RunError, StoreError};
+use interrupts::store::{
+    AdmitError, ChangeError, CheckpointId, MessageError, RuleError, RunError, StoreError,
+};
 use jiff::Timestamp;
 use routing_core::InterruptId;
 
@@ -22,6 +24,7 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
         StoreError::Corrupt { .. } => {
             failure.hint("keep the file as it is, and go on with a backup: --store PATH")
         }
+        StoreError::DamagedCheckpoint { checkpoint } => damaged(*checkpoint, error),
         StoreError::Foreign => failure.hint("name another file: --store PATH"),
         StoreError::Locked => {
             failure.hint("try again; where it lasts, look for a process that hangs")
@@ -35,6 +38,14 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
         | StoreError::Closed
         | _ => failure,
     }
+}
+
+/// A checkpoint that nobody can go on from; those before it are none the worse.
+fn damaged(checkpoint: CheckpointId, error: &StoreError) -> Failure {
+    let run = checkpoint.run;
+    Failure::new(Exit::Conflict, error.to_string()).hint(format!(
+        "nothing was changed; go on from another one: irq checkpoints {run}, irq fork {run} --at N"
+    ))
 }
 
 /// An interrupt that was not changed.

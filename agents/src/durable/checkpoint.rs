@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use interrupts::store::{Checkpoint, CheckpointDraft, CheckpointId};
+use interrupts::store::{Checkpoint, CheckpointDraft, CheckpointId, StoreError};
 use routing_core::{InterruptId, NodeId};
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,12 @@ impl RunSnapshot {
                 found: checkpoint.form,
                 known: Self::FORM,
             });
+        }
+        if !checkpoint.is_whole() {
+            let checkpoint = checkpoint.id;
+            return Err(KeepError::Store(StoreError::DamagedCheckpoint {
+                checkpoint,
+            }));
         }
         serde_json::from_str(&checkpoint.content).map_err(|source| KeepError::Unreadable {
             place: format!("checkpoint {}", checkpoint.id),

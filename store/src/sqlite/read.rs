@@ -20,6 +20,11 @@ use crate::query::{Backend, Found, JournalPart};
 use crate::tables::Heads;
 use row::{audited, body, checkpoint, interrupt_id, list, notification, numbered, rule_id};
 
+/// A checkpoint that somebody may go on from.
+fn whole(found: Option<Checkpoint>) -> Found<Option<Checkpoint>> {
+    found.map(Checkpoint::whole).transpose()
+}
+
 impl Sqlite {
     async fn rows<T: Send + 'static>(
         &self,
@@ -260,13 +265,13 @@ impl Backend for Sqlite {
     async fn checkpoint(&self, id: CheckpointId) -> Found<Option<Checkpoint>> {
         let sql = "SELECT run, number, parent, form, digest, pending, at, journal, content \
              FROM checkpoints WHERE id = ?";
-        self.row(sql, (id.to_string(),), checkpoint).await
+        whole(self.row(sql, (id.to_string(),), checkpoint).await?)
     }
 
     async fn last_checkpoint(&self, run: RunId) -> Found<Option<Checkpoint>> {
         let sql = "SELECT run, number, parent, form, digest, pending, at, journal, content \
              FROM checkpoints WHERE run = ? ORDER BY number DESC LIMIT 1";
-        self.row(sql, (run.to_string(),), checkpoint).await
+        whole(self.row(sql, (run.to_string(),), checkpoint).await?)
     }
 
     async fn checkpoints(&self, run: RunId, page: Page) -> Found<Vec<Checkpoint>> {

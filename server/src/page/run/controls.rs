@@ -204,7 +204,8 @@ pub(super) fn saved(
             ul.checkpoints { @for checkpoint in checkpoints {
                 li data-testid="checkpoint" {
                     span { "Number " (checkpoint.id.number) ", " (time(checkpoint.at, now)) }
-                    @if may_fork {
+                    @if !checkpoint.is_whole() { span.hint { "damaged: nothing goes on from it" } }
+                    @else if may_fork {
                         form method="post" action=(format!("/runs/{}/resume", run.id)) {
                             input type="hidden" name="checkpoint" value=(checkpoint.id.number);
                             button.quiet type="submit" aria-label=(format!("Resume from checkpoint {} as a new run", checkpoint.id.number)) { "Resume from here, as a new run" }
