@@ -15,7 +15,7 @@ use interrupts::KindName;
 use interrupts::hooks::{Hook, HookError, HookStops, Moment};
 use interrupts::manager::{StopCause, StopNote, StopRequest, Target};
 use interrupts::policy::{HookCommand, Policy, Subject};
-use routing_core::AgentType;
+use routing_core::{AgentType, RunId};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
@@ -37,6 +37,8 @@ pub(crate) fn is_of_hook() -> bool {
 /// Starts the programs that a policy names.
 pub(crate) struct CommandHook {
     policy: Arc<Policy>,
+    /// The only run of this process, where it has but one.
+    run: Option<RunId>,
     tell: Box<dyn Fn(String) + Send + Sync>,
 }
 
@@ -57,8 +59,18 @@ impl CommandHook {
     ) -> Option<Self> {
         (!policy.hooks().is_empty()).then(|| Self {
             policy: Arc::clone(policy),
+            run: None,
             tell: Box::new(tell),
         })
+    }
+
+    /// The same in a process that has this run and no other: whoever stops everything there stops it.
+    #[must_use]
+    pub(crate) fn of_run(self, run: RunId) -> Self {
+        Self {
+            run: Some(run),
+            ..self
+        }
     }
 
     /// What is to be started at a moment.
@@ -70,7 +82,7 @@ impl CommandHook {
         let commands = self.policy.hooks();
         Ok(match moment {
             Moment::BeforeInterrupt { request } => match &commands.before_stop {
-                Some(command) => Some(before(command, request)?),
+                Some(command) => Some(before(command, request, self.run)?),
                 None => None,
             },
             Moment::AfterInterrupt { interrupt } => commands.after_stop.as_ref().map(|command| {
@@ -91,9 +103,10 @@ impl CommandHook {
 fn before<'hook>(
     command: &'hook HookCommand,
     request: &StopRequest,
+    only: Option<RunId>,
 ) -> Result<Call<'hook>, HookError> {
     let (run, agent) = match &request.target {
-        Target::Everything => (None, None),
+        Target::Everything => (only.as_ref(), None),
         Target::Run(run) => (Some(run), None),
         Target::Node(run, node) => (Some(run), Some(node)),
     };

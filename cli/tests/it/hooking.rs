@@ -53,6 +53,7 @@ fn a_program_is_started_before_and_after_a_stop_and_told_what_it_is_about() {
     let before = told(&before);
     assert_eq!(before["cause"], "user_escape", "{before:#}");
     assert_eq!(before["mode"], "graceful", "{before:#}");
+    assert_eq!(before["run_id"], place.only_run(), "{before:#}");
     let after = told(&after);
     assert_eq!(after["run_id"], place.only_run(), "{after:#}");
     assert_eq!(after["type"], "PAUSE", "{after:#}");

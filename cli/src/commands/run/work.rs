@@ -196,7 +196,7 @@ pub(super) async fn perform(
     let stage_thread = opened(performing, &kept)?;
     let stage = stage_thread.stage();
     let seen = SeenSignal::default();
-    let listening = heard(&keeping, &work, signals, &stage, &seen)?;
+    let listening = heard(&keeping, (id, &work), signals, &stage, &seen)?;
     let model = Arc::new(Watched::new(work.prepared.model(), stage.clone()));
     let told = seen.clone();
     let attending = performing
@@ -256,14 +256,14 @@ fn opened(performing: Performing<'_>, kept: &Kept) -> io::Result<StageThread> {
 /// Hears signals from now on and says what they do; says what should be known before the run.
 fn heard(
     keeping: &Keeping,
-    work: &Work,
+    (id, work): (RunId, &Work),
     signals: OsSignals,
     stage: &Stage,
     seen: &SeenSignal,
 ) -> anyhow::Result<Listening> {
     let told = stage.clone();
     if let Some(hook) = CommandHook::of(&work.policy(), move |text| told.notice(text)) {
-        keeping.manager.add_hook(Arc::new(hook));
+        keeping.manager.add_hook(Arc::new(hook.of_run(id)));
     }
     let settings = work.prepared.limits().signals(actor()?)?;
     let spoken = Spoken::new(stage.clone(), seen.clone(), work.prepared.has_tools());
