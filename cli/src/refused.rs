@@ -18,9 +18,7 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
     let failure = Failure::new(Exit::Failure, error.to_string());
     match error {
         StoreError::Full => failure.hint("free some space; nothing was accepted"),
-        StoreError::ReadOnly => {
-            Failure::new(Exit::NotAuthorised, error.to_string()).hint("this user may only read it")
-        }
+        StoreError::ReadOnly => failure.hint("this user may only read it"),
         StoreError::Corrupt { .. } => {
             failure.hint("keep the file as it is, and go on with a backup: --store PATH")
         }
@@ -231,5 +229,18 @@ pub(crate) fn by_run(error: &RunError) -> Failure {
         | RunError::Fenced { .. }
         | RunError::Illegal { .. } => Failure::new(Exit::Conflict, error.to_string()),
         _ => Failure::new(Exit::Failure, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use interrupts::store::StoreError;
+
+    use super::by_store;
+    use crate::exit::Exit;
+
+    #[test]
+    fn a_store_that_may_only_be_read_is_no_matter_of_keys() {
+        assert_eq!(by_store(&StoreError::ReadOnly).exit, Exit::Failure);
     }
 }

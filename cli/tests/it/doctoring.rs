@@ -126,7 +126,8 @@ fn runs_that_wait_for_people_are_not_called_left() {
     let well = seed.end(&["doctor", "--json"]);
     let runs = found(&well.output, "runs");
     assert_eq!(runs["status"], "ok", "{runs}");
-    let says = "1 are executed, 2 wait for people (irq review)";
+    let beside = format!("--store {}", seed.path().display());
+    let says = format!("1 are executed, 2 wait for people (irq review {beside})");
     assert_eq!(runs["found"], says);
     // One whose process has gone in the middle of its work is another matter.
     let left = seed.run();
@@ -135,5 +136,20 @@ fn runs_that_wait_for_people_are_not_called_left() {
     let runs = found(&note.output, "runs");
     assert_eq!(runs["status"], "note", "{runs}");
     assert_eq!(runs["found"], format!("{says}, 1 have lost their process"));
-    assert_eq!(runs["remedy"], format!("irq resume {} goes on", left.id));
+    let way = format!("irq resume {beside} {} goes on", left.id);
+    assert_eq!(runs["remedy"], way);
+}
+
+#[test]
+fn a_folder_that_nothing_can_be_written_in_is_a_problem() {
+    // Not even root makes a file there.
+    let ended = end(irq().args(["doctor", "--json", "--store", "/proc/irq.db"])).exits_with(1);
+    let found = lines(&ended.output);
+    let stores: Vec<_> = found.iter().filter(|it| it["check"] == "store").collect();
+    let [store] = stores.as_slice() else {
+        panic!("{stores:#?}");
+    };
+    assert_eq!(store["status"], "problem", "{store:#}");
+    let told = store["found"].as_str().unwrap();
+    assert!(told.contains("nothing can be written in /proc"), "{told}");
 }

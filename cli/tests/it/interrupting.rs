@@ -306,7 +306,8 @@ fn a_run_that_nobody_runs_is_paused_at_once_and_can_be_resumed() {
         "go left",
     ];
     let told = seed.end(&decision).exits_with(0).output;
-    assert!(told.contains(&format!("irq resume {id}")), "{told}");
+    let way = format!("irq resume --store {} {id}", seed.path().display());
+    assert!(told.contains(&way), "{told}");
     let decision = seed.interrupt(id_of(&made)).decision.unwrap();
     assert_eq!(decision.verdict, Verdict::Respond);
     assert_eq!(decision.content.as_deref(), Some(r#"{"input":"go left"}"#));

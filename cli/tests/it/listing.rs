@@ -56,7 +56,7 @@ fn a_run_whose_questions_are_decided_is_not_said_to_wait_for_an_answer() {
     let open = open.as_str().unwrap();
     told(&["review", open, "--decision", "respond", "--message", "left"]).exits_with(0);
     let shown = told(&["ps"]).output;
-    let goes_on = shown.contains("its questions are decided: irq resume run_");
+    let goes_on = shown.contains("its questions are decided: irq resume --store ");
     assert!(goes_on, "{shown}");
     assert!(!shown.contains("waits for an answer"), "{shown}");
 }

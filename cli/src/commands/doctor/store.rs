@@ -40,6 +40,12 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
         )];
     };
     let mut findings = vec![space(path)];
+    let locked = locked(path);
+    let may_be_made = locked.is_none();
+    findings.extend(locked);
+    if !path.exists() && !may_be_made {
+        return findings;
+    }
     if !path.exists() {
         findings.push(Finding::well(
             "store",
@@ -131,9 +137,27 @@ async fn unowned(store: &dyn Store) -> Finding {
     }
 }
 
-fn space(path: &Path) -> Finding {
+/// The folder that the store is in, or that the first run makes its own in.
+fn folder_of(path: &Path) -> &Path {
     let folder = path.ancestors().skip(1).find(|folder| folder.is_dir());
-    let folder = folder.unwrap_or(Path::new("."));
+    folder.unwrap_or(Path::new("."))
+}
+
+/// That nothing can be written beside the store, where that is so: its journal stands there, and nothing is kept without.
+fn locked(path: &Path) -> Option<Finding> {
+    let folder = folder_of(path);
+    // It has no name, and is gone at once.
+    tempfile::tempfile_in(folder).err().map(|error| {
+        Finding::problem(
+            "store",
+            format!("nothing can be written in {}: {error}", folder.display()),
+            "give this user the right to write there, or name another file: --store PATH",
+        )
+    })
+}
+
+fn space(path: &Path) -> Finding {
+    let folder = folder_of(path);
     match statvfs(folder) {
         Ok(system) => {
             let free = system.f_bavail.saturating_mul(system.f_frsize);
