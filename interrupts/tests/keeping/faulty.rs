@@ -34,8 +34,9 @@ pub(crate) enum Fault {
 }
 
 /// What is written of a run that is kept and told to stop.
-const WRITING: [&str; 10] = [
+const WRITING: [&str; 11] = [
     "admit",
+    "join",
     "raise_mode",
     "deliver",
     "renew",
