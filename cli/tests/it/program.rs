@@ -212,3 +212,23 @@ pub(crate) fn lines(output: &str) -> Vec<Value> {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
+
+/// A text without the options that say where commands are to be typed for: each that is advised names its store or
+/// its server.
+pub(crate) fn without_place(text: &str) -> String {
+    let mut words = text.split(' ');
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        if matches!(word, "--store" | "--server" | "--token-file") {
+            // What follows the place in the same word, a line's end for one, stays.
+            let place = words.next().unwrap_or_default();
+            let rest = place.find(['`', '\n']).map_or("", |end| &place[end..]);
+            if let Some(last) = kept.last_mut() {
+                *last = format!("{last}{rest}");
+            }
+        } else {
+            kept.push(word.to_owned());
+        }
+    }
+    kept.join(" ")
+}
