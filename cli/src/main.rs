@@ -36,6 +36,7 @@ mod stage;
 mod storage;
 mod table;
 mod telemetry;
+mod terminal_events;
 mod time;
 mod tooling;
 mod view;

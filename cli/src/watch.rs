@@ -34,8 +34,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::{Event, EventStream};
-use futures_util::StreamExt;
+use crossterm::event::Event;
 use jiff::Timestamp;
 use routing_core::RunId;
 use tokio::sync::mpsc;
@@ -45,6 +44,7 @@ use crate::browser::open_in_browser;
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation};
 use crate::palette::Palette;
+use crate::terminal_events::TerminalEvents;
 
 use action::{Action, Done};
 use desk::Follower;
@@ -218,7 +218,7 @@ impl Screens<'_> {
         // From here on no signal ends the process by itself: the terminal is given back first.
         let mut ends = Ends::listen()?;
         let mut taken = TakenScreen::take()?;
-        let mut keys = EventStream::new();
+        let mut keys = TerminalEvents::listen();
         let mut clock = tokio::time::interval(TICK);
         let mut picture = Picture::new();
         loop {
@@ -301,13 +301,13 @@ impl Screens<'_> {
 /// Gives the terminal and its keys away while something is done, and takes them again.
 fn lend<T>(
     taken: TakenScreen,
-    keys: EventStream,
+    keys: TerminalEvents,
     act: impl FnOnce() -> T,
-) -> io::Result<(TakenScreen, EventStream, T)> {
+) -> io::Result<(TakenScreen, TerminalEvents, T)> {
     drop(keys);
     drop(taken);
     let done = act();
-    Ok((TakenScreen::take()?, EventStream::new(), done))
+    Ok((TakenScreen::take()?, TerminalEvents::listen(), done))
 }
 
 /// What a terminal's event asks for; where there are no more, it is gone.

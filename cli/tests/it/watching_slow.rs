@@ -256,6 +256,34 @@ fn a_hangup_gives_the_terminal_back() {
 }
 
 #[test]
+fn screens_whose_terminal_goes_end_with_it() {
+    let seed = Seed::new();
+    seed.run();
+    for _time in 0..4 {
+        let (mut screen, id) = in_a_shell(&seed, "true");
+        // All comes at once: a key, the end of the terminal and of whoever led its session, and the signal of it.
+        kill_process(id, Signal::STOP).unwrap();
+        screen.send("j").unwrap();
+        screen.flush().unwrap();
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_pid())).unwrap();
+        let fields: Vec<&str> = stat
+            .rsplit(')')
+            .next()
+            .unwrap()
+            .split_whitespace()
+            .collect();
+        let leader = Pid::from_raw(fields[3].parse().unwrap()).unwrap();
+        kill_process(leader, Signal::KILL).unwrap();
+        drop(screen);
+        kill_process(id, Signal::CONT).unwrap();
+        let stat = format!("/proc/{}/stat", id.as_raw_pid());
+        until("it has ended", || {
+            std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z "))
+        });
+    }
+}
+
+#[test]
 fn screens_that_are_put_aside_give_the_terminal_back_and_are_drawn_anew_when_they_come_back() {
     let seed = Seed::new();
     seed.run();

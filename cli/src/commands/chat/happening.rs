@@ -2,8 +2,7 @@
 
 use std::io;
 
-use crossterm::event::{Event, EventStream};
-use futures_util::StreamExt;
+use crossterm::event::Event;
 use llm::{ConversationEvent, RunEnd, RunError};
 use tokio::signal::unix::Signal;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -11,6 +10,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
 use super::tools::Question;
+use crate::terminal_events::TerminalEvents;
 
 /// How a run has ended.
 pub(super) type Ended = Result<RunEnd, RunError>;
@@ -29,7 +29,7 @@ pub(super) enum Happening {
 
 /// Where everything comes from.
 pub(super) struct Table {
-    pub(super) keys: EventStream,
+    pub(super) keys: TerminalEvents,
     pub(super) events: UnboundedReceiver<ConversationEvent>,
     /// Whether tools may do something.
     pub(super) questions: UnboundedReceiver<Question>,

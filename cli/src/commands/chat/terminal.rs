@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crossterm::event::{Event, EventStream};
+use crossterm::event::Event;
 use llm::{Conversation, ConversationEvent, RunEnd};
 use routing_core::StopSource;
 use routing_core::model::ModelError;
@@ -27,6 +27,7 @@ use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice};
 use crate::palette::{Palette, Tone};
+use crate::terminal_events::TerminalEvents;
 use crate::visible::{visible_line, visible_lines, visible_piece};
 use looking_back::partial_text;
 
@@ -49,7 +50,7 @@ pub(super) async fn talk(
     let events = conversation.events();
     let _raw = RawTerminal::take()?;
     let mut table = Table {
-        keys: EventStream::new(),
+        keys: TerminalEvents::listen(),
         events,
         questions: asked.questions,
         runs: JoinSet::new(),
