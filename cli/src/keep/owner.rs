@@ -1,7 +1,8 @@
 //! The name of this process as an owner, and whether the process behind another name is gone.
 //!
-//! A name holds what tells a process from all others of its machine: the boot, the process id, and when it
-//! began. Whoever reads it later can say that the process is gone, without waiting for its lease to run out.
+//! A name holds what tells a process from all others of its machine: the boot and the namespace of processes, the
+//! process id, and when it began. Whoever reads it later can say that the process is gone, without waiting for its
+//! lease to run out; but not of one in another container, whose processes cannot be seen.
 
 use std::fs;
 
@@ -36,8 +37,8 @@ pub(crate) fn has_process(run: &Run) -> bool {
     is_owned(run) && gone_owner(run).is_none()
 }
 
-/// Whether the process behind a name is known to be gone: it was of this machine, since its last boot, and it
-/// is not there any more.
+/// Whether the process behind a name is known to be gone: it was of this machine, since its last boot, among the
+/// processes that can be seen here, and it is not there any more.
 pub(super) fn is_gone(owner: &OwnerName) -> bool {
     let mut parts = owner.as_str().split('-');
     let (Some("irq"), Some(of_boot), Some(process), Some(began_then), None) = (
@@ -57,11 +58,18 @@ pub(super) fn is_gone(owner: &OwnerName) -> bool {
     is_of_this_boot && !is_there
 }
 
-/// This machine's last boot.
+/// This machine's last boot, and the processes among which this one is: containers of one machine share the boot, and
+/// see their own processes alone.
 fn boot() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let id: String = id.chars().filter(char::is_ascii_hexdigit).collect();
-    (!id.is_empty()).then_some(id)
+    let among = fs::read_link("/proc/self/ns/pid").ok()?;
+    let among: String = among
+        .to_str()?
+        .chars()
+        .filter(char::is_ascii_digit)
+        .collect();
+    (!id.is_empty() && !among.is_empty()).then(|| format!("{id}.{among}"))
 }
 
 /// When a process began, in ticks since the boot; `None` where it is not there, or only waits to be buried.

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agents::run::{ResumeRequest, RunOrder, RunStatus};
+use futures_util::{StreamExt as _, stream};
 use interrupts::life::RunState;
 use interrupts::policy::Policy;
 use interrupts::store::{Run, Store};
@@ -28,6 +29,9 @@ use crate::keep::{Keeping, Kept, not_taken, refuse_unread};
 use crate::listing;
 use crate::refused::by_store;
 use crate::storage::is_owned;
+
+/// How many runs of an earlier server are looked at together.
+const AT_ONCE: usize = 16;
 
 /// Executes runs. Clones share them.
 #[derive(Clone)]
@@ -144,24 +148,31 @@ impl Launcher {
                 return;
             }
         };
-        for run in live {
-            if !is_launched(&run.content) {
-                if !is_owned(&run) {
-                    tracing::info!(run = %run.id, state = %run.state, "nobody executes the run; irq resume goes on with it");
-                }
-                continue;
+        // Each may have to wait for a beat of whoever had it.
+        let looks = live.into_iter().map(|run| self.go_on_if_left(run));
+        stream::iter(looks)
+            .buffer_unordered(AT_ONCE)
+            .collect::<()>()
+            .await;
+    }
+
+    async fn go_on_if_left(&self, run: Run) {
+        if !is_launched(&run.content) {
+            if !is_owned(&run) {
+                tracing::info!(run = %run.id, state = %run.state, "nobody executes the run; irq resume goes on with it");
             }
-            if !self.has_news(&run).await {
-                tracing::debug!(run = %run.id, "the run waits for people");
+            return;
+        }
+        if !self.has_news(&run).await {
+            tracing::debug!(run = %run.id, "the run waits for people");
+            self.go_on_when_due(run.id);
+            return;
+        }
+        match self.go_on(&run, Word::Successor, None).await {
+            Ok(()) => tracing::info!(run = %run.id, "the run goes on here"),
+            Err(error) => {
+                tracing::warn!(run = %run.id, %error, "the run does not go on here");
                 self.go_on_when_due(run.id);
-                continue;
-            }
-            match self.go_on(&run, Word::Successor, None).await {
-                Ok(()) => tracing::info!(run = %run.id, "the run goes on here"),
-                Err(error) => {
-                    tracing::warn!(run = %run.id, %error, "the run does not go on here");
-                    self.go_on_when_due(run.id);
-                }
             }
         }
     }
