@@ -108,6 +108,17 @@ mod tests {
     }
 
     #[test]
+    fn a_process_among_others_than_can_be_seen_here_is_not_known_to_be_gone() {
+        let here = boot().unwrap();
+        let (id, among) = here.split_once('.').unwrap();
+        let none = u32::MAX;
+        let gone = |boot: &str| is_gone(&OwnerName::new(format!("irq-{boot}-{none}-1")).unwrap());
+        assert!(gone(&here));
+        assert!(!gone(&format!("{id}.{among}0")), "of another container");
+        assert!(!gone(id), "of a version that did not say so");
+    }
+
+    #[test]
     fn of_another_boot_or_another_program_nobody_can_say() {
         for name in ["irq-0000-1-2", "somebody", "irq-x", "irq-a-b-c"] {
             assert!(!is_gone(&OwnerName::new(name).unwrap()), "{name}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use interrupts::life::{Evidence, RunState, State};
 use interrupts::manager::{Backoff, InterruptManager, KeptRun, ManagerSettings, RunEnd, Target};
 use interrupts::store::StoreError;
-use routing_core::StopMode;
+use routing_core::{RunId, StopMode};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
@@ -28,6 +28,31 @@ fn process(scene: &Scene, store: &Arc<FaultyStore>) -> InterruptManager {
     InterruptManager::new(settings, Handle::current())
 }
 
+/// A process that works on a run.
+struct Working {
+    scene: Scene,
+    store: Arc<FaultyStore>,
+    one: InterruptManager,
+    run: RunId,
+    kept: KeptRun,
+}
+
+async fn working() -> Working {
+    let scene = Scene::new();
+    let store = FaultyStore::over(scene.store.clone());
+    let one = process(&scene, &store);
+    let run = scene.run().await;
+    let kept = one.take(taking(run)).await.unwrap();
+    kept.begin().await.unwrap();
+    Working {
+        scene,
+        store,
+        one,
+        run,
+        kept,
+    }
+}
+
 /// Lets a run that was told to stop do so, as far as that can be recorded.
 async fn stop(kept: KeptRun) -> bool {
     let stopped = kept.acknowledge_stops(Evidence::Boundary, None).await;
@@ -37,12 +62,13 @@ async fn stop(kept: KeptRun) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn all_that_a_stop_records_is_tried_for_one_grace_together() {
-    let scene = Scene::new();
-    let store = FaultyStore::over(scene.store.clone());
-    let one = process(&scene, &store);
-    let run = scene.run().await;
-    let kept = one.take(taking(run)).await.unwrap();
-    kept.begin().await.unwrap();
+    let Working {
+        scene,
+        store,
+        one,
+        run,
+        kept,
+    } = working().await;
     store.set(FULL);
     let told = Instant::now();
     let handle = one.request(pause(Target::Run(run), StopMode::Graceful));
@@ -59,12 +85,13 @@ async fn all_that_a_stop_records_is_tried_for_one_grace_together() {
 #[tokio::test(start_paused = true)]
 async fn a_disk_with_space_again_within_the_grace_takes_all_of_a_stop() {
     for full in [10, 800, 1_990] {
-        let scene = Scene::new();
-        let store = FaultyStore::over(scene.store.clone());
-        let one = process(&scene, &store);
-        let run = scene.run().await;
-        let kept = one.take(taking(run)).await.unwrap();
-        kept.begin().await.unwrap();
+        let Working {
+            scene,
+            store,
+            one,
+            run,
+            kept,
+        } = working().await;
         store.set(FULL);
         let handle = one.request(pause(Target::Run(run), StopMode::Graceful));
         let stopping = tokio::spawn(stop(kept));
@@ -102,12 +129,13 @@ async fn a_disk_that_was_full_before_the_stop_has_the_whole_grace_from_then_on()
 
 #[tokio::test(start_paused = true)]
 async fn a_disk_that_has_had_space_meanwhile_has_a_whole_grace_again() {
-    let scene = Scene::new();
-    let store = FaultyStore::over(scene.store.clone());
-    let one = process(&scene, &store);
-    let run = scene.run().await;
-    let kept = one.take(taking(run)).await.unwrap();
-    kept.begin().await.unwrap();
+    let Working {
+        scene,
+        store,
+        one,
+        run,
+        kept,
+    } = working().await;
     store.set(FULL);
     let handle = one.request(pause(Target::Run(run), StopMode::Graceful));
     sleep(Duration::from_millis(1_500)).await;
