@@ -269,7 +269,7 @@ impl Driver {
                 PlanEffect::AskPerson(
                     PersonAsked::Question { .. }
                     | PersonAsked::HowToGoOn {
-                        cause: Cause::SystemError { .. },
+                        cause: Cause::SystemError { .. } | Cause::OpenSteps { .. },
                     },
                 ) => return self.ask_person().await,
                 PlanEffect::Wait(time) => return Ok(Next::Event(self.wait(time).await)),
@@ -384,5 +384,6 @@ fn held_reason(cause: &Cause) -> String {
     match cause {
         Cause::UserEscape { reason } => reason.clone().unwrap_or_else(|| "interrupted".to_owned()),
         Cause::SystemError { error, .. } => error.clone(),
+        Cause::OpenSteps { steps } => question::open_steps(steps),
     }
 }

@@ -81,6 +81,8 @@ pub enum FactKind {
     HumanInput,
     /// Something failed that does not mend itself.
     SystemError,
+    /// A model would leave out steps that a person applied.
+    OpenSteps,
     /// Something failed and is tried again.
     Retry,
     /// A person interrupted while an agent's question was open.

@@ -33,6 +33,9 @@ pub struct PlanStep {
     pub id: StepId,
     /// What is to be done.
     pub task: String,
+    /// A person brought it into the plan: only a person takes it out again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub applied: bool,
 }
 
 /// A step that is done.
@@ -120,6 +123,7 @@ impl Plan {
                     PlanStep {
                         id: StepId(named),
                         task: task.to_owned(),
+                        applied: false,
                     }
                 }
             });
@@ -129,6 +133,24 @@ impl Plan {
             left,
             named,
         })
+    }
+
+    /// The plan as a person changes it: the steps that come into it are the person's.
+    pub(super) fn applied_over(mut self, before: &Self) -> Self {
+        for step in &mut self.left {
+            step.applied |= !before.left.iter().any(|other| other.id == step.id);
+        }
+        self
+    }
+
+    /// The steps that a person brought into the plan and that these tasks leave out.
+    pub(super) fn applied_without(&self, tasks: &[String]) -> Vec<PlanStep> {
+        let mut kept: Vec<&str> = tasks.iter().map(|task| task.trim()).collect();
+        let is_left_out = |step: &&PlanStep| {
+            let place = kept.iter().position(|task| *task == step.task);
+            place.map(|place| kept.remove(place)).is_none() && step.applied
+        };
+        self.left.iter().filter(is_left_out).cloned().collect()
     }
 
     /// The plan with these steps left, without the ones that are done by now.

@@ -62,11 +62,21 @@ fn standing(state: &PlanExecute) -> String {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    format!(
+    let mut standing = format!(
         "Goal: {goal}\nFinished steps: {}\nSteps that are left: {}",
         json!(finished),
         json!(left)
-    )
+    );
+    let applied = plan.left().iter().filter(|step| step.applied);
+    let applied: Vec<_> = applied.map(|step| step.task.as_str()).collect();
+    if !applied.is_empty() {
+        let words = format!(
+            "\nOf these a person wants, word for word: {}",
+            json!(applied)
+        );
+        standing.push_str(&words);
+    }
+    standing
 }
 
 pub(super) fn first_plan() -> String {

@@ -6,7 +6,7 @@ use routing_core::InterruptDetails;
 use serde::{Deserialize, Serialize};
 
 use super::history::PlanHistory;
-use super::plan::{Plan, PlanError, StepId};
+use super::plan::{Plan, PlanError, PlanStep, StepId};
 
 /// What a person has said, until it is carried out.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -61,6 +61,21 @@ pub enum Cause {
         /// How often it was tried.
         attempts: u32,
     },
+    /// A model would leave out steps that a person applied. What it wants instead is the suggestion.
+    OpenSteps {
+        /// The steps that it would leave out.
+        steps: Vec<PlanStep>,
+    },
+}
+
+impl Cause {
+    /// Whether the workflow itself asks how to go on. After a person's interrupt, the person says so unasked.
+    pub const fn is_question(&self) -> bool {
+        match self {
+            Self::UserEscape { .. } => false,
+            Self::SystemError { .. } | Self::OpenSteps { .. } => true,
+        }
+    }
 }
 
 /// The workflow stands still for a person.

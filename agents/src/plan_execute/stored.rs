@@ -354,6 +354,7 @@ fn versions_of(facts: impl Iterator<Item = Fact>) -> Vec<PlanVersion> {
             FactKind::UserEscape
             | FactKind::HumanInput
             | FactKind::SystemError
+            | FactKind::OpenSteps
             | FactKind::Retry
             | FactKind::Clash
             | FactKind::Answered

@@ -218,7 +218,7 @@ impl Left<'_> {
         })?;
         let decision = interrupt.decision.as_ref()?;
         // Nobody gives another plan up because this one was given up.
-        let goes_on = !standing.is_at_a_failure() || decision.verdict == Verdict::Approve;
+        let goes_on = !standing.asks_how_to_go_on() || decision.verdict == Verdict::Approve;
         goes_on.then(|| place::question(&question.node, question.turn))
     }
 }
@@ -271,7 +271,7 @@ fn is_left(
     // The question of another run's checkpoint is that run's.
     let is_failure = |standing: &PlanStanding| {
         let question = standing.question.as_ref().filter(|_| from.run == run.id);
-        question.is_some_and(|it| it.interrupt == interrupt.id) && standing.is_at_a_failure()
+        question.is_some_and(|it| it.interrupt == interrupt.id) && standing.asks_how_to_go_on()
     };
     match standing {
         Some(standing) => {

@@ -25,6 +25,8 @@ use routing_core::{
 };
 use store::{MemoryStore, StoreSettings};
 
+use crate::improvised::Improvised;
+
 /// What a model does instead of playing its part.
 pub(crate) enum Act {
     /// It answers this.
@@ -43,6 +45,8 @@ pub(crate) enum Act {
 #[derive(Default)]
 pub(crate) struct Player {
     acts: Mutex<HashMap<u32, Act>>,
+    /// Answers instead of the rehearsal model, where it is there.
+    pub(crate) improvised: Mutex<Option<Improvised>>,
     pub(crate) calls: Mutex<Vec<ModelCall>>,
     scope: Mutex<StopScope>,
     post: Mutex<Option<(Arc<dyn Store>, RunId)>>,
@@ -118,6 +122,9 @@ impl LanguageModel for Player {
                 });
             }
             Some(Act::Told(_)) | None => {}
+        }
+        if let Some(improvised) = &mut *self.improvised.lock().unwrap() {
+            return improvised.answer(&call, &self.scope.lock().unwrap());
         }
         let model = RehearsalModel::new(RehearsalConfig::default());
         model.call(call, scope).await

@@ -6,20 +6,24 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod applied;
 mod deaths;
 mod durable;
 mod escape;
 mod failures;
 mod forks;
 mod given_up;
+mod improvised;
 mod kept;
 mod messages;
 #[path = "../workflow/mortal.rs"]
 mod mortal;
+mod open_steps;
 mod plans;
 mod properties;
 mod questions;
 mod rehearsal;
 mod review;
 mod scene;
+mod sequences;
 mod unfit;

@@ -151,6 +151,10 @@ async fn a_forced_replan_shows_the_model_the_request_the_plan_and_the_finished_s
     })
     .await;
     run.go_on(modify("add a validation step")).await;
+    // The rehearsal writes a plan of its own, without the steps that the person applied: he is asked.
+    assert!(run.facts.contains(&FactKind::OpenSteps));
+    run.go_on(PlanEvent::ApplySuggestion).await;
+    run.go_on(PlanEvent::Resume).await;
     assert!(matches!(run.state.phase(), Phase::Ended(_)));
     let calls = run.model.calls.lock().unwrap().clone();
     let replan = calls
@@ -163,6 +167,7 @@ async fn a_forced_replan_shows_the_model_the_request_the_plan_and_the_finished_s
         .unwrap();
     assert!(replan.contains("the one planned task"), "{replan}");
     assert!(replan.contains("Finished steps: []"), "{replan}");
+    assert!(replan.contains("Of these a person wants"), "{replan}");
     assert!(run.facts.contains(&FactKind::ModificationRequested));
     assert!(run.facts.contains(&FactKind::Completed));
     let last = run.last_call();

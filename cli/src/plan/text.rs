@@ -2,7 +2,7 @@
 
 use agents::plan_execute::{
     Activity, Cause, DiffLine, FactKind, Phase, PlanDiff, PlanEnd, PlanPreview, PlanRevision,
-    PlanVersion, QuestionFate, StoredPlan,
+    PlanStep, PlanVersion, QuestionFate, StoredPlan,
 };
 use interrupts::Digest;
 use interrupts::life::{Interrupt, RunState};
@@ -94,6 +94,7 @@ fn version_line(version: &PlanVersion) -> String {
         | FactKind::UserEscape
         | FactKind::HumanInput
         | FactKind::SystemError
+        | FactKind::OpenSteps
         | FactKind::Retry
         | FactKind::Clash
         | FactKind::Answered
@@ -322,6 +323,10 @@ fn standing(plan: &StoredPlan) -> Option<String> {
                 Cause::SystemError { error, .. } => {
                     format!("It cannot go on: {}", visible_line(error))
                 }
+                Cause::OpenSteps { steps } => format!(
+                    "It asks whether steps that were applied are to be done: {}",
+                    visible_line(&tasks_of(steps))
+                ),
             };
             match &held.question {
                 Some(question) => format!(
@@ -340,6 +345,11 @@ fn standing(plan: &StoredPlan) -> Option<String> {
         ),
     };
     Some(line)
+}
+
+fn tasks_of(steps: &[PlanStep]) -> String {
+    let tasks: Vec<&str> = steps.iter().map(|step| step.task.as_str()).collect();
+    tasks.join("; ")
 }
 
 const fn working(activity: &Activity) -> Option<&'static str> {

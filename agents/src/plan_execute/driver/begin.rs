@@ -3,6 +3,7 @@
 use interrupts::EffectId;
 use interrupts::life::{Decision, Interrupt, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Page};
+use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, StopSource};
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use crate::durable::record::RunRecord;
 use crate::plan_execute::effect::PlanEffect;
 use crate::plan_execute::event::PlanEvent;
 use crate::plan_execute::revision::{PlanRevision, Unfit};
-use crate::plan_execute::state::{Cause, Phase, PlanExecute};
+use crate::plan_execute::state::{Phase, PlanExecute};
 use crate::workflow::failure::FlowError;
 
 /// How many interrupts are read together.
@@ -31,8 +32,8 @@ pub(super) struct Decided {
     is_there: bool,
     /// What he wants changed.
     inputs: Vec<String>,
-    /// The steps that are left, as he has written them.
-    pub(super) revised: Option<PlanRevision>,
+    /// The steps that are left, as the person has written them; each change is one of the plan that the one before made.
+    revised: Vec<PlanRevision>,
     cancelled: bool,
 }
 
@@ -58,7 +59,7 @@ impl Decided {
     }
 
     /// Takes in what a decision says.
-    fn take_content(&mut self, content: Value) {
+    pub(super) fn take_content(&mut self, content: Value) {
         for field in ["input", "text"] {
             if let Some(input) = content.get(field).and_then(Value::as_str) {
                 self.say(input);
@@ -67,7 +68,7 @@ impl Decided {
         if content.get("plan").is_some_and(|plan| !plan.is_null()) {
             // What cannot be read is refused where it is carried out, and not passed over.
             let revision = serde_json::from_value(content).unwrap_or_default();
-            self.revised = Some(revision);
+            self.revised.push(revision);
         }
     }
 
@@ -76,8 +77,13 @@ impl Decided {
         self.cancelled || !self.inputs.is_empty()
     }
 
+    /// Whether the steps are others afterwards, or none is carried out any more.
+    pub(super) const fn changes_steps(&self) -> bool {
+        self.cancelled || !self.revised.is_empty()
+    }
+
     const fn says_something(&self) -> bool {
-        self.cancelled || !self.inputs.is_empty() || self.revised.is_some()
+        self.cancelled || !self.inputs.is_empty() || !self.revised.is_empty()
     }
 
     /// Takes in what was decided after it.
@@ -87,7 +93,7 @@ impl Decided {
         for input in &later.inputs {
             self.say(input);
         }
-        self.revised = later.revised.or(self.revised.take());
+        self.revised.extend(later.revised);
     }
 
     fn say(&mut self, input: &str) {
@@ -98,22 +104,35 @@ impl Decided {
     }
 
     /// What happens to the plan that stands still. What does not fit it any more is refused.
-    fn events(self, state: &PlanExecute) -> Result<Vec<PlanEvent>, Unfit> {
+    fn events(self, state: &PlanExecute, now: Timestamp) -> Result<Vec<PlanEvent>, Unfit> {
         let said = (!self.inputs.is_empty()).then(|| self.inputs.join("\n"));
         if self.cancelled {
             return Ok(vec![PlanEvent::Cancel { reason: said }]);
         }
-        let mut events = Vec::new();
-        if let Some(revision) = self.revised {
-            let preview = revision.check(state)?.ok_or(Unfit::Empty)?;
-            events.push(PlanEvent::Edit {
-                tasks: preview.plan,
-            });
-        }
+        let mut events = self.edits(state, now)?;
         events.push(match said {
             Some(request) => PlanEvent::Modify { request },
             None => PlanEvent::Resume,
         });
+        Ok(events)
+    }
+
+    /// The changes of the steps, one after the other.
+    pub(super) fn edits(
+        &self,
+        state: &PlanExecute,
+        now: Timestamp,
+    ) -> Result<Vec<PlanEvent>, Unfit> {
+        let mut events = Vec::new();
+        let mut state = state.clone();
+        for revision in &self.revised {
+            let preview = revision.check(&state)?.ok_or(Unfit::Empty)?;
+            let edit = PlanEvent::Edit {
+                tasks: preview.plan,
+            };
+            state = state.after(&edit, now)?.state;
+            events.push(edit);
+        }
         Ok(events)
     }
 }
@@ -170,7 +189,7 @@ impl Driver {
                 return self.apply(&PlanEvent::Told { messages });
             }
             Phase::Held(held) => {
-                let is_question = matches!(held.cause, Cause::SystemError { .. });
+                let is_question = held.cause.is_question();
                 if is_question && !decided.is_there {
                     return Ok(self.standing.state.pick_up(self.now()));
                 }
@@ -199,7 +218,7 @@ impl Driver {
         if !decided.cancelled {
             effects.extend(self.stand_still(REQUESTED)?);
         }
-        let events = match decided.events(&self.standing.state) {
+        let events = match decided.events(&self.standing.state, self.now()) {
             Ok(events) => events,
             Err(unfit) => {
                 tracing::warn!(run = %self.run, %unfit, "the decided plan does not fit; the plan stands still");
@@ -264,7 +283,7 @@ impl Driver {
     /// What was answered about a failure, where a pause came between the answer and its carrying out.
     async fn take_answer(&mut self, decided: &mut Decided) -> Result<(), KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
-        if let Some(decision) = self.standing.decided_failure(&record).await? {
+        if let Some(decision) = self.standing.decided_question(&record).await? {
             let mut both = Decided::of(&decision);
             both.join(std::mem::take(decided));
             *decided = both;

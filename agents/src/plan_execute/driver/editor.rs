@@ -70,6 +70,16 @@ pub enum PlanChange {
     Redo,
 }
 
+impl PlanChange {
+    /// Whether it takes a change back, or makes it again.
+    const fn turns_back(&self) -> bool {
+        match self {
+            Self::Undo | Self::Redo => true,
+            Self::Propose { .. } | Self::Suggest { .. } => false,
+        }
+    }
+}
+
 /// Why a plan was not changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -186,6 +196,11 @@ pub async fn change_plan(
     let row = store.run(run).await?.ok_or(PlanEditError::NoRun { run })?;
     let Some(escape) = escape_taking_hold(&*store, &row).await? else {
         let state = row.state;
+        // What was just applied waits for the run to go on: until then it is taken back without another interrupt. No
+        // decision can come meanwhile, and whoever resumes the run finds it owned.
+        if state == RunState::Paused && change.turns_back() {
+            return as_owner(bench, &row, change).await;
+        }
         return Err(PlanEditError::NotHeld { run, state });
     };
     let now = bench.clock.now();

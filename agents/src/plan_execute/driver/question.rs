@@ -23,6 +23,7 @@ use crate::durable::error::KeepError;
 use crate::durable::handed::decide_as_before;
 use crate::durable::place;
 use crate::plan_execute::desk::PlanRole;
+use crate::plan_execute::plan::PlanStep;
 use crate::plan_execute::state::{Activity, Cause, Held, Phase};
 use crate::workflow::failure::FlowError;
 
@@ -35,8 +36,8 @@ const OF_AGENT: [Verdict; 5] = [
     Verdict::Cancel,
 ];
 
-/// What may be decided about a failure: to try again, to change the plan, or to give it up.
-const OF_FAILURE: [Verdict; 4] = [
+/// What may be decided where the plan itself asks: to go on with it, to change it, or to give it up.
+const OF_PLAN: [Verdict; 4] = [
     Verdict::Approve,
     Verdict::Respond,
     Verdict::ModifyPlan,
@@ -65,6 +66,40 @@ fn of_agent(activity: &Activity, question: &InterruptDetails) -> Asked {
     }
 }
 
+/// What is said of steps that a model would leave out.
+pub(super) fn open_steps(steps: &[PlanStep]) -> String {
+    let names: Vec<String> = steps
+        .iter()
+        .map(|step| format!("“{}”", step.task))
+        .collect();
+    let them = match names.as_slice() {
+        [_] => "a step that was applied is",
+        _ => "steps that were applied are",
+    };
+    format!(
+        "The model would end or change the plan, but {them} still open: {}",
+        names.join(", ")
+    )
+}
+
+fn of_open_steps(steps: &[PlanStep]) -> Asked {
+    Asked {
+        kind: PLAN_EXECUTE,
+        details: InterruptDetails {
+            r#type: InterruptType::HumanReview,
+            reason: open_steps(steps),
+            choices: Vec::new(),
+            confirmation_items: Vec::new(),
+            context_for_decision:
+                "Approve to carry them out. To drop them, change the plan. Words let the model \
+                                   change it."
+                    .to_owned(),
+        },
+        source: StopSource::System,
+        allowed: &OF_PLAN,
+    }
+}
+
 fn of_failure(error: &str, attempts: u32) -> Asked {
     let tries = match attempts {
         1 => "1 try".to_owned(),
@@ -81,7 +116,7 @@ fn of_failure(error: &str, attempts: u32) -> Asked {
                 .to_owned(),
         },
         source: StopSource::System,
-        allowed: &OF_FAILURE,
+        allowed: &OF_PLAN,
     }
 }
 
@@ -101,6 +136,7 @@ impl Driver {
                     (Cause::SystemError { error, attempts }, _) => {
                         Some(of_failure(error, *attempts))
                     }
+                    (Cause::OpenSteps { steps }, _) => Some(of_open_steps(steps)),
                     (Cause::UserEscape { .. }, question) => {
                         question.as_ref().map(|question| of_agent(then, question))
                     }
@@ -122,10 +158,8 @@ impl Driver {
         if is_new {
             let node = match self.standing.state.phase() {
                 Phase::Asking { activity, .. } => self.root.child(role_of(activity).segment())?,
-                Phase::Held(held) => match held.cause {
-                    Cause::SystemError { .. } => self.root.clone(),
-                    Cause::UserEscape { .. } => self.root.child(role_of(&held.then).segment())?,
-                },
+                Phase::Held(held) if held.cause.is_question() => self.root.clone(),
+                Phase::Held(held) => self.root.child(role_of(&held.then).segment())?,
                 Phase::Created
                 | Phase::Working { .. }
                 | Phase::BackingOff { .. }
@@ -215,7 +249,7 @@ impl Driver {
                 }
                 true
             }
-            Phase::Held(held) => matches!(held.cause, Cause::SystemError { .. }),
+            Phase::Held(held) => held.cause.is_question(),
             Phase::Created | Phase::Working { .. } | Phase::BackingOff { .. } | Phase::Ended(_) => {
                 false
             }

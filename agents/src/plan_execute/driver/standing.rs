@@ -13,7 +13,7 @@ use crate::durable::record::RunRecord;
 use crate::plan_execute::desk::PlanRole;
 use crate::plan_execute::effect::Fact;
 use crate::plan_execute::plan::PlanStep;
-use crate::plan_execute::state::{Cause, Phase, PlanExecute};
+use crate::plan_execute::state::{Phase, PlanExecute};
 
 /// A question that is open, or waits behind a person's interrupt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,10 +128,10 @@ impl PlanStanding {
         })
     }
 
-    /// Whether the plan stands still on a question about what failed.
-    pub(crate) fn is_at_a_failure(&self) -> bool {
+    /// Whether the plan itself asks how to go on.
+    pub(crate) fn asks_how_to_go_on(&self) -> bool {
         match self.state.phase() {
-            Phase::Held(held) => matches!(held.cause, Cause::SystemError { .. }),
+            Phase::Held(held) => held.cause.is_question(),
             Phase::Created
             | Phase::Working { .. }
             | Phase::Asking { .. }
@@ -165,16 +165,15 @@ impl PlanStanding {
         }
     }
 
-    /// What was answered to the question about a failure on which the plan stands still, where the plan has not gone
-    /// on with the answer yet.
-    pub(super) async fn decided_failure(
+    /// What was answered to the plan's own question how to go on, where it has not gone on with the answer yet.
+    pub(super) async fn decided_question(
         &self,
         record: &RunRecord,
     ) -> Result<Option<Decision>, KeepError> {
         let Phase::Held(held) = self.state.phase() else {
             return Ok(None);
         };
-        let (Cause::SystemError { .. }, Some(open)) = (&held.cause, &self.question) else {
+        let Some(open) = self.question.as_ref().filter(|_| held.cause.is_question()) else {
             return Ok(None);
         };
         let row = record.store().interrupt(open.interrupt).await?;
@@ -206,10 +205,7 @@ impl PlanStanding {
     pub(super) fn wants_question(&self) -> bool {
         match self.state.phase() {
             Phase::Asking { .. } => true,
-            Phase::Held(held) => match held.cause {
-                Cause::SystemError { .. } => true,
-                Cause::UserEscape { .. } => held.question.is_some(),
-            },
+            Phase::Held(held) => held.cause.is_question() || held.question.is_some(),
             Phase::Created | Phase::Working { .. } | Phase::BackingOff { .. } | Phase::Ended(_) => {
                 false
             }

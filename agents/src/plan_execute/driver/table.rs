@@ -32,6 +32,8 @@ pub(super) struct Table {
     standing: PlanStanding,
     /// Something was decided that changes the plan or ends it, and only its run can carry it out.
     waits_for_its_run: bool,
+    /// The steps are changed by that, or the plan is cancelled: what is shown here is not the plan as it will be.
+    is_changed_first: bool,
 }
 
 impl Table {
@@ -67,6 +69,7 @@ impl Table {
             checkpoints,
             standing,
             waits_for_its_run: false,
+            is_changed_first: false,
         };
         table.stand_still()?;
         table.carry_out().await?;
@@ -83,24 +86,39 @@ impl Table {
         for decision in pauses.iter().filter_map(|pause| pause.decision.as_ref()) {
             decided.take(decision);
         }
-        let of_failure = self.standing.decided_failure(&record).await?;
+        // What was answered to the plan's own question, and what was decided about the run that this one was forked off.
+        let mut of_run = Decided::default();
+        let answered = self.standing.decided_question(&record).await?;
+        if let Some(decision) = &answered {
+            of_run.take(decision);
+        }
         let given = untaken(&self.journal, &self.standing);
-        // What was decided about the run that this one was forked off.
-        let of_another = given.iter().any(|given| given.decided.is_some());
-        if of_failure.is_some() || of_another || decided.needs_its_run() {
+        let of_another: Vec<_> = given
+            .into_iter()
+            .filter_map(|given| given.decided)
+            .collect();
+        let waits = answered.is_some() || !of_another.is_empty() || decided.needs_its_run();
+        for content in of_another {
+            of_run.take_content(content);
+        }
+        if waits {
             self.waits_for_its_run = true;
+            self.is_changed_first = decided.changes_steps() || of_run.changes_steps();
             return Ok(());
         }
-        let Some(revision) = &decided.revised else {
+        if !decided.changes_steps() {
+            return Ok(());
+        }
+        let Ok(edits) = decided.edits(&self.standing.state, self.clock.now()) else {
+            // The run says what does not fit, when it is to be carried out.
+            self.waits_for_its_run = true;
+            self.is_changed_first = true;
             return Ok(());
         };
-        // What does not fit is told by the run, when it is to be carried out.
-        let Ok(Some(preview)) = revision.check(&self.standing.state) else {
-            return Ok(());
-        };
-        let tasks = preview.plan;
         self.asks_something_else()?;
-        let _nothing_is_asked = self.apply(&PlanEvent::Edit { tasks })?;
+        for edit in &edits {
+            let _nothing_is_asked = self.apply(edit)?;
+        }
         for pause in pauses {
             self.standing.applied.push(pause.id);
             let effect = pause.decision.map(|decision| decision.effect);
@@ -150,6 +168,9 @@ impl Table {
     }
 
     pub(super) async fn change(mut self, change: PlanChange) -> Result<StoredPlan, PlanEditError> {
+        if self.is_changed_first {
+            return Err(PlanEditError::NotCarriedOut { run: self.run });
+        }
         let reason = match change {
             PlanChange::Propose { tasks } => {
                 self.apply(&PlanEvent::Propose { tasks })?;

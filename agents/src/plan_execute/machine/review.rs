@@ -107,9 +107,12 @@ impl Draft {
         let steps = self.state.plan.left();
         let wanted = match &then {
             Activity::Executing { step } => steps.first().is_some_and(|next| next.id == *step),
-            // An answer was ready; steps that were added are to be done first.
-            Activity::Finishing { .. } => steps.iter().map(|step| &step.id).eq(left),
-            Activity::Planning | Activity::Replanning | Activity::ForcedReplanning => true,
+            // What looks at the plan, or ends it, was about the plan as it was.
+            Activity::Planning | Activity::Replanning | Activity::Finishing { .. } => {
+                steps.iter().map(|step| &step.id).eq(left)
+            }
+            // What the person wants is carried out over the plan as it is now.
+            Activity::ForcedReplanning => true,
         };
         wanted.then_some(then)
     }
@@ -125,7 +128,7 @@ impl Draft {
         }
     }
 
-    fn held(&mut self) -> Option<&mut Held> {
+    pub(super) fn held(&mut self) -> Option<&mut Held> {
         match &mut self.state.phase {
             Phase::Held(held) => Some(held),
             Phase::Created
@@ -175,7 +178,8 @@ impl Draft {
     }
 
     fn edit(&mut self, tasks: &[String]) -> Result<(), Refused> {
-        let revised = self.state.plan.revised(tasks)?;
+        let plan = &self.state.plan;
+        let revised = plan.revised(tasks)?.applied_over(plan);
         self.forget_suggestion();
         self.change_plan(revised);
         Ok(())
@@ -195,7 +199,8 @@ impl Draft {
         plan: Option<Plan>,
     ) -> Result<(), Refused> {
         let event = event.name();
-        self.state.plan = plan.ok_or(Refused::NothingTo { event })?;
+        let plan = plan.ok_or(Refused::NothingTo { event })?;
+        self.state.plan = plan.applied_over(&self.state.plan);
         self.forget_suggestion();
         self.record(kind, None);
         self.checkpoint("plan changed");

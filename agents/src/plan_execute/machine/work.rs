@@ -5,7 +5,7 @@ use routing_core::InterruptDetails;
 use super::{Draft, step_of};
 use crate::plan_execute::effect::{Asking, FactKind, PersonAsked, PlanEffect};
 use crate::plan_execute::event::{Failure, PlanEvent, Refused};
-use crate::plan_execute::plan::StepId;
+use crate::plan_execute::plan::{Plan, StepId};
 use crate::plan_execute::records::StepOutcome;
 use crate::plan_execute::state::{Activity, Cause, Phase, PlanEnd};
 
@@ -62,10 +62,18 @@ impl Draft {
             (
                 PlanEvent::Planned { tasks },
                 Activity::Planning | Activity::Replanning | Activity::ForcedReplanning,
-            ) => self.planned(tasks)?,
+            ) => {
+                // Steps that make no plan are refused before they are compared with the plan.
+                let revised = self.state.plan.revised(tasks)?;
+                if !self.asks_about_open_steps(tasks) {
+                    self.planned(revised);
+                }
+            }
             (PlanEvent::Responded { response }, Activity::Replanning) => {
-                let response = response.clone();
-                self.begin(Activity::Finishing { response });
+                if !self.asks_about_open_steps(&[]) {
+                    let response = response.clone();
+                    self.begin(Activity::Finishing { response });
+                }
             }
             (
                 PlanEvent::StepDone {
@@ -139,17 +147,44 @@ impl Draft {
         });
     }
 
-    fn planned(&mut self, tasks: &[String]) -> Result<(), Refused> {
-        let revised = self.state.plan.revised(tasks)?;
+    fn planned(&mut self, revised: Plan) {
         self.change_plan(revised);
-        // What the person wanted is in the plan now.
-        self.state.flags.should_force_replan = false;
-        self.state.flags.user_modification_request = None;
+        self.requests_are_done();
         self.go_on();
-        Ok(())
     }
 
-    pub(super) fn change_plan(&mut self, plan: crate::plan_execute::plan::Plan) {
+    /// What the person wanted is in the plan now, or in what the person is asked about.
+    fn requests_are_done(&mut self) {
+        self.state.flags.should_force_replan = false;
+        self.state.flags.user_modification_request = None;
+    }
+
+    /// A model takes out no step that a person applied: where these tasks would leave one out, the person is asked,
+    /// and they are the suggestion. Whether that is so.
+    fn asks_about_open_steps(&mut self, tasks: &[String]) -> bool {
+        let steps = self.state.plan.applied_without(tasks);
+        let Some(next) = self.state.plan.next().map(|step| step.id) else {
+            return false;
+        };
+        if steps.is_empty() {
+            return false;
+        }
+        self.requests_are_done();
+        let names: Vec<&str> = steps.iter().map(|step| step.task.as_str()).collect();
+        self.record(FactKind::OpenSteps, Some(&names.join("; ")));
+        let then = Activity::Executing { step: next };
+        if self.state.flags.user_interrupted {
+            self.escape(then, None);
+        } else {
+            self.hold(Cause::OpenSteps { steps }, then, None);
+        }
+        if let Some(held) = self.held() {
+            held.suggestion = Some(tasks.iter().map(|task| task.trim().to_owned()).collect());
+        }
+        true
+    }
+
+    pub(super) fn change_plan(&mut self, plan: Plan) {
         if plan.left() != self.state.plan.left() {
             self.state.history.changed(&self.state.plan);
             self.state.plan = plan;

@@ -128,6 +128,10 @@ impl AgentTree {
                 row.change(NodeState::WaitingReview, at);
                 row.waits_for = Some(format!("cannot go on: {reason}"));
             }),
+            FactKind::OpenSteps => self.change(&root, |row| {
+                row.change(NodeState::WaitingReview, at);
+                row.waits_for = Some(format!("open steps: {reason}"));
+            }),
             FactKind::Retry => self.change(&root, |row| row.says(format!("tries again: {reason}"))),
             FactKind::Completed => self.change(&root, |row| {
                 row.says("done".to_owned());

@@ -365,6 +365,7 @@ const fn plan_signs(kind: FactKind) -> (&'static str, Tone, &'static str) {
         FactKind::UserEscape => ("‖", Tone::Waiting, "interrupted"),
         FactKind::HumanInput => ("◆", Tone::Waiting, "an agent asks"),
         FactKind::SystemError => ("✗", Tone::Bad, "it cannot go on"),
+        FactKind::OpenSteps => ("◆", Tone::Waiting, "applied steps are still open"),
         FactKind::Retry => ("✎", Tone::Waiting, "failed, and is tried again"),
         FactKind::Clash => ("‖", Tone::Waiting, "the interrupt goes before a question"),
         FactKind::Answered => ("✓", Tone::Good, "the question is answered"),

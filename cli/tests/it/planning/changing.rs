@@ -190,7 +190,14 @@ fn changes_are_taken_back_and_made_again_and_a_forced_replan_sees_the_plan_as_it
         kinds[kinds.len() - 4..],
         ["undone", "redone", "undone", "redone"]
     );
-    end(&mut desk.irq(&["resume", &run, "--message", "be quick"])).exits_with(0);
+    // The rehearsal makes a plan of its own of the request, without the step that was applied: that is asked.
+    let asks = end(&mut desk.irq(&["resume", &run, "--message", "be quick"])).exits_with(5);
+    assert!(asks.error_output.contains("“bake”"), "{asks:#?}");
+    let question = asks.output.trim();
+    end(&mut desk.irq(&["review", question, "--decision", "approve"])).exits_with(0);
+    end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
+    let done = desk.plan(&run)["done"].clone();
+    assert_eq!(tasks(&done).last(), Some(&"bake"), "{done:#}");
     let told = desk.told(&run);
     let requested = told
         .iter()
@@ -337,4 +344,35 @@ fn a_suggestion_is_paid_from_what_the_run_may_spend() {
         .says("of the budget of 8.21 USD")
         .says("was not asked");
     assert!(desk.plan(&run)["proposal"].is_null());
+}
+
+#[test]
+fn steps_that_are_applied_while_the_last_step_or_the_replan_after_it_works_are_carried_out() {
+    // A graceful stop lets the last step end, and takes effect in the replan; an immediate one ends the step itself.
+    for mode in ["graceful", "immediate"] {
+        let desk = Desk::new();
+        let run = desk.stopped_after_its_first_step();
+        desk.apply(&run, r#"["the last step"]"#);
+        let mut running = Running::of(spawn(
+            &mut desk.irq(&["resume", &run, "-v", "--pace", "60"]),
+        ));
+        running.wait_for("root/executor");
+        let interrupt = ["interrupt", &run, "--wait=awaiting_review", "--mode", mode];
+        end(&mut desk.irq(&interrupt)).exits_with(0);
+        running.until_its_end();
+        let left = if mode == "graceful" {
+            r#"["another", "one more"]"#
+        } else {
+            r#"["the last step", "another", "one more"]"#
+        };
+        desk.apply(&run, left);
+        end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
+        let plan = desk.plan(&run);
+        let done = tasks(&plan["done"]);
+        assert_eq!(
+            done[1..],
+            ["the last step", "another", "one more"],
+            "{mode}: {plan:#}"
+        );
+    }
 }

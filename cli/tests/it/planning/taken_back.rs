@@ -45,6 +45,26 @@ fn undo_takes_back_the_change_that_was_applied_last_though_nobody_has_carried_it
 }
 
 #[test]
+fn what_was_just_applied_is_taken_back_and_made_again_without_another_interrupt() {
+    let desk = Desk::new();
+    let run = desk.stopped_after_its_first_step();
+    let before = desk.plan(&run);
+    desk.apply(&run, r#"["one", "two"]"#);
+    let undone = desk.json(&["plan", &run, "--undo"]);
+    let left_before: Vec<_> = left(&before).into_iter().skip(1).collect();
+    assert_eq!(left(&undone), left_before, "one step of them is done");
+    assert_eq!(undone["state"], "paused");
+    let redone = desk.json(&["plan", &run, "--redo"]);
+    assert_eq!(left(&redone), ["one", "two"]);
+    // A change has to be decided: for that the run must stand still for a person again.
+    let preview = end(&mut desk.irq(&["plan", &run, "--preview", r#"["three"]"#])).exits_with(0);
+    assert!(preview.output.contains("irq interrupt"), "{preview:#?}");
+    end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
+    assert_eq!(is_done(&desk, &run)[1..], ["one", "two"]);
+    end(&mut desk.irq(&["history", "--verify"])).exits_with(0);
+}
+
+#[test]
 fn what_undo_has_taken_back_before_it_was_carried_out_is_made_again_and_done() {
     let desk = Desk::new();
     let (run, _before) = desk.changed_and_stopped_again();
@@ -203,17 +223,18 @@ fn words_that_nobody_has_carried_out_go_with_what_is_forked_off_there() {
 }
 
 #[test]
-fn a_fork_that_stands_again_before_it_has_carried_a_change_out_takes_nothing_back() {
+fn a_fork_that_stands_again_before_it_has_carried_a_change_out_is_not_changed_over_it() {
     let desk = Desk::new();
     let run = desk.stopped_after_its_first_step();
     desk.apply(&run, r#"["one", "two"]"#);
     let branch = branched(&desk, &run);
     desk.stop_again(&branch);
-    end(&mut desk.irq(&["plan", &branch, "--undo"]))
-        .exits_with(CONFLICT)
-        .says(&format!("irq resume {branch}"));
-    // Another change that is applied later wins.
-    desk.apply(&branch, r#"["three"]"#);
+    // Another change would be previewed against a plan that the first one is about to change.
+    for change in [&["--undo"][..], &["--preview", r#"["three"]"#]] {
+        end(desk.irq(&["plan", &branch]).args(change))
+            .exits_with(CONFLICT)
+            .says(&format!("irq resume {branch}"));
+    }
     end(&mut desk.irq(&["resume", &branch, "--no-input"])).exits_with(0);
-    assert_eq!(is_done(&desk, &branch)[1..], ["three"]);
+    assert_eq!(is_done(&desk, &branch)[1..], ["one", "two"]);
 }
