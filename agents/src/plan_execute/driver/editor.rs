@@ -195,12 +195,12 @@ pub async fn change_plan(
     let (store, run) = (Arc::clone(&bench.store), bench.run);
     let row = store.run(run).await?.ok_or(PlanEditError::NoRun { run })?;
     let Some(escape) = escape_taking_hold(&*store, &row).await? else {
-        let state = row.state;
         // What was just applied waits for the run to go on: until then it is taken back without another interrupt. No
         // decision can come meanwhile, and whoever resumes the run finds it owned.
-        if state == RunState::Paused && change.turns_back() {
-            return as_owner(bench, &row, change).await;
+        if row.state == RunState::Paused && change.turns_back() {
+            return as_owner(bench, &row, change, Hold::Change).await;
         }
+        let state = row.state;
         return Err(PlanEditError::NotHeld { run, state });
     };
     let now = bench.clock.now();
@@ -217,7 +217,7 @@ pub async fn change_plan(
         source,
     })?;
     let by = bench.by.clone();
-    let changed = as_owner(bench, &row, change).await;
+    let changed = as_owner(bench, &row, change, Hold::Escape).await;
     // A claim that he had before stays.
     let given_back = match before {
         Some(before) => ReviewChange::Claim {
@@ -250,17 +250,31 @@ async fn give_back(store: &dyn Store, mut claimed: Interrupt, by: Actor, change:
     }
 }
 
+/// What a plan stands still on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    /// An interrupt that waits for a person.
+    Escape,
+    /// A change that was decided, and with which the run has not gone on.
+    Change,
+}
+
 async fn as_owner(
     bench: PlanBench,
     row: &Run,
     change: PlanChange,
+    hold: Hold,
 ) -> Result<StoredPlan, PlanEditError> {
+    let (run, state) = (row.id, row.state);
     let kept = RunStore::new(Arc::clone(&bench.store), bench.owner.clone(), "");
     let record = Arc::new(RunRecord::new(bench.run, kept));
     let checkpoint = take(&record, bench.lost.as_ref()).await?;
     let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
     let table = Table::lay(bench, row, journal, checkpoint);
     let changed = match table.await {
+        Ok(table) if hold == Hold::Change && table.goes_on_unchanged() => {
+            Err(PlanEditError::NotHeld { run, state })
+        }
         Ok(table) => table.change(change).await,
         Err(error) => Err(error),
     };

@@ -34,6 +34,8 @@ pub(super) struct Table {
     waits_for_its_run: bool,
     /// The steps are changed by that, or the plan is cancelled: what is shown here is not the plan as it will be.
     is_changed_first: bool,
+    /// A person let the run go on, and changed nothing: it stands still for nobody any more.
+    goes_on_unchanged: bool,
 }
 
 impl Table {
@@ -70,6 +72,7 @@ impl Table {
             standing,
             waits_for_its_run: false,
             is_changed_first: false,
+            goes_on_unchanged: false,
         };
         table.stand_still()?;
         table.carry_out().await?;
@@ -107,6 +110,7 @@ impl Table {
             return Ok(());
         }
         if !decided.changes_steps() {
+            self.goes_on_unchanged = !pauses.is_empty();
             return Ok(());
         }
         let Ok(edits) = decided.edits(&self.standing.state, self.clock.now()) else {
@@ -125,6 +129,11 @@ impl Table {
             self.standing.dispatched.extend(effect);
         }
         Ok(())
+    }
+
+    /// Whether the run only has to be set going: a person has decided that it goes on as it stands.
+    pub(super) const fn goes_on_unchanged(&self) -> bool {
+        self.goes_on_unchanged
     }
 
     /// Takes a change back, or makes it again: only where it is known which one was the last.
