@@ -44,8 +44,14 @@ impl Shared {
 #[derive(Debug, Deserialize)]
 struct Unfilled {
     fills: InterruptId,
-    kind: QuestionKind,
+    kind: UnfilledKind,
     request: Value,
+}
+
+/// Why it could not.
+#[derive(Debug, Deserialize)]
+struct UnfilledKind {
+    problem: String,
 }
 
 /// What a person is asked by a question.
@@ -82,14 +88,18 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
     let content = kept_json(&interrupt.content);
     let unfilled: Option<Unfilled> = serde_json::from_value(content.clone()).ok();
     // A request that no model could fill in is a question of its own, about the interrupt that it fills.
-    let (asks, why, payload) = match unfilled {
-        Some(unfilled) => (unfilled.fills, unfilled.kind, unfilled.request),
-        None => (interrupt.id, QuestionKind::HumanReview, content),
+    let (why, payload) = match unfilled {
+        Some(Unfilled {
+            fills,
+            kind: UnfilledKind { problem },
+            request,
+        }) => (QuestionKind::UnfilledRequest { problem, fills }, request),
+        None => (QuestionKind::HumanReview, content),
     };
     let shared: Shared = serde_json::from_value(payload.clone()).unwrap_or_default();
     let (field, request_schema) = request_of(target)?;
     let question = Question {
-        interrupt: asks,
+        interrupt: interrupt.id,
         run: interrupt.run,
         node: interrupt.node.clone(),
         agent_type: kind.name(),

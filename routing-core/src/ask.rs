@@ -4,7 +4,7 @@ mod early_end;
 
 use std::sync::Arc;
 
-use crate::answer::{AnswerError, AnswerFault, ConstraintCheck, body, read_within};
+use crate::answer::{AnswerError, AnswerFault, ConstraintCheck, body, fault_so_far, read_within};
 use crate::context::LlmCallContext;
 use crate::model::{
     Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
@@ -14,7 +14,7 @@ use crate::routing::Routing;
 use crate::stop::StopScope;
 
 use early_end::EarlyEnd;
-pub use early_end::is_given_up;
+pub use early_end::is_rejected_early;
 
 /// How many corrections an answer gets unless told otherwise.
 pub const DEFAULT_CORRECTIONS: u32 = 3;
@@ -109,15 +109,14 @@ impl Asker {
         let mut usage = TokenUsage::default();
         for correction in 0..=self.corrections {
             call.caller.correction = correction;
-            let (reply, given_up) = match self.answer(context, &call, scope).await? {
-                Outcome::Completed(answered) => answered,
+            let reply = match self.answer(context, &call, scope).await? {
+                Outcome::Completed(reply) => reply,
                 Outcome::Interrupted { reason, partial } => {
                     return Ok(Outcome::Interrupted { reason, partial });
                 }
             };
             usage = usage.plus(reply.usage);
-            let read = self.read(context, &reply.text, reply.cut_off);
-            match read.map_err(|error| more_telling(error, given_up)) {
+            match self.read(context, &reply.text, reply.cut_off) {
                 Ok(routing) => {
                     return Ok(Outcome::Completed(Asked {
                         routing,
@@ -140,39 +139,32 @@ impl Asker {
         Err(AskError::Spent { attempts })
     }
 
-    /// One answer: whole, or given up with its fault.
+    /// One answer: whole, or what there is of one that was rejected early.
     async fn answer<T: Routing>(
         &self,
         context: &LlmCallContext<T>,
         call: &ModelCall,
         scope: &StopScope,
-    ) -> Result<Outcome<(ModelReply, Option<AnswerError>), PartialReply>, ModelError> {
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
         let call_scope = scope.child();
         let routes = context.selection.routes();
         let end = EarlyEnd::around(call.chunks.clone(), routes, call_scope.clone());
         let watched = ModelCall {
-            chunks: Some(Arc::clone(&end) as _),
+            chunks: Some(end),
             ..call.clone()
         };
         Ok(match self.model.call(watched, &call_scope).await? {
-            Outcome::Completed(reply) => Outcome::Completed((reply, None)),
-            Outcome::Interrupted { reason, partial } => match end.fault() {
-                Some(fault) if !scope.is_stopped_now() => {
-                    let received = partial.text.len();
-                    tracing::info!(model = self.model.name(), received, %fault, "gave up a wrong answer");
-                    let reply = ModelReply {
-                        text: partial.text,
-                        tool_requests: Vec::new(),
-                        usage: partial.usage,
-                        cut_off: false,
-                    };
-                    Outcome::Completed((reply, Some(fault)))
-                }
-                _ => Outcome::Interrupted {
-                    reason: scope.reason().unwrap_or(reason),
-                    partial,
-                },
-            },
+            Outcome::Interrupted { reason, partial } if is_rejected_early(&reason) => {
+                let received = partial.text.len();
+                tracing::info!(
+                    model = self.model.name(),
+                    received,
+                    reason = reason.message,
+                    "rejected a wrong answer early"
+                );
+                Outcome::Completed(ModelReply::rejected_early(partial))
+            }
+            outcome @ (Outcome::Completed(_) | Outcome::Interrupted { .. }) => outcome,
         })
     }
 
@@ -188,12 +180,16 @@ impl Asker {
         cut_off: bool,
     ) -> Result<T, AnswerError> {
         let answer = text.as_bytes();
-        let routing = read_within(answer, context.selection.routes()).map_err(|error| {
+        let routes = context.selection.routes();
+        let routing = read_within(answer, routes).map_err(|error| {
             if cut_off {
-                AnswerError::cut_off(text.len())
-            } else {
-                error
+                return AnswerError::cut_off(text.len());
             }
+            // Of an answer that ends too early, the fault tells more for which it was rejected.
+            if error.fault() == AnswerFault::CutOff {
+                return fault_so_far(text, routes).unwrap_or(error);
+            }
+            error
         })?;
         let schema = context.selection.schema(Dialect::JsonSchema);
         if schema.has_constraints() {
@@ -201,14 +197,6 @@ impl Asker {
             self.constraints.check(schema, body(answer)?)?;
         }
         Ok(routing)
-    }
-}
-
-/// The fault for which an answer was given up, where reading the piece of it says only that it ends.
-fn more_telling(error: AnswerError, given_up: Option<AnswerError>) -> AnswerError {
-    match given_up {
-        Some(fault) if error.fault() == AnswerFault::CutOff => fault,
-        _ => error,
     }
 }
 

@@ -230,6 +230,19 @@ pub struct PartialReply {
     pub usage: TokenUsage,
 }
 
+impl ModelReply {
+    /// What there is of an answer that was rejected before it had arrived whole, as the answer that it is.
+    pub fn rejected_early(partial: PartialReply) -> Self {
+        Self {
+            text: partial.text,
+            // Tools are used only where an answer has arrived whole.
+            tool_requests: Vec::new(),
+            usage: partial.usage,
+            cut_off: false,
+        }
+    }
+}
+
 /// Why a model gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -36,13 +36,15 @@ pub enum QuestionKind {
     UnfilledRequest {
         /// What was wrong with the last answer.
         problem: String,
+        /// The interrupt that is decided.
+        fills: InterruptId,
     },
 }
 
 /// What a person is asked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Question {
-    /// The interrupt that asks.
+    /// The interrupt that asks: what is decided is decided by this id.
     pub interrupt: InterruptId,
     /// Its run.
     pub run: RunId,

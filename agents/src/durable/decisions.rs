@@ -12,7 +12,7 @@ use interrupts::{ActorName, Digest, EffectId, KindName, RouteName};
 use routing_core::handler::{
     Asked, DecidedBy, DecisionError, Decisions, Matter, Proposal, StandingDecision,
 };
-use routing_core::review::{Answer, Answerer, AnswererKind, Question};
+use routing_core::review::{Answer, Answerer, AnswererKind, Question, QuestionKind};
 use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -102,11 +102,14 @@ impl StoreDecisions {
     }
 
     /// A request that no model could fill in: a question of the system to a person.
-    async fn ask_for_request(&self, question: &Question) -> Result<(), KeepError> {
-        let id = self.id_of(question.interrupt, Matter::Request);
+    async fn ask_for_request(
+        &self,
+        question: &Question,
+        fills: InterruptId,
+    ) -> Result<(), KeepError> {
         let target = RouteName::new(question.target)?;
         let admission = Admission {
-            id,
+            id: question.interrupt,
             run: question.run,
             node: question.node.clone(),
             kind: KindName::new(question.agent_type)?,
@@ -119,14 +122,11 @@ impl StoreDecisions {
             scope: Scope::Agent,
             reason: shortened(&question.details.reason),
             content: serde_json::to_string(&json!({
-                "fills": question.interrupt,
+                "fills": fills,
                 "kind": question.kind,
                 "request": question.payload,
             }))?,
-            key: self
-                .desk
-                .record
-                .key(&format!("{}/request", question.interrupt))?,
+            key: self.desk.record.key(&format!("{fills}/request"))?,
             allowed: vec![Verdict::Edit],
             patience: None,
             on_expiry: ExpiryOutcome::Reject,
@@ -142,31 +142,35 @@ impl StoreDecisions {
         Ok(())
     }
 
-    /// The question for a request that no model could fill in: as it is there, or as it is put there now.
-    async fn request_of(&self, question: &Question) -> Result<InterruptId, KeepError> {
-        let id = self.id_of(question.interrupt, Matter::Request);
-        if self.row(id).await?.is_none() {
-            self.ask_for_request(question).await?;
-        }
-        if let Some(interrupt) = self.desk.place_of(question.interrupt) {
-            decide_as_before(&self.desk.record, id, &place::request(&interrupt)).await?;
-        }
-        Ok(id)
-    }
-
-    async fn needed(&self, matter: Matter, asked: Asked<'_>) -> Result<(), KeepError> {
+    /// A person is shown a question. That for a request that no model could fill in is raised first.
+    async fn needed(&self, asked: Asked<'_>) -> Result<(), KeepError> {
         let (interrupt, shown) = match asked {
             Asked::Question(question) => {
+                if let QuestionKind::UnfilledRequest { fills, .. } = question.kind {
+                    self.raise_request(question, fills).await?;
+                }
                 let shown = Digest::of(&serde_json::to_vec(question)?);
-                let interrupt = match matter {
-                    Matter::Interrupt => question.interrupt,
-                    Matter::Request => self.request_of(question).await?,
-                };
-                (interrupt, shown)
+                (question.interrupt, shown)
             }
             Asked::Pause(pause) => (pause.interrupt, Digest::of(&serde_json::to_vec(pause)?)),
         };
         self.open_review(interrupt, shown).await
+    }
+
+    /// The question for a request that no model could fill in is there, and decided where that was done before.
+    async fn raise_request(
+        &self,
+        question: &Question,
+        fills: InterruptId,
+    ) -> Result<(), KeepError> {
+        let id = question.interrupt;
+        if self.row(id).await?.is_none() {
+            self.ask_for_request(question, fills).await?;
+        }
+        if let Some(interrupt) = self.desk.place_of(fills) {
+            decide_as_before(&self.desk.record, id, &place::request(&interrupt)).await?;
+        }
+        Ok(())
     }
 
     /// Tries until one decision stands.
@@ -224,6 +228,15 @@ impl StoreDecisions {
         let row = self.row(self.id_of(interrupt, matter)).await?;
         Ok(row.and_then(|row| row.decision).map(|it| it.effect))
     }
+}
+
+/// Why no model could fill in the request that a question asks for.
+fn unfilled_because(question: &Interrupt) -> String {
+    let content: Option<Value> = serde_json::from_str(&question.content).ok();
+    let problem = content.as_ref().and_then(|it| it.pointer("/kind/problem"));
+    problem
+        .and_then(Value::as_str)
+        .map_or_else(|| question.reason.clone(), str::to_owned)
 }
 
 /// When an id was made, as it says itself.
@@ -425,8 +438,25 @@ impl Decisions<RouteType> for StoreDecisions {
         known.map_err(|error| error.0)
     }
 
-    async fn person_needed(&self, matter: Matter, asked: Asked<'_>) -> Result<(), DecisionError> {
-        let needed = self.needed(matter, asked).await;
+    async fn person_asked(
+        &self,
+        interrupt: InterruptId,
+        matter: Matter,
+    ) -> Result<Option<String>, DecisionError> {
+        let row = self.row(self.id_of(interrupt, matter)).await;
+        let row = row.map_err(|error| DecisionError::Unavailable(Box::new(error)))?;
+        Ok(row.and_then(|row| match matter {
+            Matter::Interrupt => row.review.as_ref().map(|_asked| row.reason.clone()),
+            Matter::Request => Some(unfilled_because(&row)),
+        }))
+    }
+
+    fn question_of(&self, interrupt: InterruptId, matter: Matter) -> InterruptId {
+        self.id_of(interrupt, matter)
+    }
+
+    async fn person_needed(&self, asked: Asked<'_>) -> Result<(), DecisionError> {
+        let needed = self.needed(asked).await;
         needed.map_err(|error| DecisionError::Unavailable(Box::new(error)))
     }
 

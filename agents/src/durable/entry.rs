@@ -1,10 +1,11 @@
 //! What the journal holds of a run, as JSON: only what is stable, and all that a replay needs.
 
 use interrupts::Digest;
+use routing_core::ask::is_rejected_early;
 use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::model::{Purpose, TokenUsage, ToolRequest};
+use routing_core::model::{ModelReply, PartialReply, Purpose, TokenUsage, ToolRequest};
 use routing_core::review::Answer;
-use routing_core::{DecisionId, EventId, InterruptId, NodeId, RunId};
+use routing_core::{DecisionId, EventId, InterruptId, NodeId, Outcome, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -80,9 +81,41 @@ pub(crate) struct CallResult {
     pub(crate) tool_requests: Vec<ToolRequest>,
     pub(crate) usage: TokenUsage,
     pub(crate) cut_off: bool,
+    /// It was wrong before it had arrived whole: the text is what there was of it by then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) rejected: bool,
+}
+
+impl From<CallResult> for ModelReply {
+    fn from(result: CallResult) -> Self {
+        Self {
+            text: result.text,
+            tool_requests: result.tool_requests,
+            usage: result.usage,
+            cut_off: result.cut_off,
+        }
+    }
 }
 
 impl CallResult {
+    /// What is recorded of a call that came to this: `None` where it has no answer, and is made again.
+    pub(crate) fn of(outcome: &Outcome<ModelReply, PartialReply>) -> Option<Self> {
+        let (reply, rejected) = match outcome {
+            Outcome::Completed(reply) => (reply.clone(), false),
+            Outcome::Interrupted { reason, partial } if is_rejected_early(reason) => {
+                (ModelReply::rejected_early(partial.clone()), true)
+            }
+            Outcome::Interrupted { .. } => return None,
+        };
+        Some(Self {
+            text: reply.text,
+            tool_requests: reply.tool_requests,
+            usage: reply.usage,
+            cut_off: reply.cut_off,
+            rejected,
+        })
+    }
+
     /// What is recorded of a call; `None` where its agent was left out before it had an answer.
     ///
     /// # Errors

@@ -95,6 +95,20 @@ impl RunJournal {
         }
     }
 
+    /// Whether what follows a call is recorded although its answer is not: earlier versions kept none of an answer that
+    /// they rejected before it had arrived whole.
+    pub(crate) fn went_on_without(&self, caller: &Caller) -> Result<bool, KeepError> {
+        let mut corrected = caller.clone();
+        corrected.correction += 1;
+        if self.at(&self.call_place(&corrected))?.is_some() {
+            return Ok(true);
+        }
+        let (node, turn) = (&caller.node, caller.turn);
+        Ok(caller.purpose == Purpose::Step
+            && (self.at(&place::interrupt(node, turn))?.is_some()
+                || self.start_of(node, turn + 1).is_some()))
+    }
+
     /// What the models have used whose answers are recorded.
     pub(crate) fn usage(&self) -> TokenUsage {
         self.past

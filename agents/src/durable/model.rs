@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::money::Usage;
 use jiff::Timestamp;
+use routing_core::ask::is_rejected_early;
 use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
@@ -91,15 +92,9 @@ impl JournalledModel {
         &self,
         place: &str,
         call: &ModelCall,
-        reply: &ModelReply,
+        result: &CallResult,
     ) -> Result<(), KeepError> {
-        let result = CallResult {
-            text: reply.text.clone(),
-            tool_requests: reply.tool_requests.clone(),
-            usage: reply.usage,
-            cut_off: reply.cut_off,
-        };
-        let content = serde_json::to_string(&result)?;
+        let content = serde_json::to_string(result)?;
         self.journal
             .finish(&call.caller.node, place, content)
             .await?;
@@ -125,6 +120,9 @@ fn prompt(call: &ModelCall) -> Prompt {
 fn end_of(outcome: &Result<Outcome<ModelReply, PartialReply>, ModelError>) -> AttemptEnd {
     match outcome {
         Ok(Outcome::Completed(_)) => AttemptEnd::Answered,
+        Ok(Outcome::Interrupted { reason, .. }) if is_rejected_early(reason) => {
+            AttemptEnd::Answered
+        }
         Ok(Outcome::Interrupted { partial, .. }) => AttemptEnd::CutShort {
             text: partial.text.clone(),
             usage: partial.usage,
@@ -183,20 +181,19 @@ impl JournalledModel {
             .journal
             .answer(&place, &call.caller.node)
             .map_err(unrecorded)?;
-        if let Some(CallResult {
-            text,
-            tool_requests,
-            usage,
-            cut_off,
-        }) = recorded
+        if let Some(result) = recorded {
+            self.journal.take_start(&call.caller.node);
+            return Ok(Outcome::Completed(result.into()));
+        }
+        if self
+            .journal
+            .went_on_without(&call.caller)
+            .map_err(unrecorded)?
         {
             self.journal.take_start(&call.caller.node);
-            return Ok(Outcome::Completed(ModelReply {
-                text,
-                tool_requests,
-                usage,
-                cut_off,
-            }));
+            return Ok(Outcome::Completed(ModelReply::rejected_early(
+                PartialReply::default(),
+            )));
         }
         if self.journal.record.is_watched_only() {
             return Ok(Outcome::Interrupted {
@@ -209,10 +206,10 @@ impl JournalledModel {
         let begins = self.journal.attempt_begins(&node, &place, prompt).await;
         begins.map_err(unrecorded)?;
         let outcome = self.inner.call(call.clone(), scope).await;
-        if let Ok(Outcome::Completed(reply)) = &outcome {
-            // Recorded before anything follows from it. An answer that was cut short is none: what there is of
-            // it is kept for its cost, and the call is made again when the run goes on.
-            self.finish(&place, &call, reply)
+        if let Some(result) = outcome.as_ref().ok().and_then(CallResult::of) {
+            // Recorded before anything follows from it. An answer that a stop cut short is none: what there is of it
+            // is kept for its cost, and the call is made again when the run goes on.
+            self.finish(&place, &call, &result)
                 .await
                 .map_err(unrecorded)?;
         }

@@ -8,7 +8,6 @@ use routing_core::model::{
 };
 use routing_core::{Outcome, StopScope};
 
-use super::entry::CallResult;
 use super::journal::RunJournal;
 use super::model::{end_of_what_was_recorded, unrecorded};
 use super::place;
@@ -45,22 +44,14 @@ impl LanguageModel for RecordedModel {
                 .journal
                 .answer(&place, &call.caller.node)
                 .map_err(unrecorded)?;
-            let Some(CallResult {
-                text,
-                tool_requests,
-                usage,
-                cut_off,
-            }) = recorded
-            else {
+            let Some(result) = recorded else {
                 break;
             };
             // What it asked for before it answered is done: the answer would not be there.
-            if tool_requests.is_empty() || round == self.rounds {
+            if result.tool_requests.is_empty() || round == self.rounds {
                 return Ok(Outcome::Completed(ModelReply {
-                    text,
                     tool_requests: Vec::new(),
-                    usage,
-                    cut_off,
+                    ..result.into()
                 }));
             }
         }

@@ -1,6 +1,6 @@
 //! The run's interrupts: each from its raising to its end, and what is told of it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use routing_core::handler::{InterruptMoment, InterruptObserver};
@@ -28,8 +28,9 @@ struct Kept {
     questions: Vec<Question>,
     /// The interrupts that a supervisor's event asked for.
     requested: Vec<InterruptId>,
-    /// Those that somebody is asked about. A node may have several: one for each of its calls of tools.
-    asked: BTreeSet<InterruptId>,
+    /// Those that somebody is asked about, each with the id of the question. A node may have several: one for each of
+    /// its calls of tools.
+    asked: BTreeMap<InterruptId, InterruptId>,
 }
 
 impl Ledger {
@@ -96,10 +97,18 @@ impl Ledger {
         self.lock().questions.clone()
     }
 
-    /// The interrupts that are open.
+    /// The interrupts that are open, by the ids by which they are decided: of one that is decided, and whose request
+    /// could not be filled in, that of the question for the request.
     pub(crate) fn open(&self) -> Vec<InterruptId> {
         let open = self.open_of().into_iter();
-        open.map(|(interrupt, _node)| interrupt).collect()
+        open.map(|(interrupt, _node)| self.question_of(interrupt))
+            .collect()
+    }
+
+    /// The id of the question that is asked about an interrupt: its own, but of a request that could not be filled in.
+    fn question_of(&self, interrupt: InterruptId) -> InterruptId {
+        let kept = self.lock();
+        kept.asked.get(&interrupt).copied().unwrap_or(interrupt)
     }
 
     /// The interrupts that are open, and the nodes that have raised them.
@@ -141,7 +150,7 @@ impl Ledger {
             record.map(|record| &record.node)
         };
         let node = node_of(&interrupt);
-        let waits_on = kept.asked.iter().any(|other| node_of(other) == node);
+        let waits_on = kept.asked.keys().any(|other| node_of(other) == node);
         (!waits_on).then_some(NodeState::Running)
     }
 
@@ -174,11 +183,11 @@ impl Ledger {
                 question: Box::new(question.clone()),
             },
             InterruptMoment::Refused { problem } => RunEvent::AnswerRefused {
-                interrupt,
+                interrupt: self.question_of(interrupt),
                 problem: problem.to_owned(),
             },
             InterruptMoment::Answered(answer) => RunEvent::InterruptAnswered {
-                interrupt,
+                interrupt: self.question_of(interrupt),
                 answer: answer.clone(),
             },
             InterruptMoment::Paused(pause) => RunEvent::Paused {
@@ -253,13 +262,14 @@ fn event_id(event: &str) -> Option<EventId> {
 )]
 impl InterruptObserver for Ledger {
     fn observe(&self, interrupt: InterruptId, moment: InterruptMoment<'_>) {
+        let event = self.told(interrupt, moment);
         let after = match &moment {
             InterruptMoment::Bound { .. } => {
                 self.lock().requested.push(interrupt);
                 None
             }
-            InterruptMoment::Asked(_) => {
-                self.lock().asked.insert(interrupt);
+            InterruptMoment::Asked(question) => {
+                self.lock().asked.insert(interrupt, question.interrupt);
                 Some(NodeState::WaitingReview)
             }
             InterruptMoment::Paused(_) => Some(NodeState::WaitingInput),
@@ -268,7 +278,7 @@ impl InterruptObserver for Ledger {
             }
             _ => None,
         };
-        if let Some(event) = self.told(interrupt, moment) {
+        if let Some(event) = event {
             self.recorder.record(event);
         }
         if let Some(state) = after {

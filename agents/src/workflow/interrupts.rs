@@ -8,6 +8,8 @@ use routing_core::{
     SealedInterrupt, StopReason,
 };
 
+use serde_json::json;
+
 use super::cut_off;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next};
@@ -64,19 +66,9 @@ pub(super) async fn handle(
 ) -> Result<Next, FlowError> {
     let engine = &flow.engine;
     let node = path.top()?;
-    let payload = request.payload()?;
-    let recorded = engine.journal.interrupt(&node.id, node.turn)?;
-    if let Some((intent, _)) = &recorded
-        && intent.request != payload
-    {
-        return Err(KeepError::Diverged {
-            place: place::interrupt(&node.id, node.turn),
-            what: "interrupt",
-        }
-        .into());
-    }
-    match recorded {
+    match engine.journal.interrupt(&node.id, node.turn)? {
         Some((intent, outcome)) => {
+            let request = recorded(node, &intent)?;
             let turn = node.turn + 1;
             let is_open = outcome.as_ref().is_none_or(InterruptOutcome::is_left_out);
             if is_open
@@ -98,6 +90,15 @@ pub(super) async fn handle(
         }
         None => resolve(flow, path, request, None).await,
     }
+}
+
+/// The interrupt as it was raised: what was decided about it is about these words, whatever the node would say now.
+fn recorded(node: &Node, intent: &InterruptIntent) -> Result<InterruptRequest, KeepError> {
+    let request = json!({ "kind": node.kind, "request": intent.request });
+    serde_json::from_value(request).map_err(|source| KeepError::Unreadable {
+        place: place::interrupt(&node.id, node.turn),
+        source,
+    })
 }
 
 /// Resolves an interrupt that was not resolved before.

@@ -58,7 +58,7 @@ impl Reviewer for Nobody {
     }
 }
 
-fn place(call: &ModelCall) -> String {
+pub(crate) fn place(call: &ModelCall) -> String {
     let caller = &call.caller;
     let purpose = match caller.purpose {
         Purpose::Step => "step",

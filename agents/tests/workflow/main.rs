@@ -9,6 +9,7 @@
     reason = "a test looks at the events and ends that it is about"
 )]
 
+mod another_answer;
 mod answered_before;
 mod calls;
 mod controlled;
@@ -21,6 +22,7 @@ mod left_out;
 mod lives;
 mod models;
 mod mortal;
+mod older_journals;
 mod rerouted_before;
 mod resuming;
 mod said;

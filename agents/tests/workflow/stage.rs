@@ -222,12 +222,16 @@ impl Stage {
 
     /// The rehearsal model of this stage.
     pub(crate) fn rehearsal(&self) -> RehearsalModel {
-        RehearsalModel::new(RehearsalConfig {
+        RehearsalModel::new(self.rehearsal_config())
+    }
+
+    pub(crate) fn rehearsal_config(&self) -> RehearsalConfig {
+        RehearsalConfig {
             seed: self.seed,
             script: Some(self.parsed_script()),
             material: Workspace::open(self.folder.path()).unwrap().material(),
             ..RehearsalConfig::default()
-        })
+        }
     }
 
     fn parsed_script(&self) -> Script {

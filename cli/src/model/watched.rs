@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use llm::ChatUsage;
-use routing_core::ask::is_given_up;
+use routing_core::ask::is_rejected_early;
 use routing_core::model::{
     Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
 };
@@ -158,7 +158,7 @@ fn end_of(
         }
         Ok(Outcome::Interrupted { reason, partial }) => {
             let usage = ChatUsage::of_partial(call, partial);
-            let end = if is_given_up(reason) {
+            let end = if is_rejected_early(reason) {
                 let why = reason.message.clone();
                 CallEnd::GivenUp { usage, why }
             } else {

@@ -64,6 +64,7 @@ mod terminal;
 mod tools;
 mod tour;
 mod troubled;
+mod unfilled;
 mod watching;
 mod watching_marks;
 mod watching_queue;

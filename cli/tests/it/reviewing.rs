@@ -479,6 +479,8 @@ fn a_request_that_no_model_could_fill_in_is_written_and_nothing_else() {
         words.contains("No model could write the request of DISCOVERY_ORCHESTRATOR: goal: missing"),
         "{shown}"
     );
+    let way_on = format!("{id} --decision edit --payload '{{\"editedRequest\": ...}}'");
+    assert!(words.contains(&way_on), "{shown}");
     seed.end(&["review", &id, "--decision", "respond", "--message", "left"])
         .exits_with(2)
         .says("does not take `respond`");

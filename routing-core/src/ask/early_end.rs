@@ -4,19 +4,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 
-use crate::answer::{AnswerError, ArrivingAnswer};
+use crate::answer::ArrivingAnswer;
 use crate::model::ChunkSink;
 use crate::route_set::RouteSet;
 use crate::routing::Routing;
 use crate::stop::{StopMode, StopReason, StopScope, StopSource};
 
-/// How the reason begins for which a wrong answer is given up.
-const GIVEN_UP: &str = "the answer is wrong already";
+/// How the reason begins for which a wrong answer is rejected early.
+const REJECTED: &str = "the answer is wrong already";
 
-/// Whether a call was ended because its answer could not become right any more, and not because anybody wanted a
-/// stop. It is corrected then.
-pub fn is_given_up(reason: &StopReason) -> bool {
-    reason.source == StopSource::Programmatic && reason.message.starts_with(GIVEN_UP)
+/// Whether a call was ended because its answer could not become right any more, and not because a stop was asked for.
+/// What had arrived is the answer then, and is corrected like every other wrong one.
+pub fn is_rejected_early(reason: &StopReason) -> bool {
+    reason.source == StopSource::Programmatic && reason.message.starts_with(REJECTED)
 }
 
 /// Looks at the pieces of an answer on their way to whoever wants to see them, and stops the call where
@@ -40,11 +40,6 @@ impl<R: Routing> EarlyEnd<R> {
         })
     }
 
-    /// Why the call was stopped, where it was.
-    pub(super) fn fault(&self) -> Option<AnswerError> {
-        self.change(|answer| answer.fault().cloned())
-    }
-
     fn change<T>(&self, change: impl FnOnce(&mut ArrivingAnswer<R>) -> T) -> T {
         change(&mut self.answer.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -60,7 +55,7 @@ impl<R: Routing> ChunkSink for EarlyEnd<R> {
             self.call.stop(StopReason {
                 source: StopSource::Programmatic,
                 mode: StopMode::Immediate,
-                message: format!("{GIVEN_UP}: {fault}"),
+                message: format!("{REJECTED}: {fault}"),
                 // Nobody but the model sees it, and the core reads no clock.
                 timestamp: Timestamp::UNIX_EPOCH,
             });

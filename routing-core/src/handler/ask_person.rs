@@ -68,7 +68,7 @@ where
     ) -> Result<Answered<R>, Unresolved> {
         let (observer, decisions) = (&self.config.observer, &self.config.decisions);
         decisions
-            .person_needed(matter, Asked::Question(&question))
+            .person_needed(Asked::Question(&question))
             .await
             .map_err(HandleError::Decision)?;
         let mut invalid = 0;

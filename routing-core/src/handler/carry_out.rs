@@ -11,7 +11,7 @@ use crate::agent_type::AgentType;
 use crate::answer::AnswerError;
 use crate::ask::{AskError, CorrectionObserver};
 use crate::context::{LlmCallContext, RouteSnapshot, Selection};
-use crate::ids::{DecisionId, EventId};
+use crate::ids::{DecisionId, EventId, InterruptId};
 use crate::interrupt::{InterruptType, SealedInterrupt};
 use crate::model::{Caller, Purpose};
 use crate::outcome::Outcome;
@@ -79,7 +79,7 @@ where
                 self.filled_by_person(raised, target, problem, &mut answer)
                     .await?
             }
-            Determined::No => match self.fill(raised, target, &answer).await? {
+            Determined::No => match self.fill_once(raised, target, &answer).await? {
                 Ok(filled) => filled,
                 Err(problem) => {
                     self.filled_by_person(raised, target, problem, &mut answer)
@@ -131,6 +131,21 @@ where
             return Determined::Filled(record, FilledBy::Unchanged);
         }
         Determined::No
+    }
+
+    /// Lets a model fill in the request, unless a person was asked for it before.
+    async fn fill_once(
+        &self,
+        raised: &Raised<'_, R>,
+        target: RouteId<R>,
+        answer: &Answer,
+    ) -> Result<Result<(R, FilledBy), String>, Unresolved> {
+        let decisions = &self.config.decisions;
+        let asked = decisions.person_asked(raised.context.interrupt, Matter::Request);
+        match asked.await.map_err(HandleError::Decision)? {
+            Some(problem) => Ok(Err(problem)),
+            None => self.fill(raised, target, answer).await,
+        }
     }
 
     /// Lets a model fill in the request; the last problem where it never gets it right.
@@ -240,8 +255,12 @@ where
                 Err(unfitting) => problem = unfitting,
             }
         }
-        let kind = QuestionKind::UnfilledRequest { problem };
+        let kind = QuestionKind::UnfilledRequest {
+            problem,
+            fills: interrupt,
+        };
         let mut question = self.question(agent_type, details, payload, target, kind, context);
+        question.interrupt = decisions.question_of(interrupt, Matter::Request);
         // The target is decided: it cannot be changed here any more.
         question.routes = vec![R::agent_type_of(target).name()];
         let given = match self
@@ -250,17 +269,7 @@ where
         {
             Answered::Elsewhere(standing) => standing.answer,
             Answered::Here { answer, .. } => {
-                let proposal = Proposal {
-                    interrupt,
-                    matter: Matter::Request,
-                    decision: DecisionId::generate(),
-                    answer,
-                    decided_by: DecidedBy::Person,
-                    answerer: Some(self.config.reviewer.answerer(interrupt)),
-                    target: R::agent_type_of(target),
-                    is_chosen: false,
-                    bound: None,
-                };
+                let proposal = self.proposal_of_request(interrupt, target, answer);
                 let recorded = decisions.decide(proposal).await;
                 recorded.map_err(HandleError::Decision)?.answer
             }
@@ -273,6 +282,26 @@ where
             })?;
         answer.edited_request = given.edited_request;
         Ok((record, FilledBy::Person))
+    }
+
+    /// What a person says about the request of a route that is decided.
+    fn proposal_of_request(
+        &self,
+        interrupt: InterruptId,
+        target: RouteId<R>,
+        answer: Answer,
+    ) -> Proposal<R::AgentType> {
+        Proposal {
+            interrupt,
+            matter: Matter::Request,
+            decision: DecisionId::generate(),
+            answer,
+            decided_by: DecidedBy::Person,
+            answerer: Some(self.config.reviewer.answerer(interrupt)),
+            target: R::agent_type_of(target),
+            is_chosen: false,
+            bound: None,
+        }
     }
 
     /// Reads the request that an answer holds.

@@ -50,6 +50,11 @@ where
 
     /// AGENT_REVIEW: a model answers; below the threshold, or where it cannot, a person does.
     pub(super) async fn review(&self, raised: &Raised<'_, R>) -> Result<Decided<R>, Unresolved> {
+        let decisions = &self.config.decisions;
+        let asked = decisions.person_asked(raised.context.interrupt, Matter::Interrupt);
+        if asked.await.map_err(HandleError::Decision)?.is_some() {
+            return self.ask(raised, QuestionKind::HumanReview).await;
+        }
         let threshold = self.config.policy.confidence_threshold;
         let Raised {
             agent_type,
@@ -117,7 +122,7 @@ where
         };
         let (decisions, observer) = (&self.config.decisions, &self.config.observer);
         decisions
-            .person_needed(Matter::Interrupt, Asked::Pause(&pause))
+            .person_needed(Asked::Pause(&pause))
             .await
             .map_err(HandleError::Decision)?;
         observer.observe(interrupt, InterruptMoment::Paused(&pause));

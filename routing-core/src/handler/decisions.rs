@@ -117,6 +117,11 @@ pub trait Decisions<A: AgentType>: Send + Sync {
         matter: Matter,
     ) -> Result<Option<StandingDecision<A>>, DecisionError>;
 
+    /// The id by which a matter is decided: that of the interrupt, unless a question of its own is asked.
+    fn question_of(&self, interrupt: InterruptId, _matter: Matter) -> InterruptId {
+        interrupt
+    }
+
     /// A person is needed: told before the reviewer is asked, and again where an interrupt is handled again.
     ///
     /// # Errors
@@ -126,8 +131,26 @@ pub trait Decisions<A: AgentType>: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe to repeat.
-    async fn person_needed(&self, _matter: Matter, _asked: Asked<'_>) -> Result<(), DecisionError> {
+    async fn person_needed(&self, _asked: Asked<'_>) -> Result<(), DecisionError> {
         Ok(())
+    }
+
+    /// Why a person was asked before, in this process or another one; `None` where nobody was. A model is not asked any
+    /// more then: what it would say now takes the place of nothing that a person was asked.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn person_asked(
+        &self,
+        _interrupt: InterruptId,
+        _matter: Matter,
+    ) -> Result<Option<String>, DecisionError> {
+        Ok(None)
     }
 
     /// Waits until somebody else has decided. It never ends where all decisions are made through the handler.

@@ -7,7 +7,7 @@ use crate::review::{Answer, Pause, Question, Resume};
 use super::{DecidedBy, FilledBy};
 
 /// A moment in the life of an interrupt.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum InterruptMoment<'a> {
     /// A reroute event is bound to the interrupt.

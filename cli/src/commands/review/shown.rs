@@ -1,7 +1,7 @@
 //! One interrupt as people see it.
 
 use agents::run::Suggestion;
-use interrupts::life::{ExpiryOutcome, Family, Interrupt, State};
+use interrupts::life::{ExpiryOutcome, Family, Interrupt, State, Verdict};
 use routing_core::handler::ReviewDecision;
 
 use crate::address::full;
@@ -115,18 +115,24 @@ fn how(interrupt: &Interrupt) -> String {
 
 fn way_on(interrupt: &Interrupt) -> String {
     match (interrupt.state, interrupt.family()) {
-        (State::AwaitingReview, Family::Question) if asked::matter(interrupt).is_some() => {
-            let allowed: Vec<&str> = interrupt.verdicts().map(verdict_name).collect();
+        (State::AwaitingReview, Family::Question) => {
+            let allowed: Vec<Verdict> = interrupt.verdicts().collect();
+            let is_tool = asked::matter(interrupt).is_some();
+            let decision = match allowed.as_slice() {
+                [Verdict::Edit] => r#"edit --payload '{"editedRequest": ...}'"#.to_owned(),
+                allowed if !is_tool && allowed.contains(&Verdict::Respond) => {
+                    "respond --message TEXT".to_owned()
+                }
+                allowed => {
+                    let names: Vec<&str> = allowed.iter().copied().map(verdict_name).collect();
+                    names.join("|")
+                }
+            };
             format!(
-                "\nDecide with: irq review {} --decision {}\n",
-                interrupt.id,
-                allowed.join("|")
+                "\nDecide with: irq review {} --decision {decision}\n",
+                interrupt.id
             )
         }
-        (State::AwaitingReview, Family::Question) => format!(
-            "\nDecide with: irq review {} --decision respond --message TEXT\n",
-            interrupt.id
-        ),
         (State::AwaitingReview, Family::Stop) => {
             format!("\nGo on with: irq resume {}\n", interrupt.run)
         }

@@ -48,13 +48,16 @@ impl Page<'_> {
 
     /// The line of what can be typed, and the prompt.
     pub(super) fn prompt(&self) -> String {
+        if let QuestionKind::UnfilledRequest { .. } = self.question.kind {
+            return self.prompt_line("e write the request · ? help");
+        }
         let mut parts = Vec::new();
         match self.question.details.choices.len() {
             0 => parts.push("write an answer".to_owned()),
             1 => parts.push("1 choose, or write an answer".to_owned()),
             count => parts.push(format!("1-{count} choose, or write an answer")),
         }
-        if !self.question.routes.is_empty() {
+        if self.question.routes.len() > 1 {
             parts.push("r reroute".to_owned());
         }
         parts.push("e edit".to_owned());
@@ -193,9 +196,8 @@ impl Page<'_> {
                  say: {}",
                 visible_line(suggestion)
             ),
-            QuestionKind::UnfilledRequest { problem } => format!(
-                "No model could write the request of {}: {}. Type e to write it, or r to send the \
-                 answer elsewhere.",
+            QuestionKind::UnfilledRequest { problem, .. } => format!(
+                "No model could write the request of {}: {}. Type e to write it.",
                 self.question.target,
                 visible_line(problem)
             ),
