@@ -22,6 +22,9 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
         StoreError::Corrupt { .. } => {
             failure.hint("keep the file as it is, and go on with a backup: --store PATH")
         }
+        StoreError::Gone { .. } => failure.hint(
+            "nothing was recorded since; stop every irq that uses it, and put the file or a backup of it back",
+        ),
         StoreError::DamagedCheckpoint { checkpoint } => damaged(*checkpoint, error),
         StoreError::Foreign => failure.hint("name another file: --store PATH"),
         StoreError::Locked => {

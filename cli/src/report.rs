@@ -53,8 +53,19 @@ pub(crate) struct Finished {
     pub(crate) raised: Vec<String>,
     /// Whether it stopped to ask: the exit code says so, and a program may take the interrupts' ids.
     pub(crate) asks: bool,
-    /// Whether anybody can go on with it once this process has ended.
-    pub(crate) is_kept: bool,
+    /// Where it is, once this process has ended.
+    pub(crate) kept: KeptIn,
+}
+
+/// Where a run is that has ended, or stands still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeptIn {
+    /// In a store: others can go on with it.
+    Store,
+    /// In memory alone: it ends with this process.
+    Memory,
+    /// Its store is gone.
+    Nowhere,
 }
 
 /// One form of telling what happens. Called by one thread, in order.
@@ -98,7 +109,7 @@ fn write_result(
         let summary = Summary {
             columns,
             palette,
-            is_kept: finished.is_kept,
+            kept: finished.kept,
             raised: &finished.raised,
         };
         summary.text(report)

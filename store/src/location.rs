@@ -85,7 +85,7 @@ impl StoreLocation {
         match self {
             Self::Memory => Ok(Arc::new(MemoryStore::new(settings))),
             Self::File(path) => {
-                make_place(path).map_err(|error| StoreError::Unavailable {
+                make_folders(path).map_err(|error| StoreError::Unavailable {
                     detail: format!("{}: {error}", path.display()),
                 })?;
                 Ok(Arc::new(SqliteStore::open(path, settings).await?))
@@ -184,31 +184,18 @@ fn usual_in(variable: impl Fn(&str) -> Option<OsString>) -> Result<StoreLocation
     Ok(StoreLocation::File(state.join(USUAL_FILE)))
 }
 
-/// Makes the file and the folders above it. SQLite gives the files beside it the same permissions.
-fn make_place(path: &Path) -> std::io::Result<()> {
+/// Makes the folders above a file, for this user's eyes alone.
+fn make_folders(path: &Path) -> std::io::Result<()> {
     let mut folder = std::fs::DirBuilder::new();
     folder.recursive(true);
-    let mut file = std::fs::OpenOptions::new();
-    file.write(true).create_new(true);
     #[cfg(unix)]
     {
-        use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+        use std::os::unix::fs::DirBuilderExt as _;
         folder.mode(0o700);
-        file.mode(0o600);
     }
-    if let Some(above) = path.parent()
-        && !above.as_os_str().is_empty()
-    {
-        folder.create(above)?;
-    }
-    if path.exists() {
-        return Ok(());
-    }
-    match file.open(path) {
-        Ok(_new) => Ok(()),
-        // Another process was faster.
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
+    match path.parent() {
+        Some(above) if !above.as_os_str().is_empty() => folder.create(above),
+        Some(_) | None => Ok(()),
     }
 }
 

@@ -15,6 +15,7 @@ mod open;
 mod read;
 mod readers;
 mod schema;
+mod standing;
 #[cfg(test)]
 mod tests;
 mod writer;

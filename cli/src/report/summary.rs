@@ -4,6 +4,7 @@ use agents::run::{InterruptRecord, InterruptResult, RunReport, RunStatus};
 use routing_core::AgentType;
 use routing_core::handler::DecidedBy;
 
+use super::KeptIn;
 use super::story::answer_words;
 use crate::advice::advised;
 use crate::layout::{cut, duration, fit, quantity, wrap};
@@ -22,8 +23,8 @@ pub(crate) struct Summary<'f> {
     pub(crate) columns: usize,
     /// The colours.
     pub(crate) palette: Palette,
-    /// Whether anybody can go on with the run once this process has ended.
-    pub(crate) is_kept: bool,
+    /// Where the run is, once this process has ended.
+    pub(crate) kept: KeptIn,
     /// The options that raise the limits which it has hit.
     pub(crate) raised: &'f [String],
 }
@@ -48,10 +49,10 @@ impl Summary<'_> {
                 lines.extend(wrap(&line, self.columns, "  "));
             }
         }
-        lines.extend(if self.is_kept {
-            way_on(report, self.raised)
-        } else {
-            lost(report)
+        lines.extend(match self.kept {
+            KeptIn::Store => way_on(report, self.raised),
+            KeptIn::Memory => lost(report),
+            KeptIn::Nowhere => Vec::new(),
         });
         lines.push(String::new());
         lines.push(self.figures(report));

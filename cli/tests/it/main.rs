@@ -58,6 +58,7 @@ mod serving_once;
 mod serving_terms;
 mod signals;
 mod slow_proxy;
+mod store_gone;
 mod suggesting;
 mod telemetry;
 mod terminal;

@@ -28,6 +28,7 @@ impl Recoverable for StoreError {
             | Self::Newer { .. }
             | Self::EngineTooOld { .. }
             | Self::NotDurable { .. }
+            | Self::Gone { .. }
             | Self::Closed => false,
         }
     }

@@ -60,6 +60,13 @@ pub enum StoreError {
         /// Its value.
         found: String,
     },
+    /// The file of the store is not the one that was opened any more: it was deleted, replaced or cut off while it was
+    /// in use. An operation that was under way may have happened in a file that nobody can reach; none is acknowledged.
+    #[error("the store is gone: {detail}")]
+    Gone {
+        /// What became of it.
+        detail: String,
+    },
     /// The store was closed. An operation that was under way may have happened.
     #[error("the store is closed")]
     Closed,

@@ -133,6 +133,8 @@ kinds! {
     NoLauncher => CONFLICT, "executes-no-runs", "This server executes no runs";
     /// The store cannot be used.
     Unavailable => SERVICE_UNAVAILABLE, "unavailable", "The store cannot be used";
+    /// The file of the store was deleted, replaced or cut off while it was in use.
+    StoreGone => SERVICE_UNAVAILABLE, "store-gone", "The store is gone";
     /// The server is being stopped.
     Draining => SERVICE_UNAVAILABLE, "draining", "The server is being stopped";
     /// The answer took too long.

@@ -26,6 +26,11 @@ pub(crate) fn of_store(error: &StoreError) -> Problem {
         return Problem::new(Kind::NotInState, error.to_string(), hint);
     }
     tracing::error!(%error, "the store failed");
+    if let StoreError::Gone { .. } = error {
+        let detail = "the file of the store was deleted, replaced or cut off while it was in use";
+        let hint = "nothing was accepted, and nothing will be: stop the server, put the file back, and start it again";
+        return Problem::new(Kind::StoreGone, detail, hint);
+    }
     let detail = match error {
         StoreError::Full => "the disk of the store is full",
         StoreError::ReadOnly => "the store is read-only",

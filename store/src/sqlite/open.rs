@@ -1,5 +1,6 @@
 //! Opening a file: what must hold before anything is accepted.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use tokio::task::spawn_blocking;
 use super::error::store_error;
 use super::leaving::Owned;
 use super::readers::Readers;
+use super::standing::Standing;
 use super::writer::Writer;
 use super::{Sqlite, SqliteStore, schema};
 use crate::adapter::{Adapter, StoreSettings};
@@ -53,6 +55,7 @@ impl SqliteStore {
         let opened = spawn_blocking(move || {
             // Before the first lock: from now on nobody else in this process opens them.
             let own = Arc::new(own_files(&path));
+            make(&path)?;
             start(connect(&path)?, &path, settings, own)
         });
         opened.await.map_err(|error| StoreError::Unavailable {
@@ -65,17 +68,89 @@ impl SqliteStore {
 pub(super) fn own_files(path: &Path) -> OwnFiles {
     // SQLite follows links, and names its files after where they lead.
     let real = std::fs::canonicalize(path).unwrap_or_else(|_not_there| path.to_owned());
-    let beside = ["", "-wal", "-shm", "-journal", ".bells"];
-    OwnFiles::hold(beside.map(|end| {
-        let mut name = real.as_os_str().to_owned();
-        name.push(end);
-        PathBuf::from(name)
-    }))
+    let own = ["", "-wal", "-shm", "-journal", ".bells"];
+    OwnFiles::hold(own.map(|end| beside(&real, end)))
+}
+
+/// Makes a file where there is none: aside, and whole before it has its name, so that a death never leaves a part of
+/// one. What is not whole is refused and not filled: it may be what is left of a store.
+pub(super) fn make(path: &Path) -> Result<(), StoreError> {
+    let unavailable = |error: io::Error| StoreError::Unavailable {
+        detail: format!("{}: {error}", path.display()),
+    };
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() && found.len() == 0 => {
+            return Err(StoreError::Corrupt {
+                detail: format!("{} is empty, and an empty file is no store", path.display()),
+            });
+        }
+        Ok(_there) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        // What it is, is said where it is opened.
+        Err(_unreachable) => return Ok(()),
+    }
+    let log = beside(path, "-wal");
+    if log.metadata().is_ok_and(|log| log.len() > 0) {
+        let log = log.display();
+        return Err(StoreError::Corrupt {
+            detail: format!("{} is not there, but its log is: {log}", path.display()),
+        });
+    }
+    let aside = beside(path, &format!(".new-{}", uuid::Uuid::now_v7().simple()));
+    let made = fill(&aside).and_then(|()| match std::fs::hard_link(&aside, path) {
+        // Somebody else has made it meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        // Not every file system has links.
+        Err(_no_links) => std::fs::rename(&aside, path).map_err(unavailable),
+        Ok(()) => Ok(()),
+    });
+    // Its name survives a power cut as its content does.
+    if let Some(folder) = path.parent().and_then(|it| std::fs::File::open(it).ok()) {
+        folder.sync_all().map_err(unavailable)?;
+    }
+    for end in ["", "-wal", "-shm", "-journal"] {
+        // What is not there needs no removing.
+        let _removed = std::fs::remove_file(beside(&aside, end));
+    }
+    made
+}
+
+/// A new and empty store, closed. SQLite gives the files beside it the same permissions.
+fn fill(path: &Path) -> Result<(), StoreError> {
+    let mut file = std::fs::OpenOptions::new();
+    file.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        file.mode(0o600);
+    }
+    file.open(path).map_err(|error| {
+        let kind = error.kind();
+        if kind == io::ErrorKind::StorageFull {
+            StoreError::Full
+        } else if kind == io::ErrorKind::ReadOnlyFilesystem {
+            StoreError::ReadOnly
+        } else {
+            let detail = format!("{}: {error}", path.display());
+            StoreError::Unavailable { detail }
+        }
+    })?;
+    let connection = connect(path)?;
+    connection
+        .close()
+        .map_err(|(_connection, error)| store_error(error))
+}
+
+/// A file that is named after another one.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
 }
 
 /// A connection to write with, to a file that has been checked and brought up to date.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
-    let mut connection = connect_with(path, OpenFlags::SQLITE_OPEN_CREATE)?;
+    let mut connection = connect_with(path)?;
     check_engine()?;
     // Before anything is changed: the file may not be ours.
     schema::version(&connection)?;
@@ -99,7 +174,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
 
 /// A connection that cannot write.
 pub(super) fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
-    let connection = connect_with(path, OpenFlags::empty())?;
+    let connection = connect_with(path)?;
     set(&connection, "query_only", 1)?;
     Ok(connection)
 }
@@ -112,7 +187,14 @@ pub(super) fn start(
     own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
     let (jobs, queue) = mpsc::channel(QUEUE);
-    let writer = Writer::new(connection, queue, settings.clone(), Arc::clone(&own));
+    let standing = Arc::new(Standing::of(path)?);
+    let writer = Writer::new(
+        connection,
+        queue,
+        settings.clone(),
+        Arc::clone(&standing),
+        Arc::clone(&own),
+    );
     let writer = std::thread::Builder::new()
         .name("store writer".to_owned())
         .spawn(|| writer.run())
@@ -123,16 +205,16 @@ pub(super) fn start(
         backend: Sqlite {
             settings,
             jobs,
-            readers: Arc::new(Readers::new(path.to_owned(), own)),
+            readers: Arc::new(Readers::new(path.to_owned(), standing, own)),
             writer,
             owned: Owned::begin(),
         },
     })
 }
 
-fn connect_with(path: &Path, more: OpenFlags) -> Result<Connection, StoreError> {
+fn connect_with(path: &Path) -> Result<Connection, StoreError> {
     // Each connection is used by one thread at a time.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(store_error)?;
     connection.busy_timeout(PATIENCE).map_err(store_error)?;
     connection.set_prepared_statement_cache_capacity(PREPARED);

@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use super::open::connect_reader;
+use super::standing::Standing;
 
 /// How many may read at the same time.
 const SEATS: usize = 4;
@@ -19,16 +20,18 @@ pub(super) struct Readers {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
     seats: Arc<Semaphore>,
+    standing: Arc<Standing>,
     /// Goes after the connections.
     _own: Arc<OwnFiles>,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf, own: Arc<OwnFiles>) -> Self {
+    pub(super) fn new(path: PathBuf, standing: Arc<Standing>, own: Arc<OwnFiles>) -> Self {
         Self {
             path,
             idle: Mutex::new(Vec::new()),
             seats: Arc::new(Semaphore::new(SEATS)),
+            standing,
             _own: own,
         }
     }
@@ -43,9 +46,10 @@ impl Readers {
         let readers = Arc::clone(self);
         let asked = spawn_blocking(move || {
             let _seat = seat;
+            readers.standing.check()?;
             let connection = match readers.take() {
                 Some(idle) => idle,
-                None => connect_reader(&readers.path)?,
+                None => readers.connect()?,
             };
             let answer = question(&connection);
             readers.put_back(connection);
@@ -65,6 +69,7 @@ impl Readers {
         let Ok(_seat) = self.seats.try_acquire() else {
             return self.ask(question).await;
         };
+        self.standing.check()?;
         let Some(connection) = self.take() else {
             return self.ask(question).await;
         };
@@ -80,6 +85,17 @@ impl Readers {
             self.seats.close();
         }
         while self.take().is_some() {}
+    }
+
+    /// One more connection, to the file that was opened first.
+    fn connect(&self) -> Result<Connection, StoreError> {
+        let connection = connect_reader(&self.path)?;
+        if let Err(gone) = self.standing.check() {
+            // It may lead to another file, and closed, it would move the old log into that one.
+            Box::leak(Box::new(connection));
+            return Err(gone);
+        }
+        Ok(connection)
     }
 
     fn take(&self) -> Option<Connection> {

@@ -11,7 +11,7 @@ use routing_core::RunId;
 use rusqlite::Connection;
 
 use super::SqliteStore;
-use super::open::{connect, start};
+use super::open::{connect, make, start};
 use crate::adapter::StoreSettings;
 
 fn new_run(content: &str) -> NewRun {
@@ -32,6 +32,7 @@ fn told(connection: &Connection, sql: &str) {
 
 /// A store whose writing connection has been told something first.
 fn open_after(path: &Path, sql: &'static str) -> SqliteStore {
+    make(path).unwrap();
     let connection = connect(path).unwrap();
     told(&connection, sql);
     let own = std::sync::Arc::new(super::open::own_files(path));
@@ -123,6 +124,7 @@ async fn a_store_that_was_full_goes_on_when_there_is_room() {
 async fn a_file_of_a_newer_program_is_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
+    open(&path).await.unwrap().close().await.unwrap();
     told(&connect(&path).unwrap(), "PRAGMA user_version = 99");
     let refused = open(&path).await.map(drop);
     let newer = StoreError::Newer {
@@ -289,4 +291,62 @@ async fn a_database_of_another_program_is_left_alone() {
         assert_eq!(refused, Err(StoreError::Foreign), "{mark}");
     }
     assert_eq!(number(&photos, "SELECT COUNT(*) FROM sqlite_schema"), 1);
+}
+
+#[tokio::test]
+async fn an_empty_file_and_a_log_without_its_file_are_no_new_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("empty"), b"").unwrap();
+    let refused = open(&path("empty")).await.map(drop).unwrap_err();
+    assert!(refused.to_string().contains("is empty"), "{refused}");
+    assert_eq!(std::fs::read(path("empty")).unwrap(), b"");
+    std::fs::write(path("lost-wal"), b"what was written last").unwrap();
+    let refused = open(&path("lost")).await.map(drop).unwrap_err();
+    assert!(refused.to_string().contains("its log is"), "{refused}");
+    assert!(path("lost-wal").exists() && !path("lost").exists());
+}
+
+#[tokio::test]
+async fn a_new_store_has_its_name_when_it_is_whole_and_nothing_else_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let openings = (0..8).map(|_| open(&path));
+    let stores = futures_util::future::join_all(openings).await;
+    for store in stores {
+        let store = store.unwrap();
+        store.create_run(new_run("{}")).await.unwrap();
+        store.close().await.unwrap();
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .filter(|name| name.to_string_lossy().contains(".new-"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+    let connection = connect(&path).unwrap();
+    assert_eq!(number(&connection, "SELECT COUNT(*) FROM runs"), 8);
+}
+
+#[tokio::test]
+async fn a_store_that_is_gone_answers_nothing_more_even_if_it_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let store = open(&path).await.unwrap();
+    let kept = store.create_run(new_run("{}")).await.unwrap();
+    let aside = folder.path().join("aside");
+    std::fs::rename(&path, &aside).unwrap();
+    let refused = store.create_run(new_run("{}")).await.unwrap_err();
+    let is_gone = |error: &StoreError| matches!(error, StoreError::Gone { .. });
+    assert!(
+        matches!(&refused, RunError::Store(error) if is_gone(error)),
+        "{refused:?}"
+    );
+    assert!(is_gone(&store.run(kept.id).await.unwrap_err()));
+    std::fs::rename(&aside, &path).unwrap();
+    assert!(is_gone(&store.run(kept.id).await.unwrap_err()));
+    store.close().await.unwrap();
+    let store = open(&path).await.unwrap();
+    assert!(store.run(kept.id).await.unwrap().is_some());
+    store.verify_audit().await.unwrap();
 }

@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::error::store_error;
 use super::leaving::Open;
+use super::standing::Standing;
 use super::{flush, load};
 use crate::adapter::StoreSettings;
 use crate::operation::{Halt, Operation};
@@ -105,6 +106,7 @@ pub(super) struct Writer {
     connection: Connection,
     queue: mpsc::Receiver<Box<dyn Job>>,
     settings: StoreSettings,
+    standing: Arc<Standing>,
     /// Goes after the connection.
     own: Arc<OwnFiles>,
     /// Goes last.
@@ -116,12 +118,14 @@ impl Writer {
         connection: Connection,
         queue: mpsc::Receiver<Box<dyn Job>>,
         settings: StoreSettings,
+        standing: Arc<Standing>,
         own: Arc<OwnFiles>,
     ) -> Self {
         Self {
             connection,
             queue,
             settings,
+            standing,
             own,
             open: Open::begin(),
         }
@@ -166,6 +170,7 @@ impl Writer {
     }
 
     fn attempt(&self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        self.standing.check()?;
         let now = self.settings.now();
         let mut tables = Tables::partial(self.settings.rules(), now);
         for job in batch.iter() {
@@ -183,7 +188,9 @@ impl Writer {
             }
         }
         flush::dirty(&self.connection, &tables)?;
-        self.execute("COMMIT")
+        self.execute("COMMIT")?;
+        // What is answered now is in the file, or nobody is told that it is.
+        self.standing.check()
     }
 
     fn execute(&self, sql: &'static str) -> Result<(), StoreError> {

@@ -9,7 +9,7 @@ use interrupts::life::{Interrupt, State};
 use interrupts::manager::{StopRequest, Target};
 use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals};
-use interrupts::store::{Filter, Store};
+use interrupts::store::{Filter, Store, StoreError};
 use routing_core::{InterruptId, RunId, StopMode, StopSource};
 
 use super::after_visit::{AfterVisit, goes_on_elsewhere};
@@ -28,7 +28,7 @@ use crate::hooks::CommandHook;
 use crate::keep::{Keeping, Kept, SeenSignal, Spoken, not_taken};
 use crate::listing;
 use crate::model::{ModelTrouble, Watched};
-use crate::report::{Finished, Tally};
+use crate::report::{Finished, KeptIn, Tally};
 use crate::reviewer::InterruptCount;
 use crate::stage::{Stage, StageThread};
 use crate::storage::Storage;
@@ -98,14 +98,19 @@ impl Rest {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub(super) async fn finished(&self, store: &dyn Store, is_kept: bool) -> Finished {
+    pub(super) async fn finished(&self, store: &dyn Store, is_file: bool) -> Finished {
+        let kept = match store.run(self.report.run).await {
+            Err(StoreError::Gone { .. }) => KeptIn::Nowhere,
+            Ok(_) | Err(_) if is_file => KeptIn::Store,
+            Ok(_) | Err(_) => KeptIn::Memory,
+        };
         let open = open_interrupts(store, &self.report).await;
         let raised = raised(store, self.report.run, &open).await;
         Finished {
             open: ids_of(open, &self.report),
             raised,
             asks: self.exit == Exit::Asking,
-            is_kept,
+            kept,
             report: self.report.clone(),
         }
     }
@@ -188,7 +193,7 @@ pub(super) async fn perform(
 ) -> anyhow::Result<Performed> {
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
-    let is_kept = storage.location().path().is_some();
+    let is_file = storage.location().path().is_some();
     let keeping = Keeping::over(storage.clone(), &work.policy())?;
     let Some(kept) = taken(&keeping, id, begin, &work).await? else {
         return Ok(Performed::StandsStill);
@@ -234,7 +239,7 @@ pub(super) async fn perform(
     }
     let rest = Rest::of(report, model.trouble(), seen.exit(), limited);
     // The signals are heard until all is written: whoever reads may have stopped to.
-    let finished = rest.finished(keeping.store(), is_kept).await;
+    let finished = rest.finished(keeping.store(), is_file).await;
     let written = closed(move || stage_thread.finish(finished)).await;
     drop(listening);
     settled?;
