@@ -56,8 +56,8 @@ pub use permission::{
 };
 pub use registry::{RegisterError, ToolRegistry};
 pub use tool::{
-    CallId, Interruption, NoProgress, PartialOutput, Progress, ProgressSink, RequestedCall,
-    Stopped, Stream, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolNameError, ToolOutput,
-    ToolSpec, Verdict,
+    CallId, Interruption, NoProgress, PartialOutput, Preview, Progress, ProgressSink,
+    RequestedCall, Stopped, Stream, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    ToolNameError, ToolOutput, ToolSpec, Verdict,
 };
 pub use workspace::{Workspace, WorkspaceError};

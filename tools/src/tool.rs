@@ -99,19 +99,38 @@ pub struct ToolSpec {
     pub repeating: Repeating,
 }
 
+/// What a call would do, as the person who is asked about it is shown it. An approval is of just that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Preview {
+    /// It would change this.
+    Change(String),
+    /// It was made already, and what it made is there: a process has died before it could say so. Nobody is asked again.
+    Done,
+}
+
+impl Preview {
+    /// What it would change; `None` where nothing.
+    pub fn change(&self) -> Option<&str> {
+        match self {
+            Self::Change(text) => Some(text),
+            Self::Done => None,
+        }
+    }
+}
+
 /// Something that an agent can have done.
 #[async_trait]
 pub trait Tool: Send + Sync {
     /// What it says of itself; always the same.
     fn spec(&self) -> &ToolSpec;
 
-    /// What the call would change, as a text for the person who is asked whether it may; `None` where its
-    /// arguments say it all. Changes nothing.
+    /// What the call would do, for the person who is asked whether it may; `None` where its arguments say it all.
+    /// Changes nothing. A call that was allowed for its preview does that, or fails: see [`ToolContext::shown`].
     ///
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<String> {
+    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<Preview> {
         let _unused = (call, context);
         None
     }

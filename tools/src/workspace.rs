@@ -41,6 +41,12 @@ pub enum WorkspaceError {
         /// As it was given.
         path: String,
     },
+    /// Somebody has changed it since it was looked at.
+    #[error("`{path}` was changed meanwhile, and was left as it is")]
+    Changed {
+        /// As it was given.
+        path: String,
+    },
     /// It cannot be reached.
     #[error("`{path}` cannot be reached: {source}")]
     Unreachable {
@@ -172,8 +178,14 @@ impl Workspace {
         }
     }
 
-    /// Writes a file, whole or not at all. Missing folders are made; of a link the file it leads to is written.
-    pub(crate) fn write_text(&self, path: &str, text: &str) -> Result<(), WorkspaceError> {
+    /// Puts a text in the place of what was read of a file, whole or not at all; where something else is there by then,
+    /// nothing is written. Missing folders are made; of a link the file it leads to is written.
+    pub(crate) fn replace_text(
+        &self,
+        path: &str,
+        before: Option<&str>,
+        text: &str,
+    ) -> Result<(), WorkspaceError> {
         let unreachable = |source| WorkspaceError::unreachable(path, source);
         let given = self.openable(path)?;
         let target = self.folder.canonicalize(&given).unwrap_or(given);
@@ -189,11 +201,19 @@ impl Workspace {
                 self.folder
                     .set_permissions(&beside, metadata.permissions())?;
             }
-            self.folder.rename(&beside, &self.folder, &target)
+            Ok(())
         });
-        written.map_err(|source| {
+        // The last act before the rename: no system call does both in one.
+        let put = written.map_err(unreachable).and_then(|()| {
+            if self.read_if_there(path)?.as_deref() != before {
+                let path = path.to_owned();
+                return Err(WorkspaceError::Changed { path });
+            }
+            let renamed = self.folder.rename(&beside, &self.folder, &target);
+            renamed.map_err(unreachable)
+        });
+        put.inspect_err(|_error| {
             let _never_written = self.folder.remove_file(&beside);
-            unreachable(source)
         })
     }
 

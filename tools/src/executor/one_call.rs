@@ -32,6 +32,8 @@ pub(super) struct OneCall<'turn> {
 enum Early {
     End(CallEnd),
     Ledger(LedgerError),
+    /// It would do something else than what it was allowed for.
+    Changed(Box<Permitted>),
 }
 
 impl From<CallEnd> for Early {
@@ -65,16 +67,20 @@ impl OneCall<'_> {
             // It was told when it ended.
             return Ok(message);
         }
-        let (end, edited) = match self.permitted().await {
-            Ok(permitted) => {
-                let edited = permitted.edited.then(|| permitted.call.arguments.clone());
-                let end = match self.run(permitted).await {
-                    Ok(end) | Err(Early::End(end)) => end,
-                    Err(Early::Ledger(error)) => return Err(error),
-                };
-                (end, edited)
+        let mut permitted = self.permitted().await;
+        let (end, edited) = loop {
+            let allowed = match permitted {
+                Ok(allowed) => allowed,
+                Err(end) => break (end, None),
+            };
+            let edited = allowed.edited.then(|| allowed.call.arguments.clone());
+            match self.run(allowed).await {
+                Ok(end) | Err(Early::End(end)) => break (end, edited),
+                Err(Early::Ledger(error)) => return Err(error),
+                Err(Early::Changed(changed)) => {
+                    permitted = changed.ask(self.config, self.turn).await;
+                }
             }
-            Err(end) => (end, None),
         };
         let message = self.message(end, edited);
         self.config
@@ -99,6 +105,9 @@ impl OneCall<'_> {
             reason = self.turn.scope().stopping() => return Err(skipped(reason).into()),
             slot = self.slots.acquire() => slot,
         };
+        if !permitted.is_as_shown(config, self.turn).await {
+            return Err(Early::Changed(Box::new(permitted)));
+        }
         let given = tokio::select! {
             biased;
             reason = self.turn.scope().stopping() => return Err(skipped(reason).into()),
@@ -145,6 +154,7 @@ impl OneCall<'_> {
             progress: own_progress.unwrap_or_else(|| Arc::clone(&self.config.progress)),
             workspace: self.config.workspace.clone(),
             limit,
+            shown: permitted.shown(),
         };
         let tool = permitted.tool();
         let (call, callbacks) = (permitted.call, Arc::clone(&self.config.callbacks));

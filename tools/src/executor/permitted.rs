@@ -13,7 +13,7 @@ use crate::permission::{
     Approval, CallDigest, Permission, PermissionAnswer, PermissionRequest, VoidApproval,
 };
 use crate::registry::Registered;
-use crate::tool::{RequestedCall, Tool, ToolCall, ToolContext};
+use crate::tool::{Preview, RequestedCall, Tool, ToolCall, ToolContext};
 
 /// A call that may run, once.
 pub(super) struct Permitted {
@@ -21,6 +21,8 @@ pub(super) struct Permitted {
     pub(super) call: ToolCall,
     /// Uses itself up when the call starts. Absent where the policy needs none.
     approval: Option<Approval>,
+    /// What was shown to whoever has allowed it.
+    shown: Option<Preview>,
     /// Whether a person changed the arguments.
     pub(super) edited: bool,
 }
@@ -49,6 +51,7 @@ impl Permitted {
             registered,
             call,
             approval: None,
+            shown: None,
             edited: false,
         };
         match config.policy.decide(&permitted.call) {
@@ -58,16 +61,25 @@ impl Permitted {
         }
     }
 
-    async fn ask(self, config: &ExecutorConfig, turn: &Turn) -> Result<Self, CallEnd> {
+    /// Asks for permission; once more, where what it was given for is not what the call would do any more.
+    pub(super) async fn ask(
+        mut self,
+        config: &ExecutorConfig,
+        turn: &Turn,
+    ) -> Result<Self, CallEnd> {
         let context = ToolContext::new(turn.scope().child(), config.workspace.clone());
         let spec = self.registered.tool.spec();
-        let preview = self.registered.tool.preview(&self.call, &context).await;
+        self.shown = self.registered.tool.preview(&self.call, &context).await;
+        if self.shown == Some(Preview::Done) {
+            return Ok(self);
+        }
+        let preview = self.shown.as_ref().and_then(Preview::change);
         let root = config.workspace.root();
         let request = PermissionRequest {
             digest: self.digest(config),
-            recurring: CallDigest::recurring(spec, &self.call, root, preview.as_deref()),
+            recurring: CallDigest::recurring(spec, &self.call, root, preview),
             description: spec.description.clone(),
-            preview,
+            preview: preview.map(str::to_owned),
             call: self.call.clone(),
         };
         let answer = tokio::select! {
@@ -80,8 +92,15 @@ impl Permitted {
                 approval: Some(Approval::of(digest)),
                 ..self
             }),
+            PermissionAnswer::Edit { .. } if !self.is_as_shown(config, turn).await => {
+                Box::pin(self.ask(config, turn)).await
+            }
             PermissionAnswer::Edit { arguments } => {
-                self.with(arguments, config).map_err(|end| *end)
+                let mut edited = self.with(arguments, config).map_err(|end| *end)?;
+                // What was written was written, and its change is what is made.
+                edited.shown = edited.tool().preview(&edited.call, &context).await;
+                edited.approval = Some(Approval::of(edited.digest(config)));
+                Ok(edited)
             }
             PermissionAnswer::Deny { reason } => Err(CallEnd::Denied { reason }),
         }
@@ -98,7 +117,6 @@ impl Permitted {
         if let (Permission::Deny, reason) = config.policy.decide(&self.call) {
             return Err(Box::new(denied(reason)));
         }
-        self.approval = Some(Approval::of(self.digest(config)));
         self.edited = true;
         Ok(self)
     }
@@ -108,7 +126,23 @@ impl Permitted {
             self.registered.tool.spec(),
             &self.call,
             config.workspace.root(),
+            self.shown.as_ref().and_then(Preview::change),
         )
+    }
+
+    /// Whether the call would still do what was shown of it. One that has been made meanwhile would do nothing else.
+    pub(super) async fn is_as_shown(&self, config: &ExecutorConfig, turn: &Turn) -> bool {
+        let Some(shown) = &self.shown else {
+            return true;
+        };
+        let context = ToolContext::new(turn.scope().child(), config.workspace.clone());
+        let now = self.registered.tool.preview(&self.call, &context).await;
+        now.is_some_and(|now| now == *shown || now == Preview::Done)
+    }
+
+    /// What was shown to whoever has allowed it.
+    pub(super) fn shown(&self) -> Option<Preview> {
+        self.shown.clone()
     }
 
     /// Uses the approval up for exactly what is about to start.

@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::canonical;
 use crate::tool::{ToolCall, ToolSpec};
 
-/// Stands for one exact call: the tool as it describes itself, its arguments, the call's id, and the folder that it
-/// works in. A change of any of them is another digest.
+/// Stands for one exact call: the tool as it describes itself, its arguments, the call's id, the folder that it works
+/// in, and what it was shown to change. A change of any of them is another digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallDigest(Digest);
 
 impl CallDigest {
     /// The digest of a call.
-    pub fn of(spec: &ToolSpec, call: &ToolCall, workspace: &Path) -> Self {
+    pub fn of(spec: &ToolSpec, call: &ToolCall, workspace: &Path, preview: Option<&str>) -> Self {
         let (schema, arguments) = (canonical(&spec.arguments), canonical(&call.arguments));
         Self(Digest::of_parts([
             b"tool call".as_slice(),
@@ -27,6 +27,8 @@ impl CallDigest {
             call.id.as_str().as_bytes(),
             arguments.as_bytes(),
             workspace.as_os_str().as_encoded_bytes(),
+            &[u8::from(preview.is_some())],
+            preview.unwrap_or_default().as_bytes(),
         ]))
     }
 
@@ -165,13 +167,13 @@ mod tests {
             arguments: json!({"command": "ls", "timeout": 3}),
         };
         let here = Path::new("/home/ada/a");
-        let digest = CallDigest::of(&spec, &call, here);
+        let digest = CallDigest::of(&spec, &call, here, Some("+a line"));
         let reordered = ToolCall {
             arguments: json!({"timeout": 3, "command": "ls"}),
             ..call.clone()
         };
         assert_eq!(
-            Approval::of(digest).redeem(CallDigest::of(&spec, &reordered, here)),
+            Approval::of(digest).redeem(CallDigest::of(&spec, &reordered, here, Some("+a line"))),
             Ok(())
         );
 
@@ -192,11 +194,13 @@ mod tests {
             ..call.clone()
         };
         for changed in [
-            CallDigest::of(&described, &call, here),
-            CallDigest::of(&widened, &call, here),
-            CallDigest::of(&spec, &other, here),
-            CallDigest::of(&spec, &again, here),
-            CallDigest::of(&spec, &call, Path::new("/home/ada/b")),
+            CallDigest::of(&described, &call, here, Some("+a line")),
+            CallDigest::of(&widened, &call, here, Some("+a line")),
+            CallDigest::of(&spec, &other, here, Some("+a line")),
+            CallDigest::of(&spec, &again, here, Some("+a line")),
+            CallDigest::of(&spec, &call, Path::new("/home/ada/b"), Some("+a line")),
+            CallDigest::of(&spec, &call, here, Some("+another line")),
+            CallDigest::of(&spec, &call, here, None),
         ] {
             assert!(Approval::of(digest).redeem(changed).is_err());
         }

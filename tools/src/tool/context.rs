@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use routing_core::StopScope;
 
+use super::Preview;
 use super::progress::{NoProgress, ProgressSink};
 use crate::limit::CallLimit;
 use crate::workspace::Workspace;
@@ -20,6 +21,8 @@ pub struct ToolContext {
     pub workspace: Workspace,
     /// The call's time limit. A tool that waits for a person pauses it.
     pub limit: CallLimit,
+    /// What was shown to the person who has allowed the call. It does that as its last act, or nothing.
+    pub shown: Option<Preview>,
 }
 
 impl ToolContext {
@@ -30,6 +33,7 @@ impl ToolContext {
             progress: Arc::new(NoProgress),
             workspace,
             limit: CallLimit::none(),
+            shown: None,
         }
     }
 }

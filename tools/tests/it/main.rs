@@ -7,6 +7,7 @@ mod contained;
 mod controller;
 
 mod files;
+mod files_changed;
 mod keeper_death;
 mod ledger;
 mod matrix;

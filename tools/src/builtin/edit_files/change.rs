@@ -5,8 +5,8 @@ use std::io;
 use interrupts::Digest;
 
 use super::diff;
-use crate::tool::{ToolContext, ToolError};
-use crate::workspace::{Edit, EditHistory};
+use crate::tool::{Preview, ToolContext, ToolError};
+use crate::workspace::{Edit, EditHistory, WorkspaceError};
 
 /// Makes a change and returns its diff. `make` gets the text of the file, if there is one. Changes of a workspace are
 /// made one after the other.
@@ -22,10 +22,11 @@ pub(super) fn change(
     if before.as_deref() == Some(&after) {
         return Ok(diff);
     }
+    does_what_was_shown(context, path, &diff)?;
     // First, so that no change is ever there that cannot be taken back.
     let edit = Edit {
         path: path.to_owned(),
-        before,
+        before: before.clone(),
         after: Digest::of(after.as_bytes()),
     };
     history.push(edit).map_err(|source| ToolError::Io {
@@ -33,7 +34,10 @@ pub(super) fn change(
             .to_owned(),
         source,
     })?;
-    if let Err(error) = context.workspace.write_text(path, &after) {
+    if let Err(error) = context
+        .workspace
+        .replace_text(path, before.as_deref(), &after)
+    {
         history.pop().map_err(unkept)?;
         return Err(error.into());
     }
@@ -53,19 +57,41 @@ pub(super) fn undo(context: &ToolContext) -> Result<String, ToolError> {
             edit.path
         ));
     }
+    let diff = diff(&edit.path, now.as_deref(), edit.before.as_deref());
+    does_what_was_shown(context, &edit.path, &diff)?;
     match &edit.before {
-        Some(before) => context.workspace.write_text(&edit.path, before)?,
+        Some(before) => context
+            .workspace
+            .replace_text(&edit.path, now.as_deref(), before)?,
         None => context.workspace.remove_file(&edit.path)?,
     }
     history.pop().map_err(unkept)?;
-    Ok(diff(&edit.path, now.as_deref(), edit.before.as_deref()))
+    Ok(diff)
+}
+
+/// What was allowed for what it changes, changes just that.
+fn does_what_was_shown(context: &ToolContext, path: &str, diff: &str) -> Result<(), ToolError> {
+    let is_shown = |shown: &Preview| shown.change() == Some(diff);
+    if context.shown.as_ref().is_none_or(is_shown) {
+        return Ok(());
+    }
+    let path = path.to_owned();
+    Err(WorkspaceError::Changed { path }.into())
+}
+
+/// Whether the file is as the last change of it here has left it, and that change has left this text.
+pub(super) fn is_made_already(path: &str, text: &str, context: &ToolContext) -> bool {
+    let last = context.workspace.history().last().ok().flatten();
+    last.is_some_and(|edit| edit.path == path && edit.after == Digest::of(text.as_bytes()))
+        && context.workspace.read_text(path).ok().as_deref() == Some(text)
 }
 
 /// What taking the last change back would do.
-pub(super) fn preview_undo(context: &ToolContext) -> Option<String> {
+pub(super) fn preview_undo(context: &ToolContext) -> Option<Preview> {
     let mut history = context.workspace.history();
     let (edit, now) = last_in_force(&mut history, context).ok()??;
-    Some(diff(&edit.path, now.as_deref(), edit.before.as_deref()))
+    let diff = diff(&edit.path, now.as_deref(), edit.before.as_deref());
+    Some(Preview::Change(diff))
 }
 
 /// The last change whose file is not as it was before it, and the text of that file now. One whose file is as before

@@ -10,8 +10,8 @@ use super::change::change;
 use super::diff;
 use crate::builtin::{arguments, blocking};
 use crate::tool::{
-    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
-    ToolSpec,
+    Interruption, PartialOutput, Preview, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    ToolOutput, ToolSpec,
 };
 
 /// Replaces a piece of a file.
@@ -59,11 +59,12 @@ impl Tool for EditFile {
         &self.spec
     }
 
-    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<String> {
+    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<Preview> {
         let given: Arguments = arguments(call).ok()?;
         let before = context.workspace.read_text(&given.path).ok()?;
         let after = replaced(&given, Some(&before)).ok()?;
-        Some(diff(&given.path, Some(&before), Some(&after)))
+        let diff = diff(&given.path, Some(&before), Some(&after));
+        Some(Preview::Change(diff))
     }
 
     async fn call(

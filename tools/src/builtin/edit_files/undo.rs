@@ -8,8 +8,8 @@ use serde_json::json;
 use super::change::{preview_undo, undo};
 use crate::builtin::blocking;
 use crate::tool::{
-    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
-    ToolSpec,
+    Interruption, PartialOutput, Preview, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    ToolOutput, ToolSpec,
 };
 
 /// Takes the last change back.
@@ -38,7 +38,7 @@ impl Tool for UndoEdit {
         &self.spec
     }
 
-    async fn preview(&self, _call: &ToolCall, context: &ToolContext) -> Option<String> {
+    async fn preview(&self, _call: &ToolCall, context: &ToolContext) -> Option<Preview> {
         preview_undo(context)
     }
 

@@ -6,12 +6,12 @@ use routing_core::Outcome;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::change::change;
+use super::change::{change, is_made_already};
 use super::diff;
 use crate::builtin::{arguments, blocking};
 use crate::tool::{
-    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
-    ToolSpec,
+    Interruption, PartialOutput, Preview, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    ToolOutput, ToolSpec,
 };
 
 /// Writes a whole file.
@@ -55,10 +55,14 @@ impl Tool for WriteFile {
         &self.spec
     }
 
-    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<String> {
+    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<Preview> {
         let given: Arguments = arguments(call).ok()?;
+        if is_made_already(&given.path, &given.content, context) {
+            return Some(Preview::Done);
+        }
         let before = context.workspace.read_if_there(&given.path).ok()?;
-        Some(diff(&given.path, before.as_deref(), Some(&given.content)))
+        let diff = diff(&given.path, before.as_deref(), Some(&given.content));
+        Some(Preview::Change(diff))
     }
 
     async fn call(

@@ -1,0 +1,204 @@
+//! Files that somebody else changes between the question about a call and its end: nothing is written but what was shown
+//! to the person who allowed it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use interrupts::Digest;
+use routing_core::StopScope;
+use serde_json::{Value, json};
+use tools::{
+    Approver, CallEnd, Executor, ExecutorConfig, Permission, PermissionAnswer, PermissionPolicy,
+    PermissionRequest, RequestedCall, ToolCall, ToolCallbacks, ToolOutput, Workspace,
+    built_in_tools,
+};
+
+use crate::scene::{programs, workspace};
+
+/// Numbers that are the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    /// Whether it is one of so many.
+    fn one_of(&mut self, faces: u64) -> bool {
+        self.below(faces) == 0
+    }
+
+    fn below(&mut self, faces: u64) -> u64 {
+        let digest = Digest::of(&self.0.to_le_bytes()).to_string();
+        self.0 = u64::from_str_radix(&digest[..15], 16).unwrap();
+        self.0 % faces
+    }
+}
+
+/// Everybody who does something with the file: whoever else writes it, and the person who is asked.
+struct Town {
+    file: PathBuf,
+    dice: Mutex<Dice>,
+    /// What the person was shown, and what the file held then.
+    shown: Mutex<Vec<(PermissionRequest, String)>>,
+    /// What was written by somebody else, at the end.
+    others: Mutex<String>,
+}
+
+impl Town {
+    /// Somebody writes something else, perhaps.
+    fn may_meddle(&self, faces: u64) {
+        let mut dice = self.dice.lock().unwrap();
+        if dice.one_of(faces) {
+            let line = dice.below(1_000);
+            let text = format!("flour {line}\nwater\nsalt\n");
+            fs::write(&self.file, &text).unwrap();
+            *self.others.lock().unwrap() = text;
+        }
+    }
+}
+
+#[async_trait]
+impl Approver for Town {
+    async fn ask(&self, request: PermissionRequest, _scope: &StopScope) -> PermissionAnswer {
+        let digest = request.digest;
+        let held = fs::read_to_string(&self.file).unwrap();
+        let asked = {
+            let mut shown = self.shown.lock().unwrap();
+            shown.push((request, held));
+            shown.len()
+        };
+        // Not for ever: somebody has time to look.
+        if asked < 20 {
+            self.may_meddle(2);
+        }
+        PermissionAnswer::Approve { digest }
+    }
+}
+
+#[async_trait]
+impl ToolCallbacks for Town {
+    async fn before_tool(&self, _call: &ToolCall) -> Option<ToolOutput> {
+        self.may_meddle(3);
+        None
+    }
+}
+
+fn executor(workspace: Workspace, town: &Arc<Town>) -> Executor {
+    let mut config = ExecutorConfig::new(workspace);
+    for tool in built_in_tools(&programs()) {
+        config.registry.register(tool).unwrap();
+    }
+    config.policy = PermissionPolicy::always(Permission::Ask);
+    config.approver = Arc::clone(town) as Arc<dyn Approver>;
+    config.callbacks = Arc::clone(town) as Arc<dyn ToolCallbacks>;
+    Executor::new(config)
+}
+
+/// A change that a model wants.
+fn wanted(dice: &mut Dice) -> (&'static str, Value) {
+    if dice.one_of(2) {
+        let content = format!("rye {}\nwater\nsalt\n", dice.below(1_000));
+        (
+            "write_file",
+            json!({"path": "dough.txt", "content": content}),
+        )
+    } else {
+        (
+            "edit_file",
+            json!({"path": "dough.txt", "old": "water", "new": "milk"}),
+        )
+    }
+}
+
+/// The file as the change makes it of a text.
+fn made_of(text: &str, arguments: &Value) -> String {
+    match arguments.get("content") {
+        Some(content) => content.as_str().unwrap().to_owned(),
+        None => text.replace("water", "milk"),
+    }
+}
+
+#[tokio::test]
+async fn whatever_happens_to_a_file_meanwhile_what_was_shown_is_written_or_nothing() {
+    let rounds: u64 = std::env::var("FILES_CHANGED").map_or(100, |rounds| rounds.parse().unwrap());
+    let (mut written, mut asked_again, mut left_alone) = (0, 0, 0);
+    for seed in 0..rounds {
+        let (folder, workspace) = workspace();
+        let file = folder.path().join("dough.txt");
+        fs::write(&file, "flour\nwater\nsalt\n").unwrap();
+        let town = Arc::new(Town {
+            file: file.clone(),
+            dice: Mutex::new(Dice(seed)),
+            shown: Mutex::default(),
+            others: Mutex::new("flour\nwater\nsalt\n".to_owned()),
+        });
+        let (tool, arguments) = wanted(&mut town.dice.lock().unwrap());
+        let call = RequestedCall::new("1", tool, arguments.to_string());
+        let ended = executor(workspace, &town).execute(vec![call]).await;
+        let end = ended.unwrap().messages.remove(0).end;
+        let now = fs::read_to_string(&file).unwrap();
+        let shown = town.shown.lock().unwrap();
+        asked_again += shown.len() - 1;
+        let (request, held) = shown.last().unwrap();
+        match &end {
+            CallEnd::Finished { output } => {
+                written += 1;
+                assert_eq!(Some(&output.text), request.preview.as_ref(), "seed {seed}");
+                assert_eq!(now, made_of(held, &arguments), "seed {seed}");
+            }
+            CallEnd::Failed { reason } => {
+                left_alone += 1;
+                assert!(
+                    reason.contains("changed meanwhile"),
+                    "seed {seed}: {reason}"
+                );
+                assert_eq!(now, *town.others.lock().unwrap(), "seed {seed}");
+            }
+            CallEnd::FinishedAnyway { .. }
+            | CallEnd::FailedAnyway { .. }
+            | CallEnd::Denied { .. }
+            | CallEnd::Interrupted { .. }
+            | CallEnd::Skipped { .. }
+            | CallEnd::TimedOut { .. } => panic!("seed {seed}: {end:?}"),
+        }
+    }
+    println!(
+        "{rounds} calls, {written} written, {asked_again} asked again, {left_alone} left alone"
+    );
+    assert!(written > 0 && asked_again > 0 && left_alone > 0);
+}
+
+#[tokio::test]
+async fn what_was_written_before_a_death_is_not_asked_about_again() {
+    let (folder, workspace) = workspace();
+    let kept = tempfile::tempdir().unwrap();
+    let file = folder.path().join("dough.txt");
+    fs::write(&file, "flour\n").unwrap();
+    let town = Arc::new(Town {
+        file: file.clone(),
+        dice: Mutex::new(Dice(1)),
+        shown: Mutex::default(),
+        others: Mutex::default(),
+    });
+    let call = || {
+        let arguments = json!({"path": "dough.txt", "content": "rye\n"});
+        RequestedCall::new("1", "write_file", arguments.to_string())
+    };
+    let mut first = ExecutorConfig::new(workspace.with_edits_kept_in(kept.path()));
+    for tool in built_in_tools(&programs()) {
+        first.registry.register(tool).unwrap();
+    }
+    first.policy = PermissionPolicy::always(Permission::Allow);
+    Executor::new(first).execute(vec![call()]).await.unwrap();
+    // The next process knows that the call was begun, and not how it ended.
+    let again = Workspace::open(folder.path()).unwrap();
+    let next = executor(again.with_edits_kept_in(kept.path()), &town);
+    let ended = next.execute(vec![call()]).await.unwrap();
+    assert!(matches!(ended.messages[0].end, CallEnd::Finished { .. }));
+    assert!(town.shown.lock().unwrap().is_empty());
+    // What somebody else wrote is another matter, and what it happens to hold says nothing of this call.
+    fs::write(&file, "barley\n").unwrap();
+    let mut calls = vec![call()];
+    calls[0].arguments = json!({"path": "dough.txt", "content": "barley\n"}).to_string();
+    next.execute(calls).await.unwrap();
+    assert_eq!(town.shown.lock().unwrap().len(), 1);
+}
