@@ -45,6 +45,7 @@ mod resuming;
 mod reviewing;
 mod reviewing_at_a_terminal;
 mod reviewing_batches;
+mod rolling;
 mod said_to_the_ended;
 mod schema;
 mod screen;

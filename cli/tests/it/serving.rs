@@ -79,7 +79,12 @@ impl Installation {
 
     /// Starts another server over the same store, at an address of its own.
     pub(crate) fn serve_beside(&self) -> Server {
-        self.serve_at(0, &[])
+        self.serve_beside_with(&[])
+    }
+
+    /// As [`Installation::serve_beside`], with more arguments.
+    pub(crate) fn serve_beside_with(&self, arguments: &[&str]) -> Server {
+        self.serve_at(0, arguments)
     }
 
     fn serve_at(&self, port: u16, arguments: &[&str]) -> Server {

@@ -2,12 +2,12 @@
 
 mod asked;
 mod leases;
+mod left;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agents::run::{ResumeRequest, RunOrder, RunStatus};
-use futures_util::{StreamExt as _, stream};
 use interrupts::life::RunState;
 use interrupts::policy::Policy;
 use interrupts::store::{Run, Store};
@@ -26,12 +26,8 @@ use crate::actor::actor;
 use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, Kept, not_taken, refuse_unread};
-use crate::listing;
 use crate::refused::by_store;
 use crate::storage::is_owned;
-
-/// How many runs of an earlier server are looked at together.
-const AT_ONCE: usize = 16;
 
 /// Executes runs. Clones share them.
 #[derive(Clone)]
@@ -133,48 +129,6 @@ impl Launcher {
     /// The tasks that execute runs.
     pub(super) fn tasks(&self) -> &TaskTracker {
         &self.0.tasks
-    }
-
-    /// Goes on with the runs that servers launched and left: killed, or stopped. Others are only told.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe to repeat.
-    pub(super) async fn go_on_with_what_was_left(&self) {
-        let live = match listing::live_runs_in(self.0.store()).await {
-            Ok(live) => live,
-            Err(error) => {
-                tracing::warn!(%error, "the runs of an earlier server could not be looked for");
-                return;
-            }
-        };
-        // Each may have to wait for a beat of whoever had it.
-        let looks = live.into_iter().map(|run| self.go_on_if_left(run));
-        stream::iter(looks)
-            .buffer_unordered(AT_ONCE)
-            .collect::<()>()
-            .await;
-    }
-
-    async fn go_on_if_left(&self, run: Run) {
-        if !is_launched(&run.content) {
-            if !is_owned(&run) {
-                tracing::info!(run = %run.id, state = %run.state, "nobody executes the run; irq resume goes on with it");
-            }
-            return;
-        }
-        if !self.has_news(&run).await {
-            tracing::debug!(run = %run.id, "the run waits for people");
-            self.go_on_when_due(run.id);
-            return;
-        }
-        match self.go_on(&run, Word::Successor, None).await {
-            Ok(()) => tracing::info!(run = %run.id, "the run goes on here"),
-            Err(error) => {
-                tracing::warn!(run = %run.id, %error, "the run does not go on here");
-                self.go_on_when_due(run.id);
-            }
-        }
     }
 
     /// Goes on with runs that were put aside or paused, whoever decides or withdraws and in whatever process, until the

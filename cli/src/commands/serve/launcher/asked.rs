@@ -1,11 +1,13 @@
 //! What the server asks of whoever executes its runs.
 
+use std::time::Duration;
+
 use agents::plan_execute::{PlanChange, PlanEditError, StoredPlan, change_plan, open_escape};
 use agents::run::{ResumeRequest, RunOrder};
 use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
-use interrupts::store::{CheckpointId, NewRun, Run, RunError};
+use interrupts::store::{CheckpointId, NewRun, Page, Run, RunError};
 use jiff::Timestamp;
 use routing_core::RunId;
 use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
@@ -29,6 +31,28 @@ impl Launcher {
     async fn wanted(&self, run: &Run, wish: PlanWish) -> Result<PlanChange, Failure> {
         let allows = self.0.defaults.limits_of(&run.content)?.spending();
         plan::paid(self.0.store(), run, plan::wanted(run, wish)?, allows).await
+    }
+}
+
+/// How long a run may take to show its first agent, and how often that is looked at.
+const SHOWS_WITHIN: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(2);
+
+impl Launcher {
+    /// Waits until a run that has begun shows an agent: whoever is told of the run can stop it then.
+    async fn is_seen(&self, run: RunId) {
+        let page = Page { after: 0, limit: 1 };
+        let seen = async {
+            while let Ok(agents) = self.0.store().nodes(Some(run), page).await {
+                if !agents.is_empty() {
+                    return;
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        if tokio::time::timeout(SHOWS_WITHIN, seen).await.is_err() {
+            tracing::warn!(%run, "the run has begun and shows no agent yet");
+        }
     }
 }
 
@@ -99,6 +123,7 @@ impl RunLauncher for Launcher {
         }
         let begun = self.begin(run.id, work).await;
         begun.map_err(|failure| refused(&failure))?;
+        self.is_seen(run.id).await;
         Ok(run.id)
     }
 
