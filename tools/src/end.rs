@@ -9,6 +9,19 @@ use serde_json::Value;
 use crate::tool::{CallId, PartialOutput, Stopped, ToolOutput};
 use crate::wording;
 
+/// The most bytes of a result that a model is given, whatever tool it is of.
+const LARGEST_RESULT: usize = 256 * 1024;
+
+/// Cuts a text off where it is too long, and says in it how long it was.
+fn cut_off(text: &mut String) {
+    let whole = text.len();
+    if whole > LARGEST_RESULT {
+        text.truncate(text.floor_char_boundary(LARGEST_RESULT));
+        let kept = text.len();
+        text.push_str(&format!("\n[cut off: the first {kept} of {whole} bytes]"));
+    }
+}
+
 /// How a call ended. Each call has exactly one of these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
@@ -93,6 +106,23 @@ impl CallEnd {
             | Self::Denied { .. }
             | Self::Skipped { .. } => false,
         }
+    }
+
+    /// No text of it is longer than a model is given. Where one was, it says so.
+    pub(crate) fn within_limit(mut self) -> Self {
+        match &mut self {
+            Self::Finished { output } | Self::FinishedAnyway { output, .. } => {
+                cut_off(&mut output.text);
+            }
+            Self::Interrupted { partial, .. } | Self::TimedOut { partial, .. } => {
+                cut_off(&mut partial.text);
+            }
+            Self::Failed { reason }
+            | Self::Denied { reason }
+            | Self::FailedAnyway { reason, .. } => cut_off(reason),
+            Self::Skipped { .. } => {}
+        }
+        self
     }
 
     /// The word for it, for logs.

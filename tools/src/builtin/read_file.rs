@@ -14,7 +14,7 @@ use crate::tool::{
 
 /// The most lines that are returned at once, and the most bytes.
 const MOST_LINES: usize = 2_000;
-const MOST_BYTES: usize = 256 * 1024;
+const MOST_BYTES: usize = 255 * 1024;
 
 /// Reads a text file of the workspace, whole or some of its lines.
 #[derive(Debug, Clone)]

@@ -170,7 +170,7 @@ impl OneCall<'_> {
             call: self.call.id.clone(),
             tool: self.call.tool.clone(),
             edited,
-            end,
+            end: end.within_limit(),
         }
     }
 

@@ -97,6 +97,23 @@ async fn a_file_is_read_whole_or_in_parts() {
 }
 
 #[tokio::test]
+async fn one_line_of_three_megabytes_does_not_go_to_a_model_whole() {
+    let stage = stage();
+    // Letters of two bytes: none is cut in half.
+    let line = "é".repeat(1_500_000);
+    stage.has("line", &line);
+    let read = stage.call("read_file", json!({"path": "line"})).await;
+    assert!(read.len() < 257 * 1024, "{}", read.len());
+    assert!(read.starts_with("éé") && read.contains("of 3000000 bytes"));
+    stage.has("lines", &"flour and water\n".repeat(100_000));
+    let read = stage.call("read_file", json!({"path": "lines"})).await;
+    assert!(read.ends_with("the next is line 2001]"), "{read}");
+    let written = json!({"path": "line", "content": "short"});
+    let diff = stage.call("write_file", written).await;
+    assert!(diff.len() < 257 * 1024 && diff.contains("[cut off: the first"));
+}
+
+#[tokio::test]
 async fn files_are_listed_without_hidden_and_ignored_ones() {
     let stage = stage();
     for path in [
