@@ -11,6 +11,7 @@ mod access;
 mod approver;
 mod asking;
 mod elicitor;
+mod excerpt;
 mod exchange;
 mod held_back;
 mod kept_call;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tools::{Approver, CallDigest, PermissionAnswer, PermissionRequest};
 
 use super::asking::{Asker, Asking, Heard};
+use super::excerpt;
 use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
 use super::round::RoundState;
 use super::tooling::Tooling;
@@ -38,13 +39,15 @@ impl DeskApprover {
         let tool = call.tool.as_str();
         let schema = self.schemas.iter().find(|(name, _schema)| name == tool);
         let root = self.tooling.settings.workspace.root();
+        let arguments = excerpt::arguments(&call.arguments);
+        let preview = request.preview.as_deref().map(excerpt::text);
         let mut context = format!(
             "The exact call of `{tool}`:\n{:#}\nIt works in: {}\n",
-            call.arguments,
+            arguments.value,
             root.display()
         );
-        if let Some(preview) = &request.preview {
-            context.push_str(&format!("What it would change:\n{preview}\n"));
+        if let Some(preview) = &preview {
+            context.push_str(&format!("What it would change:\n{}\n", preview.value));
         }
         context.push_str(&format!(
             "What is allowed is this one call, once (digest {}).",
@@ -60,9 +63,10 @@ impl DeskApprover {
             tool: tool.to_owned(),
             description: request.description.clone(),
             call: call.id.clone(),
-            arguments: call.arguments.clone(),
+            is_excerpt: !arguments.is_whole,
+            arguments: arguments.value,
             digest: Some(request.digest),
-            preview: request.preview.clone(),
+            preview: preview.map(|preview| preview.value),
             schema: schema
                 .map(|(_name, schema)| schema.clone())
                 .unwrap_or_default(),

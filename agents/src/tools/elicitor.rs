@@ -9,6 +9,7 @@ use routing_core::StopScope;
 use tools::{CallId, ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, ToolCall};
 
 use super::asking::{Asking, Heard};
+use super::excerpt;
 use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
 use super::tooling::Tooling;
 use crate::durable::decisions::answer;
@@ -97,12 +98,14 @@ fn matter(request: &ElicitationRequest, call: &ToolCall, place: String) -> ToolM
         context.push_str(&format!("The answer before did not fit: {problem}\n"));
     }
     context.push_str("Edit to give what it asks for, or decline.");
+    let arguments = excerpt::arguments(&call.arguments);
     let about = ToolQuestion {
         asks: ToolQuestionKind::Input,
         tool: call.tool.as_str().to_owned(),
         description: String::new(),
         call: CallId::new(call.id.as_str()),
-        arguments: call.arguments.clone(),
+        is_excerpt: !arguments.is_whole,
+        arguments: arguments.value,
         digest: None,
         preview: None,
         schema: schema.clone(),

@@ -14,6 +14,7 @@ use tools::{
 };
 
 use super::asking::{Asker, Asking, Heard};
+use super::excerpt;
 use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
 use super::round::RoundState;
 use super::tooling::{RunningCall, Tooling};
@@ -157,14 +158,15 @@ impl JournalLedger {
 }
 
 fn unknown_outcome(call: &RequestedCall, intent: &ToolIntent, place: String) -> ToolMatter {
-    let arguments = intent.arguments.clone().unwrap_or_default();
+    let arguments = excerpt::arguments(&intent.arguments.clone().unwrap_or_default());
     let reason = format!(
         "Nobody knows what came of a call of `{}`: it ran when its process died",
         call.tool
     );
     let context = format!(
-        "The call:\n{arguments:#}\nIt may have had its effect, in part or whole. Nothing of it runs any more. Run it \
-         again, leave it, or say in words what came of it."
+        "The call:\n{:#}\nIt may have had its effect, in part or whole. Nothing of it runs any more. Run it \
+         again, leave it, or say in words what came of it.",
+        arguments.value
     );
     ToolMatter::new(
         reason,
@@ -174,7 +176,8 @@ fn unknown_outcome(call: &RequestedCall, intent: &ToolIntent, place: String) -> 
             tool: call.tool.clone(),
             description: String::new(),
             call: call.id.clone(),
-            arguments,
+            is_excerpt: !arguments.is_whole,
+            arguments: arguments.value,
             digest: None,
             preview: None,
             schema: serde_json::json!({"type": "object", "maxProperties": 0}),

@@ -39,8 +39,11 @@ pub struct ToolQuestion {
     pub description: String,
     /// The call's id, as the model gave it.
     pub call: CallId,
-    /// Its arguments.
+    /// Its arguments; where they are large, the beginnings of their texts.
     pub arguments: Value,
+    /// Whether the arguments are more than is shown of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_excerpt: bool,
     /// Stands for the exact call: an approval names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<CallDigest>,
@@ -92,6 +95,10 @@ impl ToolMatter {
     /// What may be decided.
     pub const fn allowed(&self) -> &'static [Verdict] {
         match self.tool_call.asks {
+            // Whoever edits an excerpt would write the excerpt.
+            ToolQuestionKind::Permission if self.tool_call.is_excerpt => {
+                &[Verdict::Approve, Verdict::Reject]
+            }
             ToolQuestionKind::Permission => &[Verdict::Approve, Verdict::Edit, Verdict::Reject],
             ToolQuestionKind::UnknownOutcome => {
                 &[Verdict::Approve, Verdict::Reject, Verdict::Respond]
@@ -187,6 +194,7 @@ mod tests {
             description: String::new(),
             call: CallId::new("a"),
             arguments: json!({"command": "ls"}),
+            is_excerpt: false,
             digest: None,
             preview: None,
             schema: json!({"type": "object"}),

@@ -81,6 +81,26 @@ async fn a_call_runs_once_a_person_has_allowed_exactly_it() {
 }
 
 #[tokio::test]
+async fn a_large_call_is_asked_about_with_an_excerpt_and_made_whole() {
+    let done = Arc::new(Done::default());
+    let person = Decider::choosing("approve");
+    // What is worst for JSON: seven bytes for each.
+    for name in ["x".repeat(400_000), "\u{1}".repeat(400_000)] {
+        let call = asks("large", "once", &json!({"name": name, "ms": 0}));
+        let asking = Asking::of(vec![vec![call]]);
+        let (stage, _calls) = stage(asking, &done, careful(), Arc::clone(&person) as Arc<_>);
+        assert_completed(&stage.execute().await);
+        assert_eq!(done.count(&format!("{name} started")), 1);
+        let rows = questions(&*stage.store, stage.run).await;
+        let about = ToolMatter::of(&rows[0].content).unwrap();
+        assert_eq!(about.allowed(), [Verdict::Approve, Verdict::Reject]);
+        let context = &about.context_for_decision;
+        assert!(context.contains("of 400000 bytes; the whole has the digest"));
+        assert!(rows[0].content.len() < 700_000, "{}", rows[0].content.len());
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_is_denied_does_not_run_and_its_agent_is_told_why() {
     let done = Arc::new(Done::default());
     let person = Decider::saying(Answer {
