@@ -395,6 +395,15 @@ fn what_a_tool_has_changed_is_taken_back_by_a_later_process() {
     place
         .end(&["review", question, "--decision", "approve"])
         .exits_with(0);
+    // The file was made after that question: what is taken back was not shown yet.
+    place.end(&["resume", &run, "--no-input"]).exits_with(5);
+    let question = place.open_question();
+    let shown = question["content"].to_string();
+    assert!(shown.contains("-new"), "{question:#}");
+    let question = question["id"].as_str().unwrap();
+    place
+        .end(&["review", question, "--decision", "approve"])
+        .exits_with(0);
     place.end(&["resume", &run, "--no-input"]).exits_with(0);
     assert_eq!(place.text("made.txt"), None);
     std::thread::sleep(Duration::from_millis(20));

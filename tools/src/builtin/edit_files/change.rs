@@ -49,7 +49,7 @@ pub(super) fn undo(context: &ToolContext) -> Result<String, ToolError> {
     let mut history = context.workspace.history();
     let unusable = |reason: String| Err(ToolError::Unusable { reason });
     let Some((edit, now)) = last_in_force(&mut history, context)? else {
-        return unusable("there is no edit that could be taken back".to_owned());
+        return Err(nothing_to_undo());
     };
     if now.as_ref().map(|now| Digest::of(now.as_bytes())) != Some(edit.after) {
         return unusable(format!(
@@ -87,11 +87,24 @@ pub(super) fn is_made_already(path: &str, text: &str, context: &ToolContext) -> 
 }
 
 /// What taking the last change back would do.
-pub(super) fn preview_undo(context: &ToolContext) -> Option<Preview> {
+pub(super) fn preview_undo(context: &ToolContext) -> Preview {
     let mut history = context.workspace.history();
-    let (edit, now) = last_in_force(&mut history, context).ok()??;
-    let diff = diff(&edit.path, now.as_deref(), edit.before.as_deref());
-    Some(Preview::Change(diff))
+    let diff = last_in_force(&mut history, context).and_then(|last| match last {
+        Some((edit, now)) => Ok(diff(&edit.path, now.as_deref(), edit.before.as_deref())),
+        None => Err(nothing_to_undo()),
+    });
+    preview_of(diff)
+}
+
+/// What a person is shown: the change, or that there would be none as things stand. Where there is one by the time the
+/// call is made, it was not shown.
+pub(super) fn preview_of(diff: Result<String, ToolError>) -> Preview {
+    Preview::Change(diff.unwrap_or_else(|error| format!("[nothing, as it stands now: {error}]")))
+}
+
+fn nothing_to_undo() -> ToolError {
+    let reason = "there is no edit that could be taken back".to_owned();
+    ToolError::Unusable { reason }
 }
 
 /// The last change whose file is not as it was before it, and the text of that file now. One whose file is as before

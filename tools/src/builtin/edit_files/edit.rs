@@ -6,7 +6,7 @@ use routing_core::Outcome;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::change::change;
+use super::change::{change, preview_of};
 use super::diff;
 use crate::builtin::{arguments, blocking};
 use crate::tool::{
@@ -61,10 +61,12 @@ impl Tool for EditFile {
 
     async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<Preview> {
         let given: Arguments = arguments(call).ok()?;
-        let before = context.workspace.read_text(&given.path).ok()?;
-        let after = replaced(&given, Some(&before)).ok()?;
-        let diff = diff(&given.path, Some(&before), Some(&after));
-        Some(Preview::Change(diff))
+        let before = context.workspace.read_if_there(&given.path);
+        let diff = before.map_err(ToolError::from).and_then(|before| {
+            let after = replaced(&given, before.as_deref())?;
+            Ok(diff(&given.path, before.as_deref(), Some(&after)))
+        });
+        Some(preview_of(diff))
     }
 
     async fn call(

@@ -39,7 +39,7 @@ impl Tool for UndoEdit {
     }
 
     async fn preview(&self, _call: &ToolCall, context: &ToolContext) -> Option<Preview> {
-        preview_undo(context)
+        Some(preview_undo(context))
     }
 
     async fn call(

@@ -6,7 +6,7 @@ use routing_core::Outcome;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::change::{change, is_made_already};
+use super::change::{change, is_made_already, preview_of};
 use super::diff;
 use crate::builtin::{arguments, blocking};
 use crate::tool::{
@@ -60,9 +60,9 @@ impl Tool for WriteFile {
         if is_made_already(&given.path, &given.content, context) {
             return Some(Preview::Done);
         }
-        let before = context.workspace.read_if_there(&given.path).ok()?;
-        let diff = diff(&given.path, before.as_deref(), Some(&given.content));
-        Some(Preview::Change(diff))
+        let before = context.workspace.read_if_there(&given.path);
+        let diff = before.map(|before| diff(&given.path, before.as_deref(), Some(&given.content)));
+        Some(preview_of(diff.map_err(ToolError::from)))
     }
 
     async fn call(
