@@ -12,10 +12,10 @@ mod heads;
 mod leaving;
 mod load;
 mod open;
+mod opened_file;
 mod read;
 mod readers;
 mod schema;
-mod standing;
 #[cfg(test)]
 mod tests;
 mod writer;

@@ -13,8 +13,8 @@ use tokio::task::spawn_blocking;
 
 use super::error::store_error;
 use super::leaving::Owned;
+use super::opened_file::OpenedFile;
 use super::readers::Readers;
-use super::standing::Standing;
 use super::writer::Writer;
 use super::{Sqlite, SqliteStore, schema};
 use crate::adapter::{Adapter, StoreSettings};
@@ -72,9 +72,13 @@ pub(super) fn own_files(path: &Path) -> OwnFiles {
     OwnFiles::hold(own.map(|end| beside(&real, end)))
 }
 
-/// Makes a file where there is none: aside, and whole before it has its name, so that a death never leaves a part of
-/// one. What is not whole is refused and not filled: it may be what is left of a store.
+/// Creates a store where there is no file: under a temporary name, and linked to its path when it is complete, so that
+/// a crash leaves no partial store. An empty file is refused, not filled: it may have been a store.
 pub(super) fn make(path: &Path) -> Result<(), StoreError> {
+    if let Ok(target) = std::fs::read_link(path) {
+        let target = path.parent().map_or(target.clone(), |it| it.join(&target));
+        return make(&target);
+    }
     let unavailable = |error: io::Error| StoreError::Unavailable {
         detail: format!("{}: {error}", path.display()),
     };
@@ -86,7 +90,7 @@ pub(super) fn make(path: &Path) -> Result<(), StoreError> {
         }
         Ok(_there) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        // What it is, is said where it is opened.
+        // Opening it reports the cause.
         Err(_unreachable) => return Ok(()),
     }
     let log = beside(path, "-wal");
@@ -98,18 +102,18 @@ pub(super) fn make(path: &Path) -> Result<(), StoreError> {
     }
     let aside = beside(path, &format!(".new-{}", uuid::Uuid::now_v7().simple()));
     let made = fill(&aside).and_then(|()| match std::fs::hard_link(&aside, path) {
-        // Somebody else has made it meanwhile.
+        // Another process has created it meanwhile.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        // Not every file system has links.
-        Err(_no_links) => std::fs::rename(&aside, path).map_err(unavailable),
+        // The file system has no links. A rename could replace what another process has just created.
+        Err(_no_links) => fill(path),
         Ok(()) => Ok(()),
     });
-    // Its name survives a power cut as its content does.
+    // The new name must survive a power cut, too.
     if let Some(folder) = path.parent().and_then(|it| std::fs::File::open(it).ok()) {
         folder.sync_all().map_err(unavailable)?;
     }
     for end in ["", "-wal", "-shm", "-journal"] {
-        // What is not there needs no removing.
+        // Most of them do not exist.
         let _removed = std::fs::remove_file(beside(&aside, end));
     }
     made
@@ -187,12 +191,12 @@ pub(super) fn start(
     own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
     let (jobs, queue) = mpsc::channel(QUEUE);
-    let standing = Arc::new(Standing::of(path)?);
+    let file = Arc::new(OpenedFile::of(path)?);
     let writer = Writer::new(
         connection,
         queue,
         settings.clone(),
-        Arc::clone(&standing),
+        Arc::clone(&file),
         Arc::clone(&own),
     );
     let writer = std::thread::Builder::new()
@@ -205,7 +209,7 @@ pub(super) fn start(
         backend: Sqlite {
             settings,
             jobs,
-            readers: Arc::new(Readers::new(path.to_owned(), standing, own)),
+            readers: Arc::new(Readers::new(path.to_owned(), file, own)),
             writer,
             owned: Owned::begin(),
         },

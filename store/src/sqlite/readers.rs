@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use super::open::connect_reader;
-use super::standing::Standing;
+use super::opened_file::OpenedFile;
 
 /// How many may read at the same time.
 const SEATS: usize = 4;
@@ -20,18 +20,18 @@ pub(super) struct Readers {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
     seats: Arc<Semaphore>,
-    standing: Arc<Standing>,
+    file: Arc<OpenedFile>,
     /// Goes after the connections.
     _own: Arc<OwnFiles>,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf, standing: Arc<Standing>, own: Arc<OwnFiles>) -> Self {
+    pub(super) fn new(path: PathBuf, file: Arc<OpenedFile>, own: Arc<OwnFiles>) -> Self {
         Self {
             path,
             idle: Mutex::new(Vec::new()),
             seats: Arc::new(Semaphore::new(SEATS)),
-            standing,
+            file,
             _own: own,
         }
     }
@@ -46,7 +46,7 @@ impl Readers {
         let readers = Arc::clone(self);
         let asked = spawn_blocking(move || {
             let _seat = seat;
-            readers.standing.check()?;
+            readers.file.check()?;
             let connection = match readers.take() {
                 Some(idle) => idle,
                 None => readers.connect()?,
@@ -69,7 +69,7 @@ impl Readers {
         let Ok(_seat) = self.seats.try_acquire() else {
             return self.ask(question).await;
         };
-        self.standing.check()?;
+        self.file.check()?;
         let Some(connection) = self.take() else {
             return self.ask(question).await;
         };
@@ -90,8 +90,8 @@ impl Readers {
     /// One more connection, to the file that was opened first.
     fn connect(&self) -> Result<Connection, StoreError> {
         let connection = connect_reader(&self.path)?;
-        if let Err(gone) = self.standing.check() {
-            // It may lead to another file, and closed, it would move the old log into that one.
+        if let Err(gone) = self.file.check() {
+            // It may be open on another file. Closing it could checkpoint the old log into that file.
             Box::leak(Box::new(connection));
             return Err(gone);
         }

@@ -328,6 +328,19 @@ async fn a_new_store_has_its_name_when_it_is_whole_and_nothing_else_is_left() {
     assert_eq!(number(&connection, "SELECT COUNT(*) FROM runs"), 8);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_to_a_store_that_is_not_there_yet_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink("disk/store.sqlite", path("link")).unwrap();
+    std::fs::create_dir(path("disk")).unwrap();
+    let store = open(&path("link")).await.unwrap();
+    store.create_run(new_run("{}")).await.unwrap();
+    store.close().await.unwrap();
+    assert!(path("disk/store.sqlite").is_file() && path("link").is_symlink());
+}
+
 #[tokio::test]
 async fn a_store_that_is_gone_answers_nothing_more_even_if_it_comes_back() {
     let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::error::store_error;
 use super::leaving::Open;
-use super::standing::Standing;
+use super::opened_file::OpenedFile;
 use super::{flush, load};
 use crate::adapter::StoreSettings;
 use crate::operation::{Halt, Operation};
@@ -106,7 +106,7 @@ pub(super) struct Writer {
     connection: Connection,
     queue: mpsc::Receiver<Box<dyn Job>>,
     settings: StoreSettings,
-    standing: Arc<Standing>,
+    file: Arc<OpenedFile>,
     /// Goes after the connection.
     own: Arc<OwnFiles>,
     /// Goes last.
@@ -118,14 +118,14 @@ impl Writer {
         connection: Connection,
         queue: mpsc::Receiver<Box<dyn Job>>,
         settings: StoreSettings,
-        standing: Arc<Standing>,
+        file: Arc<OpenedFile>,
         own: Arc<OwnFiles>,
     ) -> Self {
         Self {
             connection,
             queue,
             settings,
-            standing,
+            file,
             own,
             open: Open::begin(),
         }
@@ -170,7 +170,7 @@ impl Writer {
     }
 
     fn attempt(&self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-        self.standing.check()?;
+        self.file.check()?;
         let now = self.settings.now();
         let mut tables = Tables::partial(self.settings.rules(), now);
         for job in batch.iter() {
@@ -189,8 +189,8 @@ impl Writer {
         }
         flush::dirty(&self.connection, &tables)?;
         self.execute("COMMIT")?;
-        // What is answered now is in the file, or nobody is told that it is.
-        self.standing.check()
+        // Before the answers: a commit to a file that is gone is not acknowledged.
+        self.file.check()
     }
 
     fn execute(&self, sql: &'static str) -> Result<(), StoreError> {

@@ -1,7 +1,9 @@
-//! Whether the file is still the one that was opened: a file can be deleted, replaced or cut off while it is in use, and
-//! SQLite goes on with what it has, where nobody ever finds it again.
+//! The file that was opened. It can be deleted, replaced or truncated while it is in use; SQLite does not notice, and
+//! writes on to a file that has no name any more.
 //!
-//! Only names are looked up. Opening the file once more would end the locks of the whole process on it.
+//! Only metadata is read. Opening the file a second time would release the locks of this process: see [`OwnFiles`].
+//!
+//! [`OwnFiles`]: interrupts::OwnFiles
 
 use std::fs::Metadata;
 use std::io;
@@ -28,35 +30,37 @@ impl Identity {
         }
     }
 
-    /// Without a number of the file, the time at which it was made tells it from another one.
+    /// Windows tells no file number in the standard library: the creation time stands in for it.
     #[cfg(not(unix))]
     fn of(file: &Metadata) -> Self {
         let made = file.created().ok();
         let since = made.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
         Self {
             device: 0,
-            number: since.map_or(0, |since| since.as_nanos() as u64),
+            number: since.map_or(0, |since| {
+                u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+            }),
         }
     }
 }
 
 /// The files of an open store, as they were when it was opened.
 #[derive(Debug)]
-pub(super) struct Standing {
-    /// Where links lead: what they lead to later is another store.
+pub(super) struct OpenedFile {
+    /// Without links: a link can be made to point to another store later.
     path: PathBuf,
     log: PathBuf,
     file: Identity,
-    /// Noted when it is seen first. It stays the same one while anybody has the store open.
+    /// Set when the log is first seen. SQLite keeps one log file while the store is open in any process.
     log_file: OnceLock<Identity>,
-    /// In bytes. Nobody makes the file of a store smaller that is in use.
+    /// The greatest length seen, in bytes. A file in use never shrinks: this program does not vacuum.
     length: AtomicU64,
-    /// What was found first. A file that is put back afterwards lacks what was written since.
+    /// The first loss that was found. It is final: a file that is put back lacks what was written meanwhile.
     gone: OnceLock<String>,
 }
 
-impl Standing {
-    /// That of a file that a connection was opened to.
+impl OpenedFile {
+    /// The file behind a connection that was just opened.
     pub(super) fn of(path: &Path) -> Result<Self, StoreError> {
         let real = std::fs::canonicalize(path).map_err(|error| missing(path, &error))?;
         let found = std::fs::metadata(&real).map_err(|error| missing(path, &error))?;
@@ -72,12 +76,12 @@ impl Standing {
         })
     }
 
-    /// Whether the file is the one that was opened, whole. What is asked before the answer is sent is known to be in
-    /// it.
+    /// Checks that the path still leads to this file, and that it was not truncated. A transaction is acknowledged only
+    /// after a check that follows its commit.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Gone`], and ever after.
+    /// [`StoreError::Gone`]; from then on always.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         if let Some(detail) = self.gone.get() {
             return Err(StoreError::Gone {
@@ -107,9 +111,7 @@ impl Standing {
         let before = self.length.fetch_max(found.len(), Ordering::Relaxed);
         if found.len() < before {
             let now = found.len();
-            return Some(format!(
-                "{file} was cut off: it had {before} bytes, and has {now}"
-            ));
+            return Some(format!("{file} was truncated from {before} to {now} bytes"));
         }
         self.look_at_log()
     }
