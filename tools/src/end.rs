@@ -12,13 +12,13 @@ use crate::wording;
 /// The most bytes of a result that a model is given, whatever tool it is of.
 const LARGEST_RESULT: usize = 256 * 1024;
 
-/// Cuts a text off where it is too long, and says in it how long it was.
-fn cut_off(text: &mut String) {
+/// Truncates a text that is too long, and appends its true length.
+fn truncate(text: &mut String) {
     let whole = text.len();
     if whole > LARGEST_RESULT {
         text.truncate(text.floor_char_boundary(LARGEST_RESULT));
         let kept = text.len();
-        text.push_str(&format!("\n[cut off: the first {kept} of {whole} bytes]"));
+        text.push_str(&format!("\n[truncated: the first {kept} of {whole} bytes]"));
     }
 }
 
@@ -108,18 +108,18 @@ impl CallEnd {
         }
     }
 
-    /// No text of it is longer than a model is given. Where one was, it says so.
+    /// Truncates the texts of it to what a model is given.
     pub(crate) fn within_limit(mut self) -> Self {
         match &mut self {
             Self::Finished { output } | Self::FinishedAnyway { output, .. } => {
-                cut_off(&mut output.text);
+                truncate(&mut output.text);
             }
             Self::Interrupted { partial, .. } | Self::TimedOut { partial, .. } => {
-                cut_off(&mut partial.text);
+                truncate(&mut partial.text);
             }
             Self::Failed { reason }
             | Self::Denied { reason }
-            | Self::FailedAnyway { reason, .. } => cut_off(reason),
+            | Self::FailedAnyway { reason, .. } => truncate(reason),
             Self::Skipped { .. } => {}
         }
         self

@@ -99,12 +99,12 @@ pub struct ToolSpec {
     pub repeating: Repeating,
 }
 
-/// What a call would do, as the person who is asked about it is shown it. An approval is of just that.
+/// What a call would do, as it is shown for approval. An approval covers only that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Preview {
     /// It would change this.
     Change(String),
-    /// It was made already, and what it made is there: a process has died before it could say so. Nobody is asked again.
+    /// The call was made before, and its effect is there: its process died before it reported. It needs no approval.
     Done,
 }
 

@@ -41,7 +41,7 @@ pub enum WorkspaceError {
         /// As it was given.
         path: String,
     },
-    /// Somebody has changed it since it was looked at.
+    /// It was changed since it was read.
     #[error("`{path}` was changed meanwhile, and was left as it is")]
     Changed {
         /// As it was given.
@@ -178,8 +178,8 @@ impl Workspace {
         }
     }
 
-    /// Puts a text in the place of what was read of a file, whole or not at all; where something else is there by then,
-    /// nothing is written. Missing folders are made; of a link the file it leads to is written.
+    /// Replaces the text that was read of a file, atomically; if the file holds something else by then, nothing is
+    /// written. Creates missing folders; follows links.
     pub(crate) fn replace_text(
         &self,
         path: &str,
@@ -203,7 +203,7 @@ impl Workspace {
             }
             Ok(())
         });
-        // The last act before the rename: no system call does both in one.
+        // As late as possible: no system call compares and renames in one.
         let put = written.map_err(unreachable).and_then(|()| {
             if self.read_if_there(path)?.as_deref() != before {
                 let path = path.to_owned();
@@ -217,9 +217,17 @@ impl Workspace {
         })
     }
 
-    /// Removes a file.
-    pub(crate) fn remove_file(&self, path: &str) -> Result<(), WorkspaceError> {
+    /// Removes a file, unless it holds something else than was read of it.
+    pub(crate) fn remove_file(
+        &self,
+        path: &str,
+        before: Option<&str>,
+    ) -> Result<(), WorkspaceError> {
         let relative = self.openable(path)?;
+        if self.read_if_there(path)?.as_deref() != before {
+            let path = path.to_owned();
+            return Err(WorkspaceError::Changed { path });
+        }
         self.folder
             .remove_file(relative)
             .map_err(|source| WorkspaceError::unreachable(path, source))

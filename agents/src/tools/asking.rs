@@ -181,8 +181,13 @@ fn clear(matter: &ToolMatter, answer: &Answer, question: &Question) -> Result<Ve
         let choices = question.details.choices.iter();
         let values: Vec<&str> = choices.map(|choice| choice.value.as_str()).collect();
         format!(
-            "selectedChoices: choose one of {}, or edit what is shown",
-            values.join(", ")
+            "selectedChoices: choose one of {}{}",
+            values.join(", "),
+            if matter.allowed().contains(&Verdict::Edit) {
+                ", or edit what is shown"
+            } else {
+                ""
+            }
         )
     })
 }

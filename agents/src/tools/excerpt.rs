@@ -1,5 +1,5 @@
-//! Large calls, as a person is shown them: the journal has the whole, a question an excerpt, with the true size and the
-//! digest.
+//! Excerpts of large calls for questions. The journal has the whole call; a question shows the beginning, the true size
+//! and the digest.
 
 use interrupts::Digest;
 use serde_json::Value;
@@ -11,49 +11,49 @@ const MOST_SHOWN: usize = 24 * 1024;
 /// The most bytes of each text in arguments that are too long together.
 const MOST_OF_EACH: usize = 2 * 1024;
 
-/// What is shown of something, and whether that is all of it.
+/// What a question shows of a value, and whether that is all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shown<T> {
+pub(super) struct Excerpt<T> {
     pub(super) value: T,
     pub(super) is_whole: bool,
 }
 
 /// A text, or its beginning.
-pub(super) fn text(whole: &str) -> Shown<String> {
+pub(super) fn text(whole: &str) -> Excerpt<String> {
     let is_whole = whole.len() <= MOST_SHOWN;
     let value = beginning(whole, MOST_SHOWN);
-    Shown { value, is_whole }
+    Excerpt { value, is_whole }
 }
 
-/// The arguments of a call, or the same with the beginnings of their long texts; where there are too many of those, the
-/// beginning of them all as one text.
-pub(super) fn arguments(whole: &Value) -> Shown<Value> {
+/// The arguments of a call. Where they are too long together, each long text is shortened; where that is not enough, all
+/// of them become one shortened text.
+pub(super) fn arguments(whole: &Value) -> Excerpt<Value> {
     let written = whole.to_string();
     if written.len() <= MOST_SHOWN {
-        return Shown {
+        return Excerpt {
             value: whole.clone(),
             is_whole: true,
         };
     }
-    let cut = cut(whole);
-    let value = if cut.to_string().len() <= MOST_SHOWN {
-        cut
+    let short = shortened(whole);
+    let value = if short.to_string().len() <= MOST_SHOWN {
+        short
     } else {
         Value::String(beginning(&written, MOST_SHOWN))
     };
-    Shown {
+    Excerpt {
         value,
         is_whole: false,
     }
 }
 
-fn cut(whole: &Value) -> Value {
+fn shortened(whole: &Value) -> Value {
     match whole {
         Value::String(text) => Value::String(beginning(text, MOST_OF_EACH)),
-        Value::Array(items) => items.iter().map(cut).collect(),
+        Value::Array(items) => items.iter().map(shortened).collect(),
         Value::Object(members) => members
             .iter()
-            .map(|(name, value)| (name.clone(), cut(value)))
+            .map(|(name, value)| (name.clone(), shortened(value)))
             .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => whole.clone(),
     }

@@ -95,7 +95,7 @@ impl ToolMatter {
     /// What may be decided.
     pub const fn allowed(&self) -> &'static [Verdict] {
         match self.tool_call.asks {
-            // Whoever edits an excerpt would write the excerpt.
+            // An edited excerpt would replace the whole by the excerpt.
             ToolQuestionKind::Permission if self.tool_call.is_excerpt => {
                 &[Verdict::Approve, Verdict::Reject]
             }

@@ -27,7 +27,7 @@ use routing_core::{
 use serde_json::{Value, json};
 use store::{MemoryStore, StoreSettings};
 
-use crate::lives::{ALL, Nobody, place, supervisor};
+use crate::lives::{ALL, Nobody, asked_about, place};
 use crate::models::{Part, Playing, Reply, reply};
 use crate::mortal::{Death, Mortal};
 use crate::stage::Stage;
@@ -74,7 +74,7 @@ struct Fickle {
 impl Fickle {
     /// An answer that fits, and that no other call gets.
     async fn right(&self, call: &ModelCall, number: u64) -> Result<Value, Reply> {
-        let stage = scripted(Stage::new());
+        let stage = asked_about(Stage::new());
         let model = RehearsalModel::new(RehearsalConfig {
             seed: self.world.seed ^ number,
             pace: Default::default(),
@@ -223,7 +223,7 @@ impl World {
         stop: Option<(u64, StopMode)>,
     ) -> Option<RunReport> {
         let mortal = Mortal::new(Arc::clone(&self.store), death);
-        let mut stage = scripted(Stage::new());
+        let mut stage = asked_about(Stage::new());
         stage.run = self.run;
         stage.store = Arc::clone(&mortal) as Arc<dyn Store>;
         stage.reviewer = Some(Arc::new(Nobody));
@@ -395,16 +395,6 @@ async fn filled_in(route: &RouteName, number: u64) -> Value {
         }
         other => panic!("{other:?}"),
     }
-}
-
-/// Questions, a pause, a reviewing model and a reroute.
-fn scripted(stage: Stage) -> Stage {
-    stage
-        .interrupts("DISCOVERY_ORCHESTRATOR", 1, "HUMAN_REVIEW")
-        .interrupts("DISCOVERY_AGENT", 1, "HUMAN_REVIEW")
-        .interrupts("DISCOVERY_COLLECTOR", 1, "PAUSE")
-        .scripted(supervisor("PLANNING_ORCHESTRATOR", "TICKET_ORCHESTRATOR"))
-        .interrupts("TICKET_ORCHESTRATOR", 1, "AGENT_REVIEW")
 }
 
 /// One run, disturbed until it ends. How many decisions there were, whether it came to its end, and how many answers

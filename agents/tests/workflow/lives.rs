@@ -228,13 +228,17 @@ pub(crate) fn supervisor(agent: &str, to: &str) -> Value {
     } })
 }
 
-/// Questions, a pause, a reviewing model, a reroute, and workers that ask side by side.
-pub(crate) fn eventful(stage: Stage) -> Stage {
+/// Questions, a pause, a reviewing model and a reroute.
+pub(crate) fn asked_about(stage: Stage) -> Stage {
     stage
         .interrupts("DISCOVERY_ORCHESTRATOR", 1, "HUMAN_REVIEW")
         .interrupts("DISCOVERY_AGENT", 1, "HUMAN_REVIEW")
         .interrupts("DISCOVERY_COLLECTOR", 1, "PAUSE")
         .scripted(supervisor("PLANNING_ORCHESTRATOR", "TICKET_ORCHESTRATOR"))
         .interrupts("TICKET_ORCHESTRATOR", 1, "AGENT_REVIEW")
-        .interrupts("TICKET_AGENT", 1, "PRUNE")
+}
+
+/// The same, and workers that ask side by side.
+pub(crate) fn eventful(stage: Stage) -> Stage {
+    asked_about(stage).interrupts("TICKET_AGENT", 1, "PRUNE")
 }

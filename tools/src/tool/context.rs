@@ -21,7 +21,7 @@ pub struct ToolContext {
     pub workspace: Workspace,
     /// The call's time limit. A tool that waits for a person pauses it.
     pub limit: CallLimit,
-    /// What was shown to the person who has allowed the call. It does that as its last act, or nothing.
+    /// What was shown for approval, if the call needed one. The tool must make that change, or none.
     pub shown: Option<Preview>,
 }
 

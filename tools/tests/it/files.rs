@@ -110,7 +110,7 @@ async fn one_line_of_three_megabytes_does_not_go_to_a_model_whole() {
     assert!(read.ends_with("the next is line 2001]"), "{read}");
     let written = json!({"path": "line", "content": "short"});
     let diff = stage.call("write_file", written).await;
-    assert!(diff.len() < 257 * 1024 && diff.contains("[cut off: the first"));
+    assert!(diff.len() < 257 * 1024 && diff.contains("[truncated: the first"));
 }
 
 #[tokio::test]

@@ -34,7 +34,7 @@ pub(super) struct Table {
     waits_for_its_run: bool,
     /// The steps are changed by that, or the plan is cancelled: what is shown here is not the plan as it will be.
     is_changed_first: bool,
-    /// A person let the run go on, and changed nothing: it stands still for nobody any more.
+    /// A person resumed the run without a change of its steps. The plan is no longer held, even before the run goes on.
     goes_on_unchanged: bool,
 }
 
@@ -131,7 +131,7 @@ impl Table {
         Ok(())
     }
 
-    /// Whether the run only has to be set going: a person has decided that it goes on as it stands.
+    /// Whether a person resumed the run without a change of its steps.
     pub(super) const fn goes_on_unchanged(&self) -> bool {
         self.goes_on_unchanged
     }

@@ -63,13 +63,13 @@ pub(super) fn undo(context: &ToolContext) -> Result<String, ToolError> {
         Some(before) => context
             .workspace
             .replace_text(&edit.path, now.as_deref(), before)?,
-        None => context.workspace.remove_file(&edit.path)?,
+        None => context.workspace.remove_file(&edit.path, now.as_deref())?,
     }
     history.pop().map_err(unkept)?;
     Ok(diff)
 }
 
-/// What was allowed for what it changes, changes just that.
+/// Refuses a change that is not the one that was allowed.
 fn does_what_was_shown(context: &ToolContext, path: &str, diff: &str) -> Result<(), ToolError> {
     let is_shown = |shown: &Preview| shown.change() == Some(diff);
     if context.shown.as_ref().is_none_or(is_shown) {
@@ -96,8 +96,8 @@ pub(super) fn preview_undo(context: &ToolContext) -> Preview {
     preview_of(diff)
 }
 
-/// What a person is shown: the change, or that there would be none as things stand. Where there is one by the time the
-/// call is made, it was not shown.
+/// The preview of a change, or of the reason why there would be none now. A change that becomes possible later has
+/// another preview, so the approval does not cover it.
 pub(super) fn preview_of(diff: Result<String, ToolError>) -> Preview {
     Preview::Change(diff.unwrap_or_else(|error| format!("[nothing, as it stands now: {error}]")))
 }
