@@ -87,9 +87,9 @@ async fn until_stopped(
         let launcher = Arc::clone(&launcher);
         tokio::spawn(async move { launcher.go_on_with_what_was_put_aside().await })
     };
-    let taking_up = (!arguments.no_resume).then(|| {
+    let watching = (!arguments.no_resume).then(|| {
         let launcher = Arc::clone(&launcher);
-        tokio::spawn(async move { launcher.keep_going_on_with_what_is_left().await })
+        tokio::spawn(async move { launcher.watch_for_orphaned_runs().await })
     });
     let welcome = Welcome::issue(&*kept, address, &arguments.host).await?;
     welcome.say()?;
@@ -101,8 +101,8 @@ async fn until_stopped(
     };
     drop(opened);
     going_on.abort();
-    if let Some(taking_up) = taking_up {
-        taking_up.abort();
+    if let Some(watching) = watching {
+        watching.abort();
     }
     // A server that never began has runs to stop all the same.
     stop.cancel();

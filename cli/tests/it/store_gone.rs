@@ -96,6 +96,20 @@ fn ends(mut child: std::process::Child, fate: Fate) -> Ended {
     child.wait_with_output().unwrap().into()
 }
 
+/// The file meets its fate while a program uses it, which ends with a failure that says so.
+fn fails_once_its_store_is_gone(place: &Place, child: std::process::Child, fate: Fate, round: u64) {
+    std::thread::sleep(moment(round));
+    let left = fate.befalls(&place.store());
+    let ended = ends(child, fate);
+    assert_eq!(ended.code, Some(1), "{fate:?}: {ended:#?}");
+    let told = &ended.error_output;
+    assert!(told.contains("the store is gone"), "{fate:?}: {ended:#?}");
+    assert!(!told.contains("irq resume"), "{fate:?}: {ended:#?}");
+    if fate.puts_another_there() {
+        assert_eq!(std::fs::read(place.store()).ok(), left, "{fate:?}");
+    }
+}
+
 #[test]
 fn a_run_whose_store_is_gone_ends_with_a_failure_that_says_so() {
     for round in 0..rounds() {
@@ -103,16 +117,7 @@ fn a_run_whose_store_is_gone_ends_with_a_failure_that_says_so() {
             let place = Place::new();
             let child = spawn(&mut place.run(&["--pace", "150"]));
             place.wait_for_steps(1);
-            std::thread::sleep(moment(round));
-            let left = fate.befalls(&place.store());
-            let ended = ends(child, fate);
-            assert_eq!(ended.code, Some(1), "{fate:?}: {ended:#?}");
-            let told = &ended.error_output;
-            assert!(told.contains("the store is gone"), "{fate:?}: {ended:#?}");
-            assert!(!told.contains("irq resume"), "{fate:?}: {ended:#?}");
-            if fate.puts_another_there() {
-                assert_eq!(std::fs::read(place.store()).ok(), left, "{fate:?}");
-            }
+            fails_once_its_store_is_gone(&place, child, fate, round);
         }
     }
 }
@@ -127,17 +132,10 @@ fn a_resume_whose_store_is_gone_ends_with_a_failure_that_says_so() {
             child.kill().unwrap();
             child.wait().unwrap();
             let run = place.only_run();
-            let child = spawn(&mut place.irq(&["resume", &run, "--no-input", "--pace", "150"]));
+            let resume = ["resume", &run, "--no-input", "--pace", "150"];
+            let child = spawn(&mut place.irq(&resume));
             place.wait_for_steps(2);
-            std::thread::sleep(moment(round));
-            let left = fate.befalls(&place.store());
-            let ended = ends(child, fate);
-            assert_eq!(ended.code, Some(1), "{fate:?}: {ended:#?}");
-            let told = &ended.error_output;
-            assert!(told.contains("the store is gone"), "{fate:?}: {ended:#?}");
-            if fate.puts_another_there() {
-                assert_eq!(std::fs::read(place.store()).ok(), left, "{fate:?}");
-            }
+            fails_once_its_store_is_gone(&place, child, fate, round);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod asked;
 mod leases;
-mod left;
+mod orphaned;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -34,15 +34,15 @@ impl Launcher {
     }
 }
 
-/// How long a run may take to show its first agent, and how often that is looked at.
-const SHOWS_WITHIN: Duration = Duration::from_secs(2);
+/// How long to wait for the first agent of a run, and how often to look.
+const FIRST_AGENT_WITHIN: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(2);
 
 impl Launcher {
-    /// Waits until a run that has begun shows an agent: whoever is told of the run can stop it then.
-    async fn is_seen(&self, run: RunId) {
+    /// Waits until the first agent of a run is recorded: a stop needs an agent to address.
+    async fn first_agent_recorded(&self, run: RunId) {
         let page = Page { after: 0, limit: 1 };
-        let seen = async {
+        let recorded = async {
             while let Ok(agents) = self.0.store().nodes(Some(run), page).await {
                 if !agents.is_empty() {
                     return;
@@ -50,8 +50,11 @@ impl Launcher {
                 tokio::time::sleep(LOOK).await;
             }
         };
-        if tokio::time::timeout(SHOWS_WITHIN, seen).await.is_err() {
-            tracing::warn!(%run, "the run has begun and shows no agent yet");
+        if tokio::time::timeout(FIRST_AGENT_WITHIN, recorded)
+            .await
+            .is_err()
+        {
+            tracing::warn!(%run, "the run has recorded no agent yet");
         }
     }
 }
@@ -123,7 +126,7 @@ impl RunLauncher for Launcher {
         }
         let begun = self.begin(run.id, work).await;
         begun.map_err(|failure| refused(&failure))?;
-        self.is_seen(run.id).await;
+        self.first_agent_recorded(run.id).await;
         Ok(run.id)
     }
 

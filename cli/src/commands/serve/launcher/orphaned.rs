@@ -1,10 +1,12 @@
-//! Runs that a server has left, because it was killed or stopped: whichever server executes runs goes on with them.
+//! Orphaned runs: their server was killed or stopped, and this one goes on with them.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use interrupts::life::RunState;
 use interrupts::store::{Page, Run, StoreError};
+use routing_core::RunId;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
@@ -20,11 +22,17 @@ const AT_ONCE: usize = 16;
 /// How many runs are read together.
 const PAGE: u32 = 200;
 
-/// How runs stand that somebody may have left.
-const LEFT: [RunState; 3] = [RunState::Running, RunState::Stopping, RunState::Paused];
+/// The states that an orphaned run can have.
+const ORPHANED: [RunState; 3] = [RunState::Running, RunState::Stopping, RunState::Paused];
 
-/// How often a server looks for runs that others have left meanwhile.
+/// How often a server looks for runs that lost theirs.
 const LOOKS_EVERY: Duration = Duration::from_secs(3);
+
+/// When a run that could not be resumed, and has not changed since, is tried again.
+const TRIES_AGAIN_AFTER: Duration = Duration::from_secs(60);
+
+/// The runs that were tried lately: in which version, and when.
+type Tried = HashMap<RunId, (u64, Instant)>;
 
 impl Launcher {
     /// Goes on with the runs that servers launched and left: killed, or stopped. Others are only told.
@@ -69,47 +77,51 @@ impl Launcher {
         }
     }
 
-    /// Goes on, again and again, with what servers leave that end after this one has begun.
+    /// Looks every few seconds for runs that lost their server after this one began, and goes on with them.
     ///
     /// # Cancel safety
     ///
-    /// Safe: a run is taken wholly, or left to whoever looks next.
-    pub(in crate::commands::serve) async fn keep_going_on_with_what_is_left(&self) {
+    /// Safe: a run is taken with one transaction, or not at all.
+    pub(in crate::commands::serve) async fn watch_for_orphaned_runs(&self) {
         let mut looks = interval_at(Instant::now() + LOOKS_EVERY, LOOKS_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut tried = HashMap::new();
         loop {
             looks.tick().await;
-            if let Err(error) = self.go_on_with_what_is_left().await {
-                tracing::warn!(%error, "the runs that were left could not be looked for");
+            if let Err(error) = self.resume_orphaned_runs(&mut tried).await {
+                tracing::warn!(%error, "orphaned runs could not be looked for");
             }
         }
     }
 
-    async fn go_on_with_what_is_left(&self) -> Result<(), StoreError> {
-        let mut taken_up = JoinSet::new();
+    async fn resume_orphaned_runs(&self, tried: &mut Tried) -> Result<(), StoreError> {
+        let mut resumed = JoinSet::new();
         let mut page = Page {
             after: 0,
             limit: PAGE,
         };
+        tried.retain(|_run, (_version, at)| at.elapsed() < TRIES_AGAIN_AFTER);
         loop {
-            let runs = self.0.store().runs(&LEFT, page).await?;
+            let runs = self.0.store().runs(&ORPHANED, page).await?;
             let is_last = runs.len() < PAGE as usize;
             for (position, run) in runs {
                 page.after = position;
-                if self.was_left(&run).await {
+                let was_tried = tried.get(&run.id).is_some_and(|it| it.0 == run.version);
+                if !was_tried && self.is_orphaned(&run).await {
+                    tried.insert(run.id, (run.version, Instant::now()));
                     let launcher = self.clone();
-                    taken_up.spawn(async move { launcher.go_on_if_left(run).await });
+                    resumed.spawn(async move { launcher.go_on_if_left(run).await });
                 }
             }
             if is_last {
-                taken_up.join_all().await;
+                resumed.join_all().await;
                 return Ok(());
             }
         }
     }
 
-    /// Whether a server had the run and has it no more, and nothing else holds it.
-    async fn was_left(&self, run: &Run) -> bool {
+    /// Whether a server launched the run, no process has it, and nothing else keeps it from going on.
+    async fn is_orphaned(&self, run: &Run) -> bool {
         if !is_launched(&run.content)
             || self.0.here().contains(&run.id)
             || self.0.keeping.is_held_elsewhere(run)
@@ -118,11 +130,11 @@ impl Launcher {
         }
         match run.state {
             RunState::Running | RunState::Stopping => true,
-            // What holds it is only that its server was stopped.
+            // Paused by the end of its server, and by nothing else.
             RunState::Paused => match hindrance(self.0.store(), run).await {
                 Ok(found) => found == Hindrance::Shutdown,
                 Err(error) => {
-                    tracing::warn!(run = %run.id, %error, "what holds the run could not be read");
+                    tracing::warn!(run = %run.id, %error, "the pauses of the run could not be read");
                     false
                 }
             },
