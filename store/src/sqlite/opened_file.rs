@@ -83,17 +83,23 @@ impl OpenedFile {
     ///
     /// [`StoreError::Gone`]; from then on always.
     pub(super) fn check(&self) -> Result<(), StoreError> {
-        if let Some(detail) = self.gone.get() {
-            return Err(StoreError::Gone {
-                detail: detail.clone(),
-            });
-        }
+        self.is_not_known_to_be_gone()?;
         let Some(detail) = self.look() else {
             return Ok(());
         };
         tracing::error!(detail, "the store is gone");
         let detail = self.gone.get_or_init(|| detail).clone();
         Err(StoreError::Gone { detail })
+    }
+
+    /// As [`OpenedFile::check`], without looking: it takes no system call.
+    pub(super) fn is_not_known_to_be_gone(&self) -> Result<(), StoreError> {
+        match self.gone.get() {
+            Some(detail) => Err(StoreError::Gone {
+                detail: detail.clone(),
+            }),
+            None => Ok(()),
+        }
     }
 
     fn look(&self) -> Option<String> {

@@ -170,7 +170,7 @@ impl Writer {
     }
 
     fn attempt(&self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-        self.file.check()?;
+        self.file.is_not_known_to_be_gone()?;
         let now = self.settings.now();
         let mut tables = Tables::partial(self.settings.rules(), now);
         for job in batch.iter() {
