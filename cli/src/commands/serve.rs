@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interrupts::signals::OsSignals;
+use interrupts::store::{Page, StoreError};
 use server::{Drained, Remote, ServeError, ServerConfig, check_reach, serve as serve_http};
 use store::bell_at;
 use tokio::net::TcpListener;
@@ -27,6 +28,7 @@ use crate::arguments::{ServeArguments, StoreArguments};
 use crate::exit::{Exit, Failure, causes};
 use crate::hooks::CommandHook;
 use crate::keep::{Keeping, own_name};
+use crate::refused::by_store;
 use crate::storage::Storage;
 
 use launcher::Launcher;
@@ -107,6 +109,10 @@ async fn until_stopped(
     // A server that never began has runs to stop all the same.
     stop.cancel();
     let rest = stopping.ended(drain).await;
+    let page = Page { after: 0, limit: 1 };
+    if let Err(gone @ StoreError::Gone { .. }) = kept.runs(&[], page).await {
+        return Err(by_store(&gone).into());
+    }
     ended(served.map_err(|error| not_served(&error))?, rest)
 }
 

@@ -153,3 +153,17 @@ fn a_folder_that_nothing_can_be_written_in_is_a_problem() {
     let told = store["found"].as_str().unwrap();
     assert!(told.contains("nothing can be written in /proc"), "{told}");
 }
+
+#[test]
+fn an_empty_store_is_a_problem_with_the_way_out_that_fits_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("irq.db");
+    std::fs::write(&store, b"").unwrap();
+    let doctor = ["doctor", "--json", "--store", store.to_str().unwrap()];
+    let told = end(irq().args(doctor)).exits_with(1).output;
+    let found = found(&told, "store");
+    let text = found.to_string();
+    assert!(text.contains("an empty file is no store"), "{text}");
+    assert!(text.contains("go on with a backup"), "{text}");
+    assert_eq!(std::fs::read(&store).unwrap(), b"");
+}

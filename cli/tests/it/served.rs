@@ -112,10 +112,15 @@ impl Served {
         kill_process(pid, signal).unwrap();
     }
 
+    /// Sends the server a signal, and waits for its exit code.
+    pub(crate) fn ends_after(&mut self, signal: Signal) -> Option<i32> {
+        self.signal(signal);
+        self.child.wait().unwrap().code()
+    }
+
     /// Stops the server in order.
     pub(crate) fn is_stopped(&mut self) {
-        self.signal(Signal::TERM);
-        self.child.wait().unwrap();
+        let _code = self.ends_after(Signal::TERM);
     }
 
     /// Stops the server in order, and starts the next one at the same place.

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -155,7 +156,7 @@ fn a_server_whose_store_is_gone_acknowledges_nothing_and_is_not_ready() {
     for round in 0..rounds() {
         for fate in FATES {
             let place = Place::new();
-            let served = Served::paced(&place.store(), "150");
+            let mut served = Served::paced(&place.store(), "150");
             let (status, _text) = readiness(&served);
             assert_eq!(status, 200);
             let begun = ["run", "Describe the bakery", "--detach"];
@@ -177,7 +178,8 @@ fn a_server_whose_store_is_gone_acknowledges_nothing_and_is_not_ready() {
             assert_eq!(status, 503, "{fate:?}");
             let told: Value = serde_json::from_str(&told).unwrap();
             assert_eq!(told["code"], json!("store-gone"), "{fate:?}: {told}");
-            drop(served);
+            let ended = served.ends_after(Signal::TERM);
+            assert_eq!(ended, Some(1), "{fate:?}");
             if fate.puts_another_there() {
                 assert_eq!(std::fs::read(place.store()).ok(), left, "{fate:?}");
             }

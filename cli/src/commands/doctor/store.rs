@@ -67,6 +67,11 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
             format!("{} cannot be opened: {error}", path.display()),
             "name another file: --store PATH",
         )),
+        Err(error @ StoreError::Corrupt { .. }) => findings.push(Finding::problem(
+            "store",
+            format!("{} cannot be opened: {error}", path.display()),
+            "keep the file as it is, and go on with a backup: --store PATH",
+        )),
         Err(error) => findings.push(Finding::problem(
             "store",
             format!("{} cannot be opened: {}", path.display(), causes(&error)),
