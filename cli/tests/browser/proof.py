@@ -1,6 +1,6 @@
 """The page in a real browser: `proof.py IRQ [PICTURES]`, with the program and, if wanted, a folder for pictures.
 
-Needs what requirements.txt lists and a Chromium at CHROMIUM or /usr/bin/chromium; `.ci/run` installs both.
+Needs what requirements.txt lists and a Chromium at CHROMIUM or /usr/bin/chromium; `./check --install` installs both.
 Says which claims held; exits with 1 where one did not, or where something is missing.
 """
 
@@ -15,7 +15,7 @@ try:
     import axe_playwright_python
     from playwright.sync_api import Error, sync_playwright
 except ImportError as missing:
-    sys.exit(f"{missing}: .ci/run installs it into target/browser")
+    sys.exit(f"{missing}: ./check installs it into target/browser")
 
 sys.dont_write_bytecode = True
 import kept
@@ -23,7 +23,7 @@ from installation import PLAIN, QUESTION, TWICE, Installation, settled_question
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 if not pathlib.Path(CHROMIUM).exists():
-    sys.exit(f"there is no browser {CHROMIUM}: .ci/run installs it, CHROMIUM names another")
+    sys.exit(f"there is no browser {CHROMIUM}: ./check --install installs it, CHROMIUM names another")
 PICTURES = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
 AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 failed = []
