@@ -297,19 +297,20 @@ impl Keeping {
     ///
     /// # Errors
     ///
-    /// Where the store cannot be written.
+    /// Where the order cannot be written, or the store.
     ///
     /// # Cancel safety
     ///
     /// Dropped, the run was created or not.
-    pub(crate) async fn create(&self, id: RunId, content: String) -> Result<Run, Failure> {
+    pub(crate) async fn create(&self, id: RunId, order: &RunOrder) -> anyhow::Result<Run> {
         let new = NewRun {
+            root: order.workflow.root_kind(),
             id,
             alias: None,
-            content,
+            content: order.to_content()?,
         };
         let created = self.storage.store.create_run(new).await;
-        created.map_err(|error| by_run(&error))
+        Ok(created.map_err(|error| by_run(&error))?)
     }
 
     /// Makes this process the owner of a run.

@@ -109,6 +109,7 @@ async fn request(
     let run = RunId::generate();
     store
         .create_run(NewRun {
+            root: None,
             id: run,
             alias: None,
             content: "{}".to_owned(),

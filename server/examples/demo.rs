@@ -56,6 +56,7 @@ fn delivery() -> Result<Delivery, Failure> {
 
 async fn running(store: &dyn Store) -> Result<Run, Failure> {
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: json!({"goal": "Find the modules and test them"}).to_string(),

@@ -40,6 +40,7 @@ async fn measure() -> Result<(), Failure> {
     let store = Arc::new(SqliteStore::open(folder.path().join("store.sqlite"), settings).await?);
     let run = RunId::generate();
     let new = NewRun {
+        root: None,
         id: run,
         alias: None,
         content: "{}".to_owned(),

@@ -39,6 +39,7 @@ async fn save() -> Result<(), Failure> {
     let store = SqliteStore::open(folder.path().join("store.db"), StoreSettings::default()).await?;
     let run = RunId::generate();
     let new = NewRun {
+        root: None,
         id: run,
         alias: None,
         content: "{}".to_owned(),

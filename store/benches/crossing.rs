@@ -79,6 +79,7 @@ async fn own(file: &Path) -> Result<(), Failure> {
             "run" => {
                 let run = RunId::generate();
                 let new = NewRun {
+                    root: None,
                     id: run,
                     alias: None,
                     content: "{}".to_owned(),

@@ -45,6 +45,7 @@ async fn published(keys: &[&str]) -> (Arc<MemoryStore>, Vec<Attempt>) {
     let content = "{}".to_owned();
     store
         .create_run(NewRun {
+            root: None,
             id: run,
             alias: None,
             content,

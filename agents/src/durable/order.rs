@@ -1,8 +1,12 @@
 //! What a run is to do, as the store keeps it: everything that is needed to begin it again.
 
+use interrupts::KindName;
+use routing_core::AgentType as _;
 use serde::{Deserialize, Serialize};
 
 use super::allowance::Allowance;
+use crate::agent_kind::AgentKind;
+use crate::plan_execute::PLAN_EXECUTE;
 use crate::run::RunLimits;
 use crate::tools::ToolPermissions;
 
@@ -30,6 +34,15 @@ impl Workflow {
             Self::Agents => "agents",
             Self::PlanExecute => "plan-execute",
         }
+    }
+
+    /// The kind of its root node, which a run has from its creation. Always there: the names of these kinds fit.
+    pub fn root_kind(self) -> Option<KindName> {
+        let name = match self {
+            Self::Agents => AgentKind::Orchestrator.name(),
+            Self::PlanExecute => PLAN_EXECUTE,
+        };
+        KindName::new(name).ok()
     }
 
     /// The version of the form that an order of this workflow has: the oldest one that knows it, so that an

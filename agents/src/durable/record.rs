@@ -189,6 +189,7 @@ impl RunRecord {
                     Some(row) => row,
                     None => {
                         let new = NewRun {
+                            root: None,
                             id: run,
                             alias: None,
                             content: content.clone(),

@@ -187,6 +187,7 @@ async fn branch_off(
         && let Some(own) = store.run(engine.run).await.map_err(KeepError::from)?
     {
         let new = NewRun {
+            root: None,
             id: branch,
             alias: None,
             content: own.content,

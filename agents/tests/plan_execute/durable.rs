@@ -252,6 +252,7 @@ async fn what_a_plan_has_taken_in_is_not_taken_in_again_by_a_fork() {
     assert!(after.len() > 1, "{checkpoints:#?}");
     for from in after {
         let new = NewRun {
+            root: None,
             id: RunId::generate(),
             alias: None,
             content: "{}".to_owned(),

@@ -36,6 +36,7 @@ async fn asking() -> Kept {
 async fn fork(kept: &mut Kept) {
     let last = kept.store.last_checkpoint(kept.run).await.unwrap().unwrap();
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),
@@ -50,6 +51,7 @@ async fn fork_with_what_is_left(kept: &mut Kept) {
     let at = run.goes_on_from().unwrap();
     let known = handed_on(&*kept.store, &run, at).await.unwrap();
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),

@@ -397,6 +397,7 @@ impl World {
         };
         let known = handed_on(&*self.kept.store, &run, at).await.unwrap();
         let new = NewRun {
+            root: None,
             id: RunId::generate(),
             alias: None,
             content: "{}".to_owned(),

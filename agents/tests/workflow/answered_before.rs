@@ -97,6 +97,7 @@ async fn known_at(lives: &Lives, at: CheckpointId) -> Vec<KnownEffect> {
 async fn fork_at(lives: &mut Lives, at: CheckpointId) {
     let known = known_at(lives, at).await;
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),

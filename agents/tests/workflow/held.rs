@@ -14,6 +14,7 @@ async fn a_run_that_is_told_to_stop_before_its_first_step_is_not_said_to_work_ag
     let mut stage = Stage::new();
     let (run, store) = (stage.run, stage.store.clone());
     let new = NewRun {
+        root: None,
         id: run,
         alias: None,
         content: "{}".to_owned(),

@@ -215,6 +215,7 @@ fn is_within(entry: &JournalEntry, cut: &[&str]) -> bool {
 async fn a_fork_goes_the_way_of_the_agents_that_were_left_out_and_asks_nobody_again() {
     let (stage, report) = undisturbed().await;
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),

@@ -59,6 +59,7 @@ async fn an_answer_that_was_rejected_early_and_not_kept_is_not_asked_for_again()
     let call = first_call(run).await;
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new(StoreSettings::default()));
     let new = NewRun {
+        root: None,
         id: run,
         alias: None,
         content: "{}".to_owned(),

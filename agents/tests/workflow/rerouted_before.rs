@@ -50,6 +50,7 @@ async fn forked(store: &dyn Store, run: RunId) -> RunId {
     let at = run.goes_on_from().unwrap();
     let known = handed_on(store, &run, at).await.unwrap();
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),

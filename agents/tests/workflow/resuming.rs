@@ -101,6 +101,7 @@ async fn a_fork_of_any_checkpoint_repeats_nothing_before_it_and_ends_alike() {
     for checkpoint in checkpoints {
         let fork = RunId::generate();
         let new = NewRun {
+            root: None,
             id: fork,
             alias: None,
             content: "{}".to_owned(),

@@ -31,6 +31,7 @@ fn times_told(stage: &Stage) -> usize {
 
 async fn forked(store: &Arc<dyn Store>, from: CheckpointId) -> RunId {
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),
@@ -116,6 +117,7 @@ async fn told_after_its_end() -> Lives {
     let node = NodeId::new("orchestrator").unwrap();
     let words = said_to_fork(id, &node, WORDS).unwrap();
     let new = NewRun {
+        root: None,
         id,
         alias: None,
         content: "{}".to_owned(),
@@ -198,6 +200,7 @@ async fn what_a_run_was_asked_to_go_on_with_goes_with_a_fork_of_it() {
     let known_there = handed_on(&*lives.store, &run, later).await;
     assert_eq!(known_there.unwrap(), []);
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),
@@ -210,6 +213,7 @@ async fn what_a_run_was_asked_to_go_on_with_goes_with_a_fork_of_it() {
     let run = lives.store.run(fork).await.unwrap().unwrap();
     let last = lives.store.last_checkpoint(fork).await.unwrap().unwrap().id;
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),

@@ -82,6 +82,7 @@ pub(crate) fn fork(
         refuse_unread(&*storage.store, order.workflow, Some(checkpoint)).await?;
         let id = RunId::generate();
         let new = NewRun {
+            root: None,
             id,
             alias: None,
             // What its limits are by now are those of the new run.

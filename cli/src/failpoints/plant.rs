@@ -57,6 +57,7 @@ impl Plants {
         }
         let elsewhere = MemoryStore::new(StoreSettings::default());
         let run = NewRun {
+            root: None,
             id: admission.run,
             alias: None,
             content: "{}".to_owned(),

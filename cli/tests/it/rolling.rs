@@ -117,3 +117,30 @@ async fn a_run_can_be_stopped_as_soon_as_it_is_there() {
     }
     server.kill();
 }
+
+#[tokio::test]
+async fn a_run_that_is_in_the_list_can_be_stopped_before_its_start_is_answered() {
+    let installation = Installation::new();
+    let server = installation.serve_with(&["--pace", "30"]);
+    for round in 0..20 {
+        let name = format!("ticket-{round}");
+        let body = json!({"goal": "Describe the bakery", "thread_id": name});
+        let start = tokio::spawn(installation.post("/v1/runs", &body).send());
+        let run = loop {
+            let list = installation.get("/v1/runs?limit=500").send();
+            let list: Value = list.await.unwrap().json().await.unwrap();
+            let runs = list["runs"].as_array().unwrap();
+            if let Some(run) = runs.iter().find(|run| run["thread_id"] == name) {
+                break run["run_id"].as_str().unwrap().to_owned();
+            }
+        };
+        let stop =
+            json!({"type": "STOP", "scope": "run", "mode": "immediate", "reason": "not that"});
+        let path = format!("/v1/agents/{run}/interrupts");
+        let stopped = installation.post(&path, &stop).send().await.unwrap();
+        assert_eq!(stopped.status().as_u16(), 202, "{stopped:?}");
+        assert_eq!(installation.ends(&run).await, "cancelled");
+        assert!(start.await.unwrap().is_ok());
+    }
+    server.kill();
+}

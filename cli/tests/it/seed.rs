@@ -95,6 +95,7 @@ impl Seed {
     /// As [`Seed::run`], with what else is kept of it.
     pub(crate) fn run_of(&self, content: &Value) -> Run {
         let new = NewRun {
+            root: None,
             id: RunId::generate(),
             alias: None,
             content: content.to_string(),

@@ -110,6 +110,7 @@ impl Keeper {
         // An interrupt forks one run at most, so its own bits name it.
         let branch = RunId::from_uuid(stop.id.uuid());
         let new = NewRun {
+            root: None,
             id: branch,
             alias: None,
             content: run.content,

@@ -10,6 +10,7 @@ use super::error::StoreError;
 use super::interrupt::{Delivery, Page, PageBack};
 use super::journal::KnownEffect;
 use crate::life::{Lease, RunState};
+use crate::names::KindName;
 
 /// A run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +108,9 @@ pub struct NewRun {
     pub alias: Option<String>,
     /// What it is to do, as JSON.
     pub content: String,
+    /// The kind of its root node, which is recorded with the run: from then on the run can be addressed and stopped.
+    /// `None` where the owner records the node itself. A fork has the kind of the run that it leaves.
+    pub root: Option<KindName>,
 }
 
 /// Why a run was not changed.

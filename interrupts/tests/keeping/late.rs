@@ -251,6 +251,7 @@ async fn a_branch_of_a_fork_that_has_not_begun_has_what_was_said_to_it_once() {
     let at = checkpoint(&scene, &kept).await;
     kept.settle(to_ask()).await.unwrap();
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),

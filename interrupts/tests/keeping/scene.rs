@@ -35,6 +35,7 @@ impl Scene {
 
     pub(crate) async fn run(&self) -> RunId {
         let new = NewRun {
+            root: None,
             id: RunId::generate(),
             alias: None,
             content: "{}".to_owned(),

@@ -29,6 +29,7 @@ fn card_of<'page>(page: &'page str, run: &Run, node: &str) -> &'page str {
 /// A run with a goal of its own and no agents yet.
 async fn run_for(store: &dyn Store, goal: &str) -> Run {
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: json!({"goal": goal}).to_string(),

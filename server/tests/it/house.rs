@@ -74,6 +74,7 @@ impl RunLauncher for Launches {
         }
         let asked = order.asked().to_string();
         let new = NewRun {
+            root: None,
             id: order.id,
             alias: order.alias,
             content: serde_json::json!({"goal": order.goal, "asked": asked}).to_string(),
@@ -109,6 +110,7 @@ impl RunLauncher for Launches {
         _by: Actor,
     ) -> Result<RunId, LaunchError> {
         let new = NewRun {
+            root: None,
             id,
             alias: None,
             content: serde_json::json!({"input": input}).to_string(),

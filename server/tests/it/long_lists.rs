@@ -115,6 +115,7 @@ async fn the_newest_run_is_on_the_first_page_of_the_runs() {
     let mut created = Vec::new();
     for number in 0..203 {
         let new = NewRun {
+            root: None,
             id: RunId::generate(),
             alias: None,
             content: json!({"goal": format!("goal {number}")}).to_string(),

@@ -19,6 +19,7 @@ pub(crate) const DISCOVERY: &str = "orchestrator/discovery";
 /// A run that somebody owns, with two agents.
 pub(crate) async fn running(store: &dyn Store, alias: Option<&str>) -> Run {
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: alias.map(str::to_owned),
         content: json!({"goal": "find the modules"}).to_string(),
@@ -174,6 +175,7 @@ pub(crate) async fn pause_with_checkpoint(store: &dyn Store, run: &Run) {
 /// A run of a plan that stands still for a person: one step is done, two are left.
 pub(crate) async fn held_plan(store: &dyn Store) -> (Run, Interrupt) {
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: json!({

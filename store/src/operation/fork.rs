@@ -6,10 +6,10 @@ use interrupts::EffectId;
 use interrupts::store::{
     AuditSubject, CheckpointId, Intent, JournalEntry, KnownEffect, NewRun, Repeating, Run, RunError,
 };
-use routing_core::RunId;
+use routing_core::{NodeId, RunId};
 
 use super::run::{alias_of, place};
-use super::{Halt, Operation};
+use super::{Halt, Operation, node};
 use crate::tables::{Failed, Tables};
 
 /// Creates a run that goes on from a checkpoint.
@@ -31,13 +31,18 @@ impl Operation for Fork {
         tables.heads.want(&());
         tables.runs.want(&self.new.id);
         tables.checkpoint_ids.want(&self.from);
+        for run in [self.from.run, self.new.id] {
+            tables.nodes.want(&(run, NodeId::root()));
+        }
         if let Some(alias) = &self.new.alias {
             tables.aliases.want(alias);
         }
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Run, Halt<RunError>> {
-        let NewRun { id, alias, content } = &self.new;
+        let NewRun {
+            id, alias, content, ..
+        } = &self.new;
         if let Some(row) = tables.runs.get(id)? {
             let same = row.run.alias == *alias
                 && row.run.content == *content
@@ -78,6 +83,10 @@ impl Operation for Fork {
             from: self.from,
             effects,
         })?;
+        let root = tables.nodes.get(&(self.from.run, NodeId::root()))?;
+        if let Some(kind) = root.map(|row| row.node.kind.clone()) {
+            node::begin(*id, kind, tables)?;
+        }
         let mut run = Run::created(self.new.clone(), tables.now);
         run.forked_from = Some(self.from);
         Ok(place(run, tables)?)

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use interrupts::store::{NodeRow, Notification, RunError};
-use routing_core::RunId;
+use interrupts::KindName;
+use interrupts::store::{NodeActivity, NodeRow, Notification, RunError};
+use routing_core::{NodeId, RunId};
 
 use super::run::check_epoch;
 use super::unread::{self, Ended};
 use super::{Halt, Operation};
-use crate::tables::{PlacedNode, Tables};
+use crate::tables::{Failed, PlacedNode, Tables};
 
 /// Records how nodes of a run stand.
 pub(crate) struct PutNodes {
@@ -75,14 +76,35 @@ fn put(row: &NodeRow, tables: &mut Tables) -> Result<(), Halt<RunError>> {
     }
     let position = match &known {
         Some(known) => known.position,
-        None => {
-            let mut heads = tables.heads()?;
-            heads.nodes += 1;
-            let position = heads.nodes;
-            tables.heads.put((), heads);
-            position
-        }
+        None => next_position(tables)?,
     };
+    tables.nodes.put(key, PlacedNode { position, node });
+    Ok(())
+}
+
+fn next_position(tables: &mut Tables) -> Result<u64, Failed> {
+    let mut heads = tables.heads()?;
+    heads.nodes += 1;
+    let position = heads.nodes;
+    tables.heads.put((), heads);
+    Ok(position)
+}
+
+/// Records the root node of a new run, so that the run can be addressed from then on. Its creation tells of it.
+pub(super) fn begin(run: RunId, kind: KindName, tables: &mut Tables) -> Result<(), Failed> {
+    let node = NodeRow {
+        run,
+        node: NodeId::root(),
+        kind,
+        activity: NodeActivity::Pending,
+        takes_messages: false,
+        turn: 0,
+        step: 0,
+        tokens: 0,
+        since: tables.now,
+    };
+    let position = next_position(tables)?;
+    let key = (run, NodeId::root());
     tables.nodes.put(key, PlacedNode { position, node });
     Ok(())
 }

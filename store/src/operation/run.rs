@@ -3,11 +3,11 @@
 use interrupts::life::{Lease, RunState, State};
 use interrupts::store::{AuditSubject, Delivery, NewRun, Notification, Run, RunError};
 use jiff::SignedDuration;
-use routing_core::{InterruptId, RunId};
+use routing_core::{InterruptId, NodeId, RunId};
 
 use super::change::end_orphan;
 use super::unread::{self, Ended};
-use super::{Halt, Operation};
+use super::{Halt, Operation, node};
 use crate::tables::{Failed, RunRow, Tables};
 
 /// Creates a run.
@@ -22,13 +22,19 @@ impl Operation for CreateRun {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.runs.want(&self.new.id);
+        tables.nodes.want(&(self.new.id, NodeId::root()));
         if let Some(alias) = &self.new.alias {
             tables.aliases.want(alias);
         }
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Run, Halt<RunError>> {
-        let NewRun { id, alias, content } = &self.new;
+        let NewRun {
+            id,
+            alias,
+            content,
+            root,
+        } = &self.new;
         if let Some(row) = tables.runs.get(id)? {
             let same = row.run.alias == *alias
                 && row.run.content == *content
@@ -42,6 +48,9 @@ impl Operation for CreateRun {
         alias_of(&self.new, tables)?;
         let run = Run::created(self.new.clone(), tables.now);
         audit(&run, "create", tables)?;
+        if let Some(kind) = root {
+            node::begin(*id, kind.clone(), tables)?;
+        }
         Ok(place(run, tables)?)
     }
 }

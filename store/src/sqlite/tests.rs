@@ -16,6 +16,7 @@ use crate::adapter::StoreSettings;
 
 fn new_run(content: &str) -> NewRun {
     NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: content.to_owned(),

@@ -21,6 +21,7 @@ fn placed(run: &Run, place: &str) -> Intent {
 
 fn fork() -> NewRun {
     NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: r#"{"goal":"the same"}"#.to_owned(),
@@ -111,6 +112,7 @@ pub(crate) async fn a_fork_is_made_once_and_only_of_a_checkpoint<S: Store>(scene
     let first = store.save(draft(&run, None)).await.unwrap();
     let second = store.save(draft(&run, None)).await.unwrap();
     let new = NewRun {
+        root: None,
         alias: Some("second try".to_owned()),
         ..fork()
     };
@@ -121,6 +123,7 @@ pub(crate) async fn a_fork_is_made_once_and_only_of_a_checkpoint<S: Store>(scene
     assert_eq!(store.fork_run(second.id, new.clone()).await, taken);
     assert_eq!(store.create_run(new.clone()).await, taken);
     let same_alias = NewRun {
+        root: None,
         id: RunId::generate(),
         ..new
     };

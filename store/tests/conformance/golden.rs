@@ -37,6 +37,7 @@ async fn the_golden_file_can_be_written_anew() {
     let scene = Scene::in_sqlite().await;
     let store = scene.store.clone();
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: Some(ALIAS.to_owned()),
         content: "{}".to_owned(),
@@ -128,6 +129,7 @@ async fn a_file_of_this_release_opens_verifies_and_goes_on() {
     assert_eq!(decided.unwrap().state, State::Rerouted);
     let last = store.last_checkpoint(run.id).await.unwrap().unwrap();
     let fork = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),

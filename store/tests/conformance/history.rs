@@ -86,6 +86,7 @@ impl History {
             return;
         };
         let new = NewRun {
+            root: None,
             id: RunId::generate(),
             alias: None,
             content: "{}".to_owned(),

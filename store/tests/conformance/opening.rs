@@ -9,6 +9,7 @@ use crate::scene::Scene;
 
 fn new_run() -> NewRun {
     NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),

@@ -202,6 +202,7 @@ async fn ended_at<S: Store>(scene: &Scene<S>) -> CheckpointId {
 
 fn fork() -> NewRun {
     NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),

@@ -217,6 +217,7 @@ pub(crate) async fn of_64_who_send_one_message_or_make_one_fork_all_get_the_same
     let checkpoint = scene.store.save(draft(&run, None)).await.unwrap().id;
     let sent = message(&reader, "once");
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: Some("fork".to_owned()),
         content: "{}".to_owned(),

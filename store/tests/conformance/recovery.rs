@@ -52,6 +52,7 @@ async fn child_that_publishes_until_it_is_killed() {
         .await
         .unwrap();
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),
@@ -159,6 +160,7 @@ async fn what_was_acknowledged_before_the_room_ended_is_there_and_it_goes_on() {
     }
     store.verify_audit().await.unwrap();
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: None,
         content: "{}".to_owned(),

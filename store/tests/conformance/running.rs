@@ -87,6 +87,7 @@ pub(crate) async fn an_old_owner_writes_nothing<S: Store>(scene: Scene<S>) {
 
 pub(crate) async fn an_alias_belongs_to_one_run<S: Store>(scene: Scene<S>) {
     let new = NewRun {
+        root: None,
         id: RunId::generate(),
         alias: Some("thread-123".to_owned()),
         content: "{}".to_owned(),

@@ -121,6 +121,7 @@ impl<S: Store> Scene<S> {
     /// A run that is owned in epoch 1.
     pub(crate) async fn run(&self) -> Run {
         let new = NewRun {
+            root: None,
             id: RunId::generate(),
             alias: None,
             content: "{}".to_owned(),

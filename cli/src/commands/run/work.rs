@@ -288,9 +288,7 @@ async fn taken(
     work: &Work,
 ) -> anyhow::Result<Option<Kept>> {
     if begin == Begin::New {
-        keeping
-            .create(id, work.prepared.order().to_content()?)
-            .await?;
+        keeping.create(id, work.prepared.order()).await?;
     }
     let workflow = work.prepared.workflow();
     let kept = keeping.take_soon(id, workflow, |owner| waits_for(id, owner));

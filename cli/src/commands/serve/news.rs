@@ -145,6 +145,7 @@ mod tests {
     async fn news(workflow: Workflow, nodes: &[(&str, NodeActivity)]) -> bool {
         let store = MemoryStore::new(StoreSettings::default());
         let new = NewRun {
+            root: None,
             id: RunId::generate(),
             alias: None,
             content: order(workflow).to_content().unwrap(),

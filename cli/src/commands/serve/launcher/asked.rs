@@ -1,13 +1,11 @@
 //! What the server asks of whoever executes its runs.
 
-use std::time::Duration;
-
 use agents::plan_execute::{PlanChange, PlanEditError, StoredPlan, change_plan, open_escape};
 use agents::run::{ResumeRequest, RunOrder};
 use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
-use interrupts::store::{CheckpointId, NewRun, Page, Run, RunError};
+use interrupts::store::{CheckpointId, NewRun, Run, RunError};
 use jiff::Timestamp;
 use routing_core::RunId;
 use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
@@ -31,31 +29,6 @@ impl Launcher {
     async fn wanted(&self, run: &Run, wish: PlanWish) -> Result<PlanChange, Failure> {
         let allows = self.0.defaults.limits_of(&run.content)?.spending();
         plan::paid(self.0.store(), run, plan::wanted(run, wish)?, allows).await
-    }
-}
-
-/// How long to wait for the first agent of a run, and how often to look.
-const FIRST_AGENT_WITHIN: Duration = Duration::from_secs(2);
-const LOOK: Duration = Duration::from_millis(2);
-
-impl Launcher {
-    /// Waits until the first agent of a run is recorded: a stop needs an agent to address.
-    async fn first_agent_recorded(&self, run: RunId) {
-        let page = Page { after: 0, limit: 1 };
-        let recorded = async {
-            while let Ok(agents) = self.0.store().nodes(Some(run), page).await {
-                if !agents.is_empty() {
-                    return;
-                }
-                tokio::time::sleep(LOOK).await;
-            }
-        };
-        if tokio::time::timeout(FIRST_AGENT_WITHIN, recorded)
-            .await
-            .is_err()
-        {
-            tracing::warn!(%run, "the run has recorded no agent yet");
-        }
     }
 }
 
@@ -106,6 +79,7 @@ impl RunLauncher for Launcher {
             };
         }
         let (run_order, content) = self.0.defaults.order(&order)?;
+        let root = run_order.workflow.root_kind();
         let work = self
             .0
             .prepare(run_order, &content)
@@ -114,6 +88,7 @@ impl RunLauncher for Launcher {
                 reason: failure.to_string(),
             })?;
         let new = NewRun {
+            root,
             id: order.id,
             alias: order.alias,
             content,
@@ -126,7 +101,6 @@ impl RunLauncher for Launcher {
         }
         let begun = self.begin(run.id, work).await;
         begun.map_err(|failure| refused(&failure))?;
-        self.first_agent_recorded(run.id).await;
         Ok(run.id)
     }
 
@@ -183,6 +157,7 @@ impl RunLauncher for Launcher {
         let read = refuse_unread(store, work.workflow(), Some(checkpoint)).await;
         read.map_err(|it| refused(&it))?;
         let new = NewRun {
+            root: None,
             id,
             alias: None,
             content: launched(&from.content, &by, forked(checkpoint, input.as_deref())),
