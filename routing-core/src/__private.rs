@@ -20,8 +20,8 @@ pub use interrupt::{
     payload_details, payload_value, serialize_interrupt,
 };
 pub use record::{
-    AssertRequest, boxed_request, deserialize_field, no_such_route, record_schema, request_schema,
-    request_type, route_at, serialize_field, wrap_copy,
+    AssertRequest, assert_property_name, boxed_request, deserialize_field, no_such_route,
+    record_schema, request_schema, request_type, route_at, serialize_field, wrap_copy,
 };
 
 /// Seals the traits that the derive macros implement.

@@ -5,6 +5,7 @@ mod body;
 mod constraint;
 mod error;
 mod explain;
+mod fits;
 pub(crate) mod one_route;
 mod read;
 mod record;

@@ -122,11 +122,16 @@ impl<T: Routing> LlmCallContext<T> {
     }
 
     /// The call for a model that takes schemas in this dialect.
+    ///
+    /// In a debug build it panics where the provider would not take the schema, which
+    /// [`Routing::check`] says too.
     pub fn to_call(&self, dialect: Dialect) -> ModelCall {
+        let schema = self.selection.schema(dialect);
+        T::schemas().assert_taken(schema);
         ModelCall {
             caller: self.caller.clone(),
             messages: self.messages.clone(),
-            schema: AnswerSchemaRef::Fixed(self.selection.schema(dialect)),
+            schema: AnswerSchemaRef::Fixed(schema),
             tools: Arc::default(),
             chunks: self.chunks.clone(),
         }

@@ -267,7 +267,9 @@ pub use routing_derive::InterruptRequest;
 ///
 /// What is wrong with a record does not compile, all of it reported at once, at the token that is
 /// wrong: a field that is not optional, a marker or a name used twice, an agent type without a route or
-/// with two, a request that has no schema, an option that does not exist.
+/// with two, a request that has no schema, an option that does not exist, an attribute of serde or schemars,
+/// a name that not every provider takes. What a derive cannot see, within the requests, [`Routing::check`]
+/// finds: write `Record::check().unwrap()` in a test.
 pub use routing_derive::Routing;
 
 #[doc(hidden)]

@@ -12,7 +12,7 @@ use crate::agent_type::AgentType;
 use crate::answer::AnswerError;
 use crate::route::{RouteId, RouteInfo};
 use crate::route_set::RouteSet;
-use crate::schema::SchemaTable;
+use crate::schema::{RecordProblems, SchemaTable};
 
 /// Whether a record answers an interrupt or is what an agent returns of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,20 @@ pub trait Routing:
                 Some(Component { route, value })
             })
             .ok_or_else(|| OneRouteError::__new(set))
+    }
+
+    /// Checks what the derive cannot see: that the schemas of this record allow what its reader takes and
+    /// nothing else, and that every provider takes what its models are shown.
+    ///
+    /// For a test of yours: `Record::check().unwrap()`. The schemas are tried with answers that they allow and
+    /// with others that they forbid, one for each place and way to differ; nothing is random. A debug build does
+    /// the same for a route when its schema is first used, and panics; a release build does nothing of it.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordProblems`]: what is wrong, where, and what helps.
+    fn check() -> Result<(), RecordProblems> {
+        crate::schema::check::<Self>()
     }
 
     /// Reads the request of the field at `index`; `None` where the input is null.

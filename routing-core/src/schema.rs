@@ -1,6 +1,7 @@
 //! The schemas that models are shown: narrowed, in each provider's dialect, within its limits.
 
 mod answer_schema;
+mod check;
 mod closed;
 mod compose;
 mod constraint;
@@ -15,7 +16,11 @@ mod table;
 mod walk;
 
 pub use answer_schema::AnswerSchema;
+pub(crate) use check::check;
+pub use check::{RecordProblem, RecordProblems};
+pub(crate) use definition::resolve;
 pub use dialect::{Dialect, UnknownDialect};
+pub(crate) use limits::is_taken_name;
 pub use limits::{LimitViolation, check_limits};
 pub(crate) use source::route_property;
 pub use table::SchemaTable;

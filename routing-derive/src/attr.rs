@@ -182,6 +182,14 @@ pub(crate) fn refuse(attributes: &[Attribute], name: &str, remedy: &str, errors:
     }
 }
 
+/// Refuses the attributes of serde and schemars: what they say is not heard, for the derive itself writes the
+/// reader and the schema, so that the two agree.
+pub(crate) fn refuse_foreign(attributes: &[Attribute], remedy: &str, errors: &mut Errors) {
+    for name in ["serde", "schemars"] {
+        refuse(attributes, name, remedy, errors);
+    }
+}
+
 fn or_name(value: &Option<Value>, name: &Ident) -> proc_macro2::TokenStream {
     match value {
         Some(value) => value.to_token_stream(),

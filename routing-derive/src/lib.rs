@@ -19,19 +19,19 @@ use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
 /// The macro itself is in `routing-derive`; only `routing-core` is meant to depend on it.
-#[proc_macro_derive(AgentType, attributes(agent_type))]
+#[proc_macro_derive(AgentType, attributes(agent_type, serde, schemars))]
 pub fn agent_type(input: TokenStream) -> TokenStream {
     agent_type::derive(&parse_macro_input!(input as DeriveInput)).into()
 }
 
 /// The macro itself is in `routing-derive`; only `routing-core` is meant to depend on it.
-#[proc_macro_derive(Routing, attributes(routing, route))]
+#[proc_macro_derive(Routing, attributes(routing, route, serde, schemars))]
 pub fn routing(input: TokenStream) -> TokenStream {
     routing::derive(&parse_macro_input!(input as DeriveInput)).into()
 }
 
 /// The macro itself is in `routing-derive`; only `routing-core` is meant to depend on it.
-#[proc_macro_derive(InterruptRequest, attributes(interrupt))]
+#[proc_macro_derive(InterruptRequest, attributes(interrupt, serde, schemars))]
 pub fn interrupt_request(input: TokenStream) -> TokenStream {
     interrupt_request::derive(&parse_macro_input!(input as DeriveInput)).into()
 }

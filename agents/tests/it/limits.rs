@@ -1,6 +1,9 @@
 //! Providers take what they are given.
 
 use agents::catalogue::{SchemaQuery, schema};
+use agents::plan_execute::{ExecutorRouting, PlannerRouting, ReplannerRouting};
+use agents::records::*;
+use routing_core::Routing;
 use routing_core::schema::{Dialect, check_limits};
 
 use crate::rows::rows;
@@ -50,5 +53,35 @@ fn no_schema_needs_more_than_its_types() {
                 row.name
             );
         }
+    }
+}
+
+#[test]
+fn every_record_allows_what_its_reader_takes_and_what_providers_take() {
+    let records = [
+        InterruptRouting::check,
+        OrchestratorRouting::check,
+        OrchestratorCollectorRouting::check,
+        DiscoveryOrchestratorRouting::check,
+        DiscoveryDispatchRouting::check,
+        DiscoveryAgentRouting::check,
+        DiscoveryCollectorRouting::check,
+        PlanningOrchestratorRouting::check,
+        PlanningDispatchRouting::check,
+        PlanningAgentRouting::check,
+        PlanningCollectorRouting::check,
+        TicketOrchestratorRouting::check,
+        TicketDispatchRouting::check,
+        TicketAgentRouting::check,
+        TicketCollectorRouting::check,
+        ReviewRouting::check,
+        MergerRouting::check,
+        ContextManagerResultRouting::check,
+        PlannerRouting::check,
+        ExecutorRouting::check,
+        ReplannerRouting::check,
+    ];
+    for check in records {
+        check().unwrap();
     }
 }

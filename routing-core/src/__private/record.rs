@@ -11,6 +11,7 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
+use super::message::Message;
 use crate::agent_type::AgentType;
 use crate::answer::{AnswerError, AnswerFault};
 use crate::route::{Request, Route, RouteId};
@@ -20,6 +21,23 @@ use crate::routing::{InterruptRoutes, Routing};
 /// remedy, which the bound of [`Route::Request`] does not lead to.
 #[derive(Debug)]
 pub struct AssertRequest<T: Request>(PhantomData<T>);
+
+/// Checks that every provider takes a property of this name.
+///
+/// # Panics
+///
+/// Where one does not.
+#[track_caller]
+pub const fn assert_property_name(name: &str) {
+    if crate::schema::is_taken_name(name) {
+        return;
+    }
+    let message = Message::new()
+        .push("not every provider takes the name `")
+        .push(name)
+        .push("`: give the field one of 1 to 64 ASCII letters, digits, `_`, `.` and `-` with `#[route(rename = \"...\")]`");
+    panic!("{}", message.text())
+}
 
 /// Writes one field of a record, where it is set.
 pub fn serialize_field<M: Route, S: SerializeMap>(

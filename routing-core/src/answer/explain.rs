@@ -128,7 +128,7 @@ fn path_text(path: &Path) -> String {
     text
 }
 
-fn push_key(path: &mut String, key: &str) {
+pub(super) fn push_key(path: &mut String, key: &str) {
     let is_plain = !key.is_empty()
         && key
             .chars()

@@ -7,15 +7,18 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer};
 
 use super::body::body;
 use super::explain::explain;
+use super::fits::misfit;
 use super::one_route::OneRoute;
 use super::record::RecordSeed;
 use super::strict::Strict;
-use super::watch::{Unwatched, Watch};
+use super::watch::{Buffered, Unwatched, Watch};
 use super::{AnswerError, AnswerFault};
+use crate::model::Dialect;
 use crate::narrowed::Narrowed;
 use crate::route::Route;
 use crate::route_set::RouteSet;
 use crate::routing::Routing;
+use crate::schema::AnswerSchema;
 
 /// Reads one JSON value strictly: no field that the type does not have, no array for an object, no
 /// doubled key, at any depth.
@@ -68,16 +71,36 @@ pub(super) trait Form {
         deserializer: D,
         watch: W,
     ) -> Result<Self::Value, D::Error>;
+
+    /// The schema that it has to fit, where one is known.
+    fn schema(&self) -> Option<&'static AnswerSchema>;
 }
 
 fn read<F: Form>(form: &F, answer: &[u8]) -> Result<F::Value, AnswerError> {
     let text = body(answer)?;
     let mut json = serde_json::Deserializer::from_slice(text);
-    let strict = Strict::new(&mut json, Unwatched);
+    let is_buffered = Cell::new(false);
+    let strict = Strict::new(&mut json, Buffered(&is_buffered));
     match form.read(strict, Unwatched) {
-        Ok(value) if json.end().is_ok() => Ok(value),
+        Ok(value) if json.end().is_ok() => {
+            if is_buffered.get() {
+                fits(form, text)?;
+            }
+            Ok(value)
+        }
         _ => Err(explain(form, text)),
     }
+}
+
+/// Compares an answer with its schema, for reading alone was not strict.
+#[cold]
+fn fits<F: Form>(form: &F, text: &[u8]) -> Result<(), AnswerError> {
+    let Some(schema) = form.schema() else {
+        return Ok(());
+    };
+    let answer = serde_json::from_slice(text)
+        .map_err(|error| AnswerError::new(AnswerFault::Syntax, "$", error.to_string()))?;
+    misfit(schema.constraints_schema(), &answer).map_or(Ok(()), Err)
 }
 
 /// Any type.
@@ -93,6 +116,10 @@ impl<T: DeserializeOwned> Form for Any<T> {
         _watch: W,
     ) -> Result<T, D::Error> {
         T::deserialize(deserializer)
+    }
+
+    fn schema(&self) -> Option<&'static AnswerSchema> {
+        None
     }
 }
 
@@ -111,6 +138,11 @@ impl<M: Route> Form for One<M> {
         OneRoute::<M, W>::new(watch)
             .deserialize(deserializer)
             .map(Narrowed::new)
+    }
+
+    fn schema(&self) -> Option<&'static AnswerSchema> {
+        let table = M::Routing::schemas();
+        Some(table.narrowed_unchecked(M::id(), Dialect::JsonSchema))
     }
 }
 
@@ -131,5 +163,9 @@ impl<R: Routing> Form for Within<R> {
             watch.note(fault, None);
         }
         read
+    }
+
+    fn schema(&self) -> Option<&'static AnswerSchema> {
+        Some(R::schemas().full_unchecked(Dialect::JsonSchema))
     }
 }

@@ -6,9 +6,8 @@
 //! self-describing format, and keeps nothing of its own but the keys of maps.
 //!
 //! One hole is serde's: what it buffers (untagged and internally tagged enums, `flatten`) is read
-//! from its buffer, where an adapter does not reach. Schemas with such unions say
-//! [`has_constraints`](crate::schema::AnswerSchema::has_constraints), so that a
-//! [`ConstraintCheck`](super::ConstraintCheck) looks at the answers.
+//! from its buffer, where an adapter does not reach. The watch is told of it, and such an answer is
+//! compared with its schema.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 
@@ -91,7 +90,6 @@ impl<'de, D: Deserializer<'de>, W: Watch> Deserializer<'de> for Strict<D, W> {
     }
 
     watched! {
-        deserialize_any()
         deserialize_bytes()
         deserialize_byte_buf()
         deserialize_option()
@@ -101,6 +99,14 @@ impl<'de, D: Deserializer<'de>, W: Watch> Deserializer<'de> for Strict<D, W> {
         deserialize_tuple(length: usize)
         deserialize_tuple_struct(name: &'static str, length: usize)
         deserialize_map()
+    }
+
+    /// Buffers are filled by this method.
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.watch.buffers();
+        let visitor = StrictVisitor::new(visitor, self.watch, Place::Other);
+        self.inner.deserialize_any(visitor)
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 //! An answer is read without notes first, for nearly all of them are right. Only a wrong one is read
 //! again with them, so that the right ones pay nothing for good explanations.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use super::AnswerFault;
 
@@ -11,6 +11,10 @@ use super::AnswerFault;
 pub(crate) trait Watch: Copy {
     /// A fault, and the key that it is about where the path does not hold it yet.
     fn note(self, fault: AnswerFault, key: Option<&str>);
+
+    /// A value of any type is about to be read: perhaps into a buffer, where reading is not strict.
+    #[inline]
+    fn buffers(self) {}
 }
 
 /// Notes nothing.
@@ -20,6 +24,20 @@ pub(crate) struct Unwatched;
 impl Watch for Unwatched {
     #[inline]
     fn note(self, _fault: AnswerFault, _key: Option<&str>) {}
+}
+
+/// Notes no fault, but whether a part of the answer was read as a value of any type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Buffered<'a>(pub(crate) &'a Cell<bool>);
+
+impl Watch for Buffered<'_> {
+    #[inline]
+    fn note(self, _fault: AnswerFault, _key: Option<&str>) {}
+
+    #[inline]
+    fn buffers(self) {
+        self.0.set(true);
+    }
 }
 
 /// The first fault that was noted.

@@ -71,8 +71,7 @@ impl AnswerSchema {
         &self.text
     }
 
-    /// Whether it demands more than reading enforces: lengths, ranges, patterns, formats, unions
-    /// that serde reads from a buffer.
+    /// Whether it demands more than reading enforces: lengths, ranges, patterns, formats.
     pub fn has_constraints(&self) -> bool {
         self.has_constraints
     }

@@ -69,7 +69,7 @@ fn constrains_itself(schema: &Value) -> bool {
             .get(*keyword)
             .is_some_and(|bound| !integer.is_some_and(|integer| integer.implies(keyword, bound)))
     });
-    format_counts || bound_counts || is_buffered_union(schema)
+    format_counts || bound_counts
 }
 
 /// Whether a list has as many elements as it has types, which reading enforces.
@@ -80,40 +80,4 @@ fn is_tuple(object: &Map<String, Value>) -> bool {
             .iter()
             .all(|bound| object.get(*bound) == Some(&types.len().into()))
     })
-}
-
-/// Whether serde reads this union from a buffer, where reading is not strict.
-///
-/// schemars writes untagged enums as `anyOf`, and so options, whose other branch is null. Enums with
-/// tags are `oneOf`; those whose tag is the name of their one property are not buffered.
-fn is_buffered_union(schema: &Value) -> bool {
-    let mut branches = 0_usize;
-    let mut is_buffered = false;
-    walk::children(schema, |keyword, _place, child| {
-        if !matches!(keyword, "anyOf" | "oneOf") || is_null(child) {
-            return;
-        }
-        branches += 1;
-        let is_constant = child.get("const").is_some() || child.get("enum").is_some();
-        let is_read_strictly = is_constant || (keyword == "oneOf" && is_named_by_property(child));
-        is_buffered = is_buffered || !is_read_strictly;
-    });
-    branches > 1 && is_buffered
-}
-
-fn is_null(schema: &Value) -> bool {
-    schema.get("type").and_then(Value::as_str) == Some("null")
-}
-
-fn is_named_by_property(object: &Value) -> bool {
-    let properties = object.get("properties").and_then(Value::as_object);
-    let required = object.get("required").and_then(Value::as_array);
-    match (properties, required) {
-        (Some(properties), Some(required)) if properties.len() == 1 && required.len() == 1 => {
-            properties
-                .values()
-                .all(|property| property.get("const").is_none())
-        }
-        _ => false,
-    }
 }

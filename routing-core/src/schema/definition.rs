@@ -29,7 +29,7 @@ pub(super) fn reference(schema: &Value) -> Option<&str> {
 }
 
 /// The definition that a schema refers to, where it does and there is one.
-pub(super) fn resolve<'a>(
+pub(crate) fn resolve<'a>(
     schema: &Value,
     definitions: &'a Map<String, Value>,
 ) -> Option<(String, &'a Value)> {

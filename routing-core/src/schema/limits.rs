@@ -8,12 +8,16 @@
 
 mod count;
 mod expand;
+mod name;
 mod reference;
+mod remedy;
 mod shape;
 
 use std::fmt::{self, Display};
 
 use serde_json::Value;
+
+pub(crate) use name::is_taken_name;
 
 use super::definition::definitions;
 use super::{AnswerSchema, Dialect, walk};
@@ -50,6 +54,8 @@ pub struct LimitViolation {
     pub found: usize,
     /// Where, as a JSON pointer: `#` is the whole schema.
     pub path: String,
+    /// What helps.
+    pub remedy: &'static str,
 }
 
 impl Display for LimitViolation {
@@ -60,6 +66,7 @@ impl Display for LimitViolation {
             limit,
             found,
             path,
+            remedy: _,
         } = self;
         write!(
             formatter,
@@ -125,6 +132,7 @@ impl Report {
                 limit,
                 found,
                 path: path.to_owned(),
+                remedy: remedy::of(rule),
             });
         }
     }

@@ -2,6 +2,10 @@
 
 use std::marker::PhantomData;
 use std::sync::OnceLock;
+#[cfg(debug_assertions)]
+use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(debug_assertions)]
+use std::sync::{Mutex, PoisonError};
 
 use super::source::{self, Source};
 use super::{AnswerSchema, Dialect};
@@ -20,6 +24,12 @@ pub struct SchemaTable<R: Routing> {
     narrowed: Box<[Row]>,
     /// A row for each route that leads back to a caller; the others' stay empty.
     returning: Box<[Row]>,
+    /// The routes whose schemas are known to say what their readers do.
+    #[cfg(debug_assertions)]
+    agreeing: AtomicU64,
+    /// The schemas that their providers are known to take.
+    #[cfg(debug_assertions)]
+    taken: Mutex<Vec<&'static AnswerSchema>>,
     record: PhantomData<fn() -> R>,
 }
 
@@ -43,6 +53,10 @@ impl<R: Routing> SchemaTable<R> {
             full: Row::default(),
             narrowed: rows(),
             returning: rows(),
+            #[cfg(debug_assertions)]
+            agreeing: AtomicU64::new(0),
+            #[cfg(debug_assertions)]
+            taken: Mutex::default(),
             record: PhantomData,
         }
     }
@@ -50,6 +64,12 @@ impl<R: Routing> SchemaTable<R> {
     /// The schema of every route: what an agent's own record is shown as.
     #[inline]
     pub fn full(&'static self, dialect: Dialect) -> &'static AnswerSchema {
+        self.promise(RouteSet::ALL);
+        self.full_unchecked(dialect)
+    }
+
+    /// For the reader and the check of it, which hold the promise together.
+    pub(crate) fn full_unchecked(&'static self, dialect: Dialect) -> &'static AnswerSchema {
         self.full
             .get(dialect, || source::of_routes(R::NAME, RouteSet::<R>::ALL))
     }
@@ -57,6 +77,17 @@ impl<R: Routing> SchemaTable<R> {
     /// The schema that allows one route alone: its property is required and not null.
     #[inline]
     pub fn narrowed(&'static self, route: RouteId<R>, dialect: Dialect) -> &'static AnswerSchema {
+        self.promise(RouteSet::only(route));
+        self.narrowed_unchecked(route, dialect)
+    }
+
+    /// For the reader and the check of it, which hold the promise together.
+    #[inline]
+    pub(crate) fn narrowed_unchecked(
+        &'static self,
+        route: RouteId<R>,
+        dialect: Dialect,
+    ) -> &'static AnswerSchema {
         self.narrowed[route.index()].get(dialect, || source::of_route(route))
     }
 
@@ -65,12 +96,59 @@ impl<R: Routing> SchemaTable<R> {
     /// The same as [`SchemaTable::full`] where `caller` is no return route.
     #[inline]
     pub fn returning(&'static self, caller: RouteId<R>, dialect: Dialect) -> &'static AnswerSchema {
+        self.promise(RouteSet::ALL);
+        self.returning_unchecked(caller, dialect)
+    }
+
+    pub(crate) fn returning_unchecked(
+        &'static self,
+        caller: RouteId<R>,
+        dialect: Dialect,
+    ) -> &'static AnswerSchema {
         if !RouteSet::<R>::RETURNS.contains(caller) {
-            return self.full(dialect);
+            return self.full_unchecked(dialect);
         }
         self.returning[caller.index()].get(dialect, || {
             let routes = RouteSet::RETURNS.complement().union(RouteSet::only(caller));
             source::of_routes(&format!("{}_for_{}", R::NAME, caller.field()), routes)
         })
     }
+
+    /// In a debug build, checks at the first use of a route that its schema says what its reader does, and
+    /// panics with what is wrong; otherwise nothing.
+    #[cfg(debug_assertions)]
+    fn promise(&self, routes: RouteSet<R>) {
+        for route in routes.iter() {
+            let bit = 1 << route.index();
+            if self.agreeing.load(Ordering::Relaxed) & bit == 0 {
+                if let Err(problems) = super::check::agreement(route) {
+                    panic!("schema and reader differ\n{problems}");
+                }
+                self.agreeing.fetch_or(bit, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// In a debug build, panics where the provider does not take a schema that its model is to be shown.
+    #[cfg(debug_assertions)]
+    pub(crate) fn assert_taken(&self, schema: &'static AnswerSchema) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if taken.iter().any(|known| std::ptr::eq(*known, schema)) {
+            return;
+        }
+        match super::check::limits::<R>(schema) {
+            Ok(()) => taken.push(schema),
+            Err(problems) => panic!("a provider does not take this schema\n{problems}"),
+        }
+    }
+
+    /// In a release build nothing is checked.
+    #[cfg(not(debug_assertions))]
+    #[inline]
+    fn promise(&self, _routes: RouteSet<R>) {}
+
+    /// In a release build nothing is checked.
+    #[cfg(not(debug_assertions))]
+    #[inline]
+    pub(crate) fn assert_taken(&self, _schema: &'static AnswerSchema) {}
 }

@@ -7,6 +7,7 @@
 )]
 
 mod again;
+mod agreement;
 mod ask;
 mod blackboard;
 mod bus;

@@ -2,11 +2,14 @@
 
 use syn::{Data, DeriveInput, Ident, LitStr, Path, Variant};
 
-use crate::attr::{Form, Known, Options};
+use crate::attr::{self, Form, Known, Options};
 use crate::errors::Errors;
 
 const ENUM_OPTIONS: &[Known] = &[("route", Form::Path)];
 const VARIANT_OPTIONS: &[Known] = &[("rename", Form::Text), ("origin", Form::Path)];
+
+/// What to write in place of an attribute of serde or schemars.
+const NAMED: &str = "the derive itself writes the reader and the schema; an agent is named with `#[agent_type(rename = \"...\")]`";
 
 /// An enumeration of agent types as it was written.
 #[derive(Debug)]
@@ -35,6 +38,7 @@ impl<'a> Model<'a> {
             ));
         };
         let mut errors = Errors::default();
+        attr::refuse_foreign(&input.attrs, NAMED, &mut errors);
         let options = Options::read(&input.attrs, "agent_type", ENUM_OPTIONS, &mut errors);
         let agents = data
             .variants
@@ -54,6 +58,7 @@ impl<'a> Model<'a> {
 
 impl<'a> Agent<'a> {
     fn parse(source: &'a Variant, errors: &mut Errors) -> Self {
+        attr::refuse_foreign(&source.attrs, NAMED, errors);
         let options = Options::read(&source.attrs, "agent_type", VARIANT_OPTIONS, errors);
         Self {
             source,

@@ -29,6 +29,14 @@ impl<'a> Model<'a> {
         };
         let mut errors = Errors::default();
         let options = Options::read(&input.attrs, "interrupt", OPTIONS, &mut errors);
+        let variants = data.variants.iter().map(|variant| &variant.attrs);
+        for attributes in std::iter::once(&input.attrs).chain(variants) {
+            attr::refuse_foreign(
+                attributes,
+                "the derive itself writes the reader and the schema; a payload has its own",
+                &mut errors,
+            );
+        }
         for variant in &data.variants {
             attr::refuse(
                 &variant.attrs,

@@ -122,6 +122,10 @@ fn route<'a>(
             Some(rename) => rename.value(),
             None => casing.apply(&name),
         },
+        named_at: match &field.rename {
+            Some(rename) => rename.span(),
+            None => field.ident.span(),
+        },
         description: doc_text(&field.source.attrs),
         agent_type: agent_type(field, model, errors),
         returns: field.returns,

@@ -80,6 +80,11 @@ impl<'a> Model<'a> {
             "write `#[routing(...)]` on a record",
             &mut errors,
         );
+        attr::refuse_foreign(
+            &input.attrs,
+            "the derive itself writes the record's reader and its schema; names are given with `#[routing(rename_all = \"...\")]`",
+            &mut errors,
+        );
         let options = Options::read(&input.attrs, "routing", RECORD_OPTIONS, &mut errors);
         let fields = named
             .iter()
@@ -103,6 +108,11 @@ impl<'a> Field<'a> {
             &source.attrs,
             "routing",
             "write `#[route(...)]` on a field",
+            errors,
+        );
+        attr::refuse_foreign(
+            &source.attrs,
+            "the derive itself writes the record's reader and its schema; a field is named with `#[route(rename = \"...\")]`",
             errors,
         );
         let options = Options::read(&source.attrs, "route", FIELD_OPTIONS, errors);

@@ -1,5 +1,6 @@
 //! What a record means.
 
+use proc_macro2::Span;
 use quote::format_ident;
 use syn::{DeriveInput, Ident, Path, Type, Visibility};
 
@@ -41,6 +42,8 @@ pub(super) struct Route<'a> {
     pub(super) marker: Ident,
     /// The name in JSON.
     pub(super) name: String,
+    /// What gave it that name.
+    pub(super) named_at: Span,
     pub(super) description: String,
     pub(super) agent_type: Option<AgentType>,
     pub(super) returns: bool,

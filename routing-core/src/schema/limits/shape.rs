@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Report;
+use super::name::{RULE, is_taken_name};
 use crate::schema::Dialect;
 use crate::schema::render::takes;
 
@@ -51,6 +52,7 @@ fn check_object(path: &str, object: &Map<String, Value>, report: &mut Report) {
     if object.get("additionalProperties") != Some(&Value::Bool(false)) {
         report.forbid("objects that take any property", path);
     }
+    check_names(path, object, report);
     if report.dialect != Dialect::OpenAiStrict {
         return;
     }
@@ -65,6 +67,15 @@ fn check_object(path: &str, object: &Map<String, Value>, report: &mut Report) {
         if !is_required {
             let path = format!("{path}/properties/{name}");
             report.forbid("properties that are not required", &path);
+        }
+    }
+}
+
+fn check_names(path: &str, object: &Map<String, Value>, report: &mut Report) {
+    let properties = object.get("properties").and_then(Value::as_object);
+    for name in properties.into_iter().flat_map(Map::keys) {
+        if report.dialect == Dialect::Anthropic && !is_taken_name(name) {
+            report.forbid(RULE, &format!("{path}/properties/{name}"));
         }
     }
 }

@@ -191,23 +191,3 @@ fn an_unset_route_is_null_in_openai_and_left_out_elsewhere() {
         );
     }
 }
-
-#[derive(schemars::JsonSchema)]
-#[expect(dead_code, reason = "only its schema is looked at")]
-#[serde(untagged)]
-enum Either {
-    Number { number: u8 },
-    Text { text: String },
-}
-
-#[derive(schemars::JsonSchema)]
-#[expect(dead_code, reason = "only its schema is looked at")]
-struct WithUnion {
-    either: Option<Either>,
-}
-
-#[test]
-fn a_union_that_serde_buffers_is_checked_against_its_schema() {
-    let schema = AnswerSchema::from_type::<WithUnion>("union", Dialect::Gemini);
-    assert!(schema.has_constraints());
-}

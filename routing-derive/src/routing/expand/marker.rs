@@ -64,8 +64,12 @@ pub(in crate::routing) fn marker_impl(
         const _: ::core::option::Option<::routing_core::__private::AssertRequest<#request>> =
             ::core::option::Option::None;
     };
+    let assert_name = quote_spanned! {route.named_at=>
+        const _: () = ::routing_core::__private::assert_property_name(#name);
+    };
     quote! {
         #assert_request
+        #assert_name
 
         #[automatically_derived]
         impl ::routing_core::__private::MadeByDerive for #marker {}

@@ -1,0 +1,161 @@
+//! What the derive cannot see in a record: whether its schemas and its reader say the same, and whether
+//! the providers take what its models are shown.
+
+mod agreement;
+mod probe;
+mod sample;
+
+#[cfg(debug_assertions)]
+use std::any::TypeId;
+#[cfg(debug_assertions)]
+use std::collections::BTreeSet;
+use std::fmt::{self, Debug, Display};
+#[cfg(debug_assertions)]
+use std::sync::{Mutex, PoisonError};
+
+use super::{AnswerSchema, Dialect, check_limits};
+use crate::route::RouteId;
+use crate::route_set::RouteSet;
+use crate::routing::{Routing, RoutingKind};
+
+/// Something that is wrong with a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordProblem {
+    /// The record's name.
+    pub record: &'static str,
+    /// The route's field in JSON; `None` where the problem is of several routes together.
+    pub route: Option<&'static str>,
+    /// Where, as a JSON pointer: into the answer where schema and reader differ, into the schema where it
+    /// breaks a limit.
+    pub pointer: String,
+    /// What is wrong.
+    pub fault: String,
+    /// What helps.
+    pub remedy: String,
+}
+
+impl Display for RecordProblem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}`", self.record)?;
+        if let Some(route) = self.route {
+            write!(formatter, ", route `{route}`")?;
+        }
+        let Self {
+            pointer,
+            fault,
+            remedy,
+            ..
+        } = self;
+        write!(formatter, ", at {pointer}: {fault}; {remedy}")
+    }
+}
+
+/// All that is wrong with a record; at least one problem.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RecordProblems(Vec<RecordProblem>);
+
+impl RecordProblems {
+    /// The problems, in the order of the routes.
+    pub fn problems(&self) -> &[RecordProblem] {
+        &self.0
+    }
+
+    fn of(problems: Vec<RecordProblem>) -> Result<(), Self> {
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Self(problems))
+        }
+    }
+}
+
+impl Display for RecordProblems {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            if index > 0 {
+                formatter.write_str("\n")?;
+            }
+            Display::fmt(problem, formatter)?;
+        }
+        Ok(())
+    }
+}
+
+/// As it is shown: `R::check().unwrap()` in a test is to be read by people.
+impl Debug for RecordProblems {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, formatter)
+    }
+}
+
+impl std::error::Error for RecordProblems {}
+
+/// Checks a whole record: [`Routing::check`].
+pub(crate) fn check<R: Routing>() -> Result<(), RecordProblems> {
+    let mut problems = Vec::new();
+    for route in RouteSet::<R>::ALL.iter() {
+        problems.extend(agreement::disagreements(route));
+    }
+    for dialect in Dialect::ALL {
+        for (route, schema) in shown::<R>(dialect) {
+            problems.extend(broken_limits(route, schema));
+        }
+    }
+    RecordProblems::of(problems)
+}
+
+/// Checks that the schema of a route allows what its reader takes, and nothing else; once for each type of
+/// request, whatever records have it.
+#[cfg(debug_assertions)]
+pub(super) fn agreement<R: Routing>(route: RouteId<R>) -> Result<(), RecordProblems> {
+    static AGREEING: Mutex<BTreeSet<TypeId>> = Mutex::new(BTreeSet::new());
+    let agreeing = || AGREEING.lock().unwrap_or_else(PoisonError::into_inner);
+    let request = R::__request_type(route.index());
+    if !agreeing().contains(&request) {
+        RecordProblems::of(agreement::disagreements(route))?;
+        agreeing().insert(request);
+    }
+    Ok(())
+}
+
+/// Checks that a provider takes a schema that one of its models is about to be shown.
+#[cfg(debug_assertions)]
+pub(super) fn limits<R: Routing>(schema: &AnswerSchema) -> Result<(), RecordProblems> {
+    RecordProblems::of(broken_limits::<R>(None, schema).collect())
+}
+
+/// The schemas that models are shown: of a record that answers interrupts one route at a time, of an agent's
+/// all of them, less those that lead back to another caller.
+fn shown<R: Routing>(dialect: Dialect) -> Vec<(Option<RouteId<R>>, &'static AnswerSchema)> {
+    let table = R::schemas();
+    let narrowed = match R::KIND {
+        RoutingKind::Interrupt => RouteSet::<R>::ALL,
+        RoutingKind::Agent if RouteSet::<R>::RETURNS.is_empty() => {
+            return vec![(None, table.full_unchecked(dialect))];
+        }
+        RoutingKind::Agent => RouteSet::<R>::RETURNS,
+    };
+    let schema = |route| match R::KIND {
+        RoutingKind::Interrupt => table.narrowed_unchecked(route, dialect),
+        RoutingKind::Agent => table.returning_unchecked(route, dialect),
+    };
+    narrowed
+        .iter()
+        .map(|route| (Some(route), schema(route)))
+        .collect()
+}
+
+fn broken_limits<R: Routing>(
+    route: Option<RouteId<R>>,
+    schema: &AnswerSchema,
+) -> impl Iterator<Item = RecordProblem> {
+    check_limits(schema)
+        .into_iter()
+        .map(move |violation| RecordProblem {
+            record: R::NAME,
+            route: route.map(RouteId::field),
+            pointer: violation.path.clone(),
+            fault: violation.to_string(),
+            remedy: violation.remedy.to_owned(),
+        })
+}

@@ -1,0 +1,16 @@
+//! Names of fields that not every provider takes.
+use routing_core::Routing;
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Request {
+    goal: String,
+}
+
+#[derive(Debug, Clone, Routing)]
+struct Record {
+    #[route(rename = "review request")]
+    review_request: Option<Request>,
+    größe: Option<Request>,
+}
+
+fn main() {}
