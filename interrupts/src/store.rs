@@ -22,7 +22,7 @@ mod reroute;
 mod run;
 mod standing_rules;
 
-pub use access::{NewToken, TokenRow, Tokens, short_name};
+pub use access::{NewToken, TokenRow, TokenScope, Tokens, short_name};
 pub use audit::{
     Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, MessageEvent, RuleEvent, VerifyError,
 };

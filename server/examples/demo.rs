@@ -35,6 +35,7 @@ async fn main() -> Result<(), Failure> {
         role: Role::Operator,
         lifetime: Some(SignedDuration::from_mins(10)),
         once: true,
+        scope: None,
         by: None,
     };
     let launch = issue_token(&*store, order).await?.secret;

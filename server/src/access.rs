@@ -5,6 +5,7 @@ mod crowd;
 mod gate;
 mod host;
 mod pace;
+mod reach;
 mod right;
 mod session;
 mod staying;
@@ -16,10 +17,11 @@ pub(crate) use crowd::Crowd;
 pub(crate) use gate::{Ticket, admit_only_the_known, refuse_foreign_sites};
 pub(crate) use host::HostNames;
 pub(crate) use pace::{Pace, Peer, keep_the_pace};
-pub(crate) use right::{Decides, Directs, Operates, Reads, Requests, Right};
+pub(crate) use right::{Decides, Directs, Operates, Reads, Requests, Right, Surveys};
 pub(crate) use session::{
     SESSION_COOKIE, begin_session, end_session, session_cookie, void_session_cookie,
 };
 pub(crate) use staying::{Stay, Staying};
+pub use token::agent_of;
 pub use token::{IssueError, Issued, TokenOrder, issue_token};
 pub(crate) use token::{digest_of_presented, issue_ticket};

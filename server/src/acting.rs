@@ -61,11 +61,10 @@ pub(crate) fn checked_key(key: Option<&str>) -> Result<Option<String>, Problem> 
 
 /// The 128 bits that a caller's key stands for: the same for the same caller, purpose and key, and for no other.
 fn keyed(caller: &Caller, purpose: &str, key: &str) -> Uuid {
-    let digest = Digest::of_parts([
-        purpose.as_bytes(),
-        caller.actor.name.as_str().as_bytes(),
-        key.as_bytes(),
-    ]);
+    // Tokens of one name that are bound to different runs know nothing of each other.
+    let bound = caller.bound_run().map(|run| run.to_string());
+    let parts = [purpose, caller.actor.name.as_str(), key];
+    let digest = Digest::of_parts(parts.into_iter().chain(bound.as_deref()).map(str::as_bytes));
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&digest.bytes()[..16]);
     uuid::Builder::from_custom_bytes(bytes).into_uuid()

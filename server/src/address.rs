@@ -171,7 +171,8 @@ async fn everywhere(app: &App, node: &NodeId) -> Result<Vec<Found>, Problem> {
     Ok(found)
 }
 
-fn nobody(text: &str) -> Problem {
+/// The problem that there is no such agent.
+pub(crate) fn nobody(text: &str) -> Problem {
     Problem::new(
         Kind::AgentNotFound,
         format!("there is no agent `{text}`"),

@@ -125,7 +125,8 @@ impl App {
     }
 }
 
-fn no_run(given: &str) -> Problem {
+/// The problem that there is no such run.
+pub(crate) fn no_run(given: &str) -> Problem {
     Problem::new(
         Kind::RunNotFound,
         format!("there is no run `{given}`"),

@@ -124,6 +124,12 @@ pub(crate) struct TokenCreateArguments {
     /// What it lets its holder do
     #[arg(long, value_enum, value_name = "ROLE", default_value_t = RoleChoice::Reviewer)]
     pub(crate) role: RoleChoice,
+    /// With the role `agent`, the run that it is bound to: its holder sees and reaches nothing else
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// With the role `agent`, the agent that it is bound to, with those that it started: RUN/AGENT, or with --run its id there
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
     /// How long it holds: 12h, 30d [default: for ever]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) lifetime: Option<SignedDuration>,
@@ -165,7 +171,7 @@ pub(crate) enum RoleChoice {
     Supervisor,
     /// Runs the installation.
     Admin,
-    /// Is an agent: asks for interrupts, never decides.
+    /// Is an agent of a run, named by --run or --agent: asks for interrupts there, never decides.
     Agent,
 }
 

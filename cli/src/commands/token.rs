@@ -82,8 +82,10 @@ async fn list(
         ))?;
         return Ok(Exit::Success);
     }
-    let mut table = Table::new(&["ID", "ROLE", "MADE", "ENDS", "STATE", "NAME"]);
+    let mut table = Table::new(&["ID", "ROLE", "MADE", "ENDS", "STATE", "BOUND TO", "NAME"]);
     for token in &tokens {
+        let bound = token.agent_id.as_ref().or(token.run_id.as_ref());
+        let bound = bound.map_or("-", String::as_str);
         let ends = token.expires_at.map_or_else(|| "-".to_owned(), instant);
         table.row(vec![
             (Tone::Strong, token.id.clone()),
@@ -91,6 +93,7 @@ async fn list(
             (Tone::Plain, instant(token.created_at)),
             (Tone::Plain, ends),
             (Tone::Plain, state(token).to_owned()),
+            (Tone::Route, bound.to_owned()),
             (Tone::Plain, visible_line(&token.name)),
         ]);
     }
@@ -153,6 +156,8 @@ fn as_json(token: &TokenLine) -> Value {
         "id": token.id,
         "name": token.name,
         "role": token.role,
+        "run_id": token.run_id,
+        "agent_id": token.agent_id,
         "created_at": token.created_at,
         "expires_at": token.expires_at,
         "once": token.once,

@@ -40,7 +40,7 @@ use crate::refused::{no_interrupt, no_rule};
 use crate::request::{self, Addressee, Wish};
 
 pub(crate) use address::Token;
-pub(crate) use client::Client;
+pub(crate) use client::{Client, WhoAmI};
 pub(crate) use feed::{Feed, Next};
 pub(crate) use runs::{NewRun, Resumption};
 pub(crate) use tokens::{MadeToken, TokenLine};

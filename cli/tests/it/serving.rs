@@ -463,8 +463,9 @@ fn other_machines_are_let_in_only_where_that_was_said_and_a_token_exists() {
     };
     serve(&[])
         .exits_with(2)
-        .says("can be reached from other machines");
-    serve(&["--allow-remote"])
+        .says("can be reached from other machines")
+        .says("--tls-cert");
+    serve(&["--behind-proxy"])
         .exits_with(2)
         .says("no token exists");
 }
@@ -495,4 +496,41 @@ fn tokens_are_made_listed_and_taken_back() {
         .exits_with(3)
         .says("there is no token");
     token(&["create", "--name", "x", "--role", "system"]).exits_with(2);
+}
+
+#[test]
+fn the_token_of_an_agent_is_made_for_a_run_or_an_agent_of_it_and_for_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("irq.db");
+    let run = |arguments: &[&str]| end(irq().args(arguments).env("IRQ_STORE", &store));
+    run(&["run", "--quiet", "Describe the oven"]).exits_with(0);
+    let listed = run(&["ps", "--all", "--json"]).exits_with(0);
+    let id = lines(&listed.output)[0]["id"].as_str().unwrap().to_owned();
+    let create = |more: &[&str]| {
+        let named = ["token", "create", "--name", "oven", "--json"];
+        run(&[&named[..], more].concat())
+    };
+    create(&["--role", "agent"])
+        .exits_with(2)
+        .says("bound to a run")
+        .says("--run RUN");
+    create(&["--run", &id]).exits_with(2).says("--role agent");
+    create(&["--role", "agent", "--run", "run_00"]).exits_with(3);
+    let made = create(&["--role", "agent", "--run", &id]).exits_with(0);
+    assert_eq!(lines(&made.output)[0]["run_id"], *id);
+    let made = create(&["--role", "agent", "--run", &id, "--agent", "orchestrator"]);
+    let made = lines(&made.exits_with(0).output).remove(0);
+    assert_eq!(made["agent_id"], format!("{id}/orchestrator"));
+    let table = run(&["token", "list"]).exits_with(0);
+    assert!(
+        table.output.contains(&format!("{id}/orchestrator")),
+        "{table:#?}"
+    );
+    let history = run(&["history"]).exits_with(0);
+    assert!(
+        history
+            .output
+            .contains(&format!("bound to {id}/orchestrator")),
+        "{history:#?}"
+    );
 }

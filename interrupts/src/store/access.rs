@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use routing_core::{NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
@@ -19,6 +20,24 @@ pub fn short_name(digest: Digest) -> String {
     name
 }
 
+/// What the token of an agent is bound to: its holder sees this and acts on this, and on nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenScope {
+    /// The run.
+    pub run: RunId,
+    /// The agent, with those that it started; all agents of the run where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
+}
+
+impl TokenScope {
+    /// Whether an agent of a run lies in it.
+    pub fn covers(&self, run: RunId, node: &NodeId) -> bool {
+        let within = self.node.as_ref().is_none_or(|own| node.is_within(own));
+        run == self.run && within
+    }
+}
+
 /// A token that is to be kept. Its secret never reaches the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewToken {
@@ -34,6 +53,8 @@ pub struct NewToken {
     pub once: bool,
     /// The token that it was bought with. It holds no longer than that one does.
     pub of: Option<Digest>,
+    /// What it is bound to: that of an agent.
+    pub scope: Option<TokenScope>,
     /// Who makes it, for the audit; a token that nobody makes, as the ticket for one stream, is not audited.
     pub by: Option<Actor>,
 }
@@ -63,6 +84,9 @@ pub struct TokenRow {
     /// The token that it was bought with: that of a session. It holds no longer than that one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<Digest>,
+    /// What it is bound to: that of an agent. Those of agents that earlier versions made have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<TokenScope>,
 }
 
 impl TokenRow {

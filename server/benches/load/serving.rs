@@ -43,6 +43,7 @@ pub(crate) async fn serve(store: &Path, questions: usize) {
         role: Role::Operator,
         lifetime: None,
         once: false,
+        scope: None,
         by: None,
     };
     let token = issue_token(&*store, order).await.unwrap().secret;

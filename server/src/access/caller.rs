@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interrupts::Digest;
 use interrupts::life::{Actor, Role};
-use interrupts::store::{TokenRow, Tokens};
+use interrupts::store::{TokenRow, TokenScope, Tokens};
 
 use super::staying::Stay;
 use crate::app::App;
@@ -28,6 +28,8 @@ pub(crate) struct Caller {
     pub(crate) actor: Actor,
     /// How he showed it.
     pub(crate) credential: Credential,
+    /// What he is bound to: an agent's token sees and reaches nothing else.
+    pub(crate) scope: Option<TokenScope>,
     /// The digest of what lets him stay: what he showed, or what his ticket was bought with.
     lasting: Digest,
 }
@@ -41,6 +43,7 @@ impl Caller {
             role,
             digest,
             of,
+            scope,
             ..
         } = token;
         // A ticket is spent by now; what it was bought with is not.
@@ -51,6 +54,7 @@ impl Caller {
         (role != Role::System).then_some(Self {
             actor: Actor { name, role },
             credential,
+            scope,
             lasting,
         })
     }

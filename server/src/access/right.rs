@@ -11,8 +11,10 @@ use crate::problem::{Kind, Problem};
 /// What a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Right {
-    /// To look.
+    /// To look, as far as one reaches.
     Read,
+    /// To look at everything: what is of no single run, and what of a run is for people.
+    Survey,
     /// To answer interrupts.
     Decide,
     /// To ask for interrupts, and to withdraw one's own.
@@ -35,6 +37,10 @@ impl Right {
                     | Role::Supervisor
                     | Role::Operator
             ),
+            Self::Survey => matches!(
+                role,
+                Role::Observer | Role::Reviewer | Role::Supervisor | Role::Operator
+            ),
             Self::Decide => matches!(role, Role::Reviewer | Role::Supervisor | Role::Operator),
             Self::Request => matches!(role, Role::Requester | Role::Supervisor | Role::Operator),
             Self::Direct => matches!(role, Role::Supervisor | Role::Operator),
@@ -46,6 +52,7 @@ impl Right {
     pub(crate) fn named(name: &str) -> Option<Self> {
         let all = [
             Self::Read,
+            Self::Survey,
             Self::Decide,
             Self::Request,
             Self::Direct,
@@ -58,6 +65,7 @@ impl Right {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
+            Self::Survey => "survey",
             Self::Decide => "decide",
             Self::Request => "request",
             Self::Direct => "direct",
@@ -67,6 +75,9 @@ impl Right {
 
     /// Refuses a caller who does not have it.
     pub(crate) fn demand(self, caller: &Caller) -> Result<(), Problem> {
+        if caller.actor.role == Role::Requester && caller.scope.is_none() {
+            return Err(unbound());
+        }
         if self.is_of(caller.actor.role) {
             return Ok(());
         }
@@ -77,6 +88,15 @@ impl Right {
         )
         .with("right", self.name()))
     }
+}
+
+/// The problem that the token of an agent is which an earlier version made: it would reach every run.
+fn unbound() -> Problem {
+    Problem::new(
+        Kind::Forbidden,
+        "the token of an agent is bound to a run, and yours is bound to none: an earlier version made it",
+        "`irq token create --name NAME --role agent --run RUN` makes one that is bound; make yours void: `irq token revoke ID`",
+    )
 }
 
 macro_rules! proofs {
@@ -99,8 +119,10 @@ macro_rules! proofs {
 }
 
 proofs! {
-    /// A caller who may look.
+    /// A caller who may look, as far as he reaches.
     Reads => Read;
+    /// A caller who may look at everything.
+    Surveys => Survey;
     /// A caller who may answer interrupts.
     Decides => Decide;
     /// A caller who may ask for interrupts.

@@ -20,6 +20,7 @@ pub(crate) async fn begin_session(app: &App, caller: Caller) -> Result<String, I
         role: caller.actor.role,
         lifetime: Some(app.config.limits.session),
         once: false,
+        scope: caller.scope,
         by: Some(caller.actor),
     };
     let tokens: &dyn interrupts::store::Store = app.store();

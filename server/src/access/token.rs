@@ -1,7 +1,7 @@
 //! Tokens: made here, kept as digests alone.
 
 use interrupts::life::{Actor, Role};
-use interrupts::store::{NewToken, StoreError, TokenRow, Tokens};
+use interrupts::store::{NewToken, StoreError, TokenRow, TokenScope, Tokens};
 use interrupts::{ActorName, Digest};
 use jiff::SignedDuration;
 
@@ -21,6 +21,8 @@ pub struct TokenOrder {
     pub lifetime: Option<SignedDuration>,
     /// Whether it is void after its first use.
     pub once: bool,
+    /// What it is bound to: that of an agent, and no other.
+    pub scope: Option<TokenScope>,
     /// Who makes it: this stands in the audit.
     pub by: Option<Actor>,
 }
@@ -53,6 +55,12 @@ pub enum IssueError {
     /// The role is the machinery's own.
     #[error("nobody may have the role `system`")]
     SystemRole,
+    /// The token of an agent would reach every run.
+    #[error("the token of an agent is bound to a run, or to an agent of one")]
+    Unbound,
+    /// Only what agents do is bound to a run.
+    #[error("only the token of an agent is bound to a run")]
+    Bound,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -101,6 +109,11 @@ async fn issue(
     if order.role == Role::System {
         return Err(IssueError::SystemRole);
     }
+    match (order.role == Role::Requester, order.scope.is_some()) {
+        (true, false) => return Err(IssueError::Unbound),
+        (false, true) => return Err(IssueError::Bound),
+        (true, true) | (false, false) => {}
+    }
     let secret = new_secret(prefix)?;
     let row = tokens
         .put_token(NewToken {
@@ -110,10 +123,17 @@ async fn issue(
             lifetime: order.lifetime,
             once: order.once,
             of,
+            scope: order.scope,
             by: order.by,
         })
         .await?;
     Ok(Issued { secret, row })
+}
+
+/// The address of the agent that a token is bound to, where it is bound to one.
+pub fn agent_of(scope: &TokenScope) -> Option<String> {
+    let node = scope.node.as_ref()?;
+    Some(format!("{}/{node}", scope.run))
 }
 
 /// 256 random bits, as text.

@@ -11,7 +11,7 @@ use routing_core::event::InterruptRequestEvent;
 
 use super::stop::{refuse_ended, refused, routes_of, source_of};
 use crate::access::{Caller, Right};
-use crate::address::{Found, find_agent};
+use crate::address::Found;
 use crate::app::App;
 use crate::body::unread;
 use crate::problem::{Kind, Problem};
@@ -24,7 +24,7 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
         // Where agents go is a supervisor's to say.
         Right::Direct.demand(caller)?;
     }
-    let agent = find_agent(app, event.node_id.as_str()).await?;
+    let agent = caller.agent(app, event.node_id.as_str()).await?;
     check(&agent, &event)?;
     let admission = admission(caller, &agent, &event)?;
     let known = app
@@ -32,6 +32,16 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
         .interrupt_of(&admission.key)
         .await
         .map_err(|error| crate::problem::of_store(&error))?;
+    if known
+        .as_ref()
+        .is_some_and(|known| !caller.covers(known.run, &known.node))
+    {
+        return Err(Problem::new(
+            Kind::IdempotencyConflict,
+            "$.eventId: the id belongs to another event",
+            "use another id for another event",
+        ));
+    }
     // What was published before is answered whatever became of its run since.
     if known.is_none() {
         refuse_ended(&agent)?;

@@ -77,6 +77,9 @@ pub(crate) async fn stop(
             "leave `scope` out, or end the whole run with the type STOP",
         ));
     }
+    if order.scope == Scope::Run {
+        caller.demand_whole_run()?;
+    }
     if ends_run(agent, &order) {
         Right::Direct.demand(caller)?;
     }

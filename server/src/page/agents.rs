@@ -154,7 +154,7 @@ async fn listed(app: &App, shown: &Shown) -> Result<Markup, Problem> {
         None => live_runs(app).await?,
     };
     let ids: Vec<RunId> = runs.iter().map(|run| run.id).collect();
-    let (agents, next) = find_agents(app, &query, Some(&ids)).await?;
+    let (agents, next) = find_agents(app, &query, Some(&ids), |_row| true).await?;
     let now = app.now();
     let mut rows = Vec::new();
     let goals = goals(&runs, now);

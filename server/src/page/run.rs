@@ -108,7 +108,7 @@ async fn whole(
     tried: Option<Tried<'_>>,
 ) -> Result<Response, Problem> {
     let run = app.run_named(run).await?;
-    let agents = agents_in(app, &run).await?;
+    let agents = agents_in(app, caller, &run).await?;
     let view = RunView::of(&run, app.now());
     let title = view.goal.clone().unwrap_or_else(|| view.thread_id.clone());
     let may = Right::Direct.is_of(caller.actor.role);
@@ -182,7 +182,7 @@ pub(super) async fn controls(
 ) -> Response {
     let steering = async {
         let run = app.run_named(&run).await?;
-        let agents = agents_in(&app, &run).await?;
+        let agents = agents_in(&app, &caller, &run).await?;
         let may = Right::Direct.is_of(caller.actor.role);
         steering(&app, &run, &agents, may, None).await
     };
@@ -197,7 +197,7 @@ pub(super) async fn live(
 ) -> Response {
     let parts = async {
         let run = app.run_named(&run).await?;
-        let agents = agents_in(&app, &run).await?;
+        let agents = agents_in(&app, &caller, &run).await?;
         let may = Right::Direct.is_of(caller.actor.role);
         parts(&app, &run, agents, may).await
     };

@@ -43,7 +43,7 @@ impl FromRequestParts<App> for Visitor {
         let Some(caller) = parts.extensions.get::<Caller>().cloned() else {
             return Err(entrance(None, &to));
         };
-        match Right::Read.demand(&caller) {
+        match Right::Survey.demand(&caller) {
             Ok(()) => Ok(Self(caller)),
             Err(problem) => Err(refused(&problem, Some(&caller))),
         }
@@ -158,6 +158,8 @@ async fn let_in(
         }
         return Ok(None);
     };
+    // The page shows everything, and is for people.
+    Right::Survey.demand(&caller)?;
     let session = begin_session(app, caller)
         .await
         .map_err(|error| crate::routes::not_issued(&error))?;

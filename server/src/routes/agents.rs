@@ -18,7 +18,6 @@ use utoipa::{IntoParams, ToSchema};
 use super::list::{RequestKey, listed};
 use crate::access::{Reads, Requests};
 use crate::acting::{StopOrder, Stopped, stop};
-use crate::address::find_agent;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, naming, one_of, page};
@@ -69,15 +68,17 @@ fn kind_schema() -> Object {
     responses((status = 200, body = AgentPage)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<AgentQuery>,
 ) -> Result<Response, Problem> {
-    let runs = match &query.run_id {
-        Some(run) => Some(vec![app.run_named(run).await?.id]),
-        None => None,
+    let run = match &query.run_id {
+        Some(run) => Some(caller.run(&app, run).await?.id),
+        None => caller.bound_run(),
     };
-    let (agents, next_cursor) = find(&app, &query, runs.as_deref()).await?;
+    let runs = run.as_ref().map(std::slice::from_ref);
+    let reached = |row: &NodeRow| caller.covers(row.run, &row.node);
+    let (agents, next_cursor) = find(&app, &query, runs, reached).await?;
     let cursor = next_cursor.clone();
     let body = AgentPage {
         agents,
@@ -86,12 +87,13 @@ pub(crate) async fn list(
     Ok(listed(&uri, cursor.as_deref(), body))
 }
 
-/// The agents that a query asks for, of these runs or of all, and where the next part begins. The run that the query
+/// The agents that a query asks for and that are wanted beside, of these runs or of all, and where the next part begins. The run that the query
 /// names is not looked at: whoever asks has looked it up.
 pub(crate) async fn find(
     app: &App,
     query: &AgentQuery,
     runs: Option<&[RunId]>,
+    is_wanted: impl Fn(&NodeRow) -> bool + Send,
 ) -> Result<(Vec<AgentView>, Option<String>), Problem> {
     let mut page = page(query.cursor.as_deref(), query.limit)?;
     one_of(
@@ -111,7 +113,7 @@ pub(crate) async fn find(
                 .r#type
                 .as_deref()
                 .is_none_or(|kind| kind == row.kind.as_str());
-            if kind {
+            if kind && is_wanted(&row) {
                 let (state, open) = match about.entry(row.run) {
                     Entry::Occupied(known) => known.into_mut(),
                     Entry::Vacant(unknown) => unknown.insert(about_run(app, row.run).await?),
@@ -201,10 +203,10 @@ pub(super) async fn open_in(app: &App, run: RunId) -> Result<Vec<Interrupt>, Pro
     extensions(("x-right" = json!("read"))), responses((status = 200, body = AgentView)))]
 pub(crate) async fn read(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(agent): Segment,
 ) -> Result<Json<AgentView>, Problem> {
-    let found = find_agent(&app, &agent).await?;
+    let found = caller.agent(&app, &agent).await?;
     let open = open_in(&app, found.run.id).await?;
     let state = state_for_agents(&app, &found.run);
     Ok(Json(AgentView::of(&found.node, state, &open)))
@@ -246,7 +248,7 @@ pub(crate) async fn interrupt(
     Segment(agent): Segment,
     StrictJson(body): StrictJson<InterruptBody>,
 ) -> Result<Response, Problem> {
-    let found = find_agent(&app, &agent).await?;
+    let found = caller.agent(&app, &agent).await?;
     let interrupt_type = InterruptType::from(body.r#type);
     if Family::of(interrupt_type) == Family::Question {
         return Err(Problem::new(

@@ -15,9 +15,8 @@ use utoipa::ToSchema;
 
 use super::agents::InterruptBody;
 use super::decisions::{DecisionBody, RerouteBody};
-use crate::access::{Caller, Reads};
+use crate::access::{Caller, Reads, Right};
 use crate::acting::{self, ResumeOrder, StopOrder, interrupt_named};
-use crate::address::find_agent;
 use crate::app::App;
 use crate::body::{parse, read};
 use crate::metrics::Way;
@@ -245,6 +244,7 @@ async fn carry_out(app: &App, caller: &Caller, event: CloudEvent) -> Result<Even
         }
         Command::Resume => {
             let data: ResumeData = data_of(data)?;
+            Right::Direct.demand(caller)?;
             let run = app.run_named(&data.run_id).await?;
             let order = ResumeOrder {
                 checkpoint: None,
@@ -289,7 +289,7 @@ async fn interrupt(
         metadata: body.metadata,
         key,
     };
-    let agent = find_agent(app, &agent_id).await?;
+    let agent = caller.agent(app, &agent_id).await?;
     let stopped = acting::stop(app, caller, &agent, order).await?;
     Ok(stopped.interrupt().clone())
 }
@@ -313,6 +313,7 @@ async fn decide(
         let body: DecisionBody = data_of(body)?;
         body.order(Some(version), key, Way::Event)?
     };
+    Right::Decide.demand(caller)?;
     let interrupt = interrupt_named(app, &interrupt_id).await?;
     let decided = acting::decide(app, caller, &interrupt, order).await?;
     Ok(decided.interrupt().clone())

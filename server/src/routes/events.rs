@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::{Reads, Ticket, TokenOrder, issue_ticket};
-use crate::address::find_agent;
 use crate::app::App;
 use crate::feed::{FeedOrder, Filter, open_socket, open_stream};
 use crate::parameters::{Parameters, wrong};
@@ -55,17 +54,11 @@ pub(crate) async fn stream(
     let _used_at_the_gate = query.ticket;
     let topics = query.topics.as_deref().unwrap_or_default();
     let topics = topics.split(',').filter(|topic| !topic.is_empty());
-    let mut filter = Filter::default()
+    let filter = Filter::default()
         .with_topics(topics)
         .map_err(|error| wrong("topics", error))?;
-    if let Some(run) = &query.run_id {
-        filter.run = Some(app.run_named(run).await?.id);
-    }
-    if let Some(agent) = &query.agent_id {
-        let found = find_agent(&app, agent).await?;
-        filter.run = Some(found.run.id);
-        filter.node = Some(found.node.node);
-    }
+    let (run, agent) = (query.run_id.as_deref(), query.agent_id.as_deref());
+    let filter = caller.listens(&app, filter, run, agent).await?;
     let order = FeedOrder {
         filter,
         after: position(&headers, query.after_seq.as_deref())?,
@@ -143,6 +136,7 @@ pub(crate) async fn ticket(
         role: caller.actor.role,
         lifetime: Some(TICKET_TIME),
         once: true,
+        scope: caller.scope,
         // One for each stream that a browser opens would drown the audit.
         by: None,
     };

@@ -7,7 +7,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use interrupts::store::Page;
 
-use crate::access::Reads;
+use crate::access::Surveys;
 use crate::app::App;
 use crate::problem::{Kind, Problem, of_store};
 
@@ -36,11 +36,11 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<&'static str, Proble
 }
 
 /// What was counted since the process began.
-#[utoipa::path(get, path = "/metrics", extensions(("x-right" = json!("read"))),
+#[utoipa::path(get, path = "/metrics", extensions(("x-right" = json!("survey"))),
     responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
 pub(crate) async fn metrics(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Surveys(_caller): Surveys,
 ) -> Result<Response, Problem> {
     // What is counted is counted as it is read, and a feed without readers reads now and then only.
     // One that has ended, because the server does, reads no more: then what was counted so far is told.

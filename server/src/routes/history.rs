@@ -17,7 +17,7 @@ use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::listed;
-use crate::access::Reads;
+use crate::access::{Caller, Reads, Surveys};
 use crate::app::App;
 use crate::parameters::{Parameters, naming, one_of, page, wrong};
 use crate::problem::{Problem, of_store, of_verify};
@@ -137,11 +137,12 @@ impl Wanted {
     responses((status = 200, content((HistoryPage = "application/json"), (String = "application/x-ndjson")))))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     Parameters(query): Parameters<HistoryQuery>,
 ) -> Result<Response, Problem> {
+    let query = bound(&app, &caller, query).await?;
     if wants_lines(&headers) {
         return lines(&app, &query).await;
     }
@@ -149,6 +150,21 @@ pub(crate) async fn list(
     let cursor = next_cursor.clone();
     let body = HistoryPage { rows, next_cursor };
     Ok(listed(&uri, cursor.as_deref(), body))
+}
+
+/// The query of somebody who is bound to a run: he is told of nothing else.
+async fn bound(app: &App, caller: &Caller, query: HistoryQuery) -> Result<HistoryQuery, Problem> {
+    let Some(run) = caller.bound_run() else {
+        return Ok(query);
+    };
+    caller.demand_whole_run()?;
+    if let Some(named) = &query.run_id {
+        caller.run(app, named).await?;
+    }
+    Ok(HistoryQuery {
+        run_id: Some(run.to_string()),
+        ..query
+    })
 }
 
 /// The rows that a query asks for, and where the next part begins.
@@ -307,11 +323,11 @@ pub(crate) struct VerifiedView {
 }
 
 /// Reads the whole audit and compares every digest.
-#[utoipa::path(get, path = "/v1/history/verify", extensions(("x-right" = json!("read"))),
+#[utoipa::path(get, path = "/v1/history/verify", extensions(("x-right" = json!("survey"))),
     responses((status = 200, body = VerifiedView)))]
 pub(crate) async fn verify(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Surveys(_caller): Surveys,
 ) -> Result<Json<VerifiedView>, Problem> {
     verified(&app).await.map(Json)
 }

@@ -146,7 +146,7 @@ fn encoded(segment: &str) -> String {
     extensions(("x-right" = json!("read"))), responses((status = 200, body = FateView)))]
 pub(crate) async fn fate(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(event): Segment,
 ) -> Result<Json<FateView>, Problem> {
     let unknown = || {
@@ -159,7 +159,8 @@ pub(crate) async fn fate(
     let key = IdempotencyKey::new(&*event).map_err(|_error| unknown())?;
     let interrupt = app.store().interrupt_of(&key).await;
     let interrupt = interrupt.map_err(|error| of_store(&error))?;
-    let interrupt = interrupt.ok_or_else(unknown)?;
+    let reached = interrupt.filter(|one| caller.covers(one.run, &one.node));
+    let interrupt = reached.ok_or_else(unknown)?;
     Ok(Json(fate_of(&app, &interrupt).await?))
 }
 

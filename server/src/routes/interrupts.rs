@@ -12,7 +12,7 @@ use utoipa::IntoParams;
 use utoipa::openapi::Object;
 
 use super::list::{listed, versioned};
-use crate::access::{Operates, Reads, Requests};
+use crate::access::{Caller, Operates, Reads, Requests};
 use crate::acting::interrupt_named;
 use crate::address::find_agent;
 use crate::app::App;
@@ -70,11 +70,13 @@ fn source_schema() -> Object {
     responses((status = 200, body = InterruptPage)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<InboxQuery>,
 ) -> Result<Response, Problem> {
-    let (found, next_cursor) = find(&app, &query).await?;
+    let query = bound(&app, &caller, query).await?;
+    let reached = |one: &Interrupt| caller.covers(one.run, &one.node);
+    let (found, next_cursor) = find_such(&app, &query, reached).await?;
     let now = app.now();
     let interrupts = found
         .iter()
@@ -86,6 +88,25 @@ pub(crate) async fn list(
         next_cursor,
     };
     Ok(listed(&uri, cursor.as_deref(), body))
+}
+
+/// The query of somebody who is bound to a run: he is told of nothing else.
+async fn bound(app: &App, caller: &Caller, query: InboxQuery) -> Result<InboxQuery, Problem> {
+    let Some(run) = caller.bound_run() else {
+        return Ok(query);
+    };
+    if let Some(named) = &query.run_id {
+        caller.run(app, named).await?;
+    }
+    let agent_id = match &query.agent_id {
+        None => None,
+        Some(agent) => Some(caller.agent(app, agent).await?.address().to_string()),
+    };
+    Ok(InboxQuery {
+        run_id: Some(run.to_string()),
+        agent_id,
+        ..query
+    })
 }
 
 /// The interrupts that a query asks for, and where the next part begins.
@@ -194,11 +215,11 @@ fn fits(query: &InboxQuery, interrupt: &Interrupt, now: Timestamp) -> bool {
     responses((status = 200, body = InterruptView, headers(("ETag" = String))), (status = 304)))]
 pub(crate) async fn read(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(id): Segment,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let interrupt = interrupt_named(&app, &id).await?;
+    let interrupt = caller.interrupt(&app, &id).await?;
     let view = InterruptView::of(&interrupt, app.now());
     Ok(versioned(interrupt.version, &headers, view))
 }
@@ -212,7 +233,7 @@ pub(crate) async fn withdraw(
     Requests(caller): Requests,
     Segment(id): Segment,
 ) -> Result<Json<InterruptView>, Problem> {
-    let interrupt = interrupt_named(&app, &id).await?;
+    let interrupt = caller.interrupt(&app, &id).await?;
     let withdrawn = app
         .store()
         .withdraw(interrupt.id, caller.actor, WithdrawCause::Withdrawn)
@@ -246,10 +267,10 @@ pub(crate) async fn redrive(
     responses((status = 200, body = Object, content_type = "application/schema+json")))]
 pub(crate) async fn routing_schema_of(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(id): Segment,
 ) -> Result<Response, Problem> {
-    let interrupt = interrupt_named(&app, &id).await?;
+    let interrupt = caller.interrupt(&app, &id).await?;
     let Some(schema) = routing_schema(&interrupt, None) else {
         return Err(Problem::new(
             Kind::NotFound,

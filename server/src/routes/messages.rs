@@ -94,12 +94,12 @@ pub(crate) struct MessageQuery {
     extensions(("x-right" = json!("read"))), responses((status = 200, body = MessagePage)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     OriginalUri(uri): OriginalUri,
     Segment(agent): Segment,
     Parameters(query): Parameters<MessageQuery>,
 ) -> Result<Response, Problem> {
-    let found = find_agent(&app, &agent).await?;
+    let found = caller.agent(&app, &agent).await?;
     let mut page = page(query.cursor.as_deref(), query.limit)?;
     let (mut messages, mut next_cursor) = (Vec::new(), None);
     'pages: loop {

@@ -20,10 +20,11 @@ use crate::wire::{ChangedPlanView, PlanView};
     extensions(("x-right" = json!("read"))), responses((status = 200, body = PlanView)))]
 pub(crate) async fn read(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
 ) -> Result<Json<PlanView>, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.run(&app, &run).await?;
+    caller.demand_whole_run()?;
     let reading = reading_of(&app, &run).await?;
     let reading = reading.ok_or_else(|| no_plan(run.id))?;
     Ok(Json(PlanView::of(&run, &reading)))

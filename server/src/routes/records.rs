@@ -18,8 +18,8 @@ use utoipa::{IntoParams, ToSchema};
 use ::agents::run::RunProgress;
 
 use super::list::listed;
-use crate::access::Reads;
-use crate::acting::{interrupt_named, reading_of, rule_named};
+use crate::access::{Reads, Surveys};
+use crate::acting::{reading_of, rule_named};
 use crate::app::App;
 use crate::parameters::{Parameters, Segment, page, wrong};
 use crate::problem::{Kind, Problem, of_store};
@@ -120,14 +120,13 @@ fn named<T: std::str::FromStr<Err: std::fmt::Display>>(
     responses((status = 200, body = RecordPage)))]
 pub(crate) async fn runs(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<RunQuery>,
 ) -> Result<Response, Problem> {
     let states: Vec<RunState> = named("states", query.states.as_deref())?;
     let page = page(query.cursor.as_deref(), query.limit)?;
-    let rows = app.store().runs(&states, page).await;
-    answer(&uri, page, rows.map_err(|error| of_store(&error))?)
+    answer(&uri, page, caller.runs(&app, &states, page).await?)
 }
 
 /// A run, by its id or its client's name for it.
@@ -135,10 +134,10 @@ pub(crate) async fn runs(
     extensions(("x-right" = json!("read"))), responses((status = 200, body = Object)))]
 pub(crate) async fn run(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
 ) -> Result<Json<Value>, Problem> {
-    record(app.run_named(&run).await?).map(Json)
+    record(caller.run(&app, &run).await?).map(Json)
 }
 
 /// How far a run has come.
@@ -146,10 +145,11 @@ pub(crate) async fn run(
     extensions(("x-right" = json!("read"))), responses((status = 200, body = Object)))]
 pub(crate) async fn progress(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
 ) -> Result<Json<Value>, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.run(&app, &run).await?;
+    caller.demand_whole_run()?;
     let progress = RunProgress::of(app.store(), run.id, |run| run.is_owned(app.now())).await;
     record(progress.map_err(|error| of_store(&error))?).map(Json)
 }
@@ -167,10 +167,11 @@ pub(crate) struct PlanRecord {
     extensions(("x-right" = json!("read"))), responses((status = 200, body = PlanRecord)))]
 pub(crate) async fn plan(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
 ) -> Result<Json<PlanRecord>, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.run(&app, &run).await?;
+    caller.demand_whole_run()?;
     let reading = reading_of(&app, &run).await?;
     let reading = reading.map(record).transpose()?;
     Ok(Json(PlanRecord { reading }))
@@ -196,21 +197,21 @@ pub(crate) struct AgentQuery {
     extensions(("x-right" = json!("read"))), responses((status = 200, body = RecordPage)))]
 pub(crate) async fn agents(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<AgentQuery>,
 ) -> Result<Response, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.run(&app, &run).await?;
     let page = page(query.cursor.as_deref(), query.limit)?;
     if let Some(node) = &query.node_id {
         let node = NodeId::new(node).map_err(|error| wrong("node_id", error.to_string()))?;
         let row = app.store().node(run.id, &node).await;
         let row = row.map_err(|error| of_store(&error))?;
+        let row = row.filter(|row| caller.covers(row.run, &row.node));
         return answer(&uri, page, row.map(|row| (0, row)));
     }
-    let rows = app.store().nodes(Some(run.id), page).await;
-    answer(&uri, page, rows.map_err(|error| of_store(&error))?)
+    answer(&uri, page, caller.nodes(&app, run.id, page).await?)
 }
 
 /// The checkpoints of a run.
@@ -218,12 +219,13 @@ pub(crate) async fn agents(
     extensions(("x-right" = json!("read"))), responses((status = 200, body = RecordPage)))]
 pub(crate) async fn checkpoints(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<PartQuery>,
 ) -> Result<Response, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.run(&app, &run).await?;
+    caller.demand_whole_run()?;
     let page = page(query.cursor.as_deref(), query.limit)?;
     let rows = app.store().checkpoints(run.id, page).await;
     let rows = rows.map_err(|error| of_store(&error))?;
@@ -235,12 +237,13 @@ pub(crate) async fn checkpoints(
     extensions(("x-right" = json!("read"))), responses((status = 200, body = RecordPage)))]
 pub(crate) async fn journal(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<PartQuery>,
 ) -> Result<Response, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.run(&app, &run).await?;
+    caller.demand_whole_run()?;
     let page = page(query.cursor.as_deref(), query.limit)?;
     let rows = app.store().journal(run.id, page).await;
     let rows = rows.map_err(|error| of_store(&error))?;
@@ -252,12 +255,13 @@ pub(crate) async fn journal(
     extensions(("x-right" = json!("read"))), responses((status = 200, body = RecordPage)))]
 pub(crate) async fn messages(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<PartQuery>,
 ) -> Result<Response, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.run(&app, &run).await?;
+    caller.demand_whole_run()?;
     let page = page(query.cursor.as_deref(), query.limit)?;
     let rows = app.store().messages(run.id, page).await;
     let rows = rows.map_err(|error| of_store(&error))?;
@@ -294,7 +298,7 @@ pub(crate) struct InterruptQuery {
     extensions(("x-right" = json!("read"))), responses((status = 200, body = RecordPage)))]
 pub(crate) async fn interrupts(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<InterruptQuery>,
 ) -> Result<Response, Problem> {
@@ -309,15 +313,15 @@ pub(crate) async fn interrupts(
         let key = IdempotencyKey::new(key).map_err(|error| wrong("key", error.to_string()))?;
         let found = app.store().interrupt_of(&key).await;
         let found = found.map_err(|error| of_store(&error))?;
+        let found = found.filter(|one| caller.covers(one.run, &one.node));
         return answer(&uri, page, found.map(|interrupt| (0, interrupt)));
     }
     let run = match &query.run_id {
-        Some(run) => Some(app.run_named(run).await?.id),
+        Some(run) => Some(caller.run(&app, run).await?.id),
         None => None,
     };
     let filter = Filter { run, node, states };
-    let rows = app.store().interrupts(&filter, page).await;
-    answer(&uri, page, rows.map_err(|error| of_store(&error))?)
+    answer(&uri, page, caller.interrupts(&app, &filter, page).await?)
 }
 
 /// An interrupt.
@@ -325,18 +329,18 @@ pub(crate) async fn interrupts(
     extensions(("x-right" = json!("read"))), responses((status = 200, body = Object)))]
 pub(crate) async fn interrupt(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(id): Segment,
 ) -> Result<Json<Value>, Problem> {
-    record(interrupt_named(&app, &id).await?).map(Json)
+    record(caller.interrupt(&app, &id).await?).map(Json)
 }
 
 /// The standing rules, in the order in which they were made; those that have ended too.
-#[utoipa::path(get, path = "/v1/records/rules", params(PartQuery), extensions(("x-right" = json!("read"))),
+#[utoipa::path(get, path = "/v1/records/rules", params(PartQuery), extensions(("x-right" = json!("survey"))),
     responses((status = 200, body = RecordPage)))]
 pub(crate) async fn rules(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Surveys(_caller): Surveys,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<PartQuery>,
 ) -> Result<Response, Problem> {
@@ -347,21 +351,21 @@ pub(crate) async fn rules(
 
 /// A standing rule.
 #[utoipa::path(get, path = "/v1/records/rules/{rule_id}", params(("rule_id" = String, Path)),
-    extensions(("x-right" = json!("read"))), responses((status = 200, body = Object)))]
+    extensions(("x-right" = json!("survey"))), responses((status = 200, body = Object)))]
 pub(crate) async fn rule(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Surveys(_caller): Surveys,
     Segment(id): Segment,
 ) -> Result<Json<Value>, Problem> {
     record(rule_named(&app, &id).await?).map(Json)
 }
 
 /// The audit, each row with the text that its digest covers: whoever reads it all can check it himself.
-#[utoipa::path(get, path = "/v1/records/audit", params(PartQuery), extensions(("x-right" = json!("read"))),
+#[utoipa::path(get, path = "/v1/records/audit", params(PartQuery), extensions(("x-right" = json!("survey"))),
     responses((status = 200, body = RecordPage)))]
 pub(crate) async fn audit(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Surveys(_caller): Surveys,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<PartQuery>,
 ) -> Result<Response, Problem> {

@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::decisions::digest;
 use super::list::{RequestKey, listed};
-use crate::access::{Decides, Directs, Reads};
+use crate::access::{Decides, Directs, Surveys};
 use crate::acting::{self, DecisionOrder, interrupt_named};
 use crate::app::App;
 use crate::body::StrictJson;
@@ -33,11 +33,11 @@ pub(crate) struct RuleQuery {
 }
 
 /// The standing rules, in the order in which they were made; those that have ended too.
-#[utoipa::path(get, path = "/v1/rules", params(RuleQuery), extensions(("x-right" = json!("read"))),
+#[utoipa::path(get, path = "/v1/rules", params(RuleQuery), extensions(("x-right" = json!("survey"))),
     responses((status = 200, body = RulePage)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Surveys(_caller): Surveys,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<RuleQuery>,
 ) -> Result<Response, Problem> {
@@ -133,10 +133,10 @@ pub(crate) async fn create(
 
 /// A standing rule.
 #[utoipa::path(get, path = "/v1/rules/{rule_id}", params(("rule_id" = String, Path)),
-    extensions(("x-right" = json!("read"))), responses((status = 200, body = RuleView)))]
+    extensions(("x-right" = json!("survey"))), responses((status = 200, body = RuleView)))]
 pub(crate) async fn read(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Surveys(_caller): Surveys,
     Segment(id): Segment,
 ) -> Result<Json<RuleView>, Problem> {
     let rule = acting::rule_named(&app, &id).await?;

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, value::RawValue};
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::{RequestKey, listed, next_link};
-use crate::access::{Directs, Reads};
+use crate::access::{Caller, Directs, Reads};
 use crate::acting::{self, ResumeOrder, StopOrder};
 use crate::address::{agents_of, first_of};
 use crate::app::App;
@@ -50,7 +50,7 @@ pub(crate) struct RunQuery {
     responses((status = 200, body = RunPage)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<RunQuery>,
 ) -> Result<Response, Problem> {
@@ -63,11 +63,7 @@ pub(crate) async fn list(
         ],
     };
     let page = page(query.cursor.as_deref(), query.limit)?;
-    let rows = app
-        .store()
-        .runs(&states, page)
-        .await
-        .map_err(|e| of_store(&e))?;
+    let rows = caller.runs(&app, &states, page).await?;
     let next_cursor = (rows.len() == page.limit as usize)
         .then(|| rows.last().map(|(position, _)| position.to_string()))
         .flatten();
@@ -176,17 +172,17 @@ pub(crate) async fn start(
     extensions(("x-right" = json!("read"))), responses((status = 200, body = RunView)))]
 pub(crate) async fn read(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
 ) -> Result<Json<RunView>, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.run(&app, &run).await?;
     let mut view = RunView::of(&run, app.now());
-    view.open_interrupts = Some(open_of(&app, run.id).await?);
+    view.open_interrupts = Some(open_of(&app, &caller, run.id).await?);
     Ok(Json(view))
 }
 
 /// The interrupts of a run that have not ended.
-pub(super) async fn open_of(app: &App, run: RunId) -> Result<Vec<String>, Problem> {
+async fn open_of(app: &App, caller: &Caller, run: RunId) -> Result<Vec<String>, Problem> {
     let filter = Filter {
         run: Some(run),
         node: None,
@@ -199,8 +195,7 @@ pub(super) async fn open_of(app: &App, run: RunId) -> Result<Vec<String>, Proble
         after: 0,
         limit: 500,
     };
-    let open = app.store().interrupts(&filter, page).await;
-    let open = open.map_err(|error| of_store(&error))?;
+    let open = caller.interrupts(app, &filter, page).await?;
     Ok(open.iter().map(|(_, one)| one.id.to_string()).collect())
 }
 
@@ -309,12 +304,13 @@ pub(crate) struct PartQuery {
     extensions(("x-right" = json!("read"))), responses((status = 200, body = CheckpointPage)))]
 pub(crate) async fn checkpoints(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<PartQuery>,
 ) -> Result<Response, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.run(&app, &run).await?;
+    caller.demand_whole_run()?;
     let page = page(query.cursor.as_deref(), query.limit)?;
     let rows = app.store().checkpoints(run.id, page).await;
     let rows = rows.map_err(|error| of_store(&error))?;
@@ -335,20 +331,26 @@ pub(crate) async fn checkpoints(
     extensions(("x-right" = json!("read"))), responses((status = 200, body = [TreeNode])))]
 pub(crate) async fn tree(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
 ) -> Result<Json<Vec<TreeNode>>, Problem> {
-    let run = app.run_named(&run).await?;
-    Ok(Json(tree_of(run.id, agents_in(&app, &run).await?)))
+    let run = caller.run(&app, &run).await?;
+    let agents = agents_in(&app, &caller, &run).await?;
+    Ok(Json(tree_of(run.id, agents)))
 }
 
-/// The agents of a run with their open interrupts.
-pub(crate) async fn agents_in(app: &App, run: &Run) -> Result<Vec<AgentView>, Problem> {
+/// The agents of a run with their open interrupts, as far as a caller reaches.
+pub(crate) async fn agents_in(
+    app: &App,
+    caller: &Caller,
+    run: &Run,
+) -> Result<Vec<AgentView>, Problem> {
     let rows = agents_of(app, run.id).await?;
     let open = super::agents::open_in(app, run.id).await?;
     let state = super::agents::state_for_agents(app, run);
     Ok(rows
         .iter()
+        .filter(|row| caller.covers(row.run, &row.node))
         .map(|row| AgentView::of(row, state, &open))
         .collect())
 }
@@ -384,16 +386,17 @@ pub(crate) struct LogPage {
     responses((status = 200, content((LogPage = "application/json"), (String = "application/x-ndjson")))))]
 pub(crate) async fn events(
     State(app): State<App>,
-    Reads(_caller): Reads,
+    Reads(caller): Reads,
     Segment(run): Segment,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     Parameters(query): Parameters<LogQuery>,
 ) -> Result<Response, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.run(&app, &run).await?;
     let page = page(query.after_seq.as_deref(), query.limit)?;
-    let (told, more) = told_of(&app, run.id, page).await?;
+    let (mut told, more) = told_of(&app, run.id, page).await?;
     let position = told.last().map_or(page.after, |event| event.position);
+    told.retain(|event| caller.covers_part(event.run, event.node.as_ref()));
     let after_seq = position_text(position);
     let mut response = if super::history::wants_lines(&headers) {
         let lines: String = told.iter().flat_map(|event| [&*event.json, "\n"]).collect();

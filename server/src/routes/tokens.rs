@@ -6,13 +6,13 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use interrupts::ActorName;
 use interrupts::life::Role;
-use interrupts::store::TokenRow;
+use interrupts::store::{TokenRow, TokenScope};
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::list::RequestKey;
-use crate::access::{IssueError, Operates, TokenOrder, issue_token, role_name};
+use crate::access::{Caller, IssueError, Operates, TokenOrder, agent_of, issue_token, role_name};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Segment, wrong};
@@ -33,7 +33,7 @@ pub(crate) enum RoleName {
     Supervisor,
     /// Runs the installation.
     Admin,
-    /// Is an agent: looks, asks for interrupts, withdraws its own, and never decides.
+    /// Is an agent: looks at its run, asks for interrupts there, withdraws its own, and never decides.
     Agent,
 }
 
@@ -58,6 +58,12 @@ pub(crate) struct TokenView {
     name: String,
     /// What it lets its holder do.
     role: String,
+    /// The run that it is bound to: that of an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<String>,
+    /// The agent of that run that it is bound to, with those that it started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<String>,
     /// When it was made.
     created_at: String,
     /// When it ends.
@@ -85,6 +91,8 @@ impl TokenView {
             id: row.short_name(),
             name: row.name.as_str().to_owned(),
             role: role_name(row.role).to_owned(),
+            run_id: row.scope.as_ref().map(|scope| scope.run.to_string()),
+            agent_id: row.scope.as_ref().and_then(agent_of),
             created_at: row.created_at.to_string(),
             expires_at: row.expires_at.map(|end| end.to_string()),
             once: row.once,
@@ -122,6 +130,13 @@ pub(crate) struct TokenBody {
     name: String,
     /// What it lets its holder do.
     role: RoleName,
+    /// With the role `agent`, the run that it is bound to: its holder sees and reaches nothing else.
+    #[serde(default)]
+    run_id: Option<String>,
+    /// With the role `agent`, the agent that it is bound to, with those that it started: its address, or its id in
+    /// the run that `run_id` names.
+    #[serde(default)]
+    agent_id: Option<String>,
     /// How long it holds, in seconds; for ever where it is absent.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 2147483647)]
@@ -158,6 +173,7 @@ pub(crate) async fn create(
         let reason = format!("$.lifetime_s: 1 to {LONGEST_LIFE} are possible");
         return Err(shape(reason));
     }
+    let scope = scope_of(&app, &caller, &body).await?;
     let order = TokenOrder {
         name: ActorName::new(body.name).map_err(|error| shape(format!("$.name: {error}")))?,
         role: body.role.into(),
@@ -165,6 +181,7 @@ pub(crate) async fn create(
             .lifetime_s
             .map(|seconds| SignedDuration::from_secs(seconds.into())),
         once: false,
+        scope,
         by: Some(caller.actor),
     };
     let issued = issue_token(app.store(), order).await;
@@ -174,6 +191,37 @@ pub(crate) async fn create(
         secret: issued.secret,
     };
     Ok((StatusCode::CREATED, Json(view)).into_response())
+}
+
+/// What a token is to be bound to.
+async fn scope_of(
+    app: &App,
+    caller: &Caller,
+    body: &TokenBody,
+) -> Result<Option<TokenScope>, Problem> {
+    let run = match &body.run_id {
+        Some(run) => Some(app.run_named(run).await?.id),
+        None => None,
+    };
+    let Some(agent) = &body.agent_id else {
+        return Ok(run.map(|run| TokenScope { run, node: None }));
+    };
+    let address = match run {
+        Some(run) if !agent.starts_with("run_") => format!("{run}/{agent}"),
+        Some(_) | None => agent.clone(),
+    };
+    let found = caller.agent(app, &address).await?;
+    if run.is_some_and(|run| run != found.run.id) {
+        return Err(Problem::new(
+            Kind::Shape,
+            "$.agent_id: the agent is of another run",
+            "leave `run_id` away where `agent_id` is a whole address",
+        ));
+    }
+    Ok(Some(TokenScope {
+        run: found.run.id,
+        node: Some(found.node.node),
+    }))
 }
 
 /// Makes a token void.
@@ -207,6 +255,11 @@ pub(crate) async fn revoke(
 pub(crate) fn not_issued(error: &IssueError) -> Problem {
     match error {
         IssueError::Store(error) => of_store(error),
+        IssueError::Unbound | IssueError::Bound => Problem::new(
+            Kind::Shape,
+            format!("$.run_id: {error}"),
+            "name `run_id`, `agent_id` or both with the role `agent`, and neither with another role",
+        ),
         IssueError::NoRandomness(_) | IssueError::SystemRole => {
             tracing::error!(%error, "no token was made");
             Problem::new(

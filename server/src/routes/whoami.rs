@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::access::Reads;
+use crate::access::{Reads, agent_of};
 use crate::app::App;
 use crate::feed::position_text;
 
@@ -16,6 +16,12 @@ pub(crate) struct WhoAmI {
     name: String,
     /// What he may do: `viewer`, `reviewer`, `supervisor`, `admin` or `agent`.
     role: String,
+    /// The run that an agent's token is bound to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<String>,
+    /// The agent of that run that it is bound to, with those that it started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<String>,
     /// The version of this program.
     version: String,
     /// The name of this installation.
@@ -31,6 +37,8 @@ pub(crate) async fn whoami(State(app): State<App>, Reads(caller): Reads) -> Json
     Json(WhoAmI {
         name: caller.actor.name.as_str().to_owned(),
         role: caller.role_name().to_owned(),
+        run_id: caller.bound_run().map(|run| run.to_string()),
+        agent_id: caller.scope.as_ref().and_then(agent_of),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         instance: app.config.instance.clone(),
         seq: position_text(app.feed.latest()),

@@ -53,6 +53,7 @@ async fn a_token_for_one_use_that_was_used_is_as_good_as_none() {
         role: Role::Operator,
         lifetime: None,
         once: true,
+        scope: None,
         by: None,
     };
     let once = issue_token(&*house.store, order).await.unwrap();

@@ -11,7 +11,7 @@ use agents::run::ResumeRequest;
 use async_trait::async_trait;
 use interrupts::NoBell;
 use interrupts::life::{Actor, Role};
-use interrupts::store::{CheckpointId, NewRun, Store};
+use interrupts::store::{CheckpointId, NewRun, Store, TokenScope};
 use interrupts::{ActorName, OwnerName};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use routing_core::{NodeId, RunId, SystemClock};
@@ -41,6 +41,7 @@ pub(crate) struct House {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) launcher: Arc<Launches>,
     pub(crate) client: Client,
+    /// A token for each role; that of an agent is bound to a run that is none.
     pub(crate) tokens: BTreeMap<&'static str, String>,
     stop: CancellationToken,
     served: JoinHandle<Drained>,
@@ -183,7 +184,15 @@ impl House {
         set_up(&mut config);
         let mut tokens = BTreeMap::new();
         for (name, role) in ROLES {
-            tokens.insert(name, token(&*store, name, role).await);
+            let secret = match role {
+                Role::Requester => agent(&*store, name, RunId::generate(), None).await,
+                Role::Observer
+                | Role::Reviewer
+                | Role::Supervisor
+                | Role::Operator
+                | Role::System => token(&*store, name, role).await,
+            };
+            tokens.insert(name, secret);
         }
         let stop = CancellationToken::new();
         let told = stop.clone();
@@ -197,6 +206,12 @@ impl House {
             stop,
             served,
         }
+    }
+
+    /// Binds the token of the role `agent` to a run.
+    pub(crate) async fn bind_agent(&mut self, run: RunId) {
+        let bound = agent(&*self.store, "agent", run, None).await;
+        self.tokens.insert("agent", bound);
     }
 
     /// Tells the server to stop, and waits until it has.
@@ -243,11 +258,22 @@ impl House {
 
 /// A token of somebody.
 pub(crate) async fn token(store: &dyn Store, name: &str, role: Role) -> String {
+    issued(store, name, role, None).await
+}
+
+/// The token of an agent, which is bound to a run, or to an agent of it.
+pub(crate) async fn agent(store: &dyn Store, name: &str, run: RunId, node: Option<&str>) -> String {
+    let node = node.map(|node| NodeId::new(node).unwrap());
+    issued(store, name, Role::Requester, Some(TokenScope { run, node })).await
+}
+
+async fn issued(store: &dyn Store, name: &str, role: Role, scope: Option<TokenScope>) -> String {
     let order = TokenOrder {
         name: ActorName::new(name).unwrap(),
         role,
         lifetime: None,
         once: false,
+        scope,
         by: None,
     };
     issue_token(store, order).await.unwrap().secret

@@ -4,6 +4,7 @@
 
 mod agents_page;
 mod attacks;
+mod bound_agents;
 mod busy;
 mod claims;
 mod cloud_events;

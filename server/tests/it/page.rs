@@ -31,6 +31,7 @@ pub(crate) async fn launch_token(house: &House) -> String {
         role: Role::Operator,
         lifetime: Some(SignedDuration::from_mins(10)),
         once: true,
+        scope: None,
         by: None,
     };
     issue_token(&*house.store, order).await.unwrap().secret

@@ -105,8 +105,9 @@ async fn an_event_is_accepted_once_and_its_fate_is_told_to_the_end() {
 
 #[tokio::test]
 async fn an_event_without_a_target_leads_back_to_the_source() {
-    let house = House::open().await;
+    let mut house = House::open().await;
     let run = running(&*house.store, None).await;
+    house.bind_agent(run.id).await;
     let address = format!("{}/orchestrator", run.id);
     for (id, body) in [
         (

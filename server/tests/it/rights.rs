@@ -5,7 +5,7 @@ use interrupts::store::Run;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::house::{House, ROLES, problem, token};
+use crate::house::{House, ROLES, agent, problem, token};
 use crate::scene::{open_question, running};
 
 /// The roles that have each right.
@@ -13,6 +13,7 @@ pub(crate) fn roles_of(right: &str) -> &'static [&'static str] {
     match right {
         "read" => &["viewer", "agent", "reviewer", "supervisor", "admin"],
         "decide" => &["reviewer", "supervisor", "admin"],
+        "survey" => &["viewer", "reviewer", "supervisor", "admin"],
         "request" => &["agent", "supervisor", "admin"],
         "direct" => &["supervisor", "admin"],
         "operate" => &["admin"],
@@ -54,8 +55,9 @@ pub(crate) fn operations(api: &Value, gaps: &[(&str, String)]) -> Vec<(Method, S
 
 #[tokio::test]
 async fn every_operation_lets_in_the_roles_that_its_description_names_and_no_others() {
-    let house = House::open().await;
+    let mut house = House::open().await;
     let run = running(&*house.store, None).await;
+    house.bind_agent(run.id).await;
     let asked = open_question(&*house.store, &run).await;
     let api: Value = house
         .client
@@ -202,11 +204,12 @@ async fn a_token_is_made_listed_without_its_secret_and_made_void() {
 
 #[tokio::test]
 async fn an_agent_withdraws_its_own_interrupt_and_no_other() {
-    let house = House::open().await;
+    let mut house = House::open().await;
     let run = running(&*house.store, None).await;
+    house.bind_agent(run.id).await;
     let asked = open_question(&*house.store, &run).await;
     let path = house.url(&format!("/v1/interrupts/{}", asked.id));
-    let stranger = token(&*house.store, "another agent", Role::Requester).await;
+    let stranger = agent(&*house.store, "another agent", run.id, None).await;
     let refused = house
         .client
         .delete(&path)
@@ -229,8 +232,9 @@ async fn an_agent_withdraws_its_own_interrupt_and_no_other() {
 
 #[tokio::test]
 async fn an_agent_asks_for_stops_of_agents_and_ends_no_whole_run() {
-    let house = House::open().await;
+    let mut house = House::open().await;
     let run = running(&*house.store, None).await;
+    house.bind_agent(run.id).await;
     let stop = async |role: &str, agent: &str, order: serde_json::Value| {
         let path = format!("/v1/agents/{}%2F{}/interrupts", run.id, agent);
         let sent = house.client.post(house.url(&path));

@@ -2,7 +2,7 @@
 
 use interrupts::Digest;
 use interrupts::life::Actor;
-use interrupts::store::{AuditSubject, NewToken, StoreError, TokenRow};
+use interrupts::store::{AuditSubject, NewToken, StoreError, TokenRow, TokenScope};
 
 use super::{Halt, Operation};
 use crate::tables::{Failed, PlacedToken, Tables};
@@ -43,6 +43,7 @@ impl Operation for PutToken {
             used_at: None,
             revoked_at: None,
             of: new.of,
+            scope: new.scope.clone(),
         };
         if let Some(by) = &new.by {
             audit(&token, "created", Some(by.clone()), tables)?;
@@ -133,6 +134,14 @@ fn audit(
         (_, true) => "good for one use",
         (None, false) => "a token",
     };
+    let bound = match &token.scope {
+        Some(TokenScope { run, node: None }) => format!(", bound to {run}"),
+        Some(TokenScope {
+            run,
+            node: Some(node),
+        }) => format!(", bound to {run}/{node}"),
+        None => String::new(),
+    };
     let until = match token.expires_at {
         Some(end) => format!("until {end}"),
         None => "without end".to_owned(),
@@ -145,6 +154,6 @@ fn audit(
             role: token.role,
         },
         actor: by,
-        detail: Some(format!("{kind}, {until}")),
+        detail: Some(format!("{kind}{bound}, {until}")),
     })
 }

@@ -15,6 +15,7 @@ pub(crate) fn token(secret: &str) -> NewToken {
         lifetime: None,
         once: false,
         of: None,
+        scope: None,
         by: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Client, ServerPlace, Token};
+use crate::installation::{Client, ServerPlace, Token, WhoAmI};
 
 /// What to do about a server that does not answer.
 const UNREACHABLE: &str = "start it (`irq serve`), or correct --server; what stands between, such as a firewall or a proxy, may refuse too";
@@ -27,7 +27,7 @@ pub(super) async fn findings(place: &ServerPlace) -> Vec<Finding> {
         findings.push(Finding::note(
             "way to the server",
             format!("{address} is not encrypted: the token can be read on the way"),
-            "put a proxy with a certificate before it and name that with https, or use a tunnel",
+            "serve it with --tls-cert and --tls-key, or behind a proxy, and name it with https; or use a tunnel",
         ));
     }
     match client.whoami().await {
@@ -36,7 +36,7 @@ pub(super) async fn findings(place: &ServerPlace) -> Vec<Finding> {
                 "token",
                 format!("{} may come in as {}", me.name, me.role),
             ));
-            findings.push(Finding::well("user", rights(&me.name, &me.role)));
+            findings.push(Finding::well("user", rights(&me)));
             findings.push(version(address.to_string(), &me.version));
         }
         Err(failure) => findings.push(wrong(&failure)),
@@ -45,10 +45,15 @@ pub(super) async fn findings(place: &ServerPlace) -> Vec<Finding> {
 }
 
 /// What the holder of a token may do, in words.
-fn rights(name: &str, role: &str) -> String {
-    match role {
+fn rights(me: &WhoAmI) -> String {
+    let name = &me.name;
+    match &*me.role {
         "viewer" => format!("{name} may look at everything, and decides nothing"),
-        "agent" => format!("{name} may ask for interrupts, and decides nothing"),
+        "agent" => {
+            let bound = me.agent_id.as_ref().or(me.run_id.as_ref());
+            let bound = bound.map_or("its run", String::as_str);
+            format!("{name} may ask for interrupts in {bound}, and sees and decides nothing else")
+        }
         "reviewer" => format!("decisions here are {name}'s; runs are others' to start and stop"),
         "supervisor" => format!("decisions here are {name}'s, who may start and stop runs too"),
         "admin" => format!("decisions here are {name}'s, who may do everything"),

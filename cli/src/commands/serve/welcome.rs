@@ -42,6 +42,7 @@ impl Welcome {
             role: by.role,
             lifetime: Some(LAUNCH),
             once: true,
+            scope: None,
             by: Some(by),
         };
         let issued = issue_token(store, order).await;

@@ -1,21 +1,22 @@
 //! Where tokens are made: in the store of this machine, or by a server.
 
 use interrupts::ActorName;
-use interrupts::store::TokenRow;
+use interrupts::store::{TokenRow, TokenScope};
 use jiff::Timestamp;
-use server::{TokenOrder, issue_token, role_name};
+use server::{TokenOrder, agent_of, issue_token, role_name};
 
 use crate::actor::actor;
-use crate::arguments::{StoreArguments, TokenCreateArguments};
+use crate::address::{agent_in, find_agent, find_run};
+use crate::arguments::{RoleChoice, StoreArguments, TokenCreateArguments};
 use crate::exit::{Exit, Failure, causes};
-use crate::installation::{Client, MadeToken, TokenLine, Whereabouts};
+use crate::installation::{Client, Installation, Local, MadeToken, Remote, TokenLine, Whereabouts};
 use crate::refused::by_store;
 use crate::storage::Storage;
 
 /// Where tokens are made.
 pub(super) enum Desk {
     /// The store of this machine.
-    Beside(Storage),
+    Beside(Local),
     /// A server.
     There(Client),
 }
@@ -26,6 +27,8 @@ fn line(row: &TokenRow, all: &[TokenRow]) -> TokenLine {
         id: row.short_name(),
         name: row.name.as_str().to_owned(),
         role: role_name(row.role).to_owned(),
+        run_id: row.scope.as_ref().map(|scope| scope.run.to_string()),
+        agent_id: row.scope.as_ref().and_then(agent_of),
         created_at: row.created_at,
         expires_at: row.expires_at,
         once: row.once,
@@ -49,10 +52,10 @@ impl Desk {
     pub(super) async fn open(arguments: &StoreArguments, makes: Makes) -> Result<Self, Failure> {
         match Whereabouts::of(arguments)? {
             Whereabouts::Server(place) => Ok(Self::There(Client::at(&place)?)),
-            Whereabouts::Store => Ok(Self::Beside(match makes {
+            Whereabouts::Store => Ok(Self::Beside(Local::over(match makes {
                 Makes::AToken => Storage::create(arguments).await?,
                 Makes::Nothing => Storage::open(arguments).await?,
-            })),
+            }))),
         }
     }
 
@@ -60,8 +63,8 @@ impl Desk {
     pub(super) async fn tokens(&self) -> Result<Vec<TokenLine>, Failure> {
         match self {
             Self::There(client) => client.tokens().await,
-            Self::Beside(storage) => {
-                let rows = storage.store.tokens().await;
+            Self::Beside(local) => {
+                let rows = local.storage().store.tokens().await;
                 let rows = rows.map_err(|error| by_store(&error))?;
                 Ok(rows.iter().map(|row| line(row, &rows)).collect())
             }
@@ -72,12 +75,13 @@ impl Desk {
     pub(super) async fn make(&self, wanted: &TokenCreateArguments) -> Result<MadeToken, Failure> {
         let name = ActorName::new(wanted.name.clone())
             .map_err(|error| Failure::new(Exit::Usage, format!("--name: {error}")))?;
-        let storage = match self {
-            Self::Beside(storage) => storage,
+        let scope = self.scope(wanted).await?;
+        let local = match self {
+            Self::Beside(local) => local,
             Self::There(client) => {
                 let role = role_name(wanted.role.role());
                 return client
-                    .make_token(name.as_str(), role, wanted.lifetime)
+                    .make_token(name.as_str(), role, scope.as_ref(), wanted.lifetime)
                     .await;
             }
         };
@@ -87,9 +91,10 @@ impl Desk {
             role: wanted.role.role(),
             lifetime: wanted.lifetime,
             once: false,
+            scope,
             by: Some(by),
         };
-        let issued = issue_token(&*storage.store, order).await;
+        let issued = issue_token(&*local.storage().store, order).await;
         let issued = issued.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
         Ok(MadeToken {
             token: TokenLine {
@@ -100,25 +105,78 @@ impl Desk {
         })
     }
 
+    /// What a token is to be bound to: the run or the agent that is named, as an agent's has to be.
+    async fn scope(&self, wanted: &TokenCreateArguments) -> Result<Option<TokenScope>, Failure> {
+        let named = wanted.run.is_some() || wanted.agent.is_some();
+        let usage = |text: &str, hint: &str| Failure::new(Exit::Usage, text).hint(hint);
+        match (wanted.role == RoleChoice::Agent, named) {
+            (true, true) => {}
+            (false, false) => return Ok(None),
+            (true, false) => {
+                return Err(usage(
+                    "the token of an agent is bound to a run, and none is named",
+                    "--run RUN names it, --agent RUN/AGENT one of its agents; `irq ps` lists both",
+                ));
+            }
+            (false, true) => {
+                return Err(usage(
+                    "only the token of an agent is bound to a run",
+                    "leave out --run and --agent, or say --role agent",
+                ));
+            }
+        }
+        match self {
+            Self::Beside(local) => scope_in(local, wanted).await,
+            Self::There(client) => scope_in(&Remote::over(client.clone()), wanted).await,
+        }
+    }
+
     /// Makes a token void, by its whole id.
     pub(super) async fn revoke(&self, id: &str) -> Result<TokenLine, Failure> {
-        let storage = match self {
+        let store = match self {
             Self::There(client) => return client.revoke_token(id).await,
-            Self::Beside(storage) => storage,
+            Self::Beside(local) => &local.storage().store,
         };
-        let rows = storage.store.tokens().await;
+        let rows = store.tokens().await;
         let rows = rows.map_err(|error| by_store(&error))?;
         let gone = || Failure::new(Exit::NotFound, format!("there is no token `{id}`"));
         let row = rows.iter().find(|row| row.short_name() == id);
         let row = row.ok_or_else(gone)?;
         let by = actor().map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-        let revoked = storage.store.revoke_token(row.digest, Some(by)).await;
+        let revoked = store.revoke_token(row.digest, Some(by)).await;
         let revoked = revoked.map_err(|error| by_store(&error))?;
         Ok(TokenLine {
             holds: false,
             ..line(revoked.as_ref().unwrap_or(row), &[])
         })
     }
+}
+
+/// What the command line binds a token to.
+async fn scope_in(
+    from: &dyn Installation,
+    wanted: &TokenCreateArguments,
+) -> Result<Option<TokenScope>, Failure> {
+    let run = match &wanted.run {
+        Some(run) => Some(find_run(from, run).await?),
+        None => None,
+    };
+    let (run, node) = match (run, &wanted.agent) {
+        (Some(run), None) => (run, None),
+        (None, None) => return Ok(None),
+        (run, Some(agent)) => {
+            let (of, row) = match run.clone().filter(|_run| !agent.starts_with("run_")) {
+                Some(run) => agent_in(from, run, agent).await?,
+                None => find_agent(from, agent).await?,
+            };
+            if run.is_some_and(|run| run.id != of.id) {
+                let text = format!("--agent {agent}: the agent is of another run than --run names");
+                return Err(Failure::new(Exit::Usage, text).hint("leave out --run"));
+            }
+            (of, Some(row.node))
+        }
+    };
+    Ok(Some(TokenScope { run: run.id, node }))
 }
 
 /// What a command does to the tokens.

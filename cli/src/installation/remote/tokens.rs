@@ -1,9 +1,11 @@
 //! Tokens of a server, for those who run it.
 
+use interrupts::store::TokenScope;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
+use server::agent_of;
 
 use super::client::{Ask, Client};
 use crate::exit::Failure;
@@ -17,6 +19,12 @@ pub(crate) struct TokenLine {
     pub(crate) name: String,
     /// What it lets its holder do.
     pub(crate) role: String,
+    /// The run that it is bound to: that of an agent.
+    #[serde(default)]
+    pub(crate) run_id: Option<String>,
+    /// The agent of that run that it is bound to.
+    #[serde(default)]
+    pub(crate) agent_id: Option<String>,
     /// When it was made.
     pub(crate) created_at: Timestamp,
     /// When it ends.
@@ -73,10 +81,15 @@ impl Client {
         &self,
         name: &str,
         role: &str,
+        scope: Option<&TokenScope>,
         lifetime: Option<SignedDuration>,
     ) -> Result<MadeToken, Failure> {
         let parts = ["v1", "tokens"];
         let mut body = json!({"name": name, "role": role});
+        if let Some(scope) = scope {
+            body["run_id"] = json!(scope.run.to_string());
+            body["agent_id"] = json!(agent_of(scope));
+        }
         if let Some(lifetime) = lifetime {
             body["lifetime_s"] = json!(lifetime.as_secs());
         }

@@ -14,7 +14,7 @@ use crate::acting::{
     DecisionOrder, ResumeOrder, StopOrder, Stopped, affected, checked_key, decide, interrupt_named,
     resume, stop,
 };
-use crate::address::{Found, find_agent, first_of, in_run};
+use crate::address::{Found, first_of};
 use crate::app::App;
 use crate::feed::{Filter, position_text};
 use crate::metrics::Way;
@@ -189,17 +189,12 @@ async fn subscribe(
 ) -> Result<Outgoing, Problem> {
     Right::Read.demand(caller)?;
     let wanted: Subscribe = payload_of(payload)?;
-    let mut filter = Filter::default()
+    let filter = Filter::default()
         .with_topics(wanted.topics.iter().map(String::as_str))
         .map_err(|error| shape(&format!("topics: {error}")))?;
-    if let Some(run) = wanted.run_id.or(wanted.thread_id) {
-        filter.run = Some(app.run_named(&run).await?.id);
-    }
-    if let Some(agent) = wanted.agent_id {
-        let found = find_agent(app, &agent).await?;
-        filter.run = Some(found.run.id);
-        filter.node = Some(found.node.node);
-    }
+    let run = wanted.run_id.or(wanted.thread_id);
+    let (run, agent) = (run.as_deref(), wanted.agent_id.as_deref());
+    let filter = caller.listens(app, filter, run, agent).await?;
     let after = wanted.after_seq.map(|seq| seq.position()).transpose()?;
     if after.is_none() {
         // From now on is from here on.
@@ -268,19 +263,21 @@ async fn asked(
     payload: Value,
 ) -> Result<(Stopped, Vec<String>), Problem> {
     let wanted: InterruptAsked = payload_of(payload)?;
-    let run = app
-        .run_named(wanted.run_id.as_deref().unwrap_or(&wanted.thread_id))
-        .await?;
+    let named = wanted.run_id.as_deref().unwrap_or(&wanted.thread_id);
+    let run = caller.run(app, named).await?;
     let (agent, usual_scope): (Found, Scope) = match &wanted.agent_id {
         None => (first_of(app, run).await?, Scope::Run),
-        Some(text) => match NodeId::new(&**text) {
+        Some(text) => {
             // A bare node id means the node of the run that is named.
-            Ok(node) if !text.starts_with("run_") => {
-                (in_run(app, run, &node, text).await?, Scope::Agent)
-            }
-            Ok(_) | Err(_) => (find_agent(app, text).await?, Scope::Agent),
-        },
+            let bare = NodeId::new(&**text).is_ok() && !text.starts_with("run_");
+            let address = format!("{}/{text}", run.id);
+            let named = if bare { &address } else { text };
+            (caller.agent(app, named).await?, Scope::Agent)
+        }
     };
+    if !caller.covers(agent.run.id, &agent.node.node) {
+        caller.demand_whole_run()?;
+    }
     let order = StopOrder {
         interrupt_type: InterruptType::Pause,
         mode: wanted.mode.map_or(StopMode::Graceful, StopMode::from),
@@ -310,6 +307,7 @@ async fn decision(
         (None, None) => return Err(shape("payload: missing field `decision`")),
         (Some(_), Some(_)) => return Err(shape("decision: the frame is a reroute")),
     };
+    Right::Decide.demand(caller)?;
     let interrupt = interrupt_named(app, &wanted.interrupt_id).await?;
     let order = DecisionOrder {
         version: Some(wanted.version),
@@ -336,6 +334,7 @@ async fn decision(
 
 async fn resumed(app: &App, caller: &Caller, payload: Value) -> Result<Value, Problem> {
     let wanted: ResumeAsked = payload_of(payload)?;
+    Right::Direct.demand(caller)?;
     let run = app.run_named(&wanted.run_id).await?;
     let order = ResumeOrder {
         checkpoint: wanted.checkpoint,
