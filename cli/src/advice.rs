@@ -46,11 +46,16 @@ pub(crate) fn remember(arguments: &StoreArguments) {
         .token_file
         .as_ref()
         .map(|file| file.to_string_lossy());
+    let ca_certificate = arguments
+        .ca_certificate
+        .as_ref()
+        .map(|file| file.to_string_lossy());
     // Nobody looks at it before it is there, and it is there once.
     let _ = OPTIONS.set(Options {
         store: given(arguments.store.as_deref(), "IRQ_STORE"),
         server: given(arguments.server.as_deref(), "IRQ_SERVER"),
         token_file: given(token_file.as_deref(), "IRQ_TOKEN_FILE"),
+        ca_certificate: given(ca_certificate.as_deref(), "IRQ_CA_CERTIFICATE"),
     });
 }
 
@@ -67,6 +72,7 @@ struct Options {
     store: Option<String>,
     server: Option<String>,
     token_file: Option<String>,
+    ca_certificate: Option<String>,
 }
 
 impl Options {
@@ -104,7 +110,8 @@ impl Options {
         let is_there = self.server.is_some() || self.token_file.is_some() || has("--server");
         if is_anywhere && is_there && self.store.is_none() {
             let token_file = option("--token-file", &self.token_file);
-            return option("--server", &self.server) + &token_file;
+            let authority = option("--ca-certificate", &self.ca_certificate);
+            return option("--server", &self.server) + &token_file + &authority;
         }
         option("--store", &self.store)
     }

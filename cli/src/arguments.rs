@@ -321,14 +321,6 @@ pub(crate) struct ChatArguments {
     /// Where the provider's API is, for servers of your own: http://127.0.0.1:8080/v1
     #[arg(long, value_name = "URL", help_heading = "The model")]
     pub(crate) base_url: Option<String>,
-    /// Certificates of authorities to trust beside the system's, as PEM: for a gateway of your own
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "IRQ_CA_CERTIFICATE",
-        help_heading = "The model"
-    )]
-    pub(crate) ca_certificate: Option<PathBuf>,
     /// Have answers made in the background, where an interrupt cancels them by request (openai_resp:NAME)
     #[arg(long, help_heading = "The model")]
     pub(crate) background: bool,

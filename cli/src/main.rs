@@ -6,6 +6,7 @@ mod advice;
 mod arguments;
 mod asked;
 mod audited;
+mod authority;
 mod branched;
 mod browser;
 mod commands;
@@ -143,7 +144,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Run(run) => commands::run(&run, store, global),
         Command::Resume(resume) => commands::resume(&resume, store, global),
         Command::Fork(fork) => commands::fork(&fork, store, global),
-        Command::Chat(chat) => commands::chat(&chat, global),
+        Command::Chat(chat) => commands::chat(&chat, store, global),
         Command::Serve(serve) => commands::serve(&serve, store),
         Command::Rules(rules) => commands::rules(&rules, store, global),
         Command::Token(token) => commands::token(&token, store, global),

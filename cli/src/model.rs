@@ -12,6 +12,7 @@ use llm::{
 };
 use routing_core::model::LanguageModel;
 
+use crate::authority;
 use crate::exit::{Exit, Failure, causes};
 use crate::nearest::nearest;
 
@@ -61,15 +62,9 @@ impl Manner {
         let model = match &self.ca_certificate {
             None => model,
             Some(file) => {
-                let pem = std::fs::read(file).map_err(|error| {
-                    let text = format!("--ca-certificate: cannot read {}: {error}", file.display());
-                    Failure::new(Exit::NotFound, text)
-                })?;
-                model.trusting(&pem).map_err(|error| {
-                    let text = format!("--ca-certificate: {}: {}", file.display(), causes(&error));
-                    Failure::new(Exit::Usage, text)
-                        .hint("give a file that begins with -----BEGIN CERTIFICATE-----")
-                })?
+                let pem = authority::read(file)?;
+                let trusting = model.trusting(&pem);
+                trusting.map_err(|error| authority::none_in(file, &causes(&error)))?
             }
         };
         Ok(if self.background {

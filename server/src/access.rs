@@ -3,6 +3,7 @@
 mod caller;
 mod crowd;
 mod gate;
+mod head;
 mod host;
 mod pace;
 mod reach;
@@ -14,13 +15,12 @@ mod token;
 pub use caller::role_name;
 pub(crate) use caller::{Caller, Credential};
 pub(crate) use crowd::Crowd;
-pub(crate) use gate::{Ticket, admit_only_the_known, refuse_foreign_sites};
+pub(crate) use gate::{Ticket, admit_only_the_known, refuse_foreign_sites, takes_tickets};
+pub(crate) use head::refuse_large_heads;
 pub(crate) use host::HostNames;
 pub(crate) use pace::{Pace, Peer, keep_the_pace};
 pub(crate) use right::{Decides, Directs, Operates, Reads, Requests, Right, Surveys};
-pub(crate) use session::{
-    SESSION_COOKIE, begin_session, end_session, session_cookie, void_session_cookie,
-};
+pub(crate) use session::{SessionCookie, begin_session, end_session};
 pub(crate) use staying::{Stay, Staying};
 pub use token::agent_of;
 pub use token::{IssueError, Issued, TokenOrder, issue_token};

@@ -8,7 +8,7 @@ use routing_core::RunId;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{Crowd, HostNames, Pace, Staying};
+use crate::access::{Crowd, HostNames, Pace, SessionCookie, Staying};
 use crate::changes::PlanChanges;
 use crate::config::ServerConfig;
 use crate::feed::Feed;
@@ -28,6 +28,7 @@ pub(crate) struct Shared {
     pub(crate) pace: Pace,
     pub(crate) crowd: Crowd,
     pub(crate) hosts: HostNames,
+    pub(crate) session: SessionCookie,
     pub(crate) staying: Staying,
     /// Cancelled when the server is told to stop.
     pub(crate) draining: CancellationToken,

@@ -8,16 +8,38 @@ use interrupts::Bell;
 use interrupts::store::Store;
 use jiff::SignedDuration;
 use routing_core::{Clock, SystemClock};
+use tokio_rustls::TlsAcceptor;
 
 use crate::launcher::{NoLauncher, RunLauncher};
+use crate::tls::TlsIdentity;
 
 /// Whether the server may be reached from other machines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Remote {
     /// Only from this machine.
     Refused,
-    /// From others too. At least one token must exist.
-    Allowed,
+    /// From others too, through a proxy that speaks TLS with them. At least one token must exist.
+    BehindProxy,
+    /// From others too, which the server itself speaks TLS with. At least one token must exist.
+    OverTls(TlsIdentity),
+}
+
+impl Remote {
+    /// Whether browsers reach it over TLS.
+    pub(crate) const fn is_secure(&self) -> bool {
+        match self {
+            Self::Refused => false,
+            Self::BehindProxy | Self::OverTls(_) => true,
+        }
+    }
+
+    /// What speaks TLS with whoever connects, where the server does that.
+    pub(crate) fn acceptor(&self) -> Option<TlsAcceptor> {
+        match self {
+            Self::Refused | Self::BehindProxy => None,
+            Self::OverTls(identity) => Some(identity.acceptor()),
+        }
+    }
 }
 
 /// What a server takes of one caller, and how long it waits.
@@ -25,6 +47,8 @@ pub enum Remote {
 pub struct ServerLimits {
     /// The most bytes of a request's body.
     pub body_bytes: usize,
+    /// The most bytes of a request's headers.
+    pub head_bytes: usize,
     /// The deepest nesting of a request's JSON.
     pub json_depth: usize,
     /// How long the head of a request may take.
@@ -66,6 +90,7 @@ impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             body_bytes: 1 << 20,
+            head_bytes: 16 << 10,
             json_depth: 64,
             head_time: Duration::from_secs(10),
             body_time: Duration::from_secs(15),

@@ -4,15 +4,19 @@ mod patience;
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use hyper::body::Incoming;
+use hyper::service::HttpService;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
@@ -22,22 +26,32 @@ use crate::access::Peer;
 use crate::config::ServerLimits;
 use patience::Patient;
 
+/// How much of a connection is read and kept at once: a head that is larger is refused.
+const READ_AT_ONCE: usize = 64 << 10;
+
 /// Accepts connections until it is told to stop.
 pub(crate) struct Connections {
     router: Router,
     limits: ServerLimits,
     slots: Arc<Semaphore>,
     open: TaskTracker,
+    tls: Option<TlsAcceptor>,
     draining: CancellationToken,
 }
 
 impl Connections {
-    pub(crate) fn new(router: Router, limits: ServerLimits, draining: CancellationToken) -> Self {
+    pub(crate) fn new(
+        router: Router,
+        limits: ServerLimits,
+        tls: Option<TlsAcceptor>,
+        draining: CancellationToken,
+    ) -> Self {
         Self {
             router,
             slots: Arc::new(Semaphore::new(limits.connections)),
             limits,
             open: TaskTracker::new(),
+            tls,
             draining,
         }
     }
@@ -91,31 +105,54 @@ impl Connections {
         let head_time = self.limits.head_time;
         let write_time = self.limits.write_time;
         let draining = self.draining.clone();
+        let tls = self.tls.clone();
         async move {
             // Small answers must not wait for each other's acknowledgement.
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "a connection ended before it began");
                 return;
             }
-            let connection = hyper::server::conn::http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(head_time)
-                .serve_connection(
-                    TokioIo::new(Patient::new(stream, write_time)),
-                    TowerToHyperService::new(service),
-                )
-                .with_upgrades();
-            tokio::pin!(connection);
-            let ended = tokio::select! {
-                ended = connection.as_mut() => ended,
-                () = draining.cancelled() => {
-                    connection.as_mut().graceful_shutdown();
-                    connection.await
-                }
+            let stream = Patient::new(stream, write_time);
+            let service = TowerToHyperService::new(service);
+            let Some(tls) = tls else {
+                return exchange(stream, service, head_time, draining).await;
             };
-            if let Err(error) = ended {
-                tracing::debug!(%error, "a connection ended early");
+            let shaken = tokio::select! {
+                () = draining.cancelled() => return,
+                shaken = tokio::time::timeout(head_time, tls.accept(stream)) => shaken,
+            };
+            match shaken {
+                Ok(Ok(stream)) => exchange(stream, service, head_time, draining).await,
+                Ok(Err(error)) => {
+                    tracing::debug!(%error, "a connection does not speak TLS with us")
+                }
+                Err(_elapsed) => tracing::debug!("a connection did not come to speak TLS in time"),
             }
         }
+    }
+}
+
+/// Answers what is asked over a connection, until it ends or the server is told to stop.
+async fn exchange<S, H>(stream: S, service: H, head_time: Duration, draining: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    H: HttpService<Incoming, ResBody = Body, Error = Infallible>,
+{
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(head_time)
+        .max_buf_size(READ_AT_ONCE)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = draining.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
     }
 }

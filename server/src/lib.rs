@@ -24,6 +24,7 @@ mod parameters;
 mod problem;
 mod routes;
 mod serve;
+mod tls;
 mod visible;
 mod wire;
 
@@ -34,3 +35,4 @@ pub use launcher::{
 };
 pub use routes::openapi;
 pub use serve::{Drained, ServeError, check_reach, serve};
+pub use tls::{TlsError, TlsIdentity};

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{Crowd, HostNames, Pace, Staying};
+use crate::access::{Crowd, HostNames, Pace, SessionCookie, Staying};
 use crate::app::{App, Shared};
 use crate::changes::PlanChanges;
 use crate::clearing::clear_up;
@@ -25,8 +25,10 @@ pub enum ServeError {
     /// The socket cannot be used.
     #[error("the socket cannot be used")]
     Socket(#[source] std::io::Error),
-    /// The socket can be reached from other machines, and that was not allowed.
-    #[error("{address} can be reached from other machines; that must be allowed")]
+    /// The socket can be reached from other machines, and what they send could be read on the way.
+    #[error(
+        "{address} can be reached from other machines, and neither TLS nor a proxy that speaks it was named"
+    )]
     Remote {
         /// Its address.
         address: SocketAddr,
@@ -63,10 +65,12 @@ pub async fn serve(
 ) -> Result<Drained, ServeError> {
     check_reach(&listener, &config).await?;
     let drain_time = config.drain_time;
-    let app = app_of(config, &stop).await?;
+    let port = listener.local_addr().map_err(ServeError::Socket)?.port();
+    let app = app_of(config, port, &stop).await?;
     let connections = Connections::new(
         routes::router(app.clone()),
         app.config.limits.clone(),
+        app.config.remote.acceptor(),
         stop.clone(),
     );
     let chores = TaskTracker::new();
@@ -94,7 +98,11 @@ async fn watch_tokens(app: App, stop: CancellationToken) {
     app.staying.watch(app.store(), stop).await;
 }
 
-async fn app_of(config: ServerConfig, stop: &CancellationToken) -> Result<App, StoreError> {
+async fn app_of(
+    config: ServerConfig,
+    port: u16,
+    stop: &CancellationToken,
+) -> Result<App, StoreError> {
     let metrics = Arc::new(Metrics::new());
     let feed = Feed::open(
         Arc::clone(&config.store),
@@ -106,7 +114,8 @@ async fn app_of(config: ServerConfig, stop: &CancellationToken) -> Result<App, S
     Ok(App::new(Shared {
         pace: Pace::new(&config.limits),
         crowd: Crowd::new(config.limits.requests_at_once),
-        hosts: HostNames::new(&config.hosts),
+        hosts: HostNames::new(&config.hosts, config.remote.is_secure()),
+        session: SessionCookie::new(port, config.remote.is_secure()),
         staying: Staying::default(),
         feed: Arc::new(feed),
         metrics,
@@ -122,8 +131,8 @@ async fn app_of(config: ServerConfig, stop: &CancellationToken) -> Result<App, S
 ///
 /// # Errors
 ///
-/// [`ServeError::Remote`] where other machines can reach it and that was not allowed; [`ServeError::NoTokens`] where
-/// it was, and nobody has a token that lasts.
+/// [`ServeError::Remote`] where other machines can reach it without TLS; [`ServeError::NoTokens`] where they reach it
+/// with it, and nobody has a token that lasts.
 ///
 /// # Cancel safety
 ///
@@ -135,7 +144,7 @@ pub async fn check_reach(listener: &TcpListener, config: &ServerConfig) -> Resul
     }
     match config.remote {
         Remote::Refused => Err(ServeError::Remote { address }),
-        Remote::Allowed => {
+        Remote::BehindProxy | Remote::OverTls(_) => {
             let now = config.clock.now();
             let tokens = config.store.tokens().await?;
             // What lets nobody in but once is no protection, only a way to begin.

@@ -41,6 +41,16 @@ pub(crate) struct StoreArguments {
         help_heading = "Everywhere"
     )]
     pub(crate) token_file: Option<PathBuf>,
+    /// Certificates of authorities to trust beside the system's, as PEM: for a server of --server, or a model of `irq chat`, of your own
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "IRQ_CA_CERTIFICATE",
+        hide_env_values = true,
+        global = true,
+        help_heading = "Everywhere"
+    )]
+    pub(crate) ca_certificate: Option<PathBuf>,
 }
 
 /// The arguments of `irq ps`.

@@ -25,9 +25,25 @@ pub(crate) struct ServeArguments {
         help_heading = "The network"
     )]
     pub(crate) listen: SocketAddr,
-    /// Let other machines reach it; one token at least must exist
-    #[arg(long, help_heading = "The network")]
-    pub(crate) allow_remote: bool,
+    /// The certificate that it shows, as PEM, with those of the authorities between behind it: other machines reach it over TLS
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_key",
+        help_heading = "The network"
+    )]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The key of that certificate, as PEM
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_cert",
+        help_heading = "The network"
+    )]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// A proxy before it speaks TLS with other machines; name the proxy's host with --host
+    #[arg(long, conflicts_with = "tls_cert", help_heading = "The network")]
+    pub(crate) behind_proxy: bool,
     /// A name under which browsers may reach it, beside localhost and addresses
     #[arg(long, value_name = "NAME", help_heading = "The network")]
     pub(crate) host: Vec<String>,

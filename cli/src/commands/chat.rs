@@ -24,7 +24,7 @@ use llm::{ChatUsage, Conversation, ConversationConfig, Pace, TokenCount, ToolDes
 use routing_core::model::{ModelError, ToolRequest};
 use routing_core::{StopMode, StopReason, StopSource};
 
-use crate::arguments::{ChatArguments, Global};
+use crate::arguments::{ChatArguments, Global, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice};
 use crate::palette;
@@ -42,15 +42,15 @@ const WATCHED_PACE: u32 = 40;
 ///
 /// Where something is wrong with the model's name or its server; nothing was sent then. On a terminal an
 /// answer that fails is shown and the conversation goes on; elsewhere it is an error.
-pub(crate) fn chat(arguments: &ChatArguments, global: Global) -> anyhow::Result<Exit> {
+pub(crate) fn chat(
+    arguments: &ChatArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
     let choice = ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
     let budget = ChatBudget::of(&arguments.budget, &arguments.model)?;
-    let model = choice.open_chat(
-        arguments.seed,
-        pace(arguments),
-        budget.clone(),
-        &manner(arguments),
-    )?;
+    let manner = manner(arguments, store);
+    let model = choice.open_chat(arguments.seed, pace(arguments), budget.clone(), &manner)?;
     let on_terminal = io::stdin().is_terminal()
         && io::stdout().is_terminal()
         && !arguments.no_input
@@ -71,7 +71,8 @@ pub(crate) fn chat(arguments: &ChatArguments, global: Global) -> anyhow::Result<
         .enable_all()
         .build()?;
     let ended = if on_terminal {
-        let talk = terminal::talk(conversation, asked, budget, arguments, global);
+        let models = (budget, manner);
+        let talk = terminal::talk(conversation, asked, models, arguments, global);
         runtime.block_on(talk)
     } else {
         runtime.block_on(lines::talk(conversation, arguments, global))
@@ -82,9 +83,9 @@ pub(crate) fn chat(arguments: &ChatArguments, global: Global) -> anyhow::Result<
 }
 
 /// How the server is spoken to.
-fn manner(arguments: &ChatArguments) -> Manner {
+fn manner(arguments: &ChatArguments, store: &StoreArguments) -> Manner {
     Manner {
-        ca_certificate: arguments.ca_certificate.clone(),
+        ca_certificate: store.ca_certificate.clone(),
         background: arguments.background,
     }
 }

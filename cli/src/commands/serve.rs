@@ -18,7 +18,9 @@ use std::time::Duration;
 
 use interrupts::signals::OsSignals;
 use interrupts::store::{Page, StoreError};
-use server::{Drained, Remote, ServeError, ServerConfig, check_reach, serve as serve_http};
+use server::{
+    Drained, Remote, ServeError, ServerConfig, TlsIdentity, check_reach, serve as serve_http,
+};
 use store::bell_at;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -45,24 +47,27 @@ use welcome::Welcome;
 /// to its end.
 pub(crate) fn serve(arguments: &ServeArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     let defaults = Defaults::of(arguments)?;
-    complete(async { until_stopped(arguments, store, defaults).await })
+    let remote = remote(arguments)?;
+    complete(async { until_stopped(arguments, store, defaults, remote).await })
 }
 
 async fn until_stopped(
     arguments: &ServeArguments,
     store: &StoreArguments,
     defaults: Defaults,
+    remote: Remote,
 ) -> anyhow::Result<Exit> {
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
-    if !arguments.allow_remote && !arguments.listen.ip().is_loopback() {
+    if matches!(remote, Remote::Refused) && !arguments.listen.ip().is_loopback() {
         let address = arguments.listen;
         return Err(not_served(&ServeError::Remote { address }).into());
     }
     let listener = listen(arguments.listen).await?;
     let address = listener.local_addr()?;
     let storage = Storage::create(store).await?;
-    let config = config(arguments, &storage)?;
+    let welcomed = remote.clone();
+    let config = config(arguments, remote, &storage)?;
     // Before anything is printed, and before a run of an earlier server is taken up.
     let reach = check_reach(&listener, &config).await;
     reach.map_err(|error| not_served(&error))?;
@@ -93,7 +98,7 @@ async fn until_stopped(
         let launcher = Arc::clone(&launcher);
         tokio::spawn(async move { launcher.watch_for_orphaned_runs().await })
     });
-    let welcome = Welcome::issue(&*kept, address, &arguments.host).await?;
+    let welcome = Welcome::issue(&*kept, address, &arguments.host, &welcomed).await?;
     welcome.say()?;
     let opened = arguments.open.then(|| welcome.open());
     let served = tokio::select! {
@@ -130,7 +135,11 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
     })
 }
 
-fn config(arguments: &ServeArguments, storage: &Storage) -> anyhow::Result<ServerConfig> {
+fn config(
+    arguments: &ServeArguments,
+    remote: Remote,
+    storage: &Storage,
+) -> anyhow::Result<ServerConfig> {
     // The manager hears under the owner's name; this one only rings, and hears what is rung for the feed.
     let name = interrupts::OwnerName::new(format!("{}-http", own_name()?))?;
     let bell = bell_at(storage.location(), &name);
@@ -140,18 +149,27 @@ fn config(arguments: &ServeArguments, storage: &Storage) -> anyhow::Result<Serve
     config.limits.request_burst = arguments.requests_per_second.saturating_mul(TWICE);
     config.limits.failures_per_minute = arguments.failures_per_minute;
     config.drain_time = arguments.drain_timeout.unsigned_abs();
-    config.remote = if arguments.allow_remote {
-        Remote::Allowed
-    } else {
-        Remote::Refused
-    };
+    config.remote = remote;
     Ok(config)
+}
+
+/// How other machines reach it.
+fn remote(arguments: &ServeArguments) -> Result<Remote, Failure> {
+    match (&arguments.tls_cert, &arguments.tls_key) {
+        (Some(certificate), Some(key)) => match TlsIdentity::read(certificate, key) {
+            Ok(identity) => Ok(Remote::OverTls(identity)),
+            Err(error) => Err(Failure::new(Exit::Usage, causes(&error))
+                .hint("--tls-cert and --tls-key name two files of PEM: the certificate with those between it and its authority, and its key")),
+        },
+        (Some(_) | None, None) | (None, Some(_)) if arguments.behind_proxy => Ok(Remote::BehindProxy),
+        (Some(_) | None, None) | (None, Some(_)) => Ok(Remote::Refused),
+    }
 }
 
 fn not_served(error: &ServeError) -> Failure {
     let failure = Failure::new(Exit::Usage, causes(error));
     if let ServeError::Remote { .. } = error {
-        failure.hint("--allow-remote allows it; put TLS in front, and make tokens first")
+        failure.hint("--tls-cert FILE and --tls-key FILE let it speak TLS, --behind-proxy says that a proxy before it does; it needs a token, too")
     } else if let ServeError::NoTokens = error {
         failure.hint("irq token create --name NAME --role admin")
     } else {

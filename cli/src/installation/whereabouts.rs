@@ -17,6 +17,8 @@ pub(crate) struct ServerPlace {
     pub(crate) url: String,
     /// The file with the token for it.
     pub(crate) token_file: Option<PathBuf>,
+    /// The file with the authorities that it is trusted by, beside the system's.
+    pub(crate) ca_certificate: Option<PathBuf>,
     /// Who named it: `--server` or `IRQ_SERVER`.
     pub(crate) named_by: &'static str,
 }
@@ -56,6 +58,7 @@ impl Whereabouts {
         Ok(Self::Server(ServerPlace {
             url: url.to_owned(),
             token_file: arguments.token_file.clone(),
+            ca_certificate: arguments.ca_certificate.clone(),
             named_by: if server_by_flag {
                 "--server"
             } else {

@@ -167,3 +167,39 @@ fn an_empty_store_is_a_problem_with_the_way_out_that_fits_it() {
     assert!(text.contains("go on with a backup"), "{text}");
     assert_eq!(std::fs::read(&store).unwrap(), b"");
 }
+
+#[test]
+fn a_store_that_others_may_read_is_said_to_be_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("irq.db");
+    let create = ["token", "create", "--name", "ada"];
+    end(irq().args(create).env("IRQ_STORE", &store)).exits_with(0);
+    let set = |path: &Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let told = || {
+        let ended = end(irq().args(["doctor", "--json"]).env("IRQ_STORE", &store));
+        let found = lines(&ended.exits_with(0).output);
+        let told = found
+            .into_iter()
+            .find(|it| it["found"].to_string().contains("can be read by"));
+        told.map(|told| (told["found"].to_string(), told["remedy"].to_string()))
+    };
+    set(folder.path(), 0o755);
+    // As it was made, nobody else reads it.
+    assert_eq!(told(), None);
+    set(folder.path(), 0o700);
+    set(&store, 0o644);
+    assert_eq!(told(), None, "others do not come into its folder");
+    set(folder.path(), 0o755);
+    let (found, remedy) = told().unwrap();
+    assert!(
+        found.contains("every user of this machine") && found.contains("644"),
+        "{found}"
+    );
+    assert!(remedy.contains("chmod 600"), "{remedy}");
+    set(&store, 0o640);
+    assert!(told().unwrap().0.contains("the users of its group"));
+    set(&store, 0o600);
+    assert_eq!(told(), None);
+}

@@ -49,6 +49,7 @@ mod rolling;
 mod said_to_the_ended;
 mod schema;
 mod screen;
+mod secured;
 mod seed;
 mod served;
 mod server;

@@ -99,7 +99,7 @@ async fn a_server_that_may_not_be_reached_says_no_address_and_takes_up_no_run() 
         store.run(run.parse().unwrap()).await.unwrap().unwrap()
     };
     let before = kept().await;
-    refused(&installation, &[], "--allow-remote");
+    refused(&installation, &[], "--behind-proxy");
     assert_eq!(kept().await, before);
     // Allowed, it needs somebody who can come in.
     let mut list = irq();
@@ -110,6 +110,6 @@ async fn a_server_that_may_not_be_reached_says_no_address_and_takes_up_no_run() 
         revoke.args(["token", "revoke", token["id"].as_str().unwrap()]);
         end(revoke.env("IRQ_STORE", installation.store())).exits_with(0);
     }
-    refused(&installation, &["--allow-remote"], "irq token create");
+    refused(&installation, &["--behind-proxy"], "irq token create");
     assert_eq!(kept().await, before);
 }

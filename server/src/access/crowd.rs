@@ -7,17 +7,33 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::extract::{MatchedPath, Request};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 
+use tokio::sync::{Semaphore, SemaphorePermit};
+
 use super::caller::Caller;
+use super::gate::takes_tickets;
 use crate::problem::{Kind, Problem};
+
+/// How many lists are made at once, whoever asks: each holds its rows, and more of them are not there sooner.
+const LISTS_AT_ONCE: usize = 4;
+
+/// Whether a request asks for a list: its address ends in a name, and not in the id of one thing.
+pub(super) fn is_for_a_list(request: &Request) -> bool {
+    let path = request.extensions().get::<MatchedPath>();
+    let ends_in_a_name = path.is_some_and(|path| !path.as_str().ends_with('}'));
+    // A stream or a socket lasts as long as it is read.
+    request.method() == Method::GET && ends_in_a_name && !takes_tickets(request.uri().path())
+}
 
 /// Counts the requests that are under way.
 #[derive(Debug)]
 pub(crate) struct Crowd {
     most: usize,
+    turns: Semaphore,
     under_way: Arc<Mutex<HashMap<String, usize>>>,
 }
 
@@ -48,7 +64,20 @@ impl Crowd {
     pub(crate) fn new(most: usize) -> Self {
         Self {
             most,
+            turns: Semaphore::new(LISTS_AT_ONCE),
             under_way: Arc::default(),
+        }
+    }
+
+    /// Waits until a list may be made, where a request asks for one. What its rows need of memory is let go with the
+    /// turn; the text of the answer stays until it is sent.
+    ///
+    /// Cancel safe: it only waits.
+    pub(super) async fn turn(&self, is_for_a_list: bool) -> Option<SemaphorePermit<'_>> {
+        if is_for_a_list {
+            self.turns.acquire().await.ok()
+        } else {
+            None
         }
     }
 

@@ -1,17 +1,15 @@
 //! The gate: no request passes without a host that is ours, and none for data without somebody who sends it.
 
 use axum::extract::{Request, State};
-use axum::http::{Method, Uri, header};
+use axum::http::{HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum_extra::extract::CookieJar;
 use interrupts::store::Tokens;
 
 use super::caller::{Caller, Credential};
 use super::host::Foreign;
 use super::pace::Peer;
-use super::session::SESSION_COOKIE;
-use super::token::{digest_of_presented, digest_of_ticket};
+use super::token::{digest_of_presented, digest_of_session, digest_of_ticket};
 use crate::app::App;
 use crate::problem::{Kind, Problem, of_store};
 
@@ -45,6 +43,12 @@ pub(crate) async fn refuse_foreign_sites(
             "use `localhost` or the address; other names are given to `irq serve --host`",
         )
         .into_response(),
+        Err(Foreign::Malformed) => Problem::new(
+            Kind::Malformed,
+            "the `Host` of the request is no host with a port",
+            "send the host of the server's address, such as `127.0.0.1:7070`",
+        )
+        .into_response(),
         Err(Foreign::Origin) => foreign_origin().into_response(),
     }
 }
@@ -64,7 +68,10 @@ pub(crate) async fn admit_only_the_known(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let shown = presented(&request);
+    let shown = match presented(&app, &request) {
+        Ok(shown) => shown,
+        Err(problem) => return problem.into_response(),
+    };
     let peer = request.extensions().get::<Peer>().copied();
     match identify(&app, shown, peer).await {
         Ok(Some(caller)) => {
@@ -107,7 +114,8 @@ async fn identify(
     };
     let digest = match credential {
         Credential::Ticket => digest_of_ticket(&secret),
-        Credential::Bearer | Credential::Session => digest_of_presented(&secret),
+        Credential::Bearer => digest_of_presented(&secret),
+        Credential::Session => digest_of_session(&secret),
     };
     let row = match digest {
         Some(digest) => Tokens::use_token(app.store(), digest)
@@ -116,9 +124,14 @@ async fn identify(
         None => None,
     };
     let caller = row.and_then(|row| {
-        let once = row.once;
-        // What can be used once lets somebody in as a ticket alone; a launch token buys a session elsewhere.
-        (once == (credential == Credential::Ticket)).then_some(row)
+        // What can be used once lets somebody in as a ticket alone; a launch token buys a session elsewhere. What was
+        // bought with a token is none, also where an earlier version gave it the form of one.
+        let is_fit = match credential {
+            Credential::Bearer => !row.once && row.of.is_none(),
+            Credential::Session => !row.once,
+            Credential::Ticket => row.once,
+        };
+        is_fit.then_some(row)
     });
     if let Some(caller) = caller.and_then(|row| Caller::of(row, credential)) {
         return Ok(Some(caller));
@@ -130,19 +143,39 @@ async fn identify(
     Ok(None)
 }
 
+/// Whether a ticket lets somebody in there.
+pub(crate) fn takes_tickets(path: &str) -> bool {
+    matches!(path, "/v1/events" | "/v1/ws")
+}
+
 /// The credential that a request shows: the header goes before the ticket, the ticket before the cookie.
-fn presented(request: &Request) -> Option<(String, Credential)> {
-    if let Some(value) = request.headers().get(header::AUTHORIZATION) {
-        let (scheme, secret) = value.to_str().ok()?.split_once(' ')?;
-        return scheme
-            .eq_ignore_ascii_case("bearer")
-            .then(|| (secret.trim().to_owned(), Credential::Bearer));
+fn presented(app: &App, request: &Request) -> Result<Option<(String, Credential)>, Problem> {
+    let mut bearers = request.headers().get_all(header::AUTHORIZATION).iter();
+    match (bearers.next(), bearers.next()) {
+        (None, _) => {}
+        (Some(value), None) => return Ok(bearer(value)),
+        // A proxy may have looked at the other one.
+        (Some(_), Some(_)) => {
+            return Err(Problem::new(
+                Kind::Malformed,
+                "the request has more than one `Authorization` header",
+                "send the one of the token that you mean",
+            ));
+        }
     }
-    let feeds = matches!(request.uri().path(), "/v1/events" | "/v1/ws");
-    if feeds && let Some(secret) = Ticket::in_address(request.uri()) {
-        return Some((secret, Credential::Ticket));
+    if takes_tickets(request.uri().path())
+        && let Some(secret) = Ticket::in_address(request.uri())
+    {
+        return Ok(Some((secret, Credential::Ticket)));
     }
-    let jar = CookieJar::from_headers(request.headers());
-    let cookie = jar.get(SESSION_COOKIE)?;
-    Some((cookie.value().to_owned(), Credential::Session))
+    let session = app.session.secret_in(request.headers());
+    Ok(session.map(|secret| (secret, Credential::Session)))
+}
+
+/// The token in an `Authorization` header, where it is of that kind.
+fn bearer(value: &HeaderValue) -> Option<(String, Credential)> {
+    let (scheme, secret) = value.to_str().ok()?.split_once(' ')?;
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then(|| (secret.trim().to_owned(), Credential::Bearer))
 }

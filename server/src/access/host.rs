@@ -13,6 +13,8 @@ use url::{Host, Url};
 #[derive(Debug, Clone)]
 pub(crate) struct HostNames {
     names: Vec<String>,
+    /// Whether pages of this server come over TLS: then one that did not is another's.
+    is_secure: bool,
 }
 
 /// What is wrong with the names in a request.
@@ -20,33 +22,49 @@ pub(crate) struct HostNames {
 pub(crate) enum Foreign {
     /// The host is not this server.
     Host,
+    /// The host is none.
+    Malformed,
     /// The page that sends it is of another site.
     Origin,
 }
 
 impl HostNames {
     /// `localhost`, any address, and these names.
-    pub(crate) fn new(names: &[String]) -> Self {
+    pub(crate) fn new(names: &[String], is_secure: bool) -> Self {
         let mut names: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
         names.push("localhost".to_owned());
-        Self { names }
+        Self { names, is_secure }
     }
 
     /// Checks the host of a request, and its origin where it names one.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Foreign> {
         let host = authority(uri, headers).ok_or(Foreign::Host)?;
-        let (name, _port) = split(&host);
+        let (name, port) = split(&host);
+        let is_port = |port: &str| port.parse::<u16>().is_ok();
+        if host.contains('@') || !port.is_none_or(is_port) {
+            return Err(Foreign::Malformed);
+        }
         if !self.knows(name) {
             return Err(Foreign::Host);
         }
         let mut origins = headers.get_all(ORIGIN).iter();
         match (origins.next(), origins.next()) {
             (None, _) => Ok(()),
-            (Some(origin), None) if origin.to_str().is_ok_and(|origin| is_same(origin, &host)) => {
+            (Some(origin), None)
+                if origin
+                    .to_str()
+                    .is_ok_and(|origin| self.is_same(origin, &host)) =>
+            {
                 Ok(())
             }
             (Some(_), _) => Err(Foreign::Origin),
         }
+    }
+
+    /// Whether the page at an origin was served by this host.
+    fn is_same(&self, origin: &str, host: &str) -> bool {
+        let is_secure = origin.starts_with("https://");
+        (is_secure || !self.is_secure) && is_same(origin, host)
     }
 
     fn knows(&self, name: &str) -> bool {
@@ -135,7 +153,7 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, HeaderValue::try_from(origin).unwrap());
         }
-        let names = HostNames::new(&["irq.example.org".to_owned()]);
+        let names = HostNames::new(&["irq.example.org".to_owned()], false);
         names.check(&Uri::from_static("/v1/runs"), &headers)
     }
 
@@ -161,6 +179,32 @@ mod tests {
         ] {
             assert_eq!(check(host, None), Err(Foreign::Host), "{host}");
         }
+    }
+
+    #[test]
+    fn what_is_no_host_with_a_port_is_refused_before_it_is_looked_at() {
+        for host in [
+            "evil.example.org@127.0.0.1:7070",
+            "127.0.0.1:80@evil.example.org",
+            "localhost:@evil.example.org",
+            "localhost:port",
+            "localhost:99999",
+        ] {
+            assert_eq!(check(host, None), Err(Foreign::Malformed), "{host}");
+        }
+    }
+
+    #[test]
+    fn over_tls_a_page_that_came_without_it_is_anothers() {
+        let check = |origin: &'static str, is_secure| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static("127.0.0.1:443"));
+            headers.insert(header::ORIGIN, HeaderValue::from_static(origin));
+            HostNames::new(&[], is_secure).check(&Uri::from_static("/"), &headers)
+        };
+        assert_eq!(check("https://127.0.0.1", true), Ok(()));
+        assert_eq!(check("http://127.0.0.1:443", true), Err(Foreign::Origin));
+        assert_eq!(check("http://127.0.0.1:443", false), Ok(()));
     }
 
     #[test]

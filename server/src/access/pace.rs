@@ -11,7 +11,7 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::caller::Caller;
-use super::crowd::holding;
+use super::crowd::{holding, is_for_a_list};
 use crate::app::App;
 use crate::config::ServerLimits;
 use crate::problem::{Kind, Problem};
@@ -98,7 +98,12 @@ pub(crate) async fn keep_the_pace(
         .request(caller)
         .and_then(|()| app.crowd.enter(caller));
     match entered {
-        Ok(place) => holding(place, next.run(request).await),
+        Ok(place) => {
+            let turn = app.crowd.turn(is_for_a_list(&request)).await;
+            let response = next.run(request).await;
+            drop(turn);
+            holding(place, response)
+        }
         Err(problem) => problem.into_response(),
     }
 }

@@ -1,16 +1,57 @@
-//! Sessions of the page: a token in a cookie that scripts cannot read and other sites cannot use.
+//! Sessions of the page: a secret in a cookie that scripts cannot read and other sites cannot use.
 
+use axum::http::HeaderMap;
+use axum_extra::extract::CookieJar;
 use axum_extra::extract::cookie::{Cookie, SameSite};
 use interrupts::life::Actor;
 use interrupts::store::Tokens;
 
 use super::caller::Caller;
-use super::token::{IssueError, TokenOrder, digest_of_presented, issue_session};
+use super::token::{IssueError, TokenOrder, digest_of_session, issue_session};
 use crate::app::App;
 use crate::problem::{Problem, of_store};
 
-/// The name of the cookie.
-pub(crate) const SESSION_COOKIE: &str = "irq_session";
+/// The cookie of this server's sessions. Browsers keep cookies by host and not by port, so that its name says which
+/// server of the host it is of.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionCookie {
+    name: String,
+    is_secure: bool,
+}
+
+impl SessionCookie {
+    /// The cookie of the server at a port. A secure one goes over TLS alone, and to this very host.
+    pub(crate) fn new(port: u16, is_secure: bool) -> Self {
+        let prefix = if is_secure { "__Host-" } else { "" };
+        Self {
+            name: format!("{prefix}irq_session_{port}"),
+            is_secure,
+        }
+    }
+
+    /// The secret of the session that a request names.
+    pub(crate) fn secret_in(&self, headers: &HeaderMap) -> Option<String> {
+        let jar = CookieJar::from_headers(headers);
+        Some(jar.get(&self.name)?.value().to_owned())
+    }
+
+    /// The cookie with the secret of a session.
+    pub(crate) fn holding(&self, secret: String) -> Cookie<'static> {
+        Cookie::build((self.name.clone(), secret))
+            .path("/")
+            .http_only(true)
+            .secure(self.is_secure)
+            .same_site(SameSite::Strict)
+            .build()
+    }
+
+    /// The cookie that takes the session's place when it ends.
+    pub(crate) fn void(&self) -> Cookie<'static> {
+        let mut cookie = self.holding(String::new());
+        cookie.make_removal();
+        cookie
+    }
+}
 
 /// Begins a session of somebody who showed a token. It outlives the server, and ends with that token.
 pub(crate) async fn begin_session(app: &App, caller: Caller) -> Result<String, IssueError> {
@@ -30,27 +71,11 @@ pub(crate) async fn begin_session(app: &App, caller: Caller) -> Result<String, I
 
 /// Ends a session.
 pub(crate) async fn end_session(app: &App, secret: &str, by: Actor) -> Result<(), Problem> {
-    if let Some(digest) = digest_of_presented(secret) {
+    if let Some(digest) = digest_of_session(secret) {
         Tokens::revoke_token(app.store(), digest, Some(by))
             .await
             .map_err(|error| of_store(&error))?;
         app.staying.look();
     }
     Ok(())
-}
-
-/// The cookie of a session.
-pub(crate) fn session_cookie(secret: String) -> Cookie<'static> {
-    Cookie::build((SESSION_COOKIE, secret))
-        .path("/")
-        .http_only(true)
-        .same_site(SameSite::Strict)
-        .build()
-}
-
-/// The cookie that takes the session's place when it ends.
-pub(crate) fn void_session_cookie() -> Cookie<'static> {
-    let mut cookie = session_cookie(String::new());
-    cookie.make_removal();
-    cookie
 }

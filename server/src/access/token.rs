@@ -7,6 +7,8 @@ use jiff::SignedDuration;
 
 /// What precedes the secret of every token, so that one that leaked is recognised.
 const TOKEN: &str = "irq_";
+/// What precedes the secret of a session, which stands in a cookie: it is no token.
+const SESSION: &str = "irqsession_";
 /// What precedes the secret of a ticket, so that it is good for nothing else.
 const TICKET: &str = "irqticket_";
 
@@ -88,7 +90,7 @@ pub(super) async fn issue_session(
     order: TokenOrder,
     of: Digest,
 ) -> Result<Issued, IssueError> {
-    issue(tokens, order, TOKEN, Some(of)).await
+    issue(tokens, order, SESSION, Some(of)).await
 }
 
 /// Makes a ticket: a secret that lets its holder open one stream or socket, as long as what it was bought with holds.
@@ -149,6 +151,11 @@ pub(crate) fn digest_of_presented(secret: &str) -> Option<Digest> {
     digest_with(TOKEN, secret)
 }
 
+/// The digest by which a session is found; `None` for what cannot be one.
+pub(super) fn digest_of_session(secret: &str) -> Option<Digest> {
+    digest_with(SESSION, secret)
+}
+
 /// The digest by which a ticket is found; `None` for what cannot be one.
 pub(super) fn digest_of_ticket(secret: &str) -> Option<Digest> {
     digest_with(TICKET, secret)
@@ -166,7 +173,10 @@ fn digest_of(secret: &str) -> Digest {
 
 #[cfg(test)]
 mod tests {
-    use super::{TICKET, TOKEN, digest_of_presented, digest_of_ticket, new_secret};
+    use super::{
+        SESSION, TICKET, TOKEN, digest_of_presented, digest_of_session, digest_of_ticket,
+        new_secret,
+    };
 
     #[test]
     fn two_secrets_differ_and_each_is_recognised() {
@@ -176,10 +186,15 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_is_no_token_and_a_token_no_ticket() {
-        let (token, ticket) = (new_secret(TOKEN).unwrap(), new_secret(TICKET).unwrap());
-        assert!(digest_of_ticket(&ticket).is_some());
-        assert!(digest_of_presented(&ticket).is_none() && digest_of_ticket(&token).is_none());
+    fn a_token_a_session_and_a_ticket_are_not_each_other() {
+        let kinds = [TOKEN, SESSION, TICKET];
+        let found = [digest_of_presented, digest_of_session, digest_of_ticket];
+        for (secret_of, kind) in kinds.into_iter().enumerate() {
+            let secret = new_secret(kind).unwrap();
+            for (looked_up, digest_of) in found.iter().enumerate() {
+                assert_eq!(digest_of(&secret).is_some(), secret_of == looked_up);
+            }
+        }
     }
 
     #[test]

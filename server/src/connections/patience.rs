@@ -8,19 +8,18 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
 /// A connection that waits only so long for its other end to take something.
-pub(super) struct Patient {
-    stream: TcpStream,
+pub(super) struct Patient<S> {
+    stream: S,
     patience: Duration,
     /// Runs while something is to be written and cannot be.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
-    pub(super) const fn new(stream: TcpStream, patience: Duration) -> Self {
+impl<S> Patient<S> {
+    pub(super) const fn new(stream: S, patience: Duration) -> Self {
         Self {
             stream,
             patience,
@@ -52,7 +51,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -62,7 +61,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

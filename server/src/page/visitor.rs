@@ -10,8 +10,7 @@ use maud::html;
 
 use super::layout::{Place, banner, page, refused};
 use crate::access::{
-    Caller, Credential, Peer, Right, SESSION_COOKIE, begin_session, digest_of_presented,
-    end_session, session_cookie, void_session_cookie,
+    Caller, Credential, Peer, Right, begin_session, digest_of_presented, end_session,
 };
 use crate::app::App;
 use crate::body::FormFields;
@@ -163,7 +162,7 @@ async fn let_in(
     let session = begin_session(app, caller)
         .await
         .map_err(|error| crate::routes::not_issued(&error))?;
-    let jar = CookieJar::new().add(session_cookie(session));
+    let jar = CookieJar::new().add(app.session.holding(session));
     let mut response = (jar, Redirect::to(of_this_server(to))).into_response();
     response
         .headers_mut()
@@ -175,18 +174,14 @@ async fn let_in(
 pub(super) async fn end(
     State(app): State<App>,
     Visitor(caller): Visitor,
-    jar: CookieJar,
+    headers: axum::http::HeaderMap,
 ) -> Response {
-    if let Some(cookie) = jar.get(SESSION_COOKIE)
-        && let Err(problem) = end_session(&app, cookie.value(), caller.actor.clone()).await
+    if let Some(secret) = app.session.secret_in(&headers)
+        && let Err(problem) = end_session(&app, &secret, caller.actor.clone()).await
     {
         return refused(&problem, Some(&caller));
     }
-    (
-        CookieJar::new().add(void_session_cookie()),
-        Redirect::to("/"),
-    )
-        .into_response()
+    (CookieJar::new().add(app.session.void()), Redirect::to("/")).into_response()
 }
 
 #[cfg(test)]

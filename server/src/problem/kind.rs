@@ -63,6 +63,8 @@ kinds! {
     RuleNotFound => NOT_FOUND, "rule-not-found", "There is no such rule";
     /// The agent has no such message.
     MessageNotFound => NOT_FOUND, "message-not-found", "There is no such message";
+    /// The run has no plan.
+    PlanNotFound => NOT_FOUND, "plan-not-found", "The run has no plan";
     /// No interrupt came of an event.
     EventNotFound => NOT_FOUND, "event-not-found", "There is no such event";
     /// The resource has no such method.
@@ -99,6 +101,8 @@ kinds! {
     ShownDiffers => PRECONDITION_FAILED, "shown-differs", "Something else was shown";
     /// The request is too large.
     TooLarge => PAYLOAD_TOO_LARGE, "too-large", "The request is too large";
+    /// The headers are too large.
+    HeadTooLarge => REQUEST_HEADER_FIELDS_TOO_LARGE, "headers-too-large", "The headers are too large";
     /// The body is not of a type that is understood.
     MediaType => UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The body has another type";
     /// The body has a form that is not understood.

@@ -276,8 +276,8 @@ async fn a_server_for_other_machines_starts_only_when_told_and_with_a_token() {
         Err(ServeError::Remote { .. })
     ));
     assert!(matches!(
-        start(Remote::Allowed, false).await,
+        start(Remote::BehindProxy, false).await,
         Err(ServeError::NoTokens)
     ));
-    assert!(start(Remote::Allowed, true).await.is_ok());
+    assert!(start(Remote::BehindProxy, true).await.is_ok());
 }

@@ -22,7 +22,7 @@ use super::screen::Screen;
 use super::tool_talk::{QUESTION_COMES, QUESTION_HINT, ToolTalk};
 use super::tools::Asked;
 use super::width::{broken, columns};
-use super::{ChatBudget, ended_line, failure, manner, now, pace, tool_line, usage_text};
+use super::{ChatBudget, ended_line, failure, now, pace, tool_line, usage_text};
 use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice};
@@ -41,7 +41,7 @@ const AGAIN: &str = "Press Ctrl+C again to exit";
 pub(super) async fn talk(
     conversation: Conversation,
     asked: Asked,
-    budget: Option<ChatBudget>,
+    (budget, manner): (Option<ChatBudget>, Manner),
     arguments: &ChatArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
@@ -57,7 +57,7 @@ pub(super) async fn talk(
         interrupts,
         terminations,
     };
-    let mut talk = Talk::new(conversation, budget, arguments, global);
+    let mut talk = Talk::new(conversation, (budget, manner), arguments, global);
     talk.controller = asked.controller;
     talk.greet();
     let exit = loop {
@@ -111,7 +111,7 @@ pub(super) struct Talk {
 impl Talk {
     fn new(
         conversation: Conversation,
-        budget: Option<ChatBudget>,
+        (budget, manner): (Option<ChatBudget>, Manner),
         arguments: &ChatArguments,
         global: Global,
     ) -> Self {
@@ -123,7 +123,7 @@ impl Talk {
             palette: Palette::for_stream(&io::stdout(), global.no_color),
             global,
             base_url: arguments.base_url.clone(),
-            manner: manner(arguments),
+            manner,
             seed: arguments.seed,
             pace: pace(arguments),
             heard_of_answer: false,

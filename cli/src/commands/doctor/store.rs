@@ -1,5 +1,7 @@
 //! The store: whether it can be opened and trusted, and whether there is room for more.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use interrupts::OwnerName;
@@ -59,6 +61,7 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
     match place.location.open(StoreSettings::default()).await {
         Ok(store) => {
             findings.push(Finding::well("store", path.display().to_string()));
+            findings.extend(shared(path));
             findings.push(audit(&*store).await);
             findings.push(unowned(&*store).await);
         }
@@ -140,6 +143,36 @@ async fn unowned(store: &dyn Store) -> Finding {
             )
         }
     }
+}
+
+/// That others on this machine may read the store, where they may: what agents were told and answered stands in it.
+fn shared(path: &Path) -> Option<Finding> {
+    let whole = path.canonicalize().ok()?;
+    let mode = |path: &Path| fs::metadata(path).map_or(0, |found| found.permissions().mode());
+    let file = mode(&whole);
+    let come_in = |bit: u32| {
+        whole
+            .ancestors()
+            .skip(1)
+            .all(|folder| mode(folder) & bit != 0)
+    };
+    let who = match (
+        file & 0o004 != 0 && come_in(0o001),
+        file & 0o040 != 0 && come_in(0o010),
+    ) {
+        (true, _) => "every user of this machine",
+        (false, true) => "the users of its group",
+        (false, false) => return None,
+    };
+    Some(Finding::note(
+        "store",
+        format!(
+            "{} can be read by {who}: its mode is {:03o}",
+            path.display(),
+            file & 0o777
+        ),
+        format!("chmod 600 {0} {0}-wal {0}-shm", path.display()),
+    ))
 }
 
 /// The folder that the store is in, or that the first run makes its own in.

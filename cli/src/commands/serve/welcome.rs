@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use interrupts::store::Store;
 use jiff::SignedDuration;
-use server::{TokenOrder, issue_token};
+use server::{Remote, TokenOrder, issue_token};
 use tempfile::NamedTempFile;
 
 use crate::actor::actor;
@@ -17,7 +17,8 @@ const LAUNCH: SignedDuration = SignedDuration::from_mins(15);
 
 /// An address that lets one person in, once.
 pub(super) struct Welcome {
-    address: SocketAddr,
+    /// Where it listens.
+    serving: String,
     page: String,
 }
 
@@ -35,6 +36,7 @@ impl Welcome {
         store: &dyn Store,
         address: SocketAddr,
         hosts: &[String],
+        remote: &Remote,
     ) -> anyhow::Result<Self> {
         let by = actor()?;
         let order = TokenOrder {
@@ -47,10 +49,15 @@ impl Welcome {
         };
         let issued = issue_token(store, order).await;
         let issued = issued.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
-        let place = place(address, hosts);
+        let place = place(address, hosts, remote);
+        let serving = match remote {
+            Remote::OverTls(_) => format!("https://{address}"),
+            Remote::BehindProxy => format!("http://{address}, behind a proxy"),
+            Remote::Refused => format!("http://{address}"),
+        };
         Ok(Self {
-            address,
-            page: format!("http://{place}/?launch={}", issued.secret),
+            serving,
+            page: format!("{place}/?launch={}", issued.secret),
         })
     }
 
@@ -61,8 +68,8 @@ impl Welcome {
     /// Where it cannot be written.
     pub(super) fn say(&self) -> std::io::Result<()> {
         eprintln!(
-            "Serving on http://{}. The address below lets one person in, once, within 15 minutes.",
-            self.address
+            "Serving on {}. The address below lets one person in, once, within 15 minutes.",
+            self.serving
         );
         super::super::print(&format!("{}\n", self.page))
     }
@@ -94,10 +101,16 @@ impl Welcome {
 }
 
 /// What stands in the address: a name that was given, else this machine's own.
-fn place(address: SocketAddr, hosts: &[String]) -> String {
-    match hosts.first() {
+fn place(address: SocketAddr, hosts: &[String], remote: &Remote) -> String {
+    let here = match hosts.first() {
         Some(host) => format!("{host}:{}", address.port()),
         None if address.ip().is_unspecified() => format!("localhost:{}", address.port()),
         None => address.to_string(),
+    };
+    match (remote, hosts.first()) {
+        (Remote::Refused, _) => format!("http://{here}"),
+        // Where the proxy listens is known to itself alone; that is where browsers look by themselves.
+        (Remote::BehindProxy, Some(host)) => format!("https://{host}"),
+        (Remote::BehindProxy, None) | (Remote::OverTls(_), _) => format!("https://{here}"),
     }
 }

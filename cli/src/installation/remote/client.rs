@@ -1,10 +1,11 @@
 //! Requests to a server: bounded in time and size, sent again only where that changes nothing.
 
+use std::path::Path;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
-use reqwest::{Method, Response, StatusCode};
+use reqwest::{Certificate, Method, Response, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,6 +13,7 @@ use uuid::Uuid;
 
 use super::address::{Address, Token};
 use super::refusal::Refusal;
+use crate::authority;
 use crate::exit::{Exit, Failure, causes};
 use crate::installation::ServerPlace;
 
@@ -39,6 +41,12 @@ pub(crate) struct WhoAmI {
     pub(crate) name: String,
     /// What he may do.
     pub(crate) role: String,
+    /// The run that an agent's token is bound to.
+    #[serde(default)]
+    pub(crate) run_id: Option<String>,
+    /// The agent of that run that it is bound to.
+    #[serde(default)]
+    pub(crate) agent_id: Option<String>,
     /// The version of the program that answers.
     pub(crate) version: String,
     /// The last position of the feed.
@@ -144,7 +152,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Where the address or the token's file cannot be read.
+    /// Where the address, the token's file or that of the authorities cannot be read.
     pub(crate) fn at(place: &ServerPlace) -> Result<Self, Failure> {
         let address = Address::parse(&place.url)?;
         let token = place.token_file.as_deref().map(Token::read).transpose()?;
@@ -153,6 +161,9 @@ impl Client {
             .user_agent(concat!("irq/", env!("CARGO_PKG_VERSION")))
             // A token goes to the server that was named, and nowhere else.
             .redirect(reqwest::redirect::Policy::none());
+        if let Some(file) = &place.ca_certificate {
+            http = http.tls_certs_merge(authorities(file)?);
+        }
         if address.is_this_machine() {
             http = http.no_proxy();
         }
@@ -382,6 +393,11 @@ impl Client {
             self.address,
             cause_of(error)
         );
+        if text.contains("certificate") {
+            return Failure::new(Exit::Unreachable, text).hint(
+                "--ca-certificate FILE names the authority that has signed it, where that is one of your own",
+            );
+        }
         self.hinted(text)
     }
 
@@ -406,6 +422,15 @@ impl Client {
             self.address
         ))
     }
+}
+
+/// The authorities in a file.
+fn authorities(file: &Path) -> Result<Vec<Certificate>, Failure> {
+    let found = Certificate::from_pem_bundle(&authority::read(file)?).unwrap_or_default();
+    if found.is_empty() {
+        return Err(authority::none_in(file, "it holds no certificate"));
+    }
+    Ok(found)
 }
 
 /// What lies at the bottom of it: the rest repeats the address.
