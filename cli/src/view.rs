@@ -50,7 +50,7 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
         "priority": interrupt.lane().priority(),
         "state": interrupt.state,
         "version": interrupt.version,
-        "reason": interrupt.reason,
+        "reason": crate::asked::reason(interrupt),
     }));
     for (name, key) in [
         ("choices", "choices"),

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const typing = (element) => element.closest("input, textarea, select, [contenteditable]");
-  const links = () => [...document.querySelectorAll(".card h2 a")];
+  const links = () => [...document.querySelectorAll(".card h2 a, .card .said a")];
   const go = (address) => { window.location.assign(address); };
   const move = (by) => {
     const all = links();

@@ -10,6 +10,7 @@ mod history;
 mod inbox;
 mod layout;
 mod plan;
+mod quoted;
 mod reference;
 mod refusal;
 mod review;

@@ -22,6 +22,8 @@ pub(crate) use named::{
     verdict_name,
 };
 pub(crate) use plan::{ChangedPlanView, PlanView};
-pub(crate) use question::{Offered, Question, label, request_schema, routing_schema, target_of};
+pub(crate) use question::{
+    Offered, Question, label, reason_of, request_schema, routing_schema, target_of,
+};
 pub(crate) use rule::{ReachName, RememberBody, RulePage, RuleView};
 pub(crate) use run::{RunPage, RunView};

@@ -11,7 +11,8 @@ use maud::{Markup, html};
 use routing_core::RunId;
 use serde::Deserialize;
 
-use super::layout::{EXAMPLE, OF_AGENTS, Place, one_line, page, refused, state, time_text};
+use super::layout::{EXAMPLE, OF_AGENTS, Place, page, refused, state, time_text};
+use super::quoted::{asks, one_line};
 use super::visitor::Visitor;
 use crate::address::live_runs;
 use crate::app::App;
@@ -222,7 +223,7 @@ fn card(row: &Row, now: Timestamp) -> Markup {
             @if !row.open.is_empty() {
                 ul.open { @for one in &row.open { li {
                     (state(one.state.name())) ": "
-                    a id=(format!("open-{}", one.id)) href=(format!("/review/{}", one.id)) { (visible(&one_line(&one.reason))) }
+                    a id=(format!("open-{}", one.id)) href=(format!("/review/{}", one.id)) { (asks(one)) }
                 } } }
             }
             @if routes > 0 {

@@ -13,7 +13,8 @@ use maud::{Markup, html};
 use routing_core::RunId;
 use serde::Deserialize;
 
-use super::layout::{EXAMPLE, Place, one_line, page, refused, state, time};
+use super::layout::{EXAMPLE, Place, page, refused, state, time};
+use super::quoted::{headline, one_line, said};
 use super::review::{after, claim_of_another, claimed};
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
@@ -286,7 +287,8 @@ fn card(interrupt: &Interrupt, listed: &Listed<'_>, together: bool, now: Timesta
     let goal = listed.goals.get(&interrupt.run);
     html! {
         li.card data-testid="interrupt" data-state=(interrupt.state.name()) {
-            h2 { a href=(format!("/review/{}", interrupt.id)) { (visible(&one_line(&interrupt.reason))) } }
+            h2 { (visible(&headline(interrupt))) }
+            p.said { a href=(format!("/review/{}", interrupt.id)) { (said(interrupt)) } }
             (facts(interrupt, now))
             @if !interrupt.state.is_final() { (claimed(interrupt, listed.caller, now)) }
             @if let Some(goal) = goal.filter(|goal| !goal.is_empty()) {
@@ -320,7 +322,6 @@ fn facts(interrupt: &Interrupt, now: Timestamp) -> Markup {
     html! {
         p.facts {
             @if interrupt.state != Life::AwaitingReview { (state(interrupt.state.name())) }
-            span { (label(interrupt.kind.as_str())) @if is_question { " asks" } @else { " is stopped" } }
             span { (label(kind_of(interrupt))) }
             @if !is_question { span { "by " (visible(interrupt.requested_by.name.as_str())) } }
             @if interrupt.lane().priority() < USUAL { span { "goes first" } }

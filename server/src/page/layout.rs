@@ -182,14 +182,3 @@ fn span(ago: SignedDuration) -> String {
         format!("in {text}")
     }
 }
-
-/// The beginning of a reason or a goal; a blank one still needs something to click on.
-pub(super) fn one_line(reason: &str) -> String {
-    let line: String = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-    let short: String = line.chars().take(140).collect();
-    match (short.is_empty(), short.len() < line.len()) {
-        (true, _) => "(no reason given)".to_owned(),
-        (false, true) => format!("{short}…"),
-        (false, false) => short,
-    }
-}

@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 use super::form;
 use super::layout::{Place, again, banner, page, refused, time_text};
 use super::plan;
+use super::quoted::{asks, headline, quoted, whose};
 use super::rules;
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
@@ -29,7 +30,9 @@ use crate::parameters::{Segment, wrong};
 use crate::problem::{Problem, not_decided};
 use crate::routes::waiting;
 use crate::visible::visible;
-use crate::wire::{DecisionView, Question, label, request_schema, target_of, verdict_name};
+use crate::wire::{
+    DecisionView, Question, label, reason_of, request_schema, target_of, verdict_name,
+};
 
 use answering::{allows, answer_form};
 pub(super) use claiming::{claim, claim_of_another, claimed, look};
@@ -55,7 +58,7 @@ pub(super) async fn show(
         Ok(interrupt) => {
             let shown = Shown::of(&app, &interrupt).await;
             let body = body(&app, &caller, &interrupt, None, &shown);
-            page(&interrupt.reason, Place::Inbox, Some(&caller), &body).into_response()
+            page(&headline(&interrupt), Place::Inbox, Some(&caller), &body).into_response()
         }
         Err(problem) => refused(&problem, Some(&caller)),
     }
@@ -87,7 +90,7 @@ pub(super) async fn decide(
             let shown = Shown::of(&app, &interrupt).await;
             let tried = Some((&problem, &fields));
             let body = body(&app, &caller, &interrupt, tried, &shown);
-            let page = page(&interrupt.reason, Place::Inbox, Some(&caller), &body);
+            let page = page(&headline(&interrupt), Place::Inbox, Some(&caller), &body);
             again(&problem, page)
         }
     }
@@ -149,7 +152,7 @@ async fn preview(
     let tried = problem.as_ref().zip(tried);
     let filled = tried.map_or(Some(fields), |(_, fields)| Some(fields));
     let body = body_with(app, caller, interrupt, tried, filled, &shown);
-    let page = page(&interrupt.reason, Place::Inbox, Some(caller), &body);
+    let page = page(&headline(interrupt), Place::Inbox, Some(caller), &body);
     match &problem {
         Some(problem) => again(problem, page),
         None => page.into_response(),
@@ -298,10 +301,12 @@ fn body_with(
     let ended = not_decided(interrupt, now);
     html! {
         p.crumbs { a href="/" { "Inbox" } " / " a href=(format!("/runs/{}", interrupt.run)) { "Run" } " / " (visible(interrupt.node.as_str())) }
-        h1 { (visible(&interrupt.reason)) }
+        h1 { (visible(&headline(interrupt))) }
         @if let Some((problem, _)) = tried { (banner(problem)) }
         (followed(interrupt, caller, now))
-        (context(&question))
+        @if is_open && may { p { a href="#decision" { "To the decision" } } }
+        (quoted(interrupt, &reason_of(interrupt)))
+        (context(interrupt, &question))
         @if let Some(suggestion) = &shown.suggestion { (suggested(suggestion)) }
         @if let Some(plan) = &shown.plan { (plan::current(plan)) }
         @if is_open && allows(interrupt, Verdict::ModifyPlan) {
@@ -330,7 +335,7 @@ fn beside(shown: &Shown) -> Markup {
     html! {
         @if !shown.siblings.is_empty() {
             section aria-labelledby="siblings" { h2 id="siblings" { "Also open in this run" }
-                ul { @for one in &shown.siblings { li { a href=(format!("/review/{}", one.id)) { (visible(&one.reason)) } } } }
+                ul { @for one in &shown.siblings { li { a href=(format!("/review/{}", one.id)) { (asks(one)) } } } }
             }
         }
         @if let Some(next) = &shown.next { p { a id="next" href=(next) { "Next open question" } } }
@@ -347,22 +352,25 @@ fn pretty(value: &Value) -> String {
 }
 
 /// What one needs to know to decide.
-fn context(question: &Question) -> Markup {
+fn context(interrupt: &Interrupt, question: &Question) -> Markup {
     html! {
         @if !question.context_for_decision.is_empty() {
             section aria-labelledby="context" {
                 h2 id="context" { "What one needs to know" }
-                div.text { (visible(&question.context_for_decision)) }
+                (quoted(interrupt, &question.context_for_decision))
             }
         }
         @if !question.own_fields.is_empty() {
             section aria-labelledby="more" {
                 h2 id="more" { "What the agent adds" }
-                dl {
-                    @for (name, value) in &question.own_fields {
-                        @if !is_blank(value) {
-                            dt { (visible(&words_of(name))) }
-                            dd { (shown_value(value)) }
+                figure.others {
+                    figcaption { (whose(interrupt)) " writes:" }
+                    dl tabindex="0" {
+                        @for (name, value) in &question.own_fields {
+                            @if !is_blank(value) {
+                                dt { (visible(&words_of(name))) }
+                                dd { (shown_value(value)) }
+                            }
                         }
                     }
                 }

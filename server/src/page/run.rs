@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::layout::{OF_AGENTS, Place, banner, page, refused, state, time};
 use super::plan;
+use super::quoted::{asks, one_line, said};
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
 use crate::app::App;
@@ -56,7 +57,7 @@ pub(super) async fn list(
             @for run in &runs {
                 @let view = RunView::of(run, now);
                 li.card data-testid="run" data-state=(view.status) {
-                    h2 { a href=(format!("/runs/{}", run.id)) { (visible(view.goal.as_deref().unwrap_or(&view.thread_id))) } }
+                    h2 { a href=(format!("/runs/{}", run.id)) { (visible(&one_line(view.goal.as_deref().unwrap_or(&view.thread_id)))) } }
                     p.facts { (state(&view.status)) @if let Some(reason) = &view.reason { span { (visible(reason)) } } span { "begun " (time(run.created_at, now)) } }
                 }
             }
@@ -245,7 +246,7 @@ async fn parts(app: &App, run: &Run, agents: Vec<AgentView>, may: bool) -> Resul
         @if !open.is_empty() {
             section.wait aria-labelledby="waits" { h2 id="waits" { "Waits for a person" }
                 ul { @for one in &open {
-                    li { a href=(format!("/review/{}", one.id)) { (visible(&one.reason)) } " (" (label(kind_of(one))) ")" }
+                    li { a href=(format!("/review/{}", one.id)) { (asks(one)) } " (" (label(kind_of(one))) ")" }
                 } }
             }
         }
@@ -280,7 +281,7 @@ fn branch(nodes: &[TreeNode], open: &[Interrupt]) -> Markup {
             li data-testid="agent" data-state=(node.agent.status) {
                 strong { (label(&node.agent.agent_type)) } " " (state(&node.agent.status))
                 " " span.hint { (visible(&node.agent.node_id)) @if node.agent.current_step > 0 { ", step " (node.agent.current_step) } @if node.agent.tokens > 0 { ", " (node.agent.tokens) " tokens" } }
-                @if let Some(asks) = asks { " " a href=(format!("/review/{}", asks.id)) { (visible(&asks.reason)) } }
+                @if let Some(asks) = asks { " " a href=(format!("/review/{}", asks.id)) { (said(asks)) } }
                 @if !node.children.is_empty() { (branch(&node.children, open)) }
             }
         } }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::named::{mode_name, scope_name, source_name, verdict_name};
-use super::question::{Question, label, target_of};
+use super::question::{Question, label, reason_of, target_of};
 use super::response_schema::ResponseSchema;
 use crate::address::AgentAddress;
 use crate::problem::decider;
@@ -199,7 +199,8 @@ pub(crate) struct InterruptView {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct InterruptPage {
     /// The interrupts.
-    pub(crate) interrupts: Vec<InterruptView>,
+    #[schema(value_type = Vec<InterruptView>)]
+    pub(crate) interrupts: Vec<Box<RawValue>>,
     /// Where the next part begins; absent at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_cursor: Option<String>,
@@ -229,7 +230,7 @@ impl InterruptView {
             scope: scope_name(interrupt.scope).to_owned(),
             priority: Lane::of(interrupt.source).priority(),
             state: interrupt.state.name().to_owned(),
-            reason: interrupt.reason.clone(),
+            reason: reason_of(interrupt).into_owned(),
             context_for_decision: question.context_for_decision,
             choices: question.choices.into_iter().map(choice).collect(),
             confirmation_items: question

@@ -1,5 +1,7 @@
 //! What an interrupt asks, read from its content whatever form that has.
 
+use std::borrow::Cow;
+
 use agents::catalogue::{SchemaQuery, schema};
 use agents::tools::ToolMatter;
 use agents::{AgentKind, RouteType};
@@ -12,6 +14,9 @@ use serde_json::{Map, Value};
 
 /// The record that answers interrupts.
 const ROUTING_RECORD: &str = "InterruptRouting";
+
+/// Reasons with fewer bytes are kept whole in their row.
+const KEPT_REASON: usize = (16 << 10) - 4;
 
 /// Where the shared part of a question may stand in its content.
 const PLACES: [&str; 8] = [
@@ -178,6 +183,19 @@ pub(crate) fn request_schema(
         request.insert("$defs".to_owned(), definitions.clone());
     }
     Some(request)
+}
+
+/// Why an interrupt was asked for, whole. The row keeps the beginning of a very long one; its content has all of it.
+pub(crate) fn reason_of(interrupt: &Interrupt) -> Cow<'_, str> {
+    if interrupt.reason.len() < KEPT_REASON {
+        return Cow::Borrowed(&interrupt.reason);
+    }
+    let content = content_of(interrupt);
+    let whole = shared_part(&content).and_then(|shared| shared.get("reason")?.as_str());
+    let whole = whole.filter(|whole| whole.starts_with(&interrupt.reason));
+    whole.map_or(Cow::Borrowed(&interrupt.reason), |whole| {
+        Cow::Owned(whole.to_owned())
+    })
 }
 
 /// The name of a type of agent as people read it: `DISCOVERY_ORCHESTRATOR` is `Discovery orchestrator`.

@@ -50,7 +50,7 @@ async fn an_agent_is_shown_with_its_run_its_parent_what_it_asks_and_where_it_may
     let (review, its_run) = (format!("/review/{}", asked.id), format!("/runs/{}", run.id));
     for text in [
         format!("href=\"{its_run}\""),
-        format!("href=\"{review}\">how far?</a>"),
+        format!("href=\"{review}\">Discovery orchestrator asks: “how far?”</a>"),
         "Waits for a person</span>: <a".to_owned(),
         "Discovery orchestrator: find the modules".to_owned(),
         "started by orchestrator".to_owned(),

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::body::FormFields;
 use crate::metrics::Way;
 use crate::page::layout::{Place, again, banner, page};
+use crate::page::quoted::{headline, said};
 use crate::page::visitor::Visitor;
 use crate::parameters::wrong;
 use crate::problem::Problem;
@@ -72,7 +73,8 @@ pub(in crate::page) async fn decide(
         p { "What is chosen is decided together, and of it this could not be:" }
         @for (place, problem) in &refused {
             @if let Some((interrupt, _)) = orders.get(*place) {
-                h2 { a href=(format!("/review/{}", interrupt.id)) { (visible(&interrupt.reason)) } }
+                h2 { (visible(&headline(interrupt))) }
+                p.said { a href=(format!("/review/{}", interrupt.id)) { (said(interrupt)) } }
             }
             (banner(problem))
         }

@@ -7,6 +7,7 @@ use routing_core::{Choice, ConfirmationItem};
 use super::{CONFIRM, bound_to};
 use crate::access::Caller;
 use crate::body::FormFields;
+use crate::page::quoted::in_quotes;
 use crate::page::{form, rules};
 use crate::visible::visible;
 use crate::wire::{Question, label, request_schema, target_of, verdict_name};
@@ -24,11 +25,15 @@ pub(super) fn answer_form(
         .and_then(|filled| filled.first("text"))
         .unwrap_or_default();
     html! {
-        form.stack method="post" action=(format!("/review/{}", interrupt.id)) id="decision" {
+        form.stack.deciding method="post" action=(format!("/review/{}", interrupt.id)) id="decision" {
             (bound_to(interrupt))
             @if asks {
-                (choices(&question.choices, filled))
-                (confirmations(&question.confirmation_items, filled))
+                @if !question.choices.is_empty() || !question.confirmation_items.is_empty() {
+                    div.asked tabindex="0" role="group" aria-label="What the agent offers" {
+                        (choices(&question.choices, filled))
+                        (confirmations(&question.confirmation_items, filled))
+                    }
+                }
             }
             label for="text" { @if asks { "In your own words (may be empty)" } @else { "New input for the agent (may be empty)" } }
             textarea id="text" name="text" rows="4" { (text) }
@@ -139,7 +144,7 @@ fn buttons(interrupt: &Interrupt, claim: Option<&Claim>) -> Markup {
             .filter(|(verdict, ..)| allows(interrupt, *verdict))
     };
     html! {
-        p.buttons role="group" aria-label="Decide" {
+        p.buttons.decide role="group" aria-label="Decide" {
             @for (verdict, name, _) in allowed() {
                 button.danger[matches!(verdict, Verdict::Reject | Verdict::Cancel)] type="submit" name="decision" value=(verdict_name(*verdict)) data-testid=(verdict_name(*verdict)) disabled[claim.is_some()] { (name) }
             }
@@ -174,7 +179,7 @@ fn confirmations(items: &[ConfirmationItem], filled: Option<&FormFields>) -> Mar
             @let said = filled.and_then(|filled| filled.first(&name));
             @let yes = said.map_or(item.default_value == Some(true), |said| said == "yes");
             @let no = said.map_or(item.default_value == Some(false), |said| said == "no");
-            fieldset { legend { (visible(&item.prompt)) }
+            fieldset { legend { "The agent wants to know: " (in_quotes(&item.prompt)) }
                 @if let Some(impact) = &item.impact_if_no { p.hint { "If not: " (visible(impact)) } }
                 p.choice {
                     input type="radio" id=(format!("confirm-{number}-yes")) name=(name) value="yes" checked[yes];

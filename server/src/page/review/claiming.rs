@@ -12,6 +12,7 @@ use crate::acting::interrupt_named;
 use crate::app::App;
 use crate::body::FormFields;
 use crate::page::layout::{Place, again, page, refused};
+use crate::page::quoted::headline;
 use crate::page::visitor::Visitor;
 use crate::parameters::Segment;
 use crate::problem::Problem;
@@ -130,7 +131,7 @@ async fn written(
     let shown = Shown::of(app, &interrupt).await;
     let tried = problem.as_ref().map(|problem| (problem, fields));
     let body = body_with(app, caller, &interrupt, tried, Some(fields), &shown);
-    let page = page(&interrupt.reason, Place::Inbox, Some(caller), &body);
+    let page = page(&headline(&interrupt), Place::Inbox, Some(caller), &body);
     match &problem {
         Some(problem) => again(problem, page),
         None => page.into_response(),

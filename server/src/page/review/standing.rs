@@ -112,7 +112,7 @@ fn facts(interrupt: &Interrupt, now: Timestamp) -> Markup {
     html! {
         p.facts data-testid="review" data-state=(interrupt.state.name()) {
             (state(interrupt.state.name()))
-            span { (label(interrupt.kind.as_str())) @if is_question { " asks" } @else { " was stopped by " (visible(interrupt.requested_by.name.as_str())) } }
+            @if !is_question { span { "stopped by " (visible(interrupt.requested_by.name.as_str())) } }
             span { (label(kind_of(interrupt))) }
             span { (time(interrupt.requested_at, now)) }
             @if let Some(deadline) = interrupt.due_at() { span { "its time ends " (time(deadline, now)) } }

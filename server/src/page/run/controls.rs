@@ -208,7 +208,7 @@ pub(super) fn saved(
                     @else if may_fork {
                         form method="post" action=(format!("/runs/{}/resume", run.id)) {
                             input type="hidden" name="checkpoint" value=(checkpoint.id.number);
-                            button.quiet type="submit" aria-label=(format!("Resume from checkpoint {} as a new run", checkpoint.id.number)) { "Resume from here, as a new run" }
+                            button.quiet type="submit" aria-label=(format!("Resume from here, as a new run: checkpoint {}", checkpoint.id.number)) { "Resume from here, as a new run" }
                         }
                     }
                 }

@@ -32,7 +32,7 @@ pub(super) async fn waiting(app: &App, run: &Run, may: bool) -> Result<Markup, P
                         span { q { (visible(&message.message.text)) } " to " (visible(message.message.node.as_str())) ", from " (visible(message.message.from.name.as_str())) ", " (time(message.at, now)) }
                         @if may {
                             form method="post" action=(format!("/runs/{}/messages/{}/withdraw", run.id, message.position)) {
-                                button.quiet type="submit" aria-label=(format!("Take message {} back", message.position)) { "Take it back" }
+                                button.quiet type="submit" aria-label=(format!("Take it back: message {}", message.position)) { "Take it back" }
                             }
                         }
                     }

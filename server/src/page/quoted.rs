@@ -1,0 +1,77 @@
+//! Words of agents and of other people: told from ours by whose they are, and whole however long they are.
+//!
+//! What stands in a heading is ours. What others say is quoted below, with their name.
+
+use interrupts::life::{Family, Interrupt, Role};
+use maud::{Markup, html};
+
+use crate::visible::visible;
+use crate::wire::{label, reason_of};
+
+/// The most characters of an excerpt.
+const EXCERPT: usize = 140;
+
+/// From how many characters on a text's length is told.
+const LONG: usize = 2_000;
+
+/// What an interrupt is, in our words: its own stand in none of our headings.
+pub(super) fn headline(interrupt: &Interrupt) -> String {
+    let who = label(interrupt.kind.as_str());
+    match interrupt.family() {
+        Family::Question => format!("{who} asks"),
+        Family::Stop => format!("{who} is stopped"),
+    }
+}
+
+/// An interrupt in a list: what it is, and the beginning of what is said.
+pub(super) fn asks(interrupt: &Interrupt) -> Markup {
+    html! { (visible(&headline(interrupt))) ": " (said(interrupt)) }
+}
+
+/// The beginning of what is said, marked as said.
+pub(super) fn said(interrupt: &Interrupt) -> Markup {
+    in_quotes(&one_line(&reason_of(interrupt)))
+}
+
+/// Words of others within ours. No `q`: clicks on one that is a link go astray in some browsers.
+pub(super) fn in_quotes(text: &str) -> Markup {
+    html! { "“" (visible(text)) "”" }
+}
+
+/// What whoever asks says, whole and below his name. However long it is, what follows stays in reach.
+pub(super) fn quoted(interrupt: &Interrupt, text: &str) -> Markup {
+    html! {
+        @if !text.trim().is_empty() {
+            figure.others data-testid="quoted" {
+                figcaption { (whose(interrupt)) " writes" (length(text)) ":" }
+                blockquote.text tabindex="0" { (visible(text)) }
+            }
+        }
+    }
+}
+
+/// Whose words they are.
+pub(super) fn whose(interrupt: &Interrupt) -> Markup {
+    let asker = &interrupt.requested_by;
+    html! {
+        @if asker.role == Role::Requester { "The agent " }
+        strong { (visible(asker.name.as_str())) }
+    }
+}
+
+fn length(text: &str) -> Markup {
+    let count = text.chars().count();
+    html! { @if count > LONG { " (" (count) " characters)" } }
+}
+
+/// The beginning of a text on one line, with its true length where it is not all of it; a blank one still needs
+/// something to click on.
+pub(super) fn one_line(text: &str) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = line.chars().take(EXCERPT).collect();
+    match (short.is_empty(), short.len() < line.len()) {
+        (true, _) => "(no reason given)".to_owned(),
+        (false, true) => format!("{short}… ({} characters)", text.chars().count()),
+        (false, false) => short,
+    }
+}
