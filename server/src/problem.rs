@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(crate) use kind::Kind;
-pub(crate) use planned::{no_plan, of_plan_order, of_plan_read, other_workflow};
+pub(crate) use planned::{absent_plan, of_plan_order, of_plan_read, other_workflow};
 pub(crate) use refused::{
     decider, no_interrupt, no_rule, not_decided, of_change, of_launch, of_rule, of_store, of_verify,
 };

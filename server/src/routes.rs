@@ -49,7 +49,10 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::access::{SESSION_COOKIE, admit_only_the_known, keep_the_pace, refuse_foreign_sites};
+use crate::access::{
+    Ticket, admit_only_the_known, keep_the_pace, refuse_foreign_sites, refuse_large_heads,
+    takes_tickets,
+};
 use crate::app::App;
 use crate::page;
 use crate::problem::{Kind, Problem};
@@ -104,6 +107,14 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::revoke))
         .routes(routes!(whoami::whoami))
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::metrics))
+}
+
+/// The rows of the store for `irq` of the same version: served, and no interface that others could rely on.
+fn records() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
         .routes(routes!(records::runs))
         .routes(routes!(records::run))
         .routes(routes!(records::progress))
@@ -117,9 +128,6 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(records::rules))
         .routes(routes!(records::rule))
         .routes(routes!(records::audit))
-        .routes(routes!(health::live))
-        .routes(routes!(health::ready))
-        .routes(routes!(health::metrics))
 }
 
 /// The description of the interface, as it is served at `/openapi.json`.
@@ -134,8 +142,11 @@ fn described(mut api: utoipa::openapi::OpenApi) -> Value {
         .description(Some("A token of `irq token create`."))
         .build();
     components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
-    let cookie = ApiKey::Cookie(ApiKeyValue::new(SESSION_COOKIE));
-    components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
+    let ticket = ApiKey::Query(ApiKeyValue::with_description(
+        Ticket::PARAMETER,
+        "A ticket of `POST /v1/tickets`: good once, for a stream or a socket.",
+    ));
+    components.add_security_scheme("ticket", SecurityScheme::ApiKey(ticket));
     let mut api = serde_json::to_value(api).unwrap_or_default();
     complete(&mut api);
     api
@@ -162,6 +173,8 @@ fn complete(api: &mut Value) {
         "description": "A problem; `code` says which, `hint` what to do next.",
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     });
+    api["servers"] =
+        json!([{"url": "/", "description": "The server that this description comes from."}]);
     name_agents(api);
     bound_batches(api);
     let schemas = api["components"]["schemas"].clone();
@@ -187,9 +200,12 @@ fn complete(api: &mut Value) {
         }
         operation["responses"]["default"] = problem.clone();
         describe(operation);
-        if operation.get("x-right").is_some() {
-            operation["security"] = json!([{"bearer": []}, {"session": []}]);
-        }
+        let is_feed = method == "get" && takes_tickets(path);
+        operation["security"] = match (operation.get("x-right"), is_feed) {
+            (None, _) => json!([]),
+            (Some(_), true) => json!([{"bearer": []}, {"ticket": []}]),
+            (Some(_), false) => json!([{"bearer": []}]),
+        };
     }
 }
 
@@ -257,12 +273,14 @@ fn describe(operation: &mut Value) {
 /// Everything that is served.
 pub(crate) fn router(app: App) -> Router {
     let (resources, api) = resources().split_for_parts();
+    let (records, _not_described) = records().split_for_parts();
     let api = described(api);
     // Nobody in particular may ask for it, so it is written once and not for each who asks.
     let api = Bytes::from(api.to_string());
     let kind = [(header::CONTENT_TYPE, "application/json")];
     let described = axum::routing::get(move || std::future::ready((kind, api.clone())));
     let router = resources
+        .merge(records)
         .route("/openapi.json", described)
         .merge(page::router())
         .fallback(nothing_here)
@@ -275,6 +293,10 @@ pub(crate) fn router(app: App) -> Router {
         .layer(middleware::from_fn_with_state(
             app.clone(),
             refuse_foreign_sites,
+        ))
+        .layer(middleware::from_fn_with_state(
+            app.clone(),
+            refuse_large_heads,
         ))
         .layer(middleware::from_fn_with_state(app.clone(), answer_in_time))
         .layer(CatchPanicLayer::custom(panicked))

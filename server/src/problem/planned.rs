@@ -2,8 +2,8 @@
 
 use std::error::Error;
 
-use agents::plan_execute::{PlanEditError, PlanReadError};
-use interrupts::store::ChangeError;
+use agents::plan_execute::{PlanEditError, PlanReadError, is_plan};
+use interrupts::store::{ChangeError, Run};
 use jiff::Timestamp;
 use routing_core::RunId;
 
@@ -26,6 +26,14 @@ pub(crate) fn no_plan(run: RunId) -> Problem {
         format!("{run} has no plan yet"),
         format!("its planner makes it first; `irq ps {run}` shows how it stands"),
     )
+}
+
+/// The problem that there is no plan where one was asked for.
+pub(crate) fn absent_plan(run: &Run) -> Problem {
+    let never = other_workflow(run.id);
+    let yet = no_plan(run.id);
+    let why = if is_plan(run) { yet } else { never };
+    Problem::new(Kind::PlanNotFound, why.detail(), why.hint())
 }
 
 /// The problem that a plan which cannot be read is.

@@ -18,7 +18,7 @@ use super::decisions::{DecisionBody, RerouteBody};
 use crate::access::{Caller, Reads, Right};
 use crate::acting::{self, ResumeOrder, StopOrder, interrupt_named};
 use crate::app::App;
-use crate::body::{parse, read};
+use crate::body::{from_value, parse, read};
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
 use envelope::{CloudEvent, Mode};
@@ -328,7 +328,7 @@ fn data_of<T: DeserializeOwned>(data: Value) -> Result<T, Problem> {
             "`/openapi.json` describes what is taken",
         ));
     }
-    serde_json::from_value(data).map_err(|error| {
+    from_value(data).map_err(|error| {
         Problem::new(
             Kind::Shape,
             format!("data: {error}"),

@@ -79,7 +79,8 @@ pub(crate) fn digest(text: Option<&str>) -> Result<Option<Digest>, Problem> {
 
 /// Decides. Of several who try, one wins; the others are told who and what.
 #[utoipa::path(post, path = "/v1/interrupts/{interrupt_id}/decisions", request_body = DecisionBody,
-    params(("interrupt_id" = String, Path), ("If-Match" = Option<String>, Header),
+    params(("interrupt_id" = String, Path), ("If-Match" = String, Header,
+            description = "The version that was seen: the `ETag` with which it was read."),
         ("Idempotency-Key" = Option<String>, Header)),
     extensions(("x-right" = json!("decide"))),
     responses((status = 201, body = DecisionView), (status = 200, body = DecisionView)))]
@@ -132,7 +133,8 @@ impl RerouteBody {
 
 /// Decides that the answer goes to another agent.
 #[utoipa::path(post, path = "/v1/interrupts/{interrupt_id}/reroute", request_body = RerouteBody,
-    params(("interrupt_id" = String, Path), ("If-Match" = Option<String>, Header),
+    params(("interrupt_id" = String, Path), ("If-Match" = String, Header,
+            description = "The version that was seen: the `ETag` with which it was read."),
         ("Idempotency-Key" = Option<String>, Header)),
     extensions(("x-right" = json!("decide"))),
     responses((status = 201, body = DecisionView), (status = 200, body = DecisionView)))]

@@ -1,5 +1,6 @@
 //! Plans of runs: read, and changed while they stand still. A decision applies what is proposed.
 
+use ::agents::plan_execute::is_plan;
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -12,7 +13,7 @@ use crate::app::App;
 use crate::body::StrictJson;
 use crate::launcher::PlanWish;
 use crate::parameters::Segment;
-use crate::problem::{Kind, Problem, no_plan};
+use crate::problem::{Kind, Problem, absent_plan};
 use crate::wire::{ChangedPlanView, PlanView};
 
 /// The plan of a run that carries out one: what is done, what is next, what is proposed, and its versions.
@@ -25,8 +26,11 @@ pub(crate) async fn read(
 ) -> Result<Json<PlanView>, Problem> {
     let run = caller.run(&app, &run).await?;
     caller.demand_whole_run()?;
+    if !is_plan(&run) {
+        return Err(absent_plan(&run));
+    }
     let reading = reading_of(&app, &run).await?;
-    let reading = reading.ok_or_else(|| no_plan(run.id))?;
+    let reading = reading.ok_or_else(|| absent_plan(&run))?;
     Ok(Json(PlanView::of(&run, &reading)))
 }
 

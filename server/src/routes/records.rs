@@ -12,7 +12,7 @@ use interrupts::life::{RunState, State as InterruptState};
 use interrupts::store::{Filter, Page, StandingRules};
 use routing_core::NodeId;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 use utoipa::{IntoParams, ToSchema};
 
 use ::agents::run::RunProgress;
@@ -31,7 +31,7 @@ pub(crate) struct Placed {
     position: u64,
     /// The row.
     #[schema(value_type = Object)]
-    record: Value,
+    record: Box<RawValue>,
 }
 
 /// A part of a list of rows.
@@ -56,8 +56,8 @@ pub(crate) struct PartQuery {
     limit: Option<u32>,
 }
 
-fn record(row: impl Serialize) -> Result<Value, Problem> {
-    serde_json::to_value(row).map_err(|error| {
+fn record(row: impl Serialize) -> Result<Box<RawValue>, Problem> {
+    to_raw_value(&row).map_err(|error| {
         tracing::error!(%error, "a row cannot be written as JSON");
         Problem::new(Kind::Internal, "a row cannot be shown", "report this")
     })
@@ -136,7 +136,7 @@ pub(crate) async fn run(
     State(app): State<App>,
     Reads(caller): Reads,
     Segment(run): Segment,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Box<RawValue>>, Problem> {
     record(caller.run(&app, &run).await?).map(Json)
 }
 
@@ -147,7 +147,7 @@ pub(crate) async fn progress(
     State(app): State<App>,
     Reads(caller): Reads,
     Segment(run): Segment,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Box<RawValue>>, Problem> {
     let run = caller.run(&app, &run).await?;
     caller.demand_whole_run()?;
     let progress = RunProgress::of(app.store(), run.id, |run| run.is_owned(app.now())).await;
@@ -159,7 +159,7 @@ pub(crate) async fn progress(
 pub(crate) struct PlanRecord {
     /// The plan with all that is told of it.
     #[schema(value_type = Option<Object>)]
-    reading: Option<Value>,
+    reading: Option<Box<RawValue>>,
 }
 
 /// The plan of a run that carries out one, with all that is told of it.
@@ -331,7 +331,7 @@ pub(crate) async fn interrupt(
     State(app): State<App>,
     Reads(caller): Reads,
     Segment(id): Segment,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Box<RawValue>>, Problem> {
     record(caller.interrupt(&app, &id).await?).map(Json)
 }
 
@@ -356,7 +356,7 @@ pub(crate) async fn rule(
     State(app): State<App>,
     Surveys(_caller): Surveys,
     Segment(id): Segment,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Box<RawValue>>, Problem> {
     record(rule_named(&app, &id).await?).map(Json)
 }
 

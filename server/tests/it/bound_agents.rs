@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::feed::Events;
 use crate::house::{House, agent, problem};
-use crate::rights::{gaps, operations};
+use crate::rights::{all_operations, gaps};
 use crate::scene::{DISCOVERY, awaiting, checkpoint, question, running};
 use crate::socket::Socket;
 
@@ -67,7 +67,7 @@ async fn of_another_run_no_operation_shows_anything_and_none_does_anything() {
     let before = house.store.audit(FIRST).await.unwrap().len();
     let api = server::openapi();
     let mut tried = 0;
-    for (method, path, operation) in operations(&api, &gaps(&other, &asked[0].1)) {
+    for (method, path, operation) in all_operations(&api, &gaps(&other, &asked[0].1)) {
         if operation["x-right"].is_null() || path == "/v1/ws" {
             continue;
         }

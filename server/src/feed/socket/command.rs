@@ -16,6 +16,7 @@ use crate::acting::{
 };
 use crate::address::{Found, first_of};
 use crate::app::App;
+use crate::body::from_value;
 use crate::feed::{Filter, position_text};
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
@@ -159,7 +160,7 @@ fn payload_of<T: DeserializeOwned>(payload: Value) -> Result<T, Problem> {
     if !payload.is_object() {
         return Err(shape("payload: this is no object"));
     }
-    serde_json::from_value(payload).map_err(|error| shape(&format!("payload: {error}")))
+    from_value(payload).map_err(|error| shape(&format!("payload: {error}")))
 }
 
 /// A reply that says whether it worked.

@@ -1,0 +1,109 @@
+//! The description says what is so: what has to be sent, what is absent, which numbers are integers.
+
+use reqwest::StatusCode;
+use serde_json::json;
+
+use crate::house::{House, problem};
+use crate::scene::{open_question, running};
+use crate::socket::Socket;
+
+#[tokio::test]
+async fn a_version_that_has_to_be_named_is_said_to_be_required() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = open_question(&*house.store, &run).await;
+    let api = server::openapi();
+    let mut required = 0;
+    for (path, body) in [
+        ("decisions", json!({"decision": "approve"})),
+        ("reroute", json!({"reroute_to": "TICKET_ORCHESTRATOR"})),
+        ("claim", json!({})),
+    ] {
+        let method = if path == "claim" { "put" } else { "post" };
+        let named = format!("/v1/interrupts/{{interrupt_id}}/{path}");
+        let parameters = api["paths"][&named][method]["parameters"].as_array();
+        let mut parameters = parameters.unwrap().iter();
+        let says = parameters.find(|it| it["name"] == "If-Match").unwrap()["required"] == true;
+        let sent = house.client.request(
+            method.to_uppercase().parse().unwrap(),
+            house.url(&format!("/v1/interrupts/{}/{path}", asked.id)),
+        );
+        let sent = sent.bearer_auth(&house.tokens["reviewer"]).json(&body);
+        let needs = sent.send().await.unwrap().status() == StatusCode::PRECONDITION_REQUIRED;
+        assert_eq!(says, needs, "{path}");
+        required += usize::from(needs);
+    }
+    assert_eq!(required, 2);
+}
+
+#[tokio::test]
+async fn a_plan_that_a_run_does_not_have_is_not_found() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let path = format!("/v1/runs/{}/plan", run.id);
+    let absent = house.get("viewer", &path).send().await.unwrap();
+    let absent = problem(absent, StatusCode::NOT_FOUND).await;
+    assert_eq!(absent["code"], "plan-not-found");
+}
+
+#[tokio::test]
+async fn an_integer_that_is_written_as_a_float_is_one_as_the_schema_says() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let path = format!("/v1/agents/{}%2Forchestrator/interrupts", run.id);
+    let order = |deadline: &str| {
+        let body = format!(r#"{{"deadline_ms": {deadline}, "metadata": {{"share": 2.0}}}}"#);
+        let request = house.client.post(house.url(&path));
+        let request = request.header("content-type", "application/json");
+        request
+            .bearer_auth(&house.tokens["supervisor"])
+            .body(body)
+            .send()
+    };
+    for (deadline, status) in [("1.5", 422), ("-1.0", 422), ("5000.0", 202), ("5e3", 200)] {
+        let sent = order(deadline).await.unwrap();
+        assert_eq!(sent.status().as_u16(), status, "{deadline}");
+    }
+    let asked = open_question(&*house.store, &run).await;
+    let mut socket = Socket::open(&house, "reviewer").await;
+    let decision = format!(
+        r#"{{"type": "decision", "payload": {{"interrupt_id": "{}", "version": {}.0, "decision": "approve"}}}}"#,
+        asked.id, asked.version
+    );
+    socket.send(&decision).await;
+    let reply = socket.receive_a("decision_ack").await;
+    // The pause above goes first; the version was read.
+    assert_ne!(
+        reply["payload"]["problem"]["code"], "invalid-body",
+        "{reply}"
+    );
+}
+
+#[test]
+fn the_description_names_its_server_and_how_to_come_in_and_promises_no_rows() {
+    let api = server::openapi();
+    assert_eq!(api["servers"][0]["url"], "/");
+    let schemes = api["components"]["securitySchemes"].as_object().unwrap();
+    let mut used = std::collections::BTreeSet::new();
+    for (path, item) in api["paths"].as_object().unwrap() {
+        assert!(!path.starts_with("/v1/records"), "{path}");
+        for (method, operation) in item.as_object().unwrap() {
+            let Some(needs) = operation["security"].as_array() else {
+                panic!("{method} {path} does not say how to come in");
+            };
+            let is_open = operation["x-right"].is_null();
+            assert_eq!(needs.is_empty(), is_open, "{method} {path}");
+            for scheme in needs.iter().flat_map(|one| one.as_object().unwrap().keys()) {
+                assert!(schemes.contains_key(scheme), "{scheme}");
+                used.insert(scheme.clone());
+            }
+        }
+    }
+    assert_eq!(used.len(), schemes.len(), "{used:?}");
+    // What nothing uses is left of what was taken out.
+    let text = api.to_string();
+    for name in api["components"]["schemas"].as_object().unwrap().keys() {
+        let reference = format!("#/components/schemas/{name}\"");
+        assert!(text.contains(&reference), "{name} is used by nothing");
+    }
+}
