@@ -4,6 +4,9 @@
 //! over the network for runs whose first agent asks a question. Prints both sides: runs that are kept in memory, of
 //! which there are at most 200, and runs that were put aside, with what each quarter of them added: what runs need on
 //! their way is kept for the next ones, and is there from the first quarter on.
+//!
+//! At last, with 1,000 runs put aside, sixteen clients read every list of the interface and of the page at once, in as
+//! many rounds as `READS` says: what the server had before, most of all meanwhile, and after.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -18,6 +21,8 @@ use store::{StoreLocation, StoreSettings};
 use tempfile::TempDir;
 
 const USUAL: usize = 2_000;
+const WAITING: usize = 1_000;
+const READERS: usize = 16;
 const KEPT_AT_MOST: usize = 200;
 const PUBLISHERS: usize = 8;
 const PARTS: usize = 4;
@@ -35,13 +40,18 @@ fn main() -> Result<(), Failure> {
         Ok(text) => text.parse()?,
         Err(_) => USUAL,
     };
+    let rounds = match std::env::var("READS") {
+        Ok(text) => text.parse()?,
+        Err(_) => 10,
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?;
     runtime.block_on(async {
         measure("kept in memory", "1d", runs.min(KEPT_AT_MOST), Held::Here).await?;
-        measure("put aside", "1s", runs, Held::Nowhere).await
+        measure("put aside", "1s", runs, Held::Nowhere).await?;
+        read_lists(WAITING, rounds).await
     })
 }
 
@@ -84,6 +94,49 @@ async fn measure(
         before,
         after,
         each
+    );
+    Ok(())
+}
+
+/// Every list, in its longest part.
+const LISTS: [&str; 14] = [
+    "/v1/interrupts?status=open&limit=500",
+    "/v1/runs?limit=500",
+    "/v1/agents?limit=500",
+    "/v1/history?limit=500",
+    "/v1/rules?limit=500",
+    "/v1/tokens",
+    "/v1/records/interrupts?limit=500",
+    "/v1/records/runs?limit=500",
+    "/v1/records/audit?limit=500",
+    "/metrics",
+    "/",
+    "/inbox/count",
+    "/agents",
+    "/runs",
+];
+
+/// Reads every list at once from many clients, again and again.
+async fn read_lists(runs: usize, rounds: usize) -> Result<(), Failure> {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let file = folder.path().join("irq.db");
+    let server = Server::start(&folder, &file, "1s")?;
+    server.start_runs(runs).await?;
+    waiting(&file, runs, Held::Nowhere).await?;
+    let before = server.resident()?;
+    let mut most = before;
+    let began = Instant::now();
+    for round in 0..rounds {
+        let readers = (0..READERS).map(|reader| server.read_all(reader + round));
+        futures_util::future::try_join_all(readers).await?;
+        most = most.max(server.resident()?);
+    }
+    println!(
+        "lists of {runs} waiting runs, read {} times in {:.0?}: {before} KiB before, {most} KiB at most between, {} KiB at most ever, {} KiB after",
+        rounds * READERS * LISTS.len(),
+        began.elapsed(),
+        server.status("VmHWM:")?,
+        server.resident()?
     );
     Ok(())
 }
@@ -143,7 +196,14 @@ impl Server {
             .env("IRQ_STORE", file)
             .output()?;
         let mut child = Command::new(&program)
-            .args(["serve", "--listen", "127.0.0.1:0", "--put-aside-after"])
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--requests-per-second",
+                "1000000",
+            ])
+            .arg("--put-aside-after")
             .arg(put_aside_after)
             .arg("--workspace")
             .arg(folder.path())
@@ -196,8 +256,27 @@ impl Server {
 
     /// The memory that it has, in KiB.
     fn resident(&self) -> Result<u64, Failure> {
+        self.status("VmRSS:")
+    }
+
+    /// Reads every list once, beginning with one of them.
+    async fn read_all(&self, first: usize) -> Result<(), Failure> {
+        for place in 0..LISTS.len() {
+            let list = LISTS[(first + place) % LISTS.len()];
+            let request = self.client.get(format!("{}{list}", self.address));
+            let answer = request.bearer_auth(&self.token).send().await?;
+            if !answer.status().is_success() {
+                return Err(format!("{list}: {}", answer.status()).into());
+            }
+            answer.bytes().await?;
+        }
+        Ok(())
+    }
+
+    /// A figure of the process, in KiB.
+    fn status(&self, name: &str) -> Result<u64, Failure> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
         let text = line.ok_or("the system does not tell the memory of a process")?;
         Ok(text.trim().trim_end_matches("kB").trim().parse()?)
     }
