@@ -5,6 +5,7 @@
 //! contract of the life of an interrupt, by their numbers there.
 
 mod calls;
+mod decisions;
 mod finding;
 mod history;
 
@@ -63,6 +64,7 @@ pub async fn audit(evidence: &Evidence<'_>) -> Result<Report, StoreError> {
     publishing::check(evidence.store, evidence.attempts, &mut report).await?;
     let journals = journal::read(evidence.store).await?;
     runs::check(evidence.store, &journals, &mut report).await?;
+    decisions::check(evidence.store, &journals, &mut report).await?;
     calls::check(evidence.calls, &journals, &mut report);
     Ok(report)
 }

@@ -16,21 +16,19 @@ pub struct TargetCall {
     pub request: Digest,
 }
 
-/// An answer in JSON that carries a call's number, invisibly: JSON allows any white space at its end.
+/// An answer in JSON that carries a call's number, invisibly: JSON allows any white space at its beginning, which
+/// is also there of an answer that was given up while it arrived.
 pub fn numbered(answer: &str, number: u64) -> String {
     let digits = format!("{number:b}");
     let spaces = digits
         .chars()
         .map(|digit| if digit == '1' { '\t' } else { ' ' });
-    std::iter::once(answer)
-        .map(str::to_owned)
-        .chain([String::from("\n"), spaces.collect()])
-        .collect()
+    spaces.chain(['\n']).chain(answer.chars()).collect()
 }
 
 /// The number that an answer carries, where it carries one.
 pub fn number_of(answer: &str) -> Option<u64> {
-    let (_text, spaces) = answer.rsplit_once('\n')?;
+    let (spaces, _text) = answer.split_once('\n')?;
     let is_digit = |space: char| space == ' ' || space == '\t';
     if spaces.is_empty() || !spaces.chars().all(is_digit) {
         return None;
@@ -109,6 +107,6 @@ mod tests {
             let value: serde_json::Value = serde_json::from_str(&answer).unwrap_or_default();
             assert_eq!(value["a"], 1);
         }
-        assert_eq!(number_of("{\"a\": 1}\n"), None);
+        assert_eq!(number_of("\n{\"a\": 1}"), None);
     }
 }

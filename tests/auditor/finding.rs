@@ -72,6 +72,13 @@ pub enum Finding {
         /// How many dispatches its run's journal has.
         times: usize,
     },
+    /// What was decided is not what was carried out.
+    NotCarriedOut {
+        /// Which interrupt.
+        interrupt: InterruptId,
+        /// In words.
+        detail: String,
+    },
     /// An effect of a run that has ended has no result.
     Unfinished {
         /// The run.

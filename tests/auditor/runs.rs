@@ -44,7 +44,9 @@ pub(super) async fn check(
             let is_it = |effect| effect == decision.effect;
             let effects = journal.entries.iter().map(|entry| entry.intent.effect);
             let times = effects.filter(|effect| is_it(*effect)).count();
-            if times != 1 && interrupt.state != State::Expired {
+            // A run that was cancelled dispatches nothing any more.
+            let is_cut_off = times == 0 && journal.run.state == RunState::Cancelled;
+            if times != 1 && !is_cut_off && interrupt.state != State::Expired {
                 report.findings.push(Finding::NotDispatchedOnce {
                     interrupt: interrupt.id,
                     times,

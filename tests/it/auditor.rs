@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, Scope};
-use interrupts::store::{Interrupts, NewRun, Runs};
-use interrupts::{ActorName, Digest, IdempotencyKey, KindName, RouteName};
-use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
+use interrupts::life::{
+    Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, Scope, Verdict,
+};
+use interrupts::store::{Delivery, Intent, Interrupts, Journal, NewRun, Repeating, Runs};
+use interrupts::{ActorName, Digest, EffectId, IdempotencyKey, KindName, OwnerName, RouteName};
+use jiff::SignedDuration;
+use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use store::{MemoryStore, StoreSettings};
 use tests::auditor::{Attempt, Evidence, Finding, Outcome, TargetCall, audit};
 
@@ -29,7 +32,7 @@ fn admission(run: RunId, key: &str) -> Admission {
         reason: "look at this".to_owned(),
         content: "{}".to_owned(),
         key: IdempotencyKey::new(key).unwrap(),
-        allowed: Vec::new(),
+        allowed: vec![Verdict::Respond],
         patience: None,
         on_expiry: ExpiryOutcome::Cancel,
         most_attempts: 8,
@@ -131,4 +134,84 @@ async fn a_call_whose_answer_reached_nobody_is_counted_and_is_no_finding() {
     };
     let report = audit(&evidence).await.unwrap();
     assert_eq!((report.lost_answers, report.findings.len()), (1, 0));
+}
+
+/// A store with an interrupt that a person has answered with these words.
+async fn answered(text: &str) -> (Arc<MemoryStore>, Interrupt) {
+    let (store, attempts) = published(&["a"]).await;
+    let Outcome::Acknowledged { interrupt } = attempts[0].outcome else {
+        unreachable!("it was published");
+    };
+    let delivery = || Delivery {
+        owner: OwnerName::new("worker").unwrap(),
+        lease: SignedDuration::from_secs(60),
+        lost: None,
+    };
+    let delivered = store.deliver(interrupt, delivery()).await.unwrap();
+    store.own_run(delivered.run, delivery()).await.unwrap();
+    let epoch = delivered.epoch;
+    let asked = interrupts::life::Evidence::Request {
+        content: "{}".to_owned(),
+    };
+    store.acknowledge(interrupt, epoch, asked).await.unwrap();
+    let shown = Digest::of(b"shown");
+    let open = store.require_review(interrupt, epoch, shown).await;
+    let judge = Judge::Person {
+        actor: Actor {
+            name: ActorName::new("ada").unwrap(),
+            role: Role::Reviewer,
+        },
+        version: open.unwrap().version,
+        shown,
+    };
+    let choosing = Choosing {
+        id: DecisionId::generate(),
+        verdict: Verdict::Respond,
+        target: None,
+        content: Some(serde_json::json!({ "text": text }).to_string()),
+    };
+    let decided = store.decide(interrupt, judge, choosing).await.unwrap();
+    (store, decided)
+}
+
+/// The journal says that this was carried out.
+async fn carried_out(store: &MemoryStore, interrupt: &Interrupt, outcome: serde_json::Value) {
+    let intent = Intent {
+        effect: EffectId::in_run(interrupt.run, "root#1/interrupt"),
+        run: interrupt.run,
+        node: NodeId::root(),
+        kind: KindName::new("interrupt").unwrap(),
+        repeating: Repeating::Idempotent,
+        content: serde_json::json!({ "interrupt": interrupt.id }).to_string(),
+        place: Some("root#1/interrupt".to_owned()),
+    };
+    let effect = intent.effect;
+    store.begin(1, intent).await.unwrap();
+    let recorded = store.finish(1, effect, outcome.to_string()).await;
+    recorded.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_carried_out_otherwise_than_it_was_decided_is_found() {
+    for (target, is_its, text, is_fine) in [
+        ("ORCHESTRATOR", true, "take the first", true),
+        ("TICKET_ORCHESTRATOR", true, "take the first", false),
+        ("ORCHESTRATOR", false, "take the first", false),
+        ("ORCHESTRATOR", true, "take the second", false),
+    ] {
+        let (store, decided) = answered("take the first").await;
+        let its = decided.decision.as_ref().unwrap().id;
+        let decision = if is_its { its } else { DecisionId::generate() };
+        let outcome = serde_json::json!({
+            "outcome": "routed", "target": target, "decision": decision, "answer": { "text": text },
+        });
+        carried_out(&store, &decided, outcome).await;
+        let found = findings(&store, &[], &[]).await;
+        let is_otherwise = |finding: &Finding| matches!(finding, Finding::NotCarriedOut { .. });
+        assert_eq!(
+            found.iter().any(is_otherwise),
+            !is_fine,
+            "{target} {text}: {found:?}"
+        );
+    }
 }

@@ -12,7 +12,7 @@ use tests::providers::{Behaviour, ProviderDouble, Received, WireForm};
 use crate::wire_brain::answer;
 
 /// Two agents of each run ask by themselves: one a person, one the reviewing model.
-const SCRIPT: &str = r#"{"version": 1, "steps": [
+pub(crate) const SCRIPT: &str = r#"{"version": 1, "steps": [
   {"agent": "DISCOVERY_ORCHESTRATOR", "turn": 1,
    "interrupt": {"type": "HUMAN_REVIEW", "reason": "How much shall be read?"}},
   {"agent": "DISCOVERY_AGENT", "turn": 1,
@@ -29,12 +29,19 @@ pub(crate) struct Brain {
 
 impl Brain {
     pub(crate) async fn start() -> Self {
+        let model = model();
+        Self::answering(move |request, _number| answer(&model, request)).await
+    }
+
+    /// One that answers so, knowing what is asked and the number of the call.
+    pub(crate) async fn answering(
+        says: impl Fn(&Received, u64) -> String + Send + Sync + 'static,
+    ) -> Self {
         let calls = Arc::new(Mutex::new(Vec::new()));
         let ledger = Arc::clone(&calls);
-        let model = model();
         let answering = move |request: &Received| {
             let number = note(&ledger, request);
-            numbered(&answer(&model, request), number)
+            numbered(&says(request, number), number)
         };
         let double = ProviderDouble::answering(WireForm::OpenAi, [Behaviour::Answers], answering);
         Self {

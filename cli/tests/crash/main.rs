@@ -6,10 +6,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod another_answer;
 mod brain;
 mod cut_off;
 #[cfg(feature = "failpoints")]
 mod failpoints;
+mod fickle;
 mod life;
 #[cfg(feature = "failpoints")]
 mod once;
@@ -19,7 +21,6 @@ mod people;
 mod planted;
 mod random_deaths;
 mod same_end;
-#[cfg(feature = "failpoints")]
 mod service;
 #[cfg(feature = "failpoints")]
 mod stops;

@@ -37,7 +37,7 @@ impl Trace {
 /// What a model said, or what was decided; without ids, times and the numbers of calls.
 fn nameless(content: Value) -> Value {
     if let Some(text) = content.get("text").and_then(Value::as_str) {
-        return json!(text.trim_end());
+        return json!(text.trim());
     }
     let kept = [
         "routing",

@@ -16,18 +16,7 @@ pub(crate) fn answer(model: &RehearsalModel, request: &Received) -> String {
         .iter()
         .filter(|(role, _)| role == "assistant")
         .count();
-    let caller = Caller {
-        run: RunId::from_uuid(uuid::Uuid::nil()),
-        node: NodeId::new("double").unwrap(),
-        agent_type: kind_of(record),
-        purpose: match record {
-            "InterruptRouting" => Purpose::Resolution,
-            "ReviewDecision" => Purpose::Review,
-            _ => Purpose::Step,
-        },
-        turn: u32::try_from(turn).unwrap(),
-        correction: 0,
-    };
+    let caller = caller(record, u32::try_from(turn).unwrap());
     let said: Vec<Message> = messages
         .into_iter()
         .map(|(role, text)| match role.as_str() {
@@ -36,6 +25,22 @@ pub(crate) fn answer(model: &RehearsalModel, request: &Received) -> String {
         })
         .collect();
     model.answer(&asked["schema"], &said, &caller)
+}
+
+/// Who asks for this record.
+pub(crate) fn caller(record: &str, turn: u32) -> Caller {
+    Caller {
+        run: RunId::from_uuid(uuid::Uuid::nil()),
+        node: NodeId::new("double").unwrap(),
+        agent_type: kind_of(record),
+        purpose: match record {
+            "InterruptRouting" => Purpose::Resolution,
+            "ReviewDecision" => Purpose::Review,
+            _ => Purpose::Step,
+        },
+        turn,
+        correction: 0,
+    }
 }
 
 /// The kind of agent whose record it is.

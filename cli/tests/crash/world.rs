@@ -34,6 +34,11 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn new() -> Arc<Self> {
+        Self::with(Brain::start().await).await
+    }
+
+    /// One with this model.
+    pub(crate) async fn with(brain: Brain) -> Arc<Self> {
         let mut folder = tempfile::tempdir().unwrap();
         // Whoever looks into a failure wants to see what was left.
         folder.disable_cleanup(std::env::var_os("CRASHES_KEEP").is_some());
@@ -46,7 +51,7 @@ impl World {
         let name = OwnerName::new("outside").unwrap();
         Arc::new(Self {
             store,
-            brain: Brain::start().await,
+            brain,
             bell: bell_at(&location, &name),
             folder,
             failures: Mutex::default(),
