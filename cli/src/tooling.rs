@@ -119,6 +119,7 @@ impl PreparedTools {
             folder,
         } = self;
         let Some(config) = servers else {
+            note_beyond_paths(&tools, &tools.registry, note);
             return Ok(OpenedTools {
                 tools,
                 servers: None,
@@ -145,9 +146,11 @@ impl PreparedTools {
             ));
         }
         // Whether their names fit is said before the run begins; what is offered is looked up each time.
+        let mut all = tools.registry.clone();
         servers
-            .put_into(&mut tools.registry.clone())
+            .put_into(&mut all)
             .map_err(|error| Failure::new(Exit::Usage, causes(&error)))?;
+        note_beyond_paths(&tools, &all, note);
         let servers = Arc::new(servers);
         tools.servers = Some(Arc::clone(&servers));
         tools.elicitor = Some(elicitor);
@@ -156,6 +159,31 @@ impl PreparedTools {
             servers: Some(servers),
         })
     }
+}
+
+/// Says which tools the rules about paths do not reach, where there are such rules.
+fn note_beyond_paths(tools: &AgentTools, all: &ToolRegistry, note: impl Fn(String)) {
+    let beyond = tools.policy.beyond_paths(all);
+    if !beyond.is_empty() {
+        note(beyond_paths(&beyond));
+    }
+}
+
+/// What is said of tools that the rules about paths do not reach.
+pub(crate) fn beyond_paths(tools: &[&str]) -> String {
+    let mut names: Vec<String> = tools
+        .iter()
+        .map(|tool| match tool.split_once("__") {
+            Some((server, _tool)) => format!("{server}__*"),
+            None => (*tool).to_owned(),
+        })
+        .collect();
+    names.dedup();
+    format!(
+        "note: the [[paths]] rules do not hold for {}: these tools can open any file that you can. Deny them in \
+         [[rules]] where that is too much",
+        names.join(", ")
+    )
 }
 
 /// Reads the file that names servers.

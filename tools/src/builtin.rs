@@ -8,11 +8,13 @@ mod python;
 mod read_file;
 mod search_files;
 mod shell;
+mod walk;
 
 use std::sync::Arc;
 
 use routing_core::Outcome;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::tool::{PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolOutput};
 
@@ -43,6 +45,12 @@ fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {
     T::deserialize(&call.arguments).map_err(|error| ToolError::Unusable {
         reason: error.to_string(),
     })
+}
+
+/// The path that a call is about; without one it is about the whole workspace.
+fn path_of(call: &ToolCall) -> Option<String> {
+    let path = call.arguments.get("path").and_then(Value::as_str);
+    Some(path.unwrap_or(".").to_owned())
 }
 
 /// Does short work that blocks, off the threads that everything else runs on. It is not cut in half by a stop: what is

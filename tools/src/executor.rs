@@ -108,8 +108,9 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// An executor of this configuration.
-    pub fn new(config: ExecutorConfig) -> Self {
+    /// An executor of this configuration. What the policy says of paths holds for the workspace.
+    pub fn new(mut config: ExecutorConfig) -> Self {
+        config.workspace = config.workspace.under(config.policy.paths());
         Self {
             config: Arc::new(config),
         }

@@ -51,8 +51,9 @@ pub use mcp::{
     McpServersConfig, ProcessServer, Reach, ServerName, ServerNameError,
 };
 pub use permission::{
-    Approval, Approver, CallDigest, NobodyToAsk, Permission, PermissionAnswer, PermissionPolicy,
-    PermissionRequest, PolicyConfig, PolicyError, RuleConfig, VoidApproval,
+    Approval, Approver, CallDigest, NobodyToAsk, PathRuleConfig, PathRules, Permission,
+    PermissionAnswer, PermissionPolicy, PermissionRequest, PolicyConfig, PolicyError, RuleConfig,
+    VoidApproval,
 };
 pub use registry::{RegisterError, ToolRegistry};
 pub use tool::{

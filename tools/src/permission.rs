@@ -2,8 +2,10 @@
 
 mod approval;
 mod approver;
+mod paths;
 mod policy;
 
 pub use approval::{Approval, CallDigest, VoidApproval};
 pub use approver::{Approver, NobodyToAsk, PermissionAnswer, PermissionRequest};
+pub use paths::{PathRuleConfig, PathRules};
 pub use policy::{Permission, PermissionPolicy, PolicyConfig, PolicyError, RuleConfig};

@@ -92,6 +92,11 @@ impl ToolRegistry {
             .collect()
     }
 
+    /// The tools, in the order of their names.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &dyn Tool> {
+        self.tools.values().map(|registered| &*registered.tool)
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Registered>> {
         self.tools.get(name).cloned()
     }

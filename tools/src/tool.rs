@@ -13,6 +13,8 @@ use routing_core::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::workspace::Workspace;
+
 pub use call::{CallId, RequestedCall, ToolCall};
 pub use context::ToolContext;
 pub use output::{PartialOutput, Stopped, ToolError, ToolOutput, Verdict};
@@ -133,6 +135,18 @@ pub trait Tool: Send + Sync {
     async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<Preview> {
         let _unused = (call, context);
         None
+    }
+
+    /// The path in the workspace that the call is about, as it names it. Where a rule denies it, the call does not start,
+    /// and nobody is asked about it. `None` where it is about none.
+    fn path(&self, call: &ToolCall, workspace: &Workspace) -> Option<String> {
+        let _unused = (call, workspace);
+        None
+    }
+
+    /// Whether the tool opens files through the workspace alone, so that rules about paths hold for it.
+    fn keeps_to_paths(&self) -> bool {
+        false
     }
 
     /// Runs one call; its arguments fit the schema. Ends early, with what there is, when `context.scope` is stopped

@@ -1,6 +1,7 @@
 //! The folder that an agent works in: file tools cannot leave it, and programs start in it.
 
 mod history;
+mod names;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use interrupts::OwnFiles;
+
+use crate::permission::PathRules;
 
 pub(crate) use history::{Edit, EditHistory};
 
@@ -23,6 +26,8 @@ pub struct Workspace {
     folder: Arc<Dir>,
     /// What file tools have changed in it.
     history: Arc<Mutex<EditHistory>>,
+    /// What file tools do not open in it.
+    paths: PathRules,
 }
 
 /// A path that does not lead to somewhere in the workspace.
@@ -40,6 +45,14 @@ pub enum WorkspaceError {
     OfTheStore {
         /// As it was given.
         path: String,
+    },
+    /// A rule denies it.
+    #[error("a rule about paths denies `{path}`{}", reason.as_ref().map(|it| format!(": {it}")).unwrap_or_default())]
+    Denied {
+        /// As it was given.
+        path: String,
+        /// What the rule says of it.
+        reason: Option<String>,
     },
     /// It was changed since it was read.
     #[error("`{path}` was changed meanwhile, and was left as it is")]
@@ -70,7 +83,14 @@ impl Workspace {
             root,
             folder: Arc::new(folder),
             history: Arc::default(),
+            paths: PathRules::default(),
         })
+    }
+
+    /// The same folder, in which file tools open nothing that these rules deny.
+    pub(crate) fn under(mut self, paths: &PathRules) -> Self {
+        self.paths = paths.clone();
+        self
     }
 
     /// Keeps what file tools change in it from now on in a folder of its own, so that `undo_edit` can take it back
@@ -116,14 +136,44 @@ impl Workspace {
                 path: path.to_owned(),
             });
         }
+        self.refuse_denied(path)?;
         Ok(relative)
+    }
+
+    /// Refuses a path that a rule denies, under its own name or under one that it leads to.
+    pub(crate) fn refuse_denied(&self, path: &str) -> Result<(), WorkspaceError> {
+        if self.paths.is_empty() {
+            return Ok(());
+        }
+        let names = names::names(&self.folder, &self.root, &self.relative(path)?);
+        match names.iter().find_map(|name| self.paths.denial(name)) {
+            Some(denied) => Err(WorkspaceError::Denied {
+                path: path.to_owned(),
+                reason: denied.reason.map(str::to_owned),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a rule denies what a walk through the workspace has come to. It follows no links on its way.
+    pub(crate) fn denies(&self, entry: &Path, is_link: bool) -> bool {
+        if self.paths.is_empty() {
+            return false;
+        }
+        let path = entry.strip_prefix(&self.root).unwrap_or(entry);
+        let names = if is_link {
+            names::names(&self.folder, &self.root, path)
+        } else {
+            vec![path.to_owned()]
+        };
+        names.iter().any(|name| self.paths.denial(name).is_some())
     }
 
     /// The absolute path of an existing folder in the workspace, for a program to start in.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where it is none, or leads out.
+    /// [`WorkspaceError`] where it is none, leads out, or is denied by a rule.
     pub fn directory(&self, path: &str) -> Result<PathBuf, WorkspaceError> {
         let absolute = self.file(path)?;
         if !absolute.is_dir() {
@@ -137,9 +187,10 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where there is nothing, or it leads out.
+    /// [`WorkspaceError`] where there is nothing, it leads out, or a rule denies it.
     pub fn file(&self, path: &str) -> Result<PathBuf, WorkspaceError> {
         let relative = self.relative(path)?;
+        self.refuse_denied(path)?;
         let unreachable = |source| WorkspaceError::unreachable(path, source);
         let absolute = std::fs::canonicalize(self.root.join(relative)).map_err(unreachable)?;
         if !absolute.starts_with(&self.root) {

@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tools::{CallLimits, Permission, PolicyConfig, PolicyError, RuleConfig, ToolName};
+use tools::{
+    CallLimits, PathRuleConfig, Permission, PolicyConfig, PolicyError, RuleConfig, ToolName,
+};
 
 use super::access::ToolAccess;
 use super::tooling::LAUNCH;
@@ -19,6 +21,9 @@ pub struct ToolPermissions {
     pub otherwise: Permission,
     /// The rules, in any order: the strictest that fits a call decides. They take the place of the usual ones.
     pub rules: Vec<RuleConfig>,
+    /// What no file tool opens, whatever the rules allow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathRuleConfig>,
     /// For types of agents, the tools that they are offered.
     pub agents: BTreeMap<String, Vec<String>>,
     /// How long a call may take, in seconds, without the time in which a person is asked; 0 for no limit.
@@ -49,6 +54,7 @@ impl Default for ToolPermissions {
                 reason: None,
                 uninterruptible: false,
             }],
+            paths: Vec::new(),
             agents: BTreeMap::new(),
             seconds: 600,
             seconds_of: BTreeMap::new(),
@@ -142,6 +148,7 @@ impl ToolPermissions {
     pub(super) fn policy(&self) -> PolicyConfig {
         PolicyConfig {
             rules: self.rules.clone(),
+            paths: self.paths.clone(),
             otherwise: self.otherwise,
         }
     }

@@ -252,6 +252,43 @@ fn a_person_at_the_terminal_decides_and_enter_allows_nothing() {
 }
 
 #[test]
+fn what_a_rule_about_paths_denies_is_not_printed_and_programs_are_said_to_be_beyond_it() {
+    let place = Place::new();
+    std::fs::write(place.folder.path().join("prod.env"), "KEY=flour\n").unwrap();
+    let permissions = place.keeping.path().join("permissions.toml");
+    let rule = "[[paths]]\ndeny = '(.*/)?[^/]*\\.env'\nreason = \"keys\"\n";
+    std::fs::write(&permissions, format!("otherwise = \"allow\"\n{rule}")).unwrap();
+    let goal = r#"Use `search_files {"pattern":"KEY","files":"*.env"}` and `read_file {"path":"prod.env"}`"#;
+    let arguments = [
+        "--no-input",
+        "--json",
+        "--permissions",
+        permissions.to_str().unwrap(),
+    ];
+    let ended = end(&mut place.run(goal, &arguments)).exits_with(0);
+    assert!(
+        ended
+            .error_output
+            .contains("[[paths]] rules do not hold for python, shell"),
+        "{}",
+        ended.error_output
+    );
+    assert!(!ended.output.contains("KEY=flour"), "{}", ended.output);
+    assert!(
+        ended.output.contains("leaves 1 file or folder out"),
+        "{}",
+        ended.output
+    );
+    assert!(
+        ended
+            .output
+            .contains("a rule about paths denies `prod.env`: keys"),
+        "{}",
+        ended.output
+    );
+}
+
+#[test]
 fn an_agent_launches_another_one_and_gets_its_answer() {
     let place = Place::new();
     let goal = r#"Use `launch_agent {"agent":"DISCOVERY_AGENT","task":"look at the oven"}`"#;

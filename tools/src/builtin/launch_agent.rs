@@ -121,6 +121,11 @@ impl Tool for LaunchAgent {
         &self.spec
     }
 
+    fn keeps_to_paths(&self) -> bool {
+        // What it launches has tools of its own, and they are listed by themselves.
+        true
+    }
+
     async fn call(
         &self,
         call: &ToolCall,

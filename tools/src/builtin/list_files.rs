@@ -1,17 +1,18 @@
 //! `list_files`: lists files and folders of the workspace.
 
 use async_trait::async_trait;
-use ignore::WalkBuilder;
 use interrupts::store::Repeating;
 use routing_core::Outcome;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{arguments, blocking};
+use super::walk::Walk;
+use super::{arguments, blocking, path_of};
 use crate::tool::{
     Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
     ToolSpec,
 };
+use crate::workspace::Workspace;
 
 /// The most entries that are listed.
 const MOST_ENTRIES: usize = 1_000;
@@ -65,6 +66,14 @@ impl Tool for ListFiles {
         &self.spec
     }
 
+    fn path(&self, call: &ToolCall, _workspace: &Workspace) -> Option<String> {
+        path_of(call)
+    }
+
+    fn keeps_to_paths(&self) -> bool {
+        true
+    }
+
     async fn call(
         &self,
         call: &ToolCall,
@@ -81,13 +90,11 @@ fn list(
 ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
     let workspace = &context.workspace;
     let folder = workspace.directory(given.path.as_deref().unwrap_or("."))?;
-    let mut walk = WalkBuilder::new(&folder);
-    walk.require_git(false)
-        .max_depth(given.depth)
-        .sort_by_file_name(Ord::cmp);
+    let mut walk = Walk::through(workspace, &folder);
+    walk.builder.max_depth(given.depth);
     let mut lines = Vec::new();
     let mut more = false;
-    for entry in walk.build().filter_map(Result::ok).skip(1) {
+    for entry in walk.builder.build().filter_map(Result::ok).skip(1) {
         if context.scope.is_stopped_now()
             && let Some(reason) = context.scope.reason()
         {
@@ -114,5 +121,6 @@ fn list(
             "[more than {MOST_ENTRIES}: name a folder, or a depth]"
         ));
     }
+    walk.note(&mut lines);
     Ok(Outcome::Completed(ToolOutput::done(lines.join("\n"))))
 }

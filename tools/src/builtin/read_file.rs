@@ -6,11 +6,12 @@ use routing_core::Outcome;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{arguments, blocking};
+use super::{arguments, blocking, path_of};
 use crate::tool::{
     Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
     ToolSpec,
 };
+use crate::workspace::Workspace;
 
 /// The most lines that are returned at once, and the most bytes.
 const MOST_LINES: usize = 2_000;
@@ -66,6 +67,14 @@ impl ReadFile {
 impl Tool for ReadFile {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn path(&self, call: &ToolCall, _workspace: &Workspace) -> Option<String> {
+        path_of(call)
+    }
+
+    fn keeps_to_paths(&self) -> bool {
+        true
     }
 
     async fn call(

@@ -1,7 +1,6 @@
 //! `search_files`: finds lines in the files of the workspace.
 
 use async_trait::async_trait;
-use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use interrupts::store::Repeating;
 use regex::Regex;
@@ -9,11 +8,13 @@ use routing_core::Outcome;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{arguments, blocking};
+use super::walk::Walk;
+use super::{arguments, blocking, path_of};
 use crate::tool::{
     Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
     ToolSpec,
 };
+use crate::workspace::Workspace;
 
 /// The most lines that are returned, and the most characters of each.
 const MOST_LINES: usize = 200;
@@ -71,6 +72,14 @@ impl Tool for SearchFiles {
         &self.spec
     }
 
+    fn path(&self, call: &ToolCall, _workspace: &Workspace) -> Option<String> {
+        path_of(call)
+    }
+
+    fn keeps_to_paths(&self) -> bool {
+        true
+    }
+
     async fn call(
         &self,
         call: &ToolCall,
@@ -90,7 +99,8 @@ fn search(
     context: &ToolContext,
 ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
     let mut found = Vec::new();
-    for path in files(given, context)? {
+    let walk = walk(given, context)?;
+    for path in files(&walk, context) {
         if context.scope.is_stopped_now()
             && let Some(reason) = context.scope.reason()
         {
@@ -110,6 +120,7 @@ fn search(
                 found.push(format!(
                     "[more than {MOST_LINES} lines: narrow the pattern, the folder or the files]"
                 ));
+                walk.note(&mut found);
                 return Ok(Outcome::Completed(ToolOutput::done(found.join("\n"))));
             }
             let shown: String = line.chars().take(LONGEST_LINE).collect();
@@ -119,30 +130,29 @@ fn search(
     if found.is_empty() {
         found.push("[no line fits]".to_owned());
     }
+    walk.note(&mut found);
     Ok(Outcome::Completed(ToolOutput::done(found.join("\n"))))
 }
 
-/// The paths of the files to look into, in their order.
-fn files(
-    given: &Arguments,
-    context: &ToolContext,
-) -> Result<impl Iterator<Item = String>, ToolError> {
-    let root = context.workspace.root().to_owned();
-    let folder = context
-        .workspace
-        .directory(given.path.as_deref().unwrap_or("."))?;
-    let mut walk = WalkBuilder::new(&folder);
-    walk.require_git(false).sort_by_file_name(Ord::cmp);
+fn walk(given: &Arguments, context: &ToolContext) -> Result<Walk, ToolError> {
+    let workspace = &context.workspace;
+    let folder = workspace.directory(given.path.as_deref().unwrap_or("."))?;
+    let mut walk = Walk::through(workspace, &folder);
     if let Some(glob) = &given.files {
         let unusable = |error: ignore::Error| ToolError::Unusable {
             reason: error.to_string(),
         };
         let mut only = OverrideBuilder::new(&folder);
         only.add(glob).map_err(unusable)?;
-        walk.overrides(only.build().map_err(unusable)?);
+        walk.builder.overrides(only.build().map_err(unusable)?);
     }
-    let files = walk.build().filter_map(Result::ok);
+    Ok(walk)
+}
+
+/// The paths of the files to look into, in their order.
+fn files(walk: &Walk, context: &ToolContext) -> impl Iterator<Item = String> {
+    let root = context.workspace.root().to_owned();
+    let files = walk.builder.build().filter_map(Result::ok);
     let files = files.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    Ok(files
-        .filter_map(move |entry| Some(entry.path().strip_prefix(&root).ok()?.to_str()?.to_owned())))
+    files.filter_map(move |entry| Some(entry.path().strip_prefix(&root).ok()?.to_str()?.to_owned()))
 }

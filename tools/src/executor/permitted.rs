@@ -14,6 +14,7 @@ use crate::permission::{
 };
 use crate::registry::Registered;
 use crate::tool::{Preview, RequestedCall, Tool, ToolCall, ToolContext};
+use crate::workspace::WorkspaceError;
 
 /// A call that may run, once.
 pub(super) struct Permitted {
@@ -54,6 +55,7 @@ impl Permitted {
             shown: None,
             edited: false,
         };
+        permitted.refuse_denied_path(config).map_err(|end| *end)?;
         match config.policy.decide(&permitted.call) {
             (Permission::Allow, _reason) => Ok(permitted),
             (Permission::Deny, reason) => Err(denied(reason)),
@@ -117,8 +119,24 @@ impl Permitted {
         if let (Permission::Deny, reason) = config.policy.decide(&self.call) {
             return Err(Box::new(denied(reason)));
         }
+        self.refuse_denied_path(config)?;
         self.edited = true;
         Ok(self)
+    }
+
+    /// Nobody is asked about a path that a rule denies.
+    fn refuse_denied_path(&self, config: &ExecutorConfig) -> Result<(), Box<CallEnd>> {
+        let tool = &self.registered.tool;
+        let Some(path) = tool.path(&self.call, &config.workspace) else {
+            return Ok(());
+        };
+        match config.workspace.refuse_denied(&path) {
+            Err(error @ WorkspaceError::Denied { .. }) => Err(Box::new(CallEnd::Denied {
+                reason: error.to_string(),
+            })),
+            // What else is wrong with it the tool itself says.
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     fn digest(&self, config: &ExecutorConfig) -> CallDigest {

@@ -6,7 +6,9 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::paths::{PathRuleConfig, PathRules};
 use crate::arguments::canonical;
+use crate::registry::ToolRegistry;
 use crate::tool::ToolCall;
 
 /// What is done about a call. Ordered: the strictest of all rules that fit decides.
@@ -48,6 +50,9 @@ pub struct PolicyConfig {
     /// The rules, in any order.
     #[serde(default)]
     pub rules: Vec<RuleConfig>,
+    /// What no file tool opens, whatever the rules allow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathRuleConfig>,
     /// What is done where no rule fits.
     pub otherwise: Permission,
 }
@@ -57,6 +62,7 @@ impl Default for PolicyConfig {
     fn default() -> Self {
         Self {
             rules: Vec::new(),
+            paths: Vec::new(),
             otherwise: Permission::Ask,
         }
     }
@@ -64,16 +70,36 @@ impl Default for PolicyConfig {
 
 /// A rule that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("rule {number} has a pattern that cannot be used: {reason}")]
+#[error("rule {number}{about} has a pattern that cannot be used: {reason}")]
 pub struct PolicyError {
     number: usize,
+    about: &'static str,
     reason: String,
+}
+
+impl PolicyError {
+    fn of(index: usize, error: &regex::Error) -> Self {
+        Self {
+            number: index + 1,
+            about: "",
+            reason: error.to_string(),
+        }
+    }
+
+    pub(super) fn of_path(index: usize, error: &regex::Error) -> Self {
+        let about = " about paths";
+        Self {
+            about,
+            ..Self::of(index, error)
+        }
+    }
 }
 
 /// Rules that are ready for use.
 #[derive(Debug, Clone)]
 pub struct PermissionPolicy {
     rules: Vec<Rule>,
+    paths: PathRules,
     otherwise: Permission,
 }
 
@@ -91,6 +117,7 @@ impl PermissionPolicy {
     pub fn always(permission: Permission) -> Self {
         Self {
             rules: Vec::new(),
+            paths: PathRules::default(),
             otherwise: permission,
         }
     }
@@ -101,14 +128,13 @@ impl PermissionPolicy {
     ///
     /// [`PolicyError`] of the first rule that cannot be used.
     pub fn new(config: &PolicyConfig) -> Result<Self, PolicyError> {
-        let rules = config.rules.iter().enumerate().map(|(index, rule)| {
-            Rule::new(rule).map_err(|error| PolicyError {
-                number: index + 1,
-                reason: error.to_string(),
-            })
-        });
+        let rules =
+            config.rules.iter().enumerate().map(|(index, rule)| {
+                Rule::new(rule).map_err(|error| PolicyError::of(index, &error))
+            });
         Ok(Self {
             rules: rules.collect::<Result<_, _>>()?,
+            paths: PathRules::new(&config.paths)?,
             otherwise: config.otherwise,
         })
     }
@@ -121,6 +147,32 @@ impl PermissionPolicy {
         strictest.map_or((self.otherwise, None), |rule| {
             (rule.then, rule.reason.as_deref())
         })
+    }
+
+    /// What no file tool opens.
+    pub fn paths(&self) -> &PathRules {
+        &self.paths
+    }
+
+    /// The tools that may be used and that the rules about paths do not reach: what they open cannot be seen from here.
+    /// None where there are no such rules.
+    pub fn beyond_paths<'tools>(&self, tools: &'tools ToolRegistry) -> Vec<&'tools str> {
+        if self.paths.is_empty() {
+            return Vec::new();
+        }
+        let unseen = tools.tools().filter(|tool| !tool.keeps_to_paths());
+        let names = unseen.map(|tool| tool.spec().name.as_str());
+        names.filter(|name| !self.never_allows(name)).collect()
+    }
+
+    /// Whether a tool is denied whatever its arguments are.
+    fn never_allows(&self, tool: &str) -> bool {
+        let mut named = self.rules.iter().filter(|rule| rule.tool.is_match(tool));
+        let is_denied = named
+            .clone()
+            .any(|rule| rule.then == Permission::Deny && rule.arguments.is_empty());
+        is_denied
+            || self.otherwise == Permission::Deny && named.all(|rule| rule.then == Permission::Deny)
     }
 
     /// Whether a call is a section that must not be interrupted: any rule that fits says so.
@@ -159,7 +211,7 @@ impl Rule {
 
 /// A pattern that must fit the whole of a text, lines and all: one that is meant for `git status` must not fit
 /// `git status; rm -rf /`.
-fn whole(pattern: &str) -> Result<Regex, regex::Error> {
+pub(super) fn whole(pattern: &str) -> Result<Regex, regex::Error> {
     Regex::new(&format!(r"\A(?s:{pattern})\z"))
 }
 

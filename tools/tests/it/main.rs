@@ -14,6 +14,7 @@ mod matrix;
 mod mcp;
 mod nasty;
 mod nasty_child;
+mod paths;
 mod permissions;
 mod points;
 mod programs;

@@ -16,6 +16,7 @@ use tools::{
 
 use crate::arguments::ChatArguments;
 use crate::exit::{Exit, Failure};
+use crate::tooling::beyond_paths;
 
 /// The tools that only read.
 const READING: &str = "read_file|list_files|search_files";
@@ -117,6 +118,10 @@ pub(super) fn open(
             .register(tool)
             .map_err(|error| Failure::new(Exit::Failure, crate::causes(&error)))?;
     }
+    let beyond = policy.beyond_paths(&registry);
+    if !beyond.is_empty() {
+        eprintln!("{}", beyond_paths(&beyond));
+    }
     let approver: Arc<dyn Approver> = if on_terminal {
         Arc::new(Asking(ask))
     } else {
@@ -141,6 +146,7 @@ fn usual_policy() -> PolicyConfig {
             reason: None,
             uninterruptible: false,
         }],
+        paths: Vec::new(),
         otherwise: Permission::Ask,
     }
 }

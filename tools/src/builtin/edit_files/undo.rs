@@ -11,6 +11,7 @@ use crate::tool::{
     Interruption, PartialOutput, Preview, Tool, ToolCall, ToolContext, ToolError, ToolName,
     ToolOutput, ToolSpec,
 };
+use crate::workspace::Workspace;
 
 /// Takes the last change back.
 pub(super) struct UndoEdit {
@@ -36,6 +37,15 @@ impl UndoEdit {
 impl Tool for UndoEdit {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn path(&self, _call: &ToolCall, workspace: &Workspace) -> Option<String> {
+        let last = workspace.history().last().ok()?;
+        last.map(|edit| edit.path)
+    }
+
+    fn keeps_to_paths(&self) -> bool {
+        true
     }
 
     async fn preview(&self, _call: &ToolCall, context: &ToolContext) -> Option<Preview> {

@@ -8,11 +8,12 @@ use serde_json::json;
 
 use super::change::{change, is_made_already, preview_of};
 use super::diff;
-use crate::builtin::{arguments, blocking};
+use crate::builtin::{arguments, blocking, path_of};
 use crate::tool::{
     Interruption, PartialOutput, Preview, Tool, ToolCall, ToolContext, ToolError, ToolName,
     ToolOutput, ToolSpec,
 };
+use crate::workspace::Workspace;
 
 /// Writes a whole file.
 pub(super) struct WriteFile {
@@ -53,6 +54,14 @@ impl WriteFile {
 impl Tool for WriteFile {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn path(&self, call: &ToolCall, _workspace: &Workspace) -> Option<String> {
+        path_of(call)
+    }
+
+    fn keeps_to_paths(&self) -> bool {
+        true
     }
 
     async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<Preview> {
