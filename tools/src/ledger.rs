@@ -1,7 +1,9 @@
 //! The record of calls: what is there is read, and not done again.
 
 use async_trait::async_trait;
+use interrupts::Digest;
 use interrupts::store::Repeating;
+use serde_json::Value;
 
 use crate::end::ToolMessage;
 use crate::tool::{CallId, RequestedCall, ToolCall};
@@ -49,9 +51,37 @@ pub struct LedgerError {
     pub reason: String,
 }
 
+/// A call that had begun, and whose end is not recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BegunCall {
+    /// The arguments that it ran with.
+    pub arguments: Value,
+    /// What it was to leave behind: see [`Tool::leaves`](crate::Tool::leaves).
+    pub leaves: Digest,
+}
+
 /// Keeps what became of calls, so that a run that is resumed reads it.
 #[async_trait]
 pub trait CallLedger: Send + Sync {
+    /// What was recorded of the call at this place, if it had begun, was to leave something behind, and has not ended. Where
+    /// that is there, the call counts as made; else [`CallLedger::known`] judges.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn begun(
+        &self,
+        place: &CallPlace,
+        call: &RequestedCall,
+    ) -> Result<Option<BegunCall>, LedgerError> {
+        let _unused = (place, call);
+        Ok(None)
+    }
+
     /// The message of the call at this place, if it has ended before. A call that began and whose end is unknown is the
     /// ledger's to judge: it may be run again where it is idempotent, and else gets a message that says so.
     ///
@@ -68,7 +98,8 @@ pub trait CallLedger: Send + Sync {
         call: &RequestedCall,
     ) -> Result<Option<ToolMessage>, LedgerError>;
 
-    /// The call is about to start.
+    /// The call is about to start. `leaves` is what it will leave behind, where that can be told: see
+    /// [`Tool::leaves`](crate::Tool::leaves).
     ///
     /// # Errors
     ///
@@ -82,6 +113,7 @@ pub trait CallLedger: Send + Sync {
         place: &CallPlace,
         call: &ToolCall,
         repeating: Repeating,
+        leaves: Option<Digest>,
     ) -> Result<(), LedgerError>;
 
     /// The call has ended; one that never began, too.
@@ -120,6 +152,7 @@ impl CallLedger for NoLedger {
         _place: &CallPlace,
         _call: &ToolCall,
         _repeating: Repeating,
+        _leaves: Option<Digest>,
     ) -> Result<(), LedgerError> {
         Ok(())
     }

@@ -43,7 +43,7 @@ pub use counts::{ToolCounter, ToolCounts, reason_label};
 pub use end::{CallEnd, ToolMessage};
 pub use executor::{Executor, ExecutorConfig, TurnEnd};
 pub use keeper::{Exit, Mechanism, ProcessKey, WantedMechanism, main_if_keeper};
-pub use ledger::{CallLedger, CallPlace, LedgerError, NoLedger};
+pub use ledger::{BegunCall, CallLedger, CallPlace, LedgerError, NoLedger};
 pub use limit::{CallLimit, CallLimits, LimitPause};
 pub use mcp::{
     ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, HttpServer, LeftOut,
@@ -57,8 +57,8 @@ pub use permission::{
 };
 pub use registry::{RegisterError, ToolRegistry};
 pub use tool::{
-    CallId, Interruption, NoProgress, PartialOutput, Preview, Progress, ProgressSink,
-    RequestedCall, Stopped, Stream, Tool, ToolCall, ToolContext, ToolError, ToolName,
-    ToolNameError, ToolOutput, ToolSpec, Verdict,
+    CallId, Interruption, NoProgress, PartialOutput, Progress, ProgressSink, RequestedCall,
+    Stopped, Stream, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolNameError, ToolOutput,
+    ToolSpec, Verdict,
 };
 pub use workspace::{Workspace, WorkspaceError};

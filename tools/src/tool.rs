@@ -8,6 +8,7 @@ mod progress;
 use std::fmt::{self, Display};
 
 use async_trait::async_trait;
+use interrupts::Digest;
 use interrupts::store::Repeating;
 use routing_core::Outcome;
 use serde::{Deserialize, Serialize};
@@ -101,39 +102,47 @@ pub struct ToolSpec {
     pub repeating: Repeating,
 }
 
-/// What a call would do, as it is shown for approval. An approval covers only that.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Preview {
-    /// It would change this.
-    Change(String),
-    /// The call was made before, and its effect is there: its process died before it reported. It needs no approval.
-    Done,
-}
-
-impl Preview {
-    /// What it would change; `None` where nothing.
-    pub fn change(&self) -> Option<&str> {
-        match self {
-            Self::Change(text) => Some(text),
-            Self::Done => None,
-        }
-    }
-}
-
 /// Something that an agent can have done.
 #[async_trait]
 pub trait Tool: Send + Sync {
     /// What it says of itself; always the same.
     fn spec(&self) -> &ToolSpec;
 
-    /// What the call would do, for the person who is asked whether it may; `None` where its arguments say it all.
+    /// What the call would change, for the person who is asked whether it may; `None` where its arguments say it all.
     /// Changes nothing. A call that was allowed for its preview does that, or fails: see [`ToolContext::shown`].
     ///
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<Preview> {
+    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<String> {
         let _unused = (call, context);
+        None
+    }
+
+    /// What the call would leave behind, where that can be told before it is made and looked for after its process has
+    /// died: of a file, the digest of its whole text.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn leaves(&self, call: &ToolCall, context: &ToolContext) -> Option<Digest> {
+        let _unused = (call, context);
+        None
+    }
+
+    /// The result of a call whose process died before it was recorded; `None` where exactly what it was to leave behind
+    /// is not there.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn made(
+        &self,
+        call: &ToolCall,
+        leaves: Digest,
+        context: &ToolContext,
+    ) -> Option<ToolOutput> {
+        let _unused = (call, leaves, context);
         None
     }
 

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use interrupts::Digest;
 use interrupts::life::{Interrupt, Recurrence, Verdict};
 use interrupts::store::Repeating;
 use routing_core::StopScope;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tools::{
-    CallEnd, CallLedger, CallPlace, LedgerError, RequestedCall, ToolCall, ToolMessage, ToolOutput,
+    BegunCall, CallEnd, CallLedger, CallPlace, LedgerError, RequestedCall, ToolCall, ToolMessage,
+    ToolOutput,
 };
 
 use super::asking::{Asker, Asking, Heard};
@@ -37,6 +39,9 @@ pub(crate) struct ToolIntent {
     pub(crate) arguments: Option<Value>,
     /// What may be done where nobody knows what came of it.
     pub(crate) repeating: Repeating,
+    /// What it was to leave behind, where its tool could tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) leaves: Option<Digest>,
 }
 
 /// The ledger of one round.
@@ -235,6 +240,25 @@ fn not_known(why: &str) -> CallEnd {
 
 #[async_trait]
 impl CallLedger for JournalLedger {
+    async fn begun(
+        &self,
+        place: &CallPlace,
+        call: &RequestedCall,
+    ) -> Result<Option<BegunCall>, LedgerError> {
+        let (at, journal) = (self.place(place), &self.tooling.journal);
+        let failed = |error| self.state.fail(error);
+        let is_shown_only = journal.record.is_watched_only();
+        if is_shown_only || journal.is_answered(&at).map_err(failed)? {
+            return Ok(None);
+        }
+        let intent = journal.intent::<ToolIntent>(&at).map_err(failed)?;
+        let begun = intent.filter(|intent| intent.call == *call).and_then(|it| {
+            let (arguments, leaves) = (it.arguments?, it.leaves?);
+            Some(BegunCall { arguments, leaves })
+        });
+        Ok(begun)
+    }
+
     async fn known(
         &self,
         place: &CallPlace,
@@ -270,6 +294,7 @@ impl CallLedger for JournalLedger {
         place: &CallPlace,
         call: &ToolCall,
         repeating: Repeating,
+        leaves: Option<Digest>,
     ) -> Result<(), LedgerError> {
         let asked_for = self.calls.get(place.index).cloned();
         let intent = ToolIntent {
@@ -282,6 +307,7 @@ impl CallLedger for JournalLedger {
             }),
             arguments: Some(call.arguments.clone()),
             repeating,
+            leaves,
         };
         let begun = self.begin_with(place, &intent).await;
         begun.map_err(|error| self.state.fail(error))?;
@@ -312,6 +338,7 @@ impl CallLedger for JournalLedger {
                     arguments: None,
                     // It never ran.
                     repeating: Repeating::Idempotent,
+                    leaves: None,
                 };
                 self.begin_with(place, &intent).await?;
             }

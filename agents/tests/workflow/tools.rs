@@ -2,6 +2,7 @@
 
 mod bench;
 mod durable;
+mod files;
 mod launching;
 mod permissions;
 mod points;

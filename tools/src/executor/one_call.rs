@@ -3,19 +3,21 @@
 use std::sync::Arc;
 
 use routing_core::Outcome;
+use serde_json::Value;
 use tokio::sync::Semaphore;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};
 
 use super::ExecutorConfig;
 use super::permitted::{Permitted, skipped};
+use crate::arguments;
 use crate::callbacks::tell;
 use crate::controller::{Asked, Driven, Registration, RunningCall, Turn};
 use crate::counts::{count_interrupt, reason_label};
 use crate::end::{CallEnd, ToolMessage};
 use crate::ledger::{CallPlace, LedgerError};
 use crate::limit::CallLimit;
-use crate::tool::{PartialOutput, RequestedCall, ToolContext, ToolError, ToolOutput};
+use crate::tool::{PartialOutput, RequestedCall, ToolCall, ToolContext, ToolError, ToolOutput};
 
 /// What a tool gives back.
 type Returned = Result<Outcome<ToolOutput, PartialOutput>, ToolError>;
@@ -63,6 +65,9 @@ impl OneCall<'_> {
     }
 
     async fn in_span(self) -> Result<ToolMessage, LedgerError> {
+        if let Some((end, edited)) = self.made_before().await? {
+            return self.ended(end, edited).await;
+        }
         if let Some(message) = self.config.ledger.known(&self.place, &self.call).await? {
             // It was told when it ended.
             return Ok(message);
@@ -82,6 +87,10 @@ impl OneCall<'_> {
                 }
             }
         };
+        self.ended(end, edited).await
+    }
+
+    async fn ended(&self, end: CallEnd, edited: Option<Value>) -> Result<ToolMessage, LedgerError> {
         let message = self.message(end, edited);
         self.config
             .ledger
@@ -89,6 +98,36 @@ impl OneCall<'_> {
             .await?;
         self.announce(&message);
         Ok(message)
+    }
+
+    /// The end of a call that an earlier process has made and not recorded, where exactly what it was to leave behind is
+    /// there; and its arguments, where a person had changed them.
+    async fn made_before(&self) -> Result<Option<(CallEnd, Option<Value>)>, LedgerError> {
+        let config = self.config;
+        let Some(begun) = config.ledger.begun(&self.place, &self.call).await? else {
+            return Ok(None);
+        };
+        let Some(registered) = config.registry.get(&self.call.tool) else {
+            return Ok(None);
+        };
+        let call = ToolCall {
+            id: self.call.id.clone(),
+            tool: registered.tool.spec().name.clone(),
+            arguments: begun.arguments,
+        };
+        let context = self.looking();
+        let made = registered.tool.made(&call, begun.leaves, &context).await;
+        if made.is_some() {
+            config.callbacks.on_tool_start(&call);
+        }
+        let asked_for = arguments::read(&self.call.arguments).ok();
+        let edited = (asked_for.as_ref() != Some(&call.arguments)).then_some(call.arguments);
+        Ok(made.map(|output| (CallEnd::Finished { output }, edited)))
+    }
+
+    /// What a tool gets that only looks.
+    fn looking(&self) -> ToolContext {
+        ToolContext::new(self.turn.scope().child(), self.config.workspace.clone())
     }
 
     async fn permitted(&self) -> Result<Permitted, CallEnd> {
@@ -120,7 +159,9 @@ impl OneCall<'_> {
             let reason = void.to_string();
             return Ok(CallEnd::Denied { reason });
         }
-        let spec = permitted.registered.tool.spec();
+        let tool = permitted.tool();
+        let leaves = tool.leaves(&permitted.call, &self.looking()).await;
+        let spec = tool.spec();
         let limit = config.limits.of(&spec.name);
         let registration = Registration {
             id: permitted.call.id.clone(),
@@ -136,7 +177,7 @@ impl OneCall<'_> {
         let running = registered.map_err(|fenced| skipped(fenced.reason))?;
         config
             .ledger
-            .begin(&self.place, &permitted.call, spec.repeating)
+            .begin(&self.place, &permitted.call, spec.repeating, leaves)
             .await?;
         let driven = self.drive(running, permitted, limit).await;
         Ok(end_of(driven))
@@ -165,7 +206,7 @@ impl OneCall<'_> {
         running.drive(work.in_current_span()).await
     }
 
-    fn message(&self, end: CallEnd, edited: Option<serde_json::Value>) -> ToolMessage {
+    fn message(&self, end: CallEnd, edited: Option<Value>) -> ToolMessage {
         ToolMessage {
             call: self.call.id.clone(),
             tool: self.call.tool.clone(),

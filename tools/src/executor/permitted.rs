@@ -13,7 +13,7 @@ use crate::permission::{
     Approval, CallDigest, Permission, PermissionAnswer, PermissionRequest, VoidApproval,
 };
 use crate::registry::Registered;
-use crate::tool::{Preview, RequestedCall, Tool, ToolCall, ToolContext};
+use crate::tool::{RequestedCall, Tool, ToolCall, ToolContext};
 use crate::workspace::WorkspaceError;
 
 /// A call that may run, once.
@@ -23,7 +23,7 @@ pub(super) struct Permitted {
     /// Uses itself up when the call starts. Absent where the policy needs none.
     approval: Option<Approval>,
     /// What was shown to whoever has allowed it.
-    shown: Option<Preview>,
+    shown: Option<String>,
     /// Whether a person changed the arguments.
     pub(super) edited: bool,
 }
@@ -72,10 +72,7 @@ impl Permitted {
         let context = ToolContext::new(turn.scope().child(), config.workspace.clone());
         let spec = self.registered.tool.spec();
         self.shown = self.registered.tool.preview(&self.call, &context).await;
-        if self.shown == Some(Preview::Done) {
-            return Ok(self);
-        }
-        let preview = self.shown.as_ref().and_then(Preview::change);
+        let preview = self.shown.as_deref();
         let root = config.workspace.root();
         let request = PermissionRequest {
             digest: self.digest(config),
@@ -144,22 +141,22 @@ impl Permitted {
             self.registered.tool.spec(),
             &self.call,
             config.workspace.root(),
-            self.shown.as_ref().and_then(Preview::change),
+            self.shown.as_deref(),
         )
     }
 
-    /// Whether the call would still do what was shown of it. One that has been made meanwhile would do nothing else.
+    /// Whether the call would still do what was shown of it.
     pub(super) async fn is_as_shown(&self, config: &ExecutorConfig, turn: &Turn) -> bool {
         let Some(shown) = &self.shown else {
             return true;
         };
         let context = ToolContext::new(turn.scope().child(), config.workspace.clone());
         let now = self.registered.tool.preview(&self.call, &context).await;
-        now.is_some_and(|now| now == *shown || now == Preview::Done)
+        now.as_ref() == Some(shown)
     }
 
     /// What was shown to whoever has allowed it.
-    pub(super) fn shown(&self) -> Option<Preview> {
+    pub(super) fn shown(&self) -> Option<String> {
         self.shown.clone()
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use routing_core::StopScope;
 
-use super::Preview;
 use super::progress::{NoProgress, ProgressSink};
 use crate::limit::CallLimit;
 use crate::workspace::Workspace;
@@ -22,7 +21,7 @@ pub struct ToolContext {
     /// The call's time limit. A tool that waits for a person pauses it.
     pub limit: CallLimit,
     /// What was shown for approval, if the call needed one. The tool must make that change, or none.
-    pub shown: Option<Preview>,
+    pub shown: Option<String>,
 }
 
 impl ToolContext {

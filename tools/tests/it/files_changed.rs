@@ -3,16 +3,18 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use interrupts::Digest;
+use interrupts::store::Repeating;
 use routing_core::StopScope;
 use serde_json::{Value, json};
 use tools::{
-    Approver, CallEnd, Executor, ExecutorConfig, Permission, PermissionAnswer, PermissionPolicy,
-    PermissionRequest, RequestedCall, ToolCall, ToolCallbacks, ToolOutput, Workspace,
-    built_in_tools,
+    Approver, BegunCall, CallEnd, CallLedger, CallPlace, Executor, ExecutorConfig, LedgerError,
+    Permission, PermissionAnswer, PermissionPolicy, PermissionRequest, RequestedCall, ToolCall,
+    ToolCallbacks, ToolMessage, ToolOutput, Workspace, built_in_tools,
 };
 
 use crate::scene::{programs, workspace};
@@ -167,38 +169,106 @@ async fn whatever_happens_to_a_file_meanwhile_what_was_shown_is_written_or_nothi
     assert!(written > 0 && asked_again > 0 && left_alone > 0);
 }
 
-#[tokio::test]
-async fn what_was_written_before_a_death_is_not_asked_about_again() {
-    let (folder, workspace) = workspace();
-    let kept = tempfile::tempdir().unwrap();
-    let file = folder.path().join("dough.txt");
-    fs::write(&file, "flour\n").unwrap();
-    let town = Arc::new(Town {
-        file: file.clone(),
-        dice: Mutex::new(Dice(1)),
-        shown: Mutex::default(),
-        others: Mutex::default(),
-    });
-    let call = || {
-        let arguments = json!({"path": "dough.txt", "content": "rye\n"});
-        RequestedCall::new("1", "write_file", arguments.to_string())
-    };
-    let mut first = ExecutorConfig::new(workspace.with_edits_kept_in(kept.path()));
-    for tool in built_in_tools(&programs()) {
-        first.registry.register(tool).unwrap();
+/// Allows whatever is asked, and counts it.
+#[derive(Default)]
+struct Willing(AtomicUsize);
+
+#[async_trait]
+impl Approver for Willing {
+    async fn ask(&self, request: PermissionRequest, _scope: &StopScope) -> PermissionAnswer {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        let digest = request.digest;
+        PermissionAnswer::Approve { digest }
     }
-    first.policy = PermissionPolicy::always(Permission::Allow);
-    Executor::new(first).execute(vec![call()]).await.unwrap();
-    // The next process knows that the call was begun, and not how it ended.
-    let again = Workspace::open(folder.path()).unwrap();
-    let next = executor(again.with_edits_kept_in(kept.path()), &town);
-    let ended = next.execute(vec![call()]).await.unwrap();
-    assert!(matches!(ended.messages[0].end, CallEnd::Finished { .. }));
-    assert!(town.shown.lock().unwrap().is_empty());
-    // What somebody else wrote is another matter, and what it happens to hold says nothing of this call.
-    fs::write(&file, "barley\n").unwrap();
-    let mut calls = vec![call()];
-    calls[0].arguments = json!({"path": "dough.txt", "content": "barley\n"}).to_string();
-    next.execute(calls).await.unwrap();
-    assert_eq!(town.shown.lock().unwrap().len(), 1);
+}
+
+/// Remembers what calls were to leave behind, and not how they ended: every process of it dies right after its call.
+#[derive(Default)]
+struct Dying(Mutex<Option<BegunCall>>);
+
+#[async_trait]
+impl CallLedger for Dying {
+    async fn begun(
+        &self,
+        _place: &CallPlace,
+        _call: &RequestedCall,
+    ) -> Result<Option<BegunCall>, LedgerError> {
+        Ok(self.0.lock().unwrap().clone())
+    }
+
+    async fn known(
+        &self,
+        _place: &CallPlace,
+        _call: &RequestedCall,
+    ) -> Result<Option<ToolMessage>, LedgerError> {
+        Ok(None)
+    }
+
+    async fn begin(
+        &self,
+        _place: &CallPlace,
+        call: &ToolCall,
+        _repeating: Repeating,
+        leaves: Option<Digest>,
+    ) -> Result<(), LedgerError> {
+        let arguments = call.arguments.clone();
+        *self.0.lock().unwrap() = leaves.map(|leaves| BegunCall { arguments, leaves });
+        Ok(())
+    }
+
+    async fn end(
+        &self,
+        _place: &CallPlace,
+        _call: &RequestedCall,
+        _message: &ToolMessage,
+    ) -> Result<(), LedgerError> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn what_was_written_before_a_death_is_done_and_what_others_wrote_since_is_not() {
+    for (tool, arguments) in [
+        (
+            "write_file",
+            json!({"path": "dough.txt", "content": "rye\n"}),
+        ),
+        // Made twice it would be another change.
+        (
+            "edit_file",
+            json!({"path": "dough.txt", "old": "flour", "new": "flour and flour"}),
+        ),
+    ] {
+        let (folder, workspace) = workspace();
+        let kept = tempfile::tempdir().unwrap();
+        let file = folder.path().join("dough.txt");
+        fs::write(&file, "flour\n").unwrap();
+        let person = Arc::new(Willing::default());
+        let record = Arc::new(Dying::default());
+        let life = |workspace: Workspace| {
+            let mut config = ExecutorConfig::new(workspace.with_edits_kept_in(kept.path()));
+            for tool in built_in_tools(&programs()) {
+                config.registry.register(tool).unwrap();
+            }
+            config.policy = PermissionPolicy::always(Permission::Ask);
+            config.approver = Arc::clone(&person) as Arc<dyn Approver>;
+            config.ledger = Arc::clone(&record) as Arc<dyn CallLedger>;
+            Executor::new(config)
+        };
+        let call = || vec![RequestedCall::new("1", tool, arguments.to_string())];
+        life(workspace).execute(call()).await.unwrap();
+        let written = fs::read_to_string(&file).unwrap();
+        assert_ne!(written, "flour\n");
+        let again = || life(Workspace::open(folder.path()).unwrap());
+        let ended = again().execute(call()).await.unwrap();
+        let text = ended.messages[0].text();
+        assert!(text.contains("made before the process died"), "{text}");
+        assert!(text.contains("-flour"), "{text}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), written, "{tool}");
+        assert_eq!(person.0.load(Ordering::SeqCst), 1, "{tool}");
+        // By one letter another text, and it is asked about.
+        fs::write(&file, format!("{written} ")).unwrap();
+        again().execute(call()).await.unwrap();
+        assert_eq!(person.0.load(Ordering::SeqCst), 2, "{tool}");
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupts::Digest;
 use interrupts::store::Repeating;
 use tools::{
     CallLedger, CallPlace, Executor, ExecutorConfig, Interruption, LedgerError, Permission,
@@ -40,6 +41,7 @@ impl CallLedger for Record {
         place: &CallPlace,
         _call: &ToolCall,
         _repeating: Repeating,
+        _leaves: Option<Digest>,
     ) -> Result<(), LedgerError> {
         if *self.broken.lock().unwrap() {
             return Err(LedgerError {

@@ -13,8 +13,8 @@ use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewe
 use routing_core::{Outcome, StopScope};
 use serde_json::{Value, json};
 use tools::{
-    Interruption, PartialOutput, Preview, Progress, Tool, ToolCall, ToolContext, ToolError,
-    ToolName, ToolOutput, ToolRegistry, ToolSpec, Workspace,
+    Interruption, PartialOutput, Progress, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    ToolOutput, ToolRegistry, ToolSpec, Workspace,
 };
 
 use crate::models::{Part, Playing, Reply};
@@ -53,9 +53,8 @@ impl Tool for Work {
         &self.spec
     }
 
-    async fn preview(&self, call: &ToolCall, _context: &ToolContext) -> Option<Preview> {
-        let change = format!("-nothing\n+{}", call.arguments["name"]);
-        Some(Preview::Change(change))
+    async fn preview(&self, call: &ToolCall, _context: &ToolContext) -> Option<String> {
+        Some(format!("-nothing\n+{}", call.arguments["name"]))
     }
 
     async fn call(

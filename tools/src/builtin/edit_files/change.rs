@@ -5,8 +5,12 @@ use std::io;
 use interrupts::Digest;
 
 use super::diff;
-use crate::tool::{Preview, ToolContext, ToolError};
+use crate::tool::{ToolContext, ToolError, ToolOutput};
 use crate::workspace::{Edit, EditHistory, WorkspaceError};
+
+/// What is said of a change that was made and not recorded.
+const MADE: &str =
+    "[made before the process died: the file is exactly as this call was to leave it]";
 
 /// Makes a change and returns its diff. `make` gets the text of the file, if there is one. Changes of a workspace are
 /// made one after the other.
@@ -71,23 +75,31 @@ pub(super) fn undo(context: &ToolContext) -> Result<String, ToolError> {
 
 /// Refuses a change that is not the one that was allowed.
 fn does_what_was_shown(context: &ToolContext, path: &str, diff: &str) -> Result<(), ToolError> {
-    let is_shown = |shown: &Preview| shown.change() == Some(diff);
-    if context.shown.as_ref().is_none_or(is_shown) {
+    if context.shown.as_ref().is_none_or(|shown| shown == diff) {
         return Ok(());
     }
     let path = path.to_owned();
     Err(WorkspaceError::Changed { path }.into())
 }
 
-/// Whether the file is as the last change of it here has left it, and that change has left this text.
-pub(super) fn is_made_already(path: &str, text: &str, context: &ToolContext) -> bool {
+/// The result of a change whose process died before it was recorded; `None` where the file is not exactly as the change
+/// was to leave it. What it was before is known where nothing else was changed since.
+pub(super) fn made(path: &str, leaves: Digest, context: &ToolContext) -> Option<ToolOutput> {
+    let now = context.workspace.read_text(path).ok()?;
+    if Digest::of(now.as_bytes()) != leaves {
+        return None;
+    }
     let last = context.workspace.history().last().ok().flatten();
-    last.is_some_and(|edit| edit.path == path && edit.after == Digest::of(text.as_bytes()))
-        && context.workspace.read_text(path).ok().as_deref() == Some(text)
+    let last = last.filter(|edit| edit.path == path && edit.after == leaves);
+    let diff = last.map(|edit| diff(path, edit.before.as_deref(), Some(&now)));
+    Some(ToolOutput::done(match diff {
+        Some(diff) => format!("{MADE}\n{diff}"),
+        None => MADE.to_owned(),
+    }))
 }
 
 /// What taking the last change back would do.
-pub(super) fn preview_undo(context: &ToolContext) -> Preview {
+pub(super) fn preview_undo(context: &ToolContext) -> String {
     let mut history = context.workspace.history();
     let diff = last_in_force(&mut history, context).and_then(|last| match last {
         Some((edit, now)) => Ok(diff(&edit.path, now.as_deref(), edit.before.as_deref())),
@@ -98,8 +110,8 @@ pub(super) fn preview_undo(context: &ToolContext) -> Preview {
 
 /// The preview of a change, or of the reason why there would be none now. A change that becomes possible later has
 /// another preview, so the approval does not cover it.
-pub(super) fn preview_of(diff: Result<String, ToolError>) -> Preview {
-    Preview::Change(diff.unwrap_or_else(|error| format!("[nothing, as it stands now: {error}]")))
+pub(super) fn preview_of(diff: Result<String, ToolError>) -> String {
+    diff.unwrap_or_else(|error| format!("[nothing, as it stands now: {error}]"))
 }
 
 fn nothing_to_undo() -> ToolError {

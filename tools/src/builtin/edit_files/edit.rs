@@ -1,17 +1,18 @@
 //! `edit_file`: replaces a piece of a file.
 
 use async_trait::async_trait;
+use interrupts::Digest;
 use interrupts::store::Repeating;
 use routing_core::Outcome;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::change::{change, preview_of};
+use super::change::{change, made, preview_of};
 use super::diff;
 use crate::builtin::{arguments, blocking, path_of};
 use crate::tool::{
-    Interruption, PartialOutput, Preview, Tool, ToolCall, ToolContext, ToolError, ToolName,
-    ToolOutput, ToolSpec,
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
 };
 use crate::workspace::Workspace;
 
@@ -68,7 +69,7 @@ impl Tool for EditFile {
         true
     }
 
-    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<Preview> {
+    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<String> {
         let given: Arguments = arguments(call).ok()?;
         let before = context.workspace.read_if_there(&given.path);
         let diff = before.map_err(ToolError::from).and_then(|before| {
@@ -76,6 +77,22 @@ impl Tool for EditFile {
             Ok(diff(&given.path, before.as_deref(), Some(&after)))
         });
         Some(preview_of(diff))
+    }
+
+    async fn leaves(&self, call: &ToolCall, context: &ToolContext) -> Option<Digest> {
+        let given: Arguments = arguments(call).ok()?;
+        let before = context.workspace.read_if_there(&given.path).ok()?;
+        let after = replaced(&given, before.as_deref()).ok()?;
+        Some(Digest::of(after.as_bytes()))
+    }
+
+    async fn made(
+        &self,
+        call: &ToolCall,
+        leaves: Digest,
+        context: &ToolContext,
+    ) -> Option<ToolOutput> {
+        made(&path_of(call)?, leaves, context)
     }
 
     async fn call(

@@ -8,8 +8,8 @@ use serde_json::json;
 use super::change::{preview_undo, undo};
 use crate::builtin::blocking;
 use crate::tool::{
-    Interruption, PartialOutput, Preview, Tool, ToolCall, ToolContext, ToolError, ToolName,
-    ToolOutput, ToolSpec,
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
 };
 use crate::workspace::Workspace;
 
@@ -48,7 +48,7 @@ impl Tool for UndoEdit {
         true
     }
 
-    async fn preview(&self, _call: &ToolCall, context: &ToolContext) -> Option<Preview> {
+    async fn preview(&self, _call: &ToolCall, context: &ToolContext) -> Option<String> {
         Some(preview_undo(context))
     }
 

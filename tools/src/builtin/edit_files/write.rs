@@ -1,17 +1,18 @@
 //! `write_file`: writes a whole file.
 
 use async_trait::async_trait;
+use interrupts::Digest;
 use interrupts::store::Repeating;
 use routing_core::Outcome;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::change::{change, is_made_already, preview_of};
+use super::change::{change, made, preview_of};
 use super::diff;
 use crate::builtin::{arguments, blocking, path_of};
 use crate::tool::{
-    Interruption, PartialOutput, Preview, Tool, ToolCall, ToolContext, ToolError, ToolName,
-    ToolOutput, ToolSpec,
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
 };
 use crate::workspace::Workspace;
 
@@ -64,14 +65,26 @@ impl Tool for WriteFile {
         true
     }
 
-    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<Preview> {
+    async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<String> {
         let given: Arguments = arguments(call).ok()?;
-        if is_made_already(&given.path, &given.content, context) {
-            return Some(Preview::Done);
-        }
         let before = context.workspace.read_if_there(&given.path);
         let diff = before.map(|before| diff(&given.path, before.as_deref(), Some(&given.content)));
         Some(preview_of(diff.map_err(ToolError::from)))
+    }
+
+    async fn leaves(&self, call: &ToolCall, context: &ToolContext) -> Option<Digest> {
+        let _unused = context;
+        let given: Arguments = arguments(call).ok()?;
+        Some(Digest::of(given.content.as_bytes()))
+    }
+
+    async fn made(
+        &self,
+        call: &ToolCall,
+        leaves: Digest,
+        context: &ToolContext,
+    ) -> Option<ToolOutput> {
+        made(&path_of(call)?, leaves, context)
     }
 
     async fn call(
