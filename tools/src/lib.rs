@@ -46,9 +46,10 @@ pub use keeper::{Exit, Mechanism, ProcessKey, WantedMechanism, main_if_keeper};
 pub use ledger::{BegunCall, CallLedger, CallPlace, LedgerError, NoLedger};
 pub use limit::{CallLimit, CallLimits, LimitPause};
 pub use mcp::{
-    ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, HttpServer, LeftOut,
-    McpConfig, McpConfigError, McpError, McpFailure, McpLimits, McpServerConfig, McpServers,
-    McpServersConfig, ProcessServer, Reach, ServerName, ServerNameError,
+    ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, FieldChoice, FieldKind,
+    FormField, HttpServer, LeftOut, McpConfig, McpConfigError, McpError, McpFailure, McpLimits,
+    McpServerConfig, McpServers, McpServersConfig, ProcessServer, Reach, ServerName,
+    ServerNameError,
 };
 pub use permission::{
     Approval, Approver, CallDigest, NobodyToAsk, PathRuleConfig, PathRules, Permission,

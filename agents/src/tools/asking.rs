@@ -109,8 +109,21 @@ impl ToolDesk {
         let place = format!("{}/{name}", matter.tool_call.place);
         let id = record.interrupt_at(&place, asker.at);
         self.withdraw_others(asker, matter, id).await?;
-        let mut question = question(record, asker, matter, id);
+        let question = question(record, asker, matter, id);
         let row = self.raise(id, &place, asker, asking, &question).await?;
+        self.answered(asker, matter, row, scope).await
+    }
+
+    /// Waits for the end of a question that is in the store: see [`ToolDesk::ask`].
+    pub(super) async fn answered(
+        &self,
+        asker: &Asker,
+        matter: &ToolMatter,
+        row: Interrupt,
+        scope: &StopScope,
+    ) -> Result<Heard, KeepError> {
+        let id = row.id;
+        let mut question = question(&self.desk.record, asker, matter, id);
         self.told_raised(asker, matter, id)?;
         if !row.state.is_live() {
             return self.ended(asker, row);

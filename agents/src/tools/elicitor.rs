@@ -4,9 +4,12 @@ use std::fmt::{self, Debug};
 use std::sync::{Arc, OnceLock, Weak};
 
 use async_trait::async_trait;
-use interrupts::life::{Recurrence, Verdict};
+use interrupts::Digest;
+use interrupts::life::{Decider, Interrupt, Recurrence, Verdict};
 use routing_core::StopScope;
-use tools::{CallId, ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, ToolCall};
+use tools::{
+    CallId, ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, FormField, ToolCall,
+};
 
 use super::asking::{Asking, Heard};
 use super::excerpt;
@@ -29,7 +32,7 @@ impl Debug for RunElicitor {
 }
 
 impl RunElicitor {
-    /// One that serves no run yet: it declines.
+    /// One that serves no run yet: it answers nothing.
     pub fn new() -> Self {
         Self::default()
     }
@@ -50,11 +53,10 @@ impl RunElicitor {
         scope: &StopScope,
     ) -> Option<ElicitationAnswer> {
         let tooling = self.tooling.get()?.upgrade()?;
-        let running = tooling.running(request.call.as_ref(), request.server.as_str())?;
+        let all = tooling.running(request.call.as_ref(), request.server.as_str());
+        let running = all.first()?;
         let matter = matter(request, &running.call, running.place.clone());
-        // A server may ask several things within one call.
-        let number = tooling.next_question(&running.place);
-        let name = format!("input/{number}");
+        let name = name_of(&tooling, &matter);
         let asking = Asking {
             name: &name,
             matter: &matter,
@@ -63,8 +65,16 @@ impl RunElicitor {
         let heard = tooling.desk.ask(&running.asker, asking, scope).await;
         let row = match heard {
             Ok(Heard::Ended(row)) => row,
-            // The call ends with it, or goes on without: whatever comes later answers nothing.
-            Ok(Heard::Stopped(_) | Heard::Nobody(_)) => {
+            // The question stays open, and its call goes on with the run.
+            Ok(Heard::Nobody(question)) => {
+                for running in &all {
+                    running.state.park(running.call.id.as_str());
+                    running.state.nobody_answers((*question).clone());
+                }
+                return Some(ElicitationAnswer::Unanswered);
+            }
+            // The call ends with it: whatever comes later answers nothing.
+            Ok(Heard::Stopped(_)) => {
                 let withdrawn = tooling.desk.withdraw(&running.asker, &name, &matter).await;
                 if let Err(error) = withdrawn {
                     tracing::warn!(%error, "a tool's question could not be withdrawn");
@@ -79,12 +89,31 @@ impl RunElicitor {
         if let Err(error) = tooling.desk.carried_out(&row).await {
             tracing::warn!(%error, "an answer to a tool could not be recorded");
         }
-        let decision = row.decision.as_ref()?;
-        let (answer, _confidence) = answer(decision.content.as_deref()).ok()?;
-        match (decision.verdict, answer.edited_request) {
-            (Verdict::Edit, Some(content)) => Some(ElicitationAnswer::Accept { content }),
-            _ => Some(ElicitationAnswer::Decline),
-        }
+        answer_of(&row)
+    }
+}
+
+/// What the question's end says; `None` where it says nothing. Nobody but a person or a rule of theirs declines.
+fn answer_of(row: &Interrupt) -> Option<ElicitationAnswer> {
+    let decision = row.decision.as_ref()?;
+    let (answer, _confidence) = answer(decision.content.as_deref()).ok()?;
+    match (decision.verdict, answer.edited_request, &decision.by) {
+        (Verdict::Edit, Some(content), _) => Some(ElicitationAnswer::Accept { content }),
+        (_, _, Decider::Person { .. } | Decider::Rule { .. }) => Some(ElicitationAnswer::Decline),
+        (_, _, Decider::Policy | Decider::Deadline) => None,
+    }
+}
+
+/// Names a question among those of its call. A server may ask several things within one call, and the same again when
+/// the call is repeated.
+fn name_of(tooling: &Tooling, matter: &ToolMatter) -> String {
+    let about = &matter.tool_call;
+    let schema = about.schema.to_string();
+    let parts = [matter.context_for_decision.as_bytes(), schema.as_bytes()];
+    let name = format!("input/{}", Digest::of_parts(parts));
+    match tooling.asked_again(&format!("{}/{name}", about.place)) {
+        1 => name,
+        number => format!("{name}/{number}"),
     }
 }
 
@@ -97,7 +126,18 @@ fn matter(request: &ElicitationRequest, call: &ToolCall, place: String) -> ToolM
     if let Some(problem) = &request.problem {
         context.push_str(&format!("The answer before did not fit: {problem}\n"));
     }
-    context.push_str("Edit to give what it asks for, or decline.");
+    context.push_str("It wants:\n");
+    for field in FormField::all(schema) {
+        context.push_str(&format!("- {}", field.name));
+        if let Some(title) = &field.title {
+            context.push_str(&format!(" ({title})"));
+        }
+        context.push_str(&format!(": {}\n", field.wanted()));
+        if let Some(description) = &field.description {
+            context.push_str(&format!("  {description}\n"));
+        }
+    }
+    context.push_str("Fill it in (edit), or decline (reject).");
     let arguments = excerpt::arguments(&call.arguments);
     let about = ToolQuestion {
         asks: ToolQuestionKind::Input,
@@ -119,6 +159,6 @@ fn matter(request: &ElicitationRequest, call: &ToolCall, place: String) -> ToolM
 impl Elicitor for RunElicitor {
     async fn elicit(&self, request: ElicitationRequest, scope: &StopScope) -> ElicitationAnswer {
         let answer = self.asked(&request, scope).await;
-        answer.unwrap_or(ElicitationAnswer::Decline)
+        answer.unwrap_or(ElicitationAnswer::Cancel)
     }
 }

@@ -1,33 +1,27 @@
 //! The calls of a round in the run's journal: intent before the start, result after the end.
 
+mod unknown;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use interrupts::Digest;
-use interrupts::life::{Interrupt, Recurrence, Verdict};
 use interrupts::store::Repeating;
 use routing_core::StopScope;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tools::{
     BegunCall, CallEnd, CallLedger, CallPlace, LedgerError, RequestedCall, ToolCall, ToolMessage,
-    ToolOutput,
 };
 
-use super::asking::{Asker, Asking, Heard};
-use super::excerpt;
-use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
+use super::asking::Asker;
 use super::round::RoundState;
 use super::tooling::{RunningCall, Tooling};
-use crate::durable::decisions::answer;
 use crate::durable::error::KeepError;
 use crate::durable::journal::TOOL_CALL;
 use crate::durable::place;
 use crate::run::RunEvent;
-
-/// The name of the question about a call whose outcome is unknown, below the call's place.
-const UNKNOWN: &str = "unknown";
 
 /// A call, as the journal keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -89,6 +83,9 @@ impl JournalLedger {
         let content = serde_json::to_string(message)?;
         let (journal, at) = (&self.tooling.journal, self.place(place));
         journal.finish(&self.asker.node, &at, content).await?;
+        if self.tooling.settings.elicitor.is_some() {
+            self.tooling.desk.end_inputs(&self.asker, &at).await?;
+        }
         self.told_end(message);
         Ok(())
     }
@@ -108,109 +105,6 @@ impl JournalLedger {
             message: Box::new(message.clone()),
         });
     }
-
-    /// The call had begun, and nobody knows what came of it: a person says what to do, unless it may be made again.
-    async fn unknown(
-        &self,
-        place: &CallPlace,
-        call: &RequestedCall,
-        intent: &ToolIntent,
-    ) -> Result<Option<ToolMessage>, LedgerError> {
-        if intent.repeating == Repeating::Idempotent {
-            return Ok(None);
-        }
-        let id = call.id.as_str();
-        self.state.park(id);
-        let matter = unknown_outcome(call, intent, self.place(place));
-        let asking = Asking {
-            name: UNKNOWN,
-            matter: &matter,
-            recurrence: Recurrence::Once,
-        };
-        let asked = self
-            .tooling
-            .desk
-            .ask(&self.asker, asking, &self.scope)
-            .await;
-        let row = match asked.map_err(|error| self.state.fail(error))? {
-            Heard::Ended(row) => row,
-            Heard::Stopped(reason) => {
-                let reason = reason.message;
-                return Err(LedgerError { reason });
-            }
-            Heard::Nobody(question) => {
-                self.state.nobody_answers(*question);
-                let reason = "nobody is there to say what came of a call".to_owned();
-                return Err(LedgerError { reason });
-            }
-        };
-        self.state.unpark(id);
-        let done = self.tooling.desk.carried_out(&row).await;
-        done.map_err(|error| self.state.fail(error))?;
-        let Some(end) = end_by(&row).map_err(|error| self.state.fail(error))? else {
-            return Ok(None);
-        };
-        let message = ToolMessage {
-            call: call.id.clone(),
-            tool: call.tool.clone(),
-            edited: None,
-            end,
-        };
-        let recorded = self.record(place, &message).await;
-        recorded.map_err(|error| self.state.fail(error))?;
-        Ok(Some(message))
-    }
-}
-
-fn unknown_outcome(call: &RequestedCall, intent: &ToolIntent, place: String) -> ToolMatter {
-    let arguments = excerpt::arguments(&intent.arguments.clone().unwrap_or_default());
-    let reason = format!(
-        "Nobody knows what came of a call of `{}`: it ran when its process died",
-        call.tool
-    );
-    let context = format!(
-        "The call:\n{:#}\nIt may have had its effect, in part or whole. Nothing of it runs any more. Run it \
-         again, leave it, or say in words what came of it.",
-        arguments.value
-    );
-    ToolMatter::new(
-        reason,
-        context,
-        ToolQuestion {
-            asks: ToolQuestionKind::UnknownOutcome,
-            tool: call.tool.clone(),
-            description: String::new(),
-            call: call.id.clone(),
-            is_excerpt: !arguments.is_whole,
-            arguments: arguments.value,
-            digest: None,
-            preview: None,
-            schema: serde_json::json!({"type": "object", "maxProperties": 0}),
-            place,
-        },
-    )
-}
-
-/// How the call ends by a person's decision; `None` where it is run again.
-fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
-    let Some(decision) = &row.decision else {
-        return Ok(Some(not_known("nobody said what to do about it")));
-    };
-    let unreadable = |source| KeepError::Unreadable {
-        place: format!("the decision of {}", row.id),
-        source,
-    };
-    let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
-    Ok(match (decision.verdict, answer.text) {
-        (Verdict::Approve, _) => None,
-        (Verdict::Respond, Some(said)) => Some(CallEnd::Finished {
-            output: ToolOutput::done(format!(
-                "Nobody saw what came of the call. A person says of it: {said}"
-            )),
-        }),
-        (_, Some(said)) => Some(not_known(&format!("a person says: {said}"))),
-        (_, None) => Some(not_known("a person decided not to run it again")),
-    })
 }
 
 /// The end of a call that has begun and whose agent is left out, as the journal keeps it.
@@ -228,14 +122,6 @@ pub(crate) fn left_out_call(intent: &str, reason: &str) -> serde_json::Result<St
             reason: format!("nobody knows what came of the call; {reason}"),
         },
     })
-}
-
-fn not_known(why: &str) -> CallEnd {
-    CallEnd::Failed {
-        reason: format!(
-            "the process that ran the call died, and nobody knows what came of it; {why}"
-        ),
-    }
 }
 
 #[async_trait]
@@ -315,6 +201,7 @@ impl CallLedger for JournalLedger {
             call: call.clone(),
             asker: self.asker.clone(),
             place: self.place(place),
+            state: Arc::clone(&self.state),
         });
         Ok(())
     }

@@ -26,6 +26,19 @@ pub enum ToolQuestionKind {
     Input,
 }
 
+impl ToolQuestionKind {
+    /// What a question asks about a tool; `None` where it is about none.
+    pub fn of(question: &Question) -> Option<Self> {
+        let QuestionKind::Tool { .. } = question.kind else {
+            return None;
+        };
+        // Who asks knows the call alone; who reads the store has the whole content.
+        let payload = &question.payload;
+        let asks = payload.pointer("/toolCall/asks").or(payload.get("asks"))?;
+        serde_json::from_value(asks.clone()).ok()
+    }
+}
+
 /// The exact call that a question is about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -52,7 +52,7 @@ pub(crate) struct Tooling {
     clock: Arc<dyn Clock>,
     /// The calls that run.
     running: Mutex<Vec<RunningCall>>,
-    /// How many questions calls have asked while they ran, by their places.
+    /// How often calls have asked each question while they ran.
     questions: Mutex<HashMap<String, u32>>,
     /// Why steps ended within their tools, until their flows have taken note.
     parked: Mutex<HashMap<NodeId, Parked>>,
@@ -66,6 +66,8 @@ pub(super) struct RunningCall {
     pub(super) call: ToolCall,
     pub(super) asker: Asker,
     pub(super) place: String,
+    /// The round that it is of.
+    pub(super) state: Arc<RoundState>,
 }
 
 /// One round of one agent's step.
@@ -145,21 +147,22 @@ impl Tooling {
         locked(&self.running).retain(|running| running.place != place);
     }
 
-    /// The running call that a server asks for: the one that it names, else any of its tools.
-    pub(super) fn running(&self, named: Option<&ToolCall>, server: &str) -> Option<RunningCall> {
+    /// The running calls that a server may ask for: the one that it names, else all of its tools.
+    pub(super) fn running(&self, named: Option<&ToolCall>, server: &str) -> Vec<RunningCall> {
         let running = locked(&self.running);
         let of_server = format!("{server}__");
         let is_meant = |running: &&RunningCall| match named {
             Some(call) => running.call == *call,
             None => running.call.tool.as_str().starts_with(&of_server),
         };
-        running.iter().find(is_meant).cloned()
+        running.iter().filter(is_meant).cloned().collect()
     }
 
-    /// The number of the next question that the call at a place asks.
-    pub(super) fn next_question(&self, place: &str) -> u32 {
+    /// How often a question was asked by now in this process. A call that is repeated asks the same again, and finds
+    /// what was answered.
+    pub(super) fn asked_again(&self, question: &str) -> u32 {
         let mut questions = locked(&self.questions);
-        let number = questions.entry(place.to_owned()).or_default();
+        let number = questions.entry(question.to_owned()).or_default();
         *number += 1;
         *number
     }

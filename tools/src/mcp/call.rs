@@ -50,11 +50,14 @@ pub(super) async fn call(
     let Some(mut flight) = sent else {
         return Err(failed(&server.ended(&connection).await));
     };
+    // Stopped with the call's scope, and where nobody can answer what the call asks.
+    let scope = flight.ongoing.scope.clone();
     let answer = tokio::select! {
         biased; // What was answered was answered, whatever was asked for meanwhile.
         answer = flight.answer() => answer,
-        reason = context.scope.stopped_now() => {
-            return stop(server, flight, reason).await;
+        reason = scope.stopped_now() => {
+            let stopped = stop(server, flight, reason.clone()).await;
+            return if context.scope.is_stopped_now() { stopped } else { unanswered(stopped, reason) };
         }
         _ended = connection.process_ended() => {
             return Err(failed(&server.ended(&connection).await));
@@ -63,6 +66,17 @@ pub(super) async fn call(
     finished(server, &connection, answer)
         .await
         .map(Outcome::Completed)
+}
+
+/// A call that ended because nobody could answer what it asked is interrupted, whatever the server made of that.
+fn unanswered(stopped: Called, reason: StopReason) -> Called {
+    Ok(match stopped? {
+        Outcome::Completed(output) => Outcome::Interrupted {
+            reason,
+            partial: PartialOutput::returned(output.text),
+        },
+        interrupted @ Outcome::Interrupted { .. } => interrupted,
+    })
 }
 
 /// Nothing of the call ever reached the server.
@@ -85,9 +99,12 @@ async fn finished(
     connection: &Connection,
     answer: Answer,
 ) -> Result<ToolOutput, ToolError> {
+    let most = server.shared.containment.config().kept_output;
     match answer {
-        Ok(Ok(ServerResult::CallToolResult(result))) => {
-            let most = server.shared.containment.config().kept_output;
+        Ok(Ok(ServerResult::CallToolResult(result))) => Ok(content::output(&result, most)),
+        Ok(Ok(ServerResult::CustomResult(other))) if content::is_result(&other.0) => {
+            let result = content::without_unknown(other.0);
+            let result = result.map_err(|error| failed(&unreadable(server, &error)))?;
             Ok(content::output(&result, most))
         }
         Ok(Ok(_other)) => Err(failed(&McpError::Refused {
@@ -99,6 +116,14 @@ async fn finished(
             Err(failed(&server.ended(connection).await))
         }
         Ok(Err(error)) => Err(failed(&server.refused("a call", &error))),
+    }
+}
+
+fn unreadable(server: &Server, error: &serde_json::Error) -> McpError {
+    McpError::Refused {
+        server: server.name.clone(),
+        doing: "a call",
+        reason: format!("its answer cannot be read: {error}"),
     }
 }
 

@@ -48,6 +48,7 @@ impl Client {
         }
     }
 
+    /// What the person says; `None` where nobody can be asked.
     async fn ask(
         &self,
         server: &Server,
@@ -55,10 +56,10 @@ impl Client {
         schema: Value,
         calls: &[Arc<Ongoing>],
         scope: &StopScope,
-    ) -> ElicitResult {
+    ) -> Option<ElicitResult> {
         let Ok(fits) = ArgumentsSchema::compile(&schema) else {
             tracing::warn!(server = %server.name, "an MCP server asks for an answer of a form that cannot be used");
-            return ElicitResult::new(ElicitationAction::Decline);
+            return Some(cancelled());
         };
         let mut request = ElicitationRequest {
             server: server.name.clone(),
@@ -73,17 +74,21 @@ impl Client {
         for _time in 0..ASKED_AT_MOST {
             let answer = server.shared.elicitor.elicit(request.clone(), scope).await;
             match answer {
-                ElicitationAnswer::Decline => return ElicitResult::new(ElicitationAction::Decline),
-                ElicitationAnswer::Cancel => return ElicitResult::new(ElicitationAction::Cancel),
+                ElicitationAnswer::Decline => {
+                    return Some(ElicitResult::new(ElicitationAction::Decline));
+                }
+                ElicitationAnswer::Cancel => return Some(cancelled()),
+                ElicitationAnswer::Unanswered => return None,
                 ElicitationAnswer::Accept { content } => match fits.check(&content) {
                     Ok(()) => {
-                        return ElicitResult::new(ElicitationAction::Accept).with_content(content);
+                        let accepted = ElicitResult::new(ElicitationAction::Accept);
+                        return Some(accepted.with_content(content));
                     }
                     Err(misfit) => request.problem = Some(misfit.to_string()),
                 },
             }
         }
-        ElicitResult::new(ElicitationAction::Cancel)
+        Some(cancelled())
     }
 }
 
@@ -104,7 +109,6 @@ impl ClientHandler for Client {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let declined = ElicitResult::new(ElicitationAction::Decline);
         let calls = self.calls(&context);
         let ElicitRequestParams::FormElicitationParams {
             message,
@@ -112,11 +116,12 @@ impl ClientHandler for Client {
             ..
         } = request
         else {
-            return Ok(declined);
+            // A page of the web: nobody is shown it, and so nobody declines it.
+            return Ok(cancelled());
         };
         let (Some(server), false) = (self.server.upgrade(), calls.is_empty()) else {
             // Nobody waits for a call, so no person is bothered.
-            return Ok(declined);
+            return Ok(cancelled());
         };
         let schema = serde_json::to_value(requested_schema)
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
@@ -129,13 +134,20 @@ impl ClientHandler for Client {
                 call.scope.stopped_now().await;
             }
         };
-        tokio::select! {
-            answer = &mut asking => return Ok(answer),
-            () = context.ct.cancelled() => {}
-            () = all_over => {}
+        let answered = tokio::select! {
+            answer = &mut asking => Some(answer),
+            () = context.ct.cancelled() => None,
+            () = all_over => None,
+        };
+        match answered {
+            Some(Some(answer)) => return Ok(answer),
+            // Which of several calls it is for is not known: each ends that it may be for.
+            Some(None) => calls.iter().for_each(|call| call.scope.stop(unanswered())),
+            None => {
+                scope.stop(void());
+                let _withdrawn = tokio::time::timeout(WITHDRAWN_WITHIN, asking).await;
+            }
         }
-        scope.stop(void());
-        let _withdrawn = tokio::time::timeout(WITHDRAWN_WITHIN, asking).await;
         // An answer that overtook the cancellation would let the call go on, and finish.
         for call in &calls {
             tokio::select! {
@@ -150,6 +162,18 @@ impl ClientHandler for Client {
         if let Some(server) = self.server.upgrade() {
             server.list_again(&context.peer).await;
         }
+    }
+}
+
+fn cancelled() -> ElicitResult {
+    ElicitResult::new(ElicitationAction::Cancel)
+}
+
+/// Why a call ends whose question nobody can answer.
+fn unanswered() -> StopReason {
+    StopReason {
+        message: "nobody can answer what it asks".to_owned(),
+        ..void()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a server answers, as a text for a model: what cannot be shown is described.
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::{Value, json};
 
 use crate::containment::KeptOutput;
 use crate::tool::ToolOutput;
@@ -22,6 +23,29 @@ pub(super) fn output(result: &CallToolResult, most: usize) -> ToolOutput {
     } else {
         ToolOutput::done(text)
     }
+}
+
+/// Whether an answer that the library cannot read is a result of a tool all the same.
+pub(super) fn is_result(answer: &Value) -> bool {
+    answer.get("content").is_some_and(Value::is_array)
+}
+
+/// The result in an answer some of whose blocks cannot be read: a note takes the place of each of those.
+pub(super) fn without_unknown(mut answer: Value) -> serde_json::Result<CallToolResult> {
+    let blocks = answer.get_mut("content").and_then(Value::as_array_mut);
+    for block in blocks.into_iter().flatten() {
+        if serde_json::from_value::<ContentBlock>(block.clone()).is_err() {
+            let kind = block
+                .get("type")
+                .and_then(Value::as_str)
+                .unwrap_or("unknown");
+            let size = block.to_string().len();
+            let note =
+                format!("[a block of the type `{kind}`, {size} bytes, which cannot be read]");
+            *block = json!({"type": "text", "text": note});
+        }
+    }
+    serde_json::from_value(answer)
 }
 
 /// A text of a server, of which the start and the end are kept.
@@ -104,6 +128,24 @@ mod tests {
              [the resource file:///b, x/y, 2 bytes, which cannot be shown as text]\n\
              [a link to `c`, unknown type: file:///c]"
         );
+    }
+
+    #[test]
+    fn a_block_that_cannot_be_read_takes_nothing_else_with_it() {
+        let answer = json!({"isError": false, "content": [
+            {"type": "text", "text": "before"},
+            {"type": "hologram", "light": [1, 2, 3]},
+            {"type": "image", "mimeType": "image/png"},
+            {"type": "text", "text": "after"},
+        ]});
+        assert!(super::is_result(&answer));
+        let text = output(&super::without_unknown(answer).unwrap(), 1000).text;
+        assert_eq!(
+            text,
+            "before\n[a block of the type `hologram`, 35 bytes, which cannot be read]\n\
+             [a block of the type `image`, 39 bytes, which cannot be read]\nafter"
+        );
+        assert!(!super::is_result(&json!({"weather": "fine"})));
     }
 
     #[test]

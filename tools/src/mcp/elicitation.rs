@@ -47,8 +47,11 @@ pub enum ElicitationAnswer {
     },
     /// No; the server goes on without it, if it can.
     Decline,
-    /// Nothing: the person turned away.
+    /// Nothing: the person turned away, or the question is void.
     Cancel,
+    /// There is nobody who can answer now. The call that the server asks for is interrupted; the server is told that the
+    /// question was cancelled, for nobody has declined it.
+    Unanswered,
 }
 
 /// Asks a person what a server wants to know. Meanwhile the time limit of the call stands still.
@@ -66,8 +69,7 @@ pub trait Elicitor: Send + Sync {
 
 #[async_trait]
 impl Elicitor for NobodyToAsk {
-    /// Declines: nobody is there.
     async fn elicit(&self, _request: ElicitationRequest, _scope: &StopScope) -> ElicitationAnswer {
-        ElicitationAnswer::Decline
+        ElicitationAnswer::Unanswered
     }
 }

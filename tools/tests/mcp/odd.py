@@ -45,6 +45,13 @@ def call(name: str, id: int) -> None:
         os._exit(1)
     elif name == "strange":
         say({"id": id, "result": {"weather": "fine"}})
+    elif name == "hologram":
+        say({"id": id, "result": {"content": [
+            {"type": "text", "text": "before"}, {"type": "hologram", "light": 3}, {"type": "text", "text": "after"}]}})
+    elif name == "asks":
+        waiting["asks"] = id
+        schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+        say({"id": "q", "method": "elicitation/create", "params": {"message": "Who?", "requestedSchema": schema}})
     elif name == "refuse":
         say({"id": id, "error": {"code": -32000, "message": "not today"}})
     elif name == "deaf":
@@ -81,9 +88,12 @@ def handle(message: dict) -> None:
         say({"id": id, "result": {}})
     elif method == "tools/list":
         names = ["plain", "noise", "huge", "flood", "die", "strange", "refuse", "deaf", "late", "crossing", "obedient"]
+        names += ["hologram", "asks"]
         say({"id": id, "result": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}})
     elif method == "tools/call":
         call(message["params"]["name"], id)
+    elif id == "q":
+        answer(waiting.pop("asks"), "was told " + message["result"]["action"])
     elif method == "notifications/cancelled":
         cancelled(message["params"]["requestId"])
 

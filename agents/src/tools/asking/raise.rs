@@ -25,24 +25,64 @@ impl ToolDesk {
         matter: &ToolMatter,
         id: InterruptId,
     ) -> Result<(), KeepError> {
+        for other in self.of_node(asker).await? {
+            if other.id != id && is_superseded(&other, matter) {
+                self.make_void(&other, id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the call at a place has asked while it ran, in this process or in an earlier one.
+    pub(in crate::tools) async fn inputs_of(
+        &self,
+        asker: &Asker,
+        place: &str,
+    ) -> Result<Vec<Interrupt>, KeepError> {
+        let mut asked = self.of_node(asker).await?;
+        asked.retain(|other| {
+            let about = ToolMatter::of(&other.content).map(|it| it.tool_call);
+            about.is_some_and(|it| it.place == place && it.asks == ToolQuestionKind::Input)
+        });
+        Ok(asked)
+    }
+
+    /// The call has ended: what it asked is over, answered or not.
+    pub(in crate::tools) async fn end_inputs(
+        &self,
+        asker: &Asker,
+        place: &str,
+    ) -> Result<(), KeepError> {
+        for asked in self.inputs_of(asker, place).await? {
+            if !asked.state.is_live() {
+                self.carried_out(&asked).await?;
+                continue;
+            }
+            let (store, cause) = (self.desk.record.store(), WithdrawCause::Withdrawn);
+            match store.withdraw(asked.id, machinery()?, cause).await {
+                Ok(_) | Err(ChangeError::Refused(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The interrupts of the node that asks.
+    async fn of_node(&self, asker: &Asker) -> Result<Vec<Interrupt>, KeepError> {
         let filter = Filter {
             run: Some(self.desk.record.run),
             node: Some(asker.node.clone()),
             states: Vec::new(),
         };
-        let mut after = 0;
+        let (mut all, mut after) = (Vec::new(), 0);
         loop {
             let page = Page { after, limit: PAGE };
             let found = self.desk.record.store().interrupts(&filter, page).await?;
             let Some((last, _)) = found.last() else {
-                return Ok(());
+                return Ok(all);
             };
             after = *last;
-            for (_, other) in found {
-                if other.id != id && is_of_call(&other, matter) {
-                    self.make_void(&other, id).await?;
-                }
-            }
+            all.extend(found.into_iter().map(|(_, interrupt)| interrupt));
         }
     }
 
@@ -141,12 +181,11 @@ impl ToolDesk {
     }
 }
 
-/// Whether an interrupt asks about the same call, as it was. A server may ask for several things within one.
-fn is_of_call(other: &Interrupt, matter: &ToolMatter) -> bool {
+/// Whether an interrupt asks about the same call, as it was. What the call itself wanted to know stays a question: a
+/// server may ask for several things within one call, and the same again when the call is repeated.
+fn is_superseded(other: &Interrupt, matter: &ToolMatter) -> bool {
     let about = ToolMatter::of(&other.content).map(|it| it.tool_call);
     about.is_some_and(|about| {
-        let both_ask_for_input = about.asks == ToolQuestionKind::Input
-            && matter.tool_call.asks == ToolQuestionKind::Input;
-        about.place == matter.tool_call.place && !both_ask_for_input
+        about.place == matter.tool_call.place && about.asks != ToolQuestionKind::Input
     })
 }

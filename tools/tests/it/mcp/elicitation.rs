@@ -16,7 +16,7 @@ on_all! {
     an_answer_that_does_not_fit_is_asked_for_again => asked_again,
     the_time_limit_of_the_call_stands_still_meanwhile => paused,
     a_call_that_is_interrupted_withdraws_its_question => withdrawn,
-    with_nobody_to_ask_the_server_is_declined => nobody,
+    a_question_that_nobody_can_answer_interrupts_its_call_and_declines_nothing => nobody,
 }
 
 /// A person with answers, who takes some time for each.
@@ -148,5 +148,21 @@ async fn withdrawn(sdk: Sdk, way: Way) {
 async fn nobody(sdk: Sdk, way: Way) {
     let stage = Stage::new(sdk, way).await;
     let message = stage.call("ask", json!({"question": "Which one?"})).await;
-    assert_eq!(finished(&message), "nothing: decline");
+    let CallEnd::Interrupted { reason, partial } = &message.end else {
+        panic!("{:?}", message.end);
+    };
+    assert!(reason.message.contains("nobody can answer"), "{reason:?}");
+    assert!(
+        !matches!(partial.stopped, Stopped::LeftBehind { .. }),
+        "{partial:?}"
+    );
+    let log = stage.log();
+    assert!(log.iter().any(|line| line == "asks"), "{log:?}");
+    assert!(
+        !log.iter().any(|line| line == "was told decline"),
+        "{log:?}"
+    );
+    // It is still the same server, and takes calls.
+    let worked = stage.call("work", json!({"name": "a", "seconds": 0})).await;
+    assert_eq!(finished(&worked), "a has worked");
 }

@@ -123,3 +123,23 @@ async fn a_server_that_takes_nothing_any_more_is_ended() {
         .await
         .unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_block_of_a_kind_that_is_not_known_loses_nothing_but_itself() {
+    let stage = odd().await;
+    let message = stage.call("hologram", json!({})).await;
+    assert_eq!(
+        finished(&message),
+        "before\n[a block of the type `hologram`, 29 bytes, which cannot be read]\nafter"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_goes_on_without_its_answer_has_not_finished_the_call() {
+    let stage = odd().await;
+    let message = stage.call("asks", json!({})).await;
+    let CallEnd::Interrupted { partial, .. } = &message.end else {
+        panic!("{:?}", message.end);
+    };
+    assert_eq!(partial.text, "was told cancel");
+}
