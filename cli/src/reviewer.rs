@@ -2,6 +2,7 @@
 
 mod alone;
 mod begun;
+mod consent;
 mod counted;
 mod dialogue;
 mod editor;
@@ -12,6 +13,7 @@ mod terminal;
 mod typing;
 
 pub(crate) use alone::{Alone, Reply, StandardInput, Typed};
+pub(crate) use consent::{Consent, yes_or_no};
 pub(crate) use counted::InterruptCount;
 pub(crate) use lines::{LONGEST_LINE, Lines, NoLine, line_of};
 pub(crate) use nobody::Nobody;

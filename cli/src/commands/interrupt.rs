@@ -324,8 +324,7 @@ fn confirmed(plans: &[Plan], global: Global) -> anyhow::Result<bool> {
         runs(plans.len()),
         agents(affected)
     );
-    let line = alone.line(&text)?.unwrap_or_default();
-    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+    Ok(alone.confirmed(&text)?)
 }
 
 fn dry(plans: &[Plan], arguments: &InterruptArguments) -> String {

@@ -220,8 +220,7 @@ impl Command<'_> {
         }
         let palette = Palette::for_stream(&io::stderr(), self.global.no_color);
         let text = format!("{}\nApply it? [y/N] ", preview_text(&preview, palette));
-        let line = Alone::new(palette).line(&text)?.unwrap_or_default();
-        let is_wanted = matches!(line.trim().to_lowercase().as_str(), "y" | "yes");
+        let is_wanted = Alone::new(palette).confirmed(&text)?;
         Ok(is_wanted.then(|| preview.digest.to_string()))
     }
 }

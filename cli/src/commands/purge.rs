@@ -65,8 +65,7 @@ fn confirmed(found: &Purged, global: Global) -> anyhow::Result<bool> {
     }
     let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
     let text = format!("Remove {runs} and all that belongs to {them}, for good? [y/N] ");
-    let line = alone.line(&text)?.unwrap_or_default();
-    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+    Ok(alone.confirmed(&text)?)
 }
 
 fn told(purged: &Purged, arguments: &PurgeArguments) -> String {

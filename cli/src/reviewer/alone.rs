@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use routing_core::review::{Answer, Question};
 
+use super::consent::yes_or_no;
 use super::dialogue::{Dialogue, Step};
 use super::editor;
 use super::lines::{NoLine, forget_typed_ahead, read_line};
@@ -111,6 +112,16 @@ impl Alone {
     /// As [`Alone::answer`].
     pub(crate) fn line(self, text: &str) -> io::Result<Option<String>> {
         Ok(ask(text, &StandardInput)?.given())
+    }
+
+    /// Asks for a yes; anything else is none. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`Alone::answer`].
+    pub(crate) fn confirmed(self, text: &str) -> io::Result<bool> {
+        let line = self.line(text)?.unwrap_or_default();
+        Ok(yes_or_no(&line) == Some(true))
     }
 
     /// The prompt of a run that was paused.

@@ -1,14 +1,18 @@
 //! The conversation of one question: lines in, what to show next out. Knows no terminal.
 
+mod form;
 mod page;
 
+use agents::tools::{CHOICE_NO, CHOICE_YES, ToolQuestionKind};
 use routing_core::review::{Answer, Question};
 use serde_json::Value;
 
+use super::consent::{Consent, NoAnswer, yes_or_no};
 use crate::nearest::nearest;
 use crate::palette::Palette;
 use crate::visible::visible_line;
 
+use form::Form;
 use page::Page;
 
 /// What comes next.
@@ -28,6 +32,7 @@ enum Topic {
     Answer,
     Route,
     Confirmation(usize),
+    Field,
 }
 
 /// One question on its way to an answer.
@@ -37,6 +42,8 @@ pub(super) struct Dialogue<'q> {
     page: Page<'q>,
     topic: Topic,
     answer: Answer,
+    /// What is filled in field by field, once that has begun.
+    form: Form,
 }
 
 impl<'q> Dialogue<'q> {
@@ -46,11 +53,13 @@ impl<'q> Dialogue<'q> {
             question,
             page: Page {
                 question,
+                asks: ToolQuestionKind::of(question),
                 columns,
                 palette,
             },
             topic: Topic::Answer,
             answer: Answer::default(),
+            form: Form::of(&question.request_schema),
         }
     }
 
@@ -71,6 +80,7 @@ impl<'q> Dialogue<'q> {
             Topic::Answer => self.answer_line(line),
             Topic::Route => self.route_line(line),
             Topic::Confirmation(index) => self.confirmation_line(index, line),
+            Topic::Field => self.field_line(line),
         }
     }
 
@@ -91,14 +101,91 @@ impl<'q> Dialogue<'q> {
             Topic::Answer => self.page.prompt(),
             Topic::Route => self.page.route_prompt(),
             Topic::Confirmation(index) => self.page.confirmation(index),
+            Topic::Field => self.page.field(&self.form),
         };
         Step::Ask(format!("{}{prompt}", self.page.problem(problem)))
     }
 
     fn answer_line(&mut self, line: &str) -> Step {
+        match self.page.asks {
+            Some(ToolQuestionKind::Input) => self.input_line(line),
+            Some(ToolQuestionKind::Permission | ToolQuestionKind::UnknownOutcome) => {
+                self.consent_line(line)
+            }
+            None => self.agent_line(line),
+        }
+    }
+
+    /// The answer to a question whether a call may be made, now or again.
+    fn consent_line(&mut self, line: &str) -> Step {
+        match Consent::read(line) {
+            Consent::Allow => self.chosen(CHOICE_YES, None),
+            Consent::Deny(why) => self.chosen(CHOICE_NO, why),
+            Consent::Edit(None) => Step::Edit,
+            Consent::Edit(Some(json)) => self.inline_edit(json),
+            Consent::Show => self.shown(),
+            Consent::Help => self.helped(),
+            Consent::Nothing => self.nothing_said(),
+            Consent::Words(words) => match words.strip_prefix('=') {
+                Some(words) => self.said(words.trim()),
+                None => self.choice_or_text(words),
+            },
+        }
+    }
+
+    /// The answer to a question of a tool that wants to know something.
+    fn input_line(&mut self, line: &str) -> Step {
+        match Consent::read(line) {
+            Consent::Nothing | Consent::Allow => self.next_field(),
+            Consent::Deny(why) => self.chosen(CHOICE_NO, why),
+            Consent::Edit(None) => Step::Edit,
+            Consent::Edit(Some(json)) => self.inline_edit(json),
+            Consent::Show => self.shown(),
+            Consent::Help => self.helped(),
+            Consent::Words("1") => self.chosen(CHOICE_NO, None),
+            Consent::Words(_) => self.again("Press Enter to fill it in, or type n to decline."),
+        }
+    }
+
+    fn chosen(&mut self, choice: &str, why: Option<&str>) -> Step {
+        self.answer.selected_choices = vec![choice.to_owned()];
+        self.answer.text = why.map(str::to_owned);
+        self.confirm_from(0)
+    }
+
+    fn shown(&self) -> Step {
+        Step::Ask(format!("{}{}", self.page.payload(), self.page.prompt()))
+    }
+
+    fn helped(&self) -> Step {
+        Step::Ask(format!("{}{}", self.page.help(), self.page.prompt()))
+    }
+
+    /// Asks for the next field; the answer is whole when none is left.
+    fn next_field(&mut self) -> Step {
+        match self.form.next() {
+            Some(_field) => {
+                self.topic = Topic::Field;
+                Step::Ask(self.page.field(&self.form))
+            }
+            None => {
+                let filled = self.form.filled();
+                self.edited(Some(filled))
+            }
+        }
+    }
+
+    fn field_line(&mut self, line: &str) -> Step {
+        match self.form.take(line) {
+            Ok(()) => self.next_field(),
+            Err(problem) => self.again(&problem),
+        }
+    }
+
+    fn agent_line(&mut self, line: &str) -> Step {
         match line {
             "" => self.nothing_said(),
-            "?" | "h" | "help" => Step::Ask(format!("{}{}", self.page.help(), self.page.prompt())),
+            "?" | "h" | "help" => self.helped(),
             "r" | "reroute" => {
                 self.topic = Topic::Route;
                 Step::Ask(format!(
@@ -108,7 +195,7 @@ impl<'q> Dialogue<'q> {
                 ))
             }
             "e" | "edit" => Step::Edit,
-            "s" | "show" => Step::Ask(format!("{}{}", self.page.payload(), self.page.prompt())),
+            "s" | "show" => self.shown(),
             _ => match (
                 line.strip_prefix('='),
                 line.strip_prefix("r "),
@@ -155,6 +242,9 @@ impl<'q> Dialogue<'q> {
                 self.again(&format!(
                     "There is no choice {number}; there are 1 to {count}."
                 ))
+            }
+            None if self.page.asks == Some(ToolQuestionKind::Permission) => {
+                self.again(&NoAnswer.to_string())
             }
             None => self.said(line),
         }
@@ -260,11 +350,10 @@ impl<'q> Dialogue<'q> {
         let Some(item) = self.question.details.confirmation_items.get(index) else {
             return self.confirm_from(index);
         };
-        let confirmed = match line.to_lowercase().as_str() {
-            "y" | "yes" => Some(true),
-            "n" | "no" => Some(false),
-            "" => item.default_value,
-            _ => None,
+        let confirmed = if line.is_empty() {
+            item.default_value
+        } else {
+            yes_or_no(line)
         };
         match confirmed {
             Some(confirmed) => {

@@ -109,7 +109,7 @@ fn skeleton(schema: &Value, root: &Value, depth: usize) -> Value {
     if depth == 0 {
         return Value::Null;
     }
-    if let Some(fixed) = schema.get("const") {
+    if let Some(fixed) = schema.get("default").or_else(|| schema.get("const")) {
         return fixed.clone();
     }
     if let Some(first) = schema.get("enum").and_then(|values| values.get(0)) {

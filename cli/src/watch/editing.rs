@@ -1,18 +1,19 @@
-//! Filling in a request in the person's own editor.
+//! Filling in a request in the person's own editor, or what a tool asks for, field by field.
 
 use std::io;
 
-use interrupts::life::Verdict;
+use agents::tools::ToolQuestionKind;
+use interrupts::life::{Interrupt, Review, Verdict};
 use llm::JsonSchemaConstraints;
 use routing_core::InterruptId;
-use routing_core::review::Answer;
+use routing_core::review::{Answer, Question};
 
 use super::action::Action;
 use super::state::State;
 use crate::asked;
 use crate::exit::{Exit, Failure};
 use crate::palette::Palette;
-use crate::reviewer::Alone;
+use crate::reviewer::{Alone, StandardInput};
 
 /// The decision with the request that the person wrote; `None` where they went back.
 ///
@@ -25,6 +26,9 @@ pub(super) fn edit(state: &State, id: InterruptId) -> Result<Option<Action>, Fai
     let review = interrupt.review.as_ref().ok_or_else(gone)?;
     let question = asked::question(interrupt)?;
     let alone = Alone::new(Palette::for_stream(&io::stderr(), true));
+    if ToolQuestionKind::of(&question) == Some(ToolQuestionKind::Input) {
+        return filled_in(interrupt, review, &question, alone);
+    }
     let edited = alone
         .request(&question)
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
@@ -35,14 +39,44 @@ pub(super) fn edit(state: &State, id: InterruptId) -> Result<Option<Action>, Fai
         edited_request: Some(request),
         ..Answer::default()
     };
-    asked::check(&answer, &question, &JsonSchemaConstraints::new())
-        .map_err(|problem| Failure::new(Exit::Usage, problem))?;
-    Ok(Some(Action::Decide {
-        interrupt: id,
+    fits(&answer, &question).map_err(|problem| Failure::new(Exit::Usage, problem))?;
+    Ok(Some(decided(interrupt, review, Verdict::Edit, answer)))
+}
+
+/// The decision with what the person typed, field by field.
+fn filled_in(
+    interrupt: &Interrupt,
+    review: &Review,
+    question: &Question,
+    alone: Alone,
+) -> Result<Option<Action>, Failure> {
+    let reply = alone
+        .answer(question, (&StandardInput, None), |answer| {
+            fits(answer, question)
+        })
+        .map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
+    let Some(answer) = reply.given() else {
+        return Ok(None);
+    };
+    let verdict = if answer.edited_request.is_some() {
+        Verdict::Edit
+    } else {
+        Verdict::Reject
+    };
+    Ok(Some(decided(interrupt, review, verdict, answer)))
+}
+
+fn fits(answer: &Answer, question: &Question) -> Result<(), String> {
+    asked::check(answer, question, &JsonSchemaConstraints::new())
+}
+
+fn decided(interrupt: &Interrupt, review: &Review, verdict: Verdict, answer: Answer) -> Action {
+    Action::Decide {
+        interrupt: interrupt.id,
         version: interrupt.version,
         shown: review.shown,
-        verdict: Verdict::Edit,
+        verdict,
         target: None,
         answer,
-    }))
+    }
 }

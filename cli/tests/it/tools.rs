@@ -1,5 +1,6 @@
 //! Agents with tools: what they may do, whom they ask, what a stop leaves.
 
+mod asked_by_servers;
 mod served;
 mod standing;
 mod stopping;
@@ -252,6 +253,26 @@ fn a_person_at_the_terminal_decides_and_enter_allows_nothing() {
 }
 
 #[test]
+fn a_typed_yes_allows_a_no_says_why_and_other_words_are_no_answer() {
+    let place = Place::new();
+    let goal = "Note it with `echo hello >> made.txt`";
+    let typed = b"yes, please\ny\n";
+    let ended = end_with_input(&mut place.run(goal, &[]), typed).exits_with(0);
+    let screen = &ended.error_output;
+    assert!(
+        screen.contains("Type y to allow it or n to deny it"),
+        "{screen}"
+    );
+    assert_eq!(place.text("made.txt").unwrap(), "hello\n");
+    let other = Place::new();
+    let typed = b"no not on a Sunday\n";
+    let ended = end_with_input(&mut other.run(goal, &[]), typed).exits_with(0);
+    let screen = &ended.error_output;
+    assert!(screen.contains("not on a Sunday"), "{screen}");
+    assert!(other.text("made.txt").is_none());
+}
+
+#[test]
 fn what_a_rule_about_paths_denies_is_not_printed_and_programs_are_said_to_be_beyond_it() {
     let place = Place::new();
     std::fs::write(place.folder.path().join("prod.env"), "KEY=flour\n").unwrap();
@@ -341,76 +362,6 @@ fn mistakes_in_what_is_allowed_are_named_before_anything_starts() {
     end(&mut without).exits_with(2).says("--tools");
     let mut nowhere = place.irq(&["run", "x", "--tools", "/nowhere/at/all"]);
     end(&mut nowhere).exits_with(3).says("/nowhere/at/all");
-}
-
-/// A server of one tool, which asks a person before it answers. It speaks the protocol by hand, a message a line.
-const ASKING_SERVER: &str = r#"
-import json, sys
-
-def say(message):
-    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-    sys.stdout.flush()
-
-call = None
-for line in sys.stdin:
-    message = json.loads(line)
-    method, id = message.get("method"), message.get("id")
-    if method == "initialize":
-        version = message["params"]["protocolVersion"]
-        say({"id": id, "result": {"protocolVersion": version, "capabilities": {"tools": {}},
-            "serverInfo": {"name": "desk", "version": "1"}}})
-    elif method == "tools/list":
-        say({"id": id, "result": {"tools": [{"name": "greet", "description": "greets somebody",
-            "inputSchema": {"type": "object", "properties": {}}}]}})
-    elif method == "tools/call":
-        call = id
-        say({"id": "ask", "method": "elicitation/create", "params": {"message": "Who is it for?",
-            "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}})
-    elif id == "ask" and "result" in message:
-        name = message["result"].get("content", {}).get("name", "nobody")
-        say({"id": call, "result": {"content": [{"type": "text", "text": "hello " + name}]}})
-    elif method == "ping":
-        say({"id": id, "result": {}})
-"#;
-
-#[test]
-fn a_servers_question_is_a_question_of_the_run_and_its_answer_reaches_the_server() {
-    let place = Place::new();
-    let (server, servers) = (
-        place.keeping.path().join("desk.py"),
-        place.keeping.path().join("servers.toml"),
-    );
-    std::fs::write(&server, ASKING_SERVER).unwrap();
-    let table = format!("[servers.desk]\ncommand = \"python3\"\nargs = [{server:?}]\n");
-    std::fs::write(&servers, table).unwrap();
-    let servers = servers.to_str().unwrap();
-    let told = place.end(&["doctor", "--mcp", servers, "--json"]).output;
-    let reached = lines(&told)
-        .into_iter()
-        .find(|finding| finding["check"] == "mcp")
-        .unwrap();
-    assert_eq!(reached["status"], "ok", "{reached}");
-    let allowed = place.all_allowed();
-    let arguments = ["--mcp", servers, "--permissions", &allowed, "--json"];
-    let mut command = place.run("Use `desk__greet {}`", &arguments);
-    let run = spawn(command.stdin(Stdio::piped()));
-    let question = place.open_question();
-    assert_eq!(
-        question["content"]["toolCall"]["asks"], "input",
-        "{question}"
-    );
-    let context = question["context_for_decision"].as_str().unwrap();
-    assert!(context.contains("Who is it for?"), "{context}");
-    let answer = json!({"editedRequest": {"name": "Ada"}}).to_string();
-    let id = question["id"].as_str().unwrap();
-    place
-        .end(&["review", id, "--decision", "edit", "--payload", &answer])
-        .exits_with(0);
-    let ended: Ended = run.wait_with_output().unwrap().into();
-    let events = ended.exits_with(0).events();
-    let finished = data(&events, "tool.finished");
-    let greeted = finished.iter().any(|it| it["message"] == "hello Ada");
-    assert!(greeted, "{finished:?}");
 }
 
 #[test]

@@ -15,7 +15,10 @@ enum Input {
     Lines,
     Number,
     Truth,
-    Choice(Vec<String>),
+    /// One of these: each with its value, and what it is called.
+    Choice(Vec<(String, String)>),
+    /// Any of these.
+    Choices(Vec<(String, String)>),
     Json,
 }
 
@@ -37,10 +40,11 @@ fn properties(schema: &Value) -> Vec<(String, Value, Input, bool)> {
             let target = resolved(schema, property);
             let input = input_of(schema, target);
             let mut described = target.clone();
-            if let (Some(text), Value::Object(described)) =
-                (property.get("description"), &mut described)
-            {
-                described.insert("description".to_owned(), text.clone());
+            for key in ["description", "title", "default"] {
+                if let (Some(text), Value::Object(described)) = (property.get(key), &mut described)
+                {
+                    described.insert(key.to_owned(), text.clone());
+                }
             }
             (name.clone(), described, input, required.contains(&&**name))
         })
@@ -68,22 +72,59 @@ fn resolved<'schema>(root: &'schema Value, schema: &'schema Value) -> &'schema V
 }
 
 fn input_of(root: &Value, schema: &Value) -> Input {
-    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        let values = values.iter().filter_map(Value::as_str).map(str::to_owned);
-        return Input::Choice(values.collect());
+    if let Some(choices) = choices_of(schema) {
+        return Input::Choice(choices);
     }
     match type_of(schema) {
         Some("string") => Input::Line,
         Some("integer" | "number") => Input::Number,
         Some("boolean") => Input::Truth,
         Some("array") => {
-            let items = schema.get("items").map(|items| resolved(root, items));
-            match items.and_then(type_of) {
+            let items = schema.get("items");
+            if let Some(choices) = items.and_then(choices_of) {
+                return Input::Choices(choices);
+            }
+            match items.map(|items| resolved(root, items)).and_then(type_of) {
                 Some("string") => Input::Lines,
                 _ => Input::Json,
             }
         }
         _ => Input::Json,
+    }
+}
+
+/// What can be chosen, where all of it is written down: each with its value, and what it is called.
+fn choices_of(schema: &Value) -> Option<Vec<(String, String)>> {
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        let names = schema.get("enumNames").and_then(Value::as_array);
+        let named = values.iter().enumerate().filter_map(|(index, value)| {
+            let value = value.as_str()?;
+            let name = names.and_then(|names| names.get(index)?.as_str());
+            Some((value.to_owned(), name.unwrap_or(value).to_owned()))
+        });
+        return Some(named.collect());
+    }
+    let titled = schema.get("oneOf").or_else(|| schema.get("anyOf"))?;
+    let choice = |one: &Value| {
+        let value = one.get("const")?.as_str()?;
+        let title = one.get("title").and_then(Value::as_str);
+        Some((value.to_owned(), title.unwrap_or(value).to_owned()))
+    };
+    titled.as_array()?.iter().map(choice).collect()
+}
+
+/// What a field holds before anybody has filled it in.
+fn default_of(property: &Value) -> Vec<String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string()
+        }
+    };
+    match property.get("default") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(items)) => items.iter().map(text).collect(),
+        Some(value) => vec![text(value)],
     }
 }
 
@@ -104,9 +145,20 @@ pub(super) fn fields(schema: &Value, filled: Option<&FormFields>) -> Markup {
     html! {
         @for (name, property, input, required) in properties(schema) {
             @let id = format!("{PREFIX}{name}");
-            @let value = filled.and_then(|filled| filled.first(&id)).unwrap_or_default();
+            @let held: Vec<String> = match filled {
+                Some(filled) => filled.all(&id).map(str::to_owned).collect(),
+                None => default_of(&property),
+            };
+            @let value = held.join("\n");
+            @let title = property.get("title").and_then(Value::as_str);
             div.field {
-                label for=(id) { (name) @if required { " (needed)" } }
+                label for=(id) {
+                    @match title.filter(|title| !title.eq_ignore_ascii_case(&name)) {
+                        Some(title) => { (visible(title)) " (" (name) ")" },
+                        None => (name),
+                    }
+                    @if required { " (needed)" }
+                }
                 @if let Some(text) = property.get("description").and_then(Value::as_str) {
                     p.hint id=(format!("{id}.hint")) { (visible(text)) }
                 }
@@ -122,9 +174,12 @@ pub(super) fn fields(schema: &Value, filled: Option<&FormFields>) -> Markup {
                         option value="true" selected[value == "true"] { "yes" }
                         option value="false" selected[value == "false"] { "no" }
                     },
-                    Input::Choice(values) => select id=(id) name=(id) {
+                    Input::Choice(choices) => select id=(id) name=(id) {
                         option value="" { "not said" }
-                        @for one in values { option value=(one) selected[one == value] { (one) } }
+                        @for (one, called) in choices { option value=(one) selected[one == value] { (visible(&called)) } }
+                    },
+                    Input::Choices(choices) => select id=(id) name=(id) multiple {
+                        @for (one, called) in choices { option value=(one) selected[held.contains(&one)] { (visible(&called)) } }
                     },
                     Input::Json => {
                         textarea id=(id) name=(id) rows="4" spellcheck="false" { (value) }
@@ -140,10 +195,20 @@ pub(super) fn fields(schema: &Value, filled: Option<&FormFields>) -> Markup {
 pub(super) fn filled_in(schema: &Value, form: &FormFields) -> Option<Value> {
     let mut object = Map::new();
     for (name, _, input, _) in properties(schema) {
-        let Some(text) = form.first(&format!("{PREFIX}{name}")) else {
+        let id = format!("{PREFIX}{name}");
+        let Some(text) = form.first(&id) else {
             continue;
         };
-        object.insert(name, value_of(&input, text));
+        let value = match input {
+            Input::Choices(_) => form.all(&id).map(Value::from).collect(),
+            Input::Line
+            | Input::Lines
+            | Input::Number
+            | Input::Truth
+            | Input::Choice(_)
+            | Input::Json => value_of(&input, text),
+        };
+        object.insert(name, value);
     }
     (!object.is_empty()).then_some(Value::Object(object))
 }
@@ -151,7 +216,7 @@ pub(super) fn filled_in(schema: &Value, form: &FormFields) -> Option<Value> {
 /// What cannot be read is kept as text: the check against the schema says what is wrong with it.
 fn value_of(input: &Input, text: &str) -> Value {
     match input {
-        Input::Line | Input::Choice(_) => text.into(),
+        Input::Line | Input::Choice(_) | Input::Choices(_) => text.into(),
         Input::Lines => text
             .lines()
             .map(str::trim)
@@ -169,6 +234,35 @@ mod tests {
     use super::{fields, filled_in};
     use crate::body::FormFields;
     use serde_json::json;
+
+    #[test]
+    fn a_form_begins_with_its_defaults_and_names_its_choices() {
+        let schema = json!({"type": "object", "properties": {
+            "number": {"type": "integer", "title": "How many", "default": 7},
+            "sure": {"type": "boolean", "default": true},
+            "colour": {"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "g", "title": "Green"}], "default": "g"},
+            "parts": {"type": "array", "items": {"type": "string", "enum": ["a", "b", "c"]}, "default": ["a", "c"]},
+        }});
+        let shown = fields(&schema, None).into_string();
+        for part in [
+            "How many (number)",
+            "value=\"7\"",
+            "<option value=\"true\" selected>",
+            "<option value=\"g\" selected>Green</option>",
+            "<option value=\"a\" selected>a</option><option value=\"b\">b</option>",
+        ] {
+            assert!(shown.contains(part), "{part} in {shown}");
+        }
+        let form = [
+            ("edit.number", "9"),
+            ("edit.parts", "b"),
+            ("edit.parts", "c"),
+        ];
+        let form = form.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let expected = json!({"number": 9, "parts": ["b", "c"]});
+        let filled = filled_in(&schema, &FormFields(form.to_vec()));
+        assert_eq!(filled, Some(expected));
+    }
 
     #[test]
     fn each_property_gets_the_value_of_its_type() {

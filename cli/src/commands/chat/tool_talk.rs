@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::standing::Standing;
 use super::terminal::Talk;
 use super::tools::Question;
+use crate::reviewer::Consent;
 use crate::visible::visible_lines;
 
 /// What stands in the prompt while a question is open.
@@ -152,20 +153,19 @@ impl Talk {
         if std::mem::take(&mut self.tools.editing) && !text.is_empty() {
             return self.edited(text);
         }
-        let (word, reason) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        match word {
-            // With more words it is something else.
-            "y" | "yes" if reason.trim().is_empty() => {
+        match Consent::read(text) {
+            Consent::Allow => {
                 if let Some(question) = self.tools.open.pop_front() {
                     question.allow();
                 }
             }
-            "n" | "no" => {
+            Consent::Deny(reason) => {
                 if let Some(question) = self.tools.open.pop_front() {
-                    question.deny(reason.trim());
+                    question.deny(reason.unwrap_or_default());
                 }
             }
-            "e" | "edit" if reason.trim().is_empty() => {
+            Consent::Edit(Some(json)) => self.edited(json),
+            Consent::Edit(None) => {
                 if let Some(question) = self.tools.open.front() {
                     self.prompt
                         .put(&question.request.call.arguments.to_string());
@@ -173,9 +173,9 @@ impl Talk {
                 }
                 self.notice("Edit the arguments, Enter runs the call with them.");
             }
-            "v" | "view" if reason.trim().is_empty() => self.show_question(usize::MAX),
-            "" => self.notice("Answer y, n, e or v."),
-            _ => {
+            Consent::Show => self.show_question(usize::MAX),
+            Consent::Help | Consent::Nothing => self.notice("Answer y, n, e or v."),
+            Consent::Words(_) => {
                 // It is no answer, and not lost either.
                 if self.conversation.send_message(text).is_ok() {
                     self.notice("Kept as the next message. Answer y, n, e or v first.");

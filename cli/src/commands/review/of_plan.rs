@@ -10,7 +10,7 @@ use crate::installation::Installation;
 use crate::palette::{Palette, Tone};
 use crate::plan::{Page, again, preview_text, revision_of, saved, suggestion};
 use crate::refused::no_interrupt;
-use crate::reviewer::Alone;
+use crate::reviewer::{Alone, yes_or_no};
 
 /// What to do while no change is shown, and while one is.
 const FIRST: &str =
@@ -54,7 +54,7 @@ pub(super) async fn converse(
         };
         match (line.trim(), &shown) {
             ("", _) => return Ok(Some((pause, plain(Verdict::Resume)))),
-            ("y" | "Y" | "yes", Some(preview)) => {
+            (line, Some(preview)) if yes_or_no(line) == Some(true) => {
                 let content = Some(revision_of(preview, None)?);
                 let chosen = Chosen {
                     content,

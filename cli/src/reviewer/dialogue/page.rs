@@ -1,7 +1,10 @@
 //! What a question looks like.
 
+use agents::tools::ToolQuestionKind;
 use routing_core::review::{Question, QuestionKind};
 
+use super::super::consent::CONSENTS;
+use super::form::Form;
 use crate::layout::{columns_of, fit, wrap};
 use crate::palette::{Palette, Tone};
 use crate::visible::{visible_line, visible_lines};
@@ -9,10 +12,30 @@ use crate::visible::{visible_line, visible_lines};
 /// The widest column of labels.
 const WIDEST_LABEL: usize = 28;
 
+/// What can be typed wherever something is asked.
+const ALWAYS: [(&str, &str); 2] = [
+    (
+        "Ctrl+D",
+        "leave the question open: the run ends and waits for an answer",
+    ),
+    ("Ctrl+C", "stop the run"),
+];
+
+/// What can be typed where a tool wants to know something.
+const INPUTS: [(&str, &str); 5] = [
+    ("Enter", "fill it in, field by field"),
+    ("n", "decline: the tool is told that you do (also: no)"),
+    ("e", "write it as JSON, in $VISUAL or $EDITOR"),
+    ("e {…}", "the same at once"),
+    ("s", "show all of it"),
+];
+
 /// Lays a question out.
 #[derive(Debug)]
 pub(super) struct Page<'q> {
     pub(super) question: &'q Question,
+    /// What is asked about a tool, where it is about one.
+    pub(super) asks: Option<ToolQuestionKind>,
     pub(super) columns: usize,
     pub(super) palette: Palette,
 }
@@ -50,6 +73,21 @@ impl Page<'_> {
     pub(super) fn prompt(&self) -> String {
         if let QuestionKind::UnfilledRequest { .. } = self.question.kind {
             return self.prompt_line("e write the request · ? help");
+        }
+        match self.asks {
+            Some(ToolQuestionKind::Permission) => {
+                let keys = "y allow · n deny · e edit · s show all · ? help";
+                return self.prompt_line(keys);
+            }
+            Some(ToolQuestionKind::UnknownOutcome) => {
+                let keys = "y run it again · n leave it · or write what came of it · ? help";
+                return self.prompt_line(keys);
+            }
+            Some(ToolQuestionKind::Input) => {
+                let keys = "Enter fill it in · n decline · e write it as JSON · ? help";
+                return self.prompt_line(keys);
+            }
+            None => {}
         }
         let mut parts = Vec::new();
         match self.question.details.choices.len() {
@@ -103,6 +141,25 @@ impl Page<'_> {
         format!("{}\n{}", lines.join("\n"), self.prompt_line(choice))
     }
 
+    /// The field of a form that is filled in next, with its prompt.
+    pub(super) fn field(&self, form: &Form) -> String {
+        let Some(field) = form.next() else {
+            return String::new();
+        };
+        let mut lines = vec![String::new()];
+        lines.extend(self.painted(Tone::Strong, &visible_line(field.label())));
+        if let Some(text) = &field.description {
+            lines.extend(self.painted(Tone::Plain, &visible_line(text)));
+        }
+        let mut keys = visible_line(&field.wanted());
+        if field.default.is_some() {
+            keys.push_str(" · Enter takes that");
+        } else if !field.is_required {
+            keys.push_str(" · Enter leaves it out");
+        }
+        format!("{}\n{}", lines.join("\n"), self.prompt_line(&keys))
+    }
+
     /// What was wrong with a line.
     pub(super) fn problem(&self, problem: &str) -> String {
         self.painted(Tone::Bad, problem).join("\n") + "\n"
@@ -110,6 +167,19 @@ impl Page<'_> {
 
     /// Everything that can be typed.
     pub(super) fn help(&self) -> String {
+        let consents = match self.asks {
+            Some(ToolQuestionKind::Permission | ToolQuestionKind::UnknownOutcome) => &CONSENTS[..],
+            Some(ToolQuestionKind::Input) => &INPUTS,
+            None => return self.agent_help(),
+        };
+        let mut lines = vec![String::new()];
+        for (typed, meaning) in consents.iter().chain(&ALWAYS) {
+            lines.push(format!("    {}{meaning}", fit(typed, 10)));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    fn agent_help(&self) -> String {
         let mut lines = vec![String::new()];
         for (typed, meaning) in [
             ("1   2,3", "choose by number, or by the value in brackets"),
@@ -127,12 +197,10 @@ impl Page<'_> {
             ),
             ("e {…}", "the same at once, as JSON"),
             ("s", "show all that the agent sent"),
-            (
-                "Ctrl+D",
-                "leave the question open: the run ends and waits for an answer",
-            ),
-            ("Ctrl+C", "stop the run"),
-        ] {
+        ]
+        .iter()
+        .chain(&ALWAYS)
+        {
             lines.push(format!("    {}{meaning}", fit(typed, 10)));
         }
         let values: Vec<String> = self
@@ -241,9 +309,7 @@ impl Page<'_> {
 
     fn way(&self) -> String {
         let text = match &self.question.kind {
-            QuestionKind::Tool { .. } => {
-                "    The answer goes to the call. Words alone are a no, with its reason.".to_owned()
-            }
+            QuestionKind::Tool { .. } => "    The answer goes to the call.".to_owned(),
             QuestionKind::HumanReview
             | QuestionKind::UnsureReview { .. }
             | QuestionKind::UnfilledRequest { .. } => {

@@ -217,3 +217,95 @@ fn help_explains_the_keys_and_show_shows_what_the_agent_sent() {
     let shown = type_lines(&question(), &["s"]).unwrap_err();
     assert!(shown.contains("\"reason\": \"two ways\""), "{shown}");
 }
+
+/// A question about a tool.
+fn about_a_tool(asks: &str, schema: serde_json::Value) -> Question {
+    let choices = match asks {
+        "input" => vec![choice("Decline", "reject")],
+        _ => vec![choice("Allow", "approve"), choice("Deny", "reject")],
+    };
+    let plain = question();
+    Question {
+        kind: QuestionKind::Tool {
+            tool: "shell".to_owned(),
+        },
+        details: InterruptDetails {
+            choices,
+            ..plain.details
+        },
+        payload: json!({"asks": asks}),
+        routes: Vec::new(),
+        request_schema: schema,
+        ..plain
+    }
+}
+
+#[test]
+fn a_call_is_allowed_by_a_yes_denied_by_a_no_and_words_are_neither() {
+    let question = about_a_tool("permission", json!({"type": "object"}));
+    for typed in ["y", "yes", "Allow", "approve", "1"] {
+        let answer = type_lines(&question, &[typed]).unwrap();
+        assert_eq!(answer.selected_choices, ["approve"], "{typed}");
+    }
+    for (typed, why) in [
+        ("n", None),
+        ("no", None),
+        ("2", None),
+        ("n not on a Sunday", Some("not on a Sunday")),
+        ("reject: not here", Some("not here")),
+    ] {
+        let answer = type_lines(&question, &[typed]).unwrap();
+        assert_eq!(answer.selected_choices, ["reject"], "{typed}");
+        assert_eq!(answer.text.as_deref(), why, "{typed}");
+    }
+    let shown = type_lines(&question, &["yes, please"]).unwrap_err();
+    assert!(
+        shown.contains("Type y to allow it or n to deny it"),
+        "{shown}"
+    );
+    assert!(shown.contains("y allow"), "{shown}");
+    let shown = type_lines(&question, &["?"]).unwrap_err();
+    assert!(shown.contains("n WORDS"), "{shown}");
+}
+
+#[test]
+fn a_call_whose_outcome_is_not_known_takes_words_as_what_came_of_it() {
+    let question = about_a_tool("unknown_outcome", json!({"type": "object"}));
+    let answer = type_lines(&question, &["it was sent, I saw it"]).unwrap();
+    assert_eq!(answer.text.as_deref(), Some("it was sent, I saw it"));
+    assert!(answer.selected_choices.is_empty());
+    let answer = type_lines(&question, &["y"]).unwrap();
+    assert_eq!(answer.selected_choices, ["approve"]);
+}
+
+#[test]
+fn what_a_tool_asks_for_is_filled_in_field_by_field_with_its_defaults() {
+    let schema = json!({"type": "object", "required": ["name", "loaves"], "properties": {
+        "name": {"type": "string", "description": "Who it is for."},
+        "loaves": {"type": "integer", "minimum": 1, "default": 2},
+        "sliced": {"type": "boolean"},
+    }});
+    let question = about_a_tool("input", schema);
+    let shown = type_lines(&question, &[""]).unwrap_err();
+    assert!(
+        shown.contains("name") && shown.contains("Who it is for."),
+        "{shown}"
+    );
+    let shown = type_lines(&question, &["", "Ada"]).unwrap_err();
+    assert!(shown.contains("by default 2 · Enter takes that"), "{shown}");
+    let shown = type_lines(&question, &["", "Ada", "none"]).unwrap_err();
+    assert!(
+        shown.contains("That does not fit: a whole number of 1 or more"),
+        "{shown}"
+    );
+    let answer = type_lines(&question, &["", "Ada", "", "yes"]).unwrap();
+    let filled = json!({"name": "Ada", "loaves": 2, "sliced": true});
+    assert_eq!(answer.edited_request, Some(filled));
+    let answer = type_lines(&question, &["y", "n", "3", ""]).unwrap();
+    assert_eq!(
+        answer.edited_request,
+        Some(json!({"name": "n", "loaves": 3}))
+    );
+    let answer = type_lines(&question, &["n"]).unwrap();
+    assert_eq!(answer.selected_choices, ["reject"]);
+}

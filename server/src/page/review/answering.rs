@@ -10,7 +10,7 @@ use crate::body::FormFields;
 use crate::page::quoted::in_quotes;
 use crate::page::{form, rules};
 use crate::visible::visible;
-use crate::wire::{Question, label, request_schema, target_of, verdict_name};
+use crate::wire::{Question, kind_of, label, request_schema, target_of, verdict_name};
 
 /// What one can decide, with all that belongs to it. While somebody else has claimed it, it can be written and not sent.
 pub(super) fn answer_form(
@@ -41,11 +41,18 @@ pub(super) fn answer_form(
             (buttons(interrupt, claim))
             (elsewhere(interrupt, claim, filled))
             @if asks && allows(interrupt, Verdict::Edit) && let Some(schema) = request_schema(interrupt, None) {
-                details open[filled.is_some_and(|filled| filled.first("decision") == Some("edit"))] {
-                    summary { "Fill in the agent's request yourself" }
-                    p.hint { "No model is asked then." }
+                @let is_input = kind_of(interrupt) == "human_input";
+                details open[is_input || filled.is_some_and(|filled| filled.first("decision") == Some("edit"))] {
+                    @if is_input {
+                        summary { "Fill in what the tool asks for" }
+                    } @else {
+                        summary { "Fill in the agent's request yourself" }
+                        p.hint { "No model is asked then." }
+                    }
                     (form::fields(&schema, filled))
-                    button type="submit" name="decision" value="edit" disabled[claim.is_some()] { "Send this request" }
+                    button type="submit" name="decision" value="edit" disabled[claim.is_some()] {
+                        @if is_input { "Send this" } @else { "Send this request" }
+                    }
                 }
             }
         }
