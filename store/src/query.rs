@@ -60,6 +60,9 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     fn reroute(&self, event: &EventId) -> impl Future<Output = Found<Option<RerouteRow>>> + Send;
 
+    /// The pending reroutes of a run.
+    fn waiting_reroutes(&self, run: RunId) -> impl Future<Output = Found<Vec<EventId>>> + Send;
+
     /// Pending reroutes whose time has passed.
     fn due_reroutes(
         &self,

@@ -74,11 +74,17 @@ impl<B: Backend> Runs for Adapter<B> {
         } else {
             Vec::new()
         };
+        let waiting = if state.is_final() {
+            self.backend.waiting_reroutes(id).await?
+        } else {
+            Vec::new()
+        };
         let change = RunChange::Become {
             epoch,
             state,
             reason,
             live,
+            waiting,
         };
         alter(&self.backend, id, change).await
     }

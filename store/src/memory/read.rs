@@ -102,6 +102,14 @@ impl Backend for Memory {
         Ok(self.lock().reroutes.row(event).cloned())
     }
 
+    async fn waiting_reroutes(&self, run: RunId) -> Found<Vec<EventId>> {
+        let tables = self.lock();
+        let rows = tables.reroutes.rows();
+        let waiting =
+            rows.filter(|(_event, row)| row.run == run && row.state == RerouteState::Pending);
+        Ok(waiting.map(|(event, _row)| event.clone()).collect())
+    }
+
     async fn due_reroutes(&self, now: Timestamp, limit: u32) -> Found<Vec<EventId>> {
         let tables = self.lock();
         let due = tables

@@ -3,7 +3,8 @@
 use interrupts::life::{Lease, RunState, State};
 use interrupts::store::{AuditSubject, Delivery, NewRun, Notification, Run, RunError};
 use jiff::SignedDuration;
-use routing_core::{InterruptId, NodeId, RunId};
+use routing_core::reroute::{CancelCause, RerouteChange, RerouteState};
+use routing_core::{EventId, InterruptId, NodeId, RunId};
 
 use super::change::end_orphan;
 use super::unread::{self, Ended};
@@ -103,6 +104,8 @@ pub(crate) enum RunChange {
         /// What was live of the run just before, where the run ends or stands still; it ends with the run. What comes
         /// between is left to the sweep.
         live: Vec<InterruptId>,
+        /// What waited of its reroutes just before, where the run ends.
+        waiting: Vec<EventId>,
     },
 }
 
@@ -119,9 +122,18 @@ impl Operation for ChangeRun {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.runs.want(&self.id);
-        if let RunChange::Become { live, state, .. } = &self.change {
+        if let RunChange::Become {
+            live,
+            waiting,
+            state,
+            ..
+        } = &self.change
+        {
             for interrupt in live {
                 tables.interrupts.want(interrupt);
+            }
+            for event in waiting {
+                tables.reroutes.want(event);
             }
             if state.is_final() {
                 unread::want(self.id, tables);
@@ -150,6 +162,7 @@ impl Operation for ChangeRun {
                 state,
                 reason,
                 live,
+                waiting,
             } => {
                 let open = if state.is_final() {
                     Vec::new()
@@ -159,6 +172,7 @@ impl Operation for ChangeRun {
                 let run = become_state(row, *epoch, (*state, reason.clone()), open, tables)?;
                 if run.state.is_final() {
                     end_with(live, tables)?;
+                    end_reroutes(waiting, tables)?;
                     unread::leave(run.id, &Ended::Run, tables)?;
                 }
                 Ok(run)
@@ -275,6 +289,17 @@ fn end_with(live: &[InterruptId], tables: &mut Tables) -> Result<(), Failed> {
         {
             // The run has ended all the same.
             tracing::warn!(interrupt = %id, %refusal, "an interrupt outlives its run");
+        }
+    }
+    Ok(())
+}
+
+/// Ends the reroutes of a run that has ended, which would wait for ever. One that an interrupt was bound to has ended
+/// with that.
+fn end_reroutes(waiting: &[EventId], tables: &mut Tables) -> Result<(), Failed> {
+    for event in waiting {
+        if tables.reroute(event)?.state == RerouteState::Pending {
+            tables.change_reroute(event, RerouteChange::Cancel(CancelCause::NodeEnded))?;
         }
     }
     Ok(())

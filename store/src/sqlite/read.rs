@@ -146,6 +146,12 @@ impl Backend for Sqlite {
         self.row(sql, (event.to_string(),), body).await
     }
 
+    async fn waiting_reroutes(&self, run: RunId) -> Found<Vec<EventId>> {
+        let sql = "SELECT body FROM reroutes WHERE run = ? AND pending = 1";
+        let rows = self.rows(sql, (run.to_string(),), body::<RerouteRow>);
+        Ok(rows.await?.into_iter().map(|row| row.event).collect())
+    }
+
     async fn due_reroutes(&self, now: Timestamp, limit: u32) -> Found<Vec<EventId>> {
         let sql = "SELECT body FROM reroutes \
              WHERE pending = 1 AND expires_at <= ? ORDER BY expires_at LIMIT ?";

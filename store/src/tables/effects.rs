@@ -257,8 +257,13 @@ impl Tables {
         self.write_reroute(row)
     }
 
-    /// The reroute waits again, unless a newer one already waits in its place.
+    /// The reroute waits again, unless a newer one already waits in its place, or its run has ended.
     fn release_reroute(&mut self, interrupt: &Interrupt, event: &EventId) -> Result<(), Failed> {
+        let run = self.runs.get(&interrupt.run)?;
+        if run.is_some_and(|row| row.run.state.is_final()) {
+            self.change_reroute(event, RerouteChange::Release)?;
+            return self.change_reroute(event, RerouteChange::Cancel(CancelCause::NodeEnded));
+        }
         let newer = self.slot(interrupt.run, &interrupt.node)?.pending;
         self.change_reroute(event, RerouteChange::Release)?;
         if let Some(newer) = newer {

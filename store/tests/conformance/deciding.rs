@@ -1,8 +1,8 @@
 //! Deciding: once, to the right place, with its reroute.
 
 use interrupts::life::{
-    Decider, ExpiryOutcome, Judge, Notice, Refusal, ReviewChange, Role, State, Verdict,
-    WithdrawCause,
+    Admission, Decider, ExpiryOutcome, Judge, Notice, Refusal, ReviewChange, Role, RunState, State,
+    Verdict, WithdrawCause,
 };
 use interrupts::store::{ChangeError, Notification, RerouteRow, Store};
 use jiff::SignedDuration;
@@ -203,6 +203,50 @@ pub(crate) async fn a_newer_reroute_supersedes_a_pending_one_and_waits_beside_a_
     assert_eq!(reroute(&scene, "third").await.state, RerouteState::Pending);
     let beside = scene.raised(question(&run, "l")).await;
     assert_eq!(beside.bound, None, "one is bound for each node");
+}
+
+pub(crate) async fn a_run_that_ends_leaves_no_reroute_that_waits<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    // One is bound to a question, one waits beside it, and one was released by a question that was withdrawn.
+    scene.admitted(rerouting(&run, "bound", "OTHER")).await;
+    scene.raised(question(&run, "k")).await;
+    scene.admitted(rerouting(&run, "beside", "THIRD")).await;
+    let elsewhere = NodeId::root().child("elsewhere").unwrap();
+    let at = |mut admission: Admission| {
+        admission.node = elsewhere.clone();
+        admission
+    };
+    scene
+        .admitted(at(rerouting(&run, "released", "OTHER")))
+        .await;
+    let raised = scene.raised(at(question(&run, "l"))).await;
+    let supervisor = actor(Role::Supervisor);
+    let cause = WithdrawCause::Withdrawn;
+    store.withdraw(raised.id, supervisor, cause).await.unwrap();
+    assert_eq!(
+        reroute(&scene, "released").await.state,
+        RerouteState::Pending
+    );
+    let cancelled = RunState::Cancelled;
+    let epoch = run.epoch;
+    store
+        .change_run(run.id, epoch, cancelled, None)
+        .await
+        .unwrap();
+    let told = store.outbox(ALL).await.unwrap();
+    for name in ["bound", "released"] {
+        let ended = reroute(&scene, name).await.state;
+        let is_cancelled = matches!(ended, RerouteState::Cancelled { .. });
+        assert!(is_cancelled, "{name}: {ended:?}");
+        let is_told = told.iter().any(|row| {
+            matches!(&row.notification, Notification::Reroute { event, reroute, .. }
+                if event.as_str() == name && *reroute == ended)
+        });
+        assert!(is_told, "the publisher of {name}");
+    }
+    let beside = reroute(&scene, "beside").await.state;
+    assert!(beside.is_final(), "{beside:?}");
 }
 
 pub(crate) async fn a_reroute_that_is_given_up_takes_the_interrupt_of_its_event_with_it<

@@ -77,6 +77,7 @@ conformance! {
         a_policy_decides_what_needs_nobody,
         a_held_question_waits_for_the_users_interrupt,
         a_newer_reroute_supersedes_a_pending_one_and_waits_beside_a_bound_one,
+        a_run_that_ends_leaves_no_reroute_that_waits,
         a_reroute_that_is_given_up_takes_the_interrupt_of_its_event_with_it,
         a_reroute_whose_interrupt_was_withdrawn_takes_hold_of_no_other,
         a_withdrawn_interrupt_lets_its_reroute_wait_again,
