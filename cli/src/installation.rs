@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use interrupts::life::{Family, Interrupt, RunState, Scope, Verdict};
 use interrupts::rules::{Remember, StandingRule};
 use interrupts::store::{
-    AuditHead, AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
+    AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage, Verification,
 };
 use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
@@ -103,8 +103,8 @@ pub(crate) struct Requested {
 /// What the whole audit turned out to be.
 #[derive(Debug, Clone)]
 pub(crate) enum Verified {
-    /// It is whole, and this is its end.
-    Whole(AuditHead),
+    /// It is whole, and so is all that it vouches for.
+    Whole(Verification),
     /// It is not what it was when it was written.
     Broken(String),
 }
@@ -166,7 +166,7 @@ pub(crate) trait Installation: Send + Sync {
     /// The audit.
     async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, Failure>;
 
-    /// Reads the whole audit and compares every digest.
+    /// Reads the whole audit, and compares every digest and all that it vouches for.
     async fn verify_audit(&self) -> Result<Verified, Failure>;
 
     /// How far a run has come.

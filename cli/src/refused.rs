@@ -18,12 +18,17 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
     let failure = Failure::new(Exit::Failure, error.to_string());
     match error {
         StoreError::Full => failure.hint("free some space; nothing was accepted"),
-        StoreError::ReadOnly => failure.hint("this user may only read it"),
+        StoreError::ReadOnly => failure.hint(
+            "it can be looked at and verified; to go on with it, copy it to where you may write, with its -wal where it has one, and name the copy: --store PATH",
+        ),
         StoreError::Corrupt { .. } => {
             failure.hint("keep the file as it is, and go on with a backup: --store PATH")
         }
         StoreError::Gone { .. } => failure.hint(
             "nothing was recorded since; stop every irq that uses it, and put the file or a backup of it back",
+        ),
+        StoreError::DamagedRow { .. } => failure.hint(
+            "other rows can be read; irq history --verify names all that is damaged",
         ),
         StoreError::DamagedCheckpoint { checkpoint } => damaged(*checkpoint, error),
         StoreError::Foreign => failure.hint("name another file: --store PATH"),

@@ -7,11 +7,12 @@ use interrupts::OwnerName;
 use interrupts::store::{Run, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::RunId;
-use store::{StoreLocation, StoreSettings, bell_at};
+use store::{Standing, StoreLocation, StoreSettings, bell_at};
 
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
 use crate::refused::by_store;
+use crate::visible::visible_line;
 
 /// How many interrupts a look at the deadlines ends at most.
 const MOST_SWEPT: u32 = 500;
@@ -24,6 +25,7 @@ pub(crate) struct Storage {
     location: StoreLocation,
     /// Whether nothing was there yet: what is shown is empty until somebody makes the file.
     is_stand_in: bool,
+    standing: Standing,
 }
 
 /// Where the store is, and who said so.
@@ -77,11 +79,18 @@ impl Storage {
                 .hint("a run makes one: irq run \"…\" --store PATH"));
         }
         let opened = if is_there {
-            location.open(StoreSettings::default()).await
+            location.look(StoreSettings::default()).await
         } else {
-            StoreLocation::Memory.open(StoreSettings::default()).await
+            StoreLocation::Memory.look(StoreSettings::default()).await
         };
-        let store = opened.map_err(|error| unopened(&location, &error))?;
+        let opened = opened.map_err(|error| unopened(&location, &error))?;
+        let (store, standing) = (opened.store, opened.standing);
+        if let Standing::Damaged { detail } = &standing {
+            eprintln!(
+                "irq: the store {location} is damaged, and what is shown may not be all: {}. Nothing is written to it.",
+                visible_line(detail)
+            );
+        }
         #[cfg(feature = "failpoints")]
         let store = crate::failpoints::over(store)?;
         let is_stand_in = !is_there;
@@ -89,6 +98,7 @@ impl Storage {
             store,
             location,
             is_stand_in,
+            standing,
         })
     }
 
@@ -108,8 +118,12 @@ impl Storage {
     /// Safe to repeat.
     pub(crate) async fn create(arguments: &StoreArguments) -> Result<Self, Failure> {
         let Place { location, .. } = Place::of(arguments)?;
-        let opened = location.open(StoreSettings::default()).await;
-        let store = opened.map_err(|error| unopened(&location, &error))?;
+        let opened = location.look(StoreSettings::default()).await;
+        let opened = opened.map_err(|error| unopened(&location, &error))?;
+        let (store, standing) = (opened.store, opened.standing);
+        if let Some(refusal) = standing.refusal() {
+            return Err(unopened(&location, &refusal));
+        }
         #[cfg(feature = "failpoints")]
         let store = crate::failpoints::over(store)?;
         let is_stand_in = false;
@@ -117,6 +131,7 @@ impl Storage {
             store,
             location,
             is_stand_in,
+            standing,
         })
     }
 
@@ -136,7 +151,7 @@ impl Storage {
     }
 
     /// Ends what has waited too long, so that what is looked at next is as it should be. Where nothing has a
-    /// time limit, nothing is written.
+    /// time limit, or the store is only read, nothing is written.
     ///
     /// # Errors
     ///
@@ -146,6 +161,9 @@ impl Storage {
     ///
     /// Safe to repeat.
     pub(crate) async fn sweep(&self) -> Result<(), Failure> {
+        if self.standing != Standing::Whole {
+            return Ok(());
+        }
         let swept = self.store.sweep(MOST_SWEPT).await;
         swept.map(|_swept| ()).map_err(|error| by_store(&error))
     }

@@ -10,6 +10,7 @@
 
 mod access;
 mod audit;
+mod binding;
 mod checkpoint;
 mod error;
 mod interrupt;
@@ -26,6 +27,7 @@ pub use access::{NewToken, TokenRow, TokenScope, Tokens, short_name};
 pub use audit::{
     Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, MessageEvent, RuleEvent, VerifyError,
 };
+pub use binding::{JournalMark, JournalPlace, JournalSoFar, Verification};
 pub use checkpoint::{Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints};
 pub use error::{ChangeError, StoreError};
 pub use interrupt::{

@@ -19,6 +19,6 @@ pub use adapter::{Adapter, StoreSettings};
 pub use bell::bell_at;
 #[cfg(unix)]
 pub use bell::{BellError, LocalBell};
-pub use location::{LocationError, OpenError, StoreLocation, open_any};
+pub use location::{LocationError, OpenError, Opened, StoreLocation, open_any};
 pub use memory::{Memory, MemoryStore};
-pub use sqlite::{Sqlite, SqliteStore, until_closed};
+pub use sqlite::{Sqlite, SqliteStore, Standing, until_closed};

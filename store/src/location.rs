@@ -10,7 +10,7 @@ use interrupts::store::{Store, StoreError};
 
 use crate::adapter::StoreSettings;
 use crate::memory::MemoryStore;
-use crate::sqlite::SqliteStore;
+use crate::sqlite::{SqliteStore, Standing};
 
 /// The file below the folder where programs keep their state.
 const USUAL_FILE: &str = "irq/irq.db";
@@ -82,16 +82,46 @@ impl StoreLocation {
     ///
     /// Dropped, the file is as it was, or its schema is up to date.
     pub async fn open(&self, settings: StoreSettings) -> Result<Arc<dyn Store>, StoreError> {
+        self.look(settings).await.map(|opened| opened.store)
+    }
+
+    /// As [`StoreLocation::open`], and says whether the store can be written.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`], as of [`SqliteStore::open`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`StoreLocation::open`].
+    pub async fn look(&self, settings: StoreSettings) -> Result<Opened, StoreError> {
         match self {
-            Self::Memory => Ok(Arc::new(MemoryStore::new(settings))),
+            Self::Memory => Ok(Opened {
+                store: Arc::new(MemoryStore::new(settings)),
+                standing: Standing::Whole,
+            }),
             Self::File(path) => {
                 make_folders(path).map_err(|error| StoreError::Unavailable {
                     detail: format!("{}: {error}", path.display()),
                 })?;
-                Ok(Arc::new(SqliteStore::open(path, settings).await?))
+                let store = SqliteStore::open(path, settings).await?;
+                Ok(Opened {
+                    standing: store.standing().clone(),
+                    store: Arc::new(store),
+                })
             }
         }
     }
+}
+
+/// An open store, and whether it can be written.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Opened {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// How it stands.
+    pub standing: Standing,
 }
 
 /// Opens the store of a location that is written as a text.

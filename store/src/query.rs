@@ -7,6 +7,7 @@ use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
     OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoreError, StoredMessage, TokenRow,
+    Verification, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -163,7 +164,8 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     fn audit(&self, page: Page) -> impl Future<Output = Found<Vec<AuditRow>>> + Send;
 
-    fn audit_head(&self) -> impl Future<Output = Found<AuditHead>> + Send;
+    /// Compares the audit with itself, and every row that it vouches for with it.
+    fn verify(&self) -> impl Future<Output = Result<Verification, VerifyError>> + Send;
 
     /// Where the audit was cut off; [`AuditHead::EMPTY`] where it is whole.
     fn audit_anchor(&self) -> impl Future<Output = Found<AuditHead>> + Send;

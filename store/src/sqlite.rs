@@ -4,6 +4,8 @@
 //! after the commit: many operations share one flush to the disk. Readers have connections of their own. Other
 //! processes may use the same file; each transaction reads what it needs anew.
 
+mod binding;
+mod checked;
 mod column;
 mod error;
 mod flush;
@@ -11,13 +13,18 @@ mod forget;
 mod heads;
 mod leaving;
 mod load;
+mod log;
 mod open;
 mod opened_file;
 mod read;
+mod read_only;
 mod readers;
 mod schema;
+mod sealed;
+mod standing;
 #[cfg(test)]
 mod tests;
+mod verify;
 mod writer;
 
 use std::fmt::{self, Debug};
@@ -36,6 +43,7 @@ use readers::Readers;
 use writer::{Job, Queued};
 
 pub use leaving::until_closed;
+pub use standing::Standing;
 
 /// A store in a SQLite file.
 ///
@@ -48,10 +56,17 @@ pub struct Sqlite {
     settings: StoreSettings,
     /// Before the jobs: of two connections that are closed at the same time none is the last, which tidies up.
     readers: Arc<Readers>,
-    jobs: mpsc::Sender<Box<dyn Job>>,
-    writer: JoinHandle<()>,
+    /// Where there is none, every operation is refused.
+    writing: Option<Writing>,
+    standing: Standing,
     /// Goes last.
     owned: Owned,
+}
+
+/// The thread that writes, and its queue.
+struct Writing {
+    jobs: mpsc::Sender<Box<dyn Job>>,
+    thread: JoinHandle<()>,
 }
 
 impl Debug for Sqlite {
@@ -61,6 +76,11 @@ impl Debug for Sqlite {
 }
 
 impl SqliteStore {
+    /// How it stood when it was opened.
+    pub const fn standing(&self) -> &Standing {
+        &self.backend.standing
+    }
+
     /// Waits until everything that was submitted is done, and closes the file.
     ///
     /// # Errors
@@ -72,15 +92,19 @@ impl SqliteStore {
     /// Dropped, the store closes all the same, without anybody waiting for it.
     pub async fn close(self) -> Result<(), StoreError> {
         let Sqlite {
-            jobs,
+            writing,
             readers,
-            writer,
             owned,
+            standing: _,
             settings: _,
         } = self.backend;
         readers.close().await;
-        drop((readers, jobs, owned));
-        let ended = spawn_blocking(move || writer.join()).await;
+        drop((readers, owned));
+        let Some(Writing { jobs, thread }) = writing else {
+            return Ok(());
+        };
+        drop(jobs);
+        let ended = spawn_blocking(move || thread.join()).await;
         match ended {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_panicked)) => Err(StoreError::Unavailable {
@@ -99,7 +123,10 @@ impl Sqlite {
     }
 
     async fn submit<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
-        let slot = self
+        let Some(writing) = &self.writing else {
+            return Err(self.standing.refusal().unwrap_or(StoreError::Closed).into());
+        };
+        let slot = writing
             .jobs
             .reserve()
             .await

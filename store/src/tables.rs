@@ -24,7 +24,8 @@ use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 pub(crate) use forget::Forgotten;
 pub(crate) use rest::Rest;
 pub(crate) use row::{
-    Heads, InterruptRow, KeyRow, PlacedNode, PlacedRule, PlacedToken, RunRow, Slot,
+    Heads, InterruptRow, Kept, KeyRow, PlacedNode, PlacedRule, PlacedToken, RunRow, Slot, Unbound,
+    Written,
 };
 pub(crate) use table::{Absent, Table};
 
@@ -60,7 +61,7 @@ pub(crate) struct Tables {
     /// The rules about one matter that have not ended, oldest first: made of the rules themselves.
     pub(crate) shelves: Table<Digest, Vec<RuleId>>,
     pub(crate) outbox: Table<u64, OutboxRow>,
-    pub(crate) audit: Table<u64, AuditRow>,
+    pub(crate) audit: Table<u64, Written>,
     /// What the last operation forgets, once it is kept.
     forgetting: Forgotten,
     pub(crate) forgotten: Forgotten,
@@ -148,17 +149,32 @@ impl Tables {
         self.now.checked_add(while_).unwrap_or(Timestamp::MAX)
     }
 
-    /// Writes a row of the audit.
+    /// Writes a row of the audit. Where the tables are not the store itself, what it vouches for and its digest are
+    /// added when it is written: then it is known what the rows say.
     pub(crate) fn audit(&mut self, subject: AuditSubject) -> Result<(), Failed> {
         let mut heads = self.heads()?;
         let entry = AuditEntry {
             at: self.now,
             subject,
+            bound: None,
+            journal: None,
         };
         let json = serde_json::to_string(&entry).map_err(|error| damaged(&error))?;
-        let row = AuditRow::following(&heads.audit, json);
-        heads.audit = row.head();
-        self.audit.put(row.position, row);
+        let row = if self.audit.is_whole() {
+            let row = AuditRow::following(&heads.audit, json);
+            heads.audit = row.head();
+            row
+        } else {
+            heads.audit.position += 1;
+            AuditRow {
+                position: heads.audit.position,
+                previous: Digest::ZERO,
+                digest: Digest::ZERO,
+                entry: json,
+            }
+        };
+        let subject = entry.subject;
+        self.audit.put(row.position, Written { row, subject });
         self.heads.put((), heads);
         Ok(())
     }

@@ -44,6 +44,11 @@ pub enum Finding {
         /// Its state.
         found: State,
     },
+    /// P5 and P21: what it says is not what the audit has the digest of.
+    OtherContent {
+        /// Which one.
+        interrupt: InterruptId,
+    },
     /// P6: a reroute and the interrupt that is to have used it do not agree.
     RerouteDisagrees {
         /// The reroute's event.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use interrupts::Digest;
 use interrupts::life::Audited;
 use interrupts::store::{AuditSubject, Page, Store, StoreError, VerifyError};
 use jiff::Timestamp;
@@ -19,6 +20,8 @@ pub struct Moment {
     pub at: Timestamp,
     /// What.
     pub audited: Audited,
+    /// The digest of the interrupt as it stands from then on, where the row has it.
+    pub bound: Option<Digest>,
 }
 
 /// The life of each interrupt as the audit tells it.
@@ -54,6 +57,7 @@ impl History {
                     let moment = Moment {
                         at: entry.at,
                         audited,
+                        bound: entry.bound,
                     };
                     history.lives.entry(interrupt).or_default().push(moment);
                 }

@@ -1,5 +1,6 @@
 //! Each interrupt: were its steps legal, is it what the audit says, and where did its decision lead?
 
+use interrupts::Digest;
 use interrupts::life::{Decision, Interrupt, State, Transition, Verdict};
 use interrupts::store::{Filter, Page, Store, StoreError};
 use routing_core::InterruptId;
@@ -42,6 +43,7 @@ pub(super) async fn check(
                 found: interrupt.state,
             });
         }
+        bound(&interrupt, life, report);
         if let Some(decision) = &interrupt.decision {
             report.decisions += 1;
             decided(&interrupt, decision, life, report);
@@ -49,6 +51,25 @@ pub(super) async fn check(
         rerouted(store, &interrupt, report).await?;
     }
     Ok(())
+}
+
+/// P5 and P21: the interrupt and its decision are those whose digests the audit has. Made here anew, of what the ports
+/// give.
+fn bound(interrupt: &Interrupt, life: &[Moment], report: &mut Report) {
+    let mut lasting = serde_json::to_value(interrupt).unwrap_or_default();
+    if let Some(members) = lasting.as_object_mut() {
+        // Its owner may have renewed it since.
+        members.shift_remove("lease");
+    }
+    let found = Digest::of(lasting.to_string().as_bytes());
+    let bound = life.last().and_then(|moment| moment.bound);
+    let made = life.iter().find_map(|moment| moment.audited.answer);
+    let answer = interrupt.decision.as_ref().map(Decision::digest);
+    if bound.is_some_and(|bound| bound != found) || made.is_some() && made != answer {
+        report.findings.push(Finding::OtherContent {
+            interrupt: interrupt.id,
+        });
+    }
 }
 
 /// P4: every pair of states that follow each other is in the table, and counters only grow.

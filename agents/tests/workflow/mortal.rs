@@ -153,7 +153,7 @@ mortal! {
     }
     Audit {
         fn audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;
-        fn verify_audit() -> Result<AuditHead, VerifyError>;
+        fn verify_audit() -> Result<Verification, VerifyError>;
     }
     Nodes {
         fn put_nodes(run: RunId, epoch: u64, nodes: Vec<NodeRow>) -> Result<(), RunError>;

@@ -124,9 +124,15 @@ pub(crate) struct HistoryArguments {
     /// As --format ndjson
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
-    /// Check the digests of the whole audit; says its head, to be kept elsewhere
+    /// Compare the whole audit with itself, and all that it vouches for with it
     #[arg(long, conflicts_with_all = ["run", "interrupt", "since", "actor", "format"])]
     pub(crate) verify: bool,
+    /// Verify, and print the head of the audit as JSON, to be signed and kept elsewhere
+    #[arg(long, conflicts_with_all = ["run", "interrupt", "since", "actor", "format"])]
+    pub(crate) head: bool,
+    /// Verify, and check that the audit goes on from this head
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "interrupt", "since", "actor", "format"])]
+    pub(crate) against: Option<PathBuf>,
 }
 
 /// The arguments of `irq stats`.

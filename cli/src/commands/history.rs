@@ -1,8 +1,11 @@
 //! `irq history`: the audit, row by row, and its verification.
 
 use std::io::{self, Write};
+use std::path::Path;
 
-use interrupts::store::AuditRow;
+use interrupts::Digest;
+use interrupts::store::{AuditRow, Page, Verification};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::address::{find_interrupt, find_run};
@@ -56,8 +59,8 @@ pub(crate) fn history(
 ) -> anyhow::Result<Exit> {
     complete(async {
         let installation = installation::open(store).await?;
-        if arguments.verify {
-            return verify(&*installation, arguments.json).await;
+        if arguments.verify || arguments.head || arguments.against.is_some() {
+            return verify(&*installation, arguments).await;
         }
         let wanted = wanted(&*installation, arguments).await?;
         let format = if arguments.json {
@@ -224,32 +227,123 @@ fn csv_line(fields: &[&str]) -> anyhow::Result<String> {
     Ok(String::from_utf8(bytes)?)
 }
 
-async fn verify(from: &dyn Installation, as_json: bool) -> anyhow::Result<Exit> {
-    match from.verify_audit().await? {
-        Verified::Whole(head) => {
-            let text = if as_json {
-                json_line(&json!({
-                    "verified": true,
-                    "position": head.position,
-                    "digest": head.digest,
-                }))
-            } else {
-                format!(
-                    "The audit is whole: {} rows, and its head is\n{} {}\n",
-                    head.position, head.position, head.digest
-                )
-            };
-            super::print(&text)?;
-            Ok(Exit::Success)
-        }
-        Verified::Broken(problem) => {
-            if as_json {
-                super::print(&json_line(&json!({"verified": false, "problem": problem})))?;
-            }
-            let text = format!("the audit cannot be trusted: {problem}");
-            Err(Failure::new(Exit::Failure, text)
-                .hint("keep the file as it is; compare with a head that was kept elsewhere")
-                .into())
-        }
+/// A head of the audit that is kept elsewhere.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptHead {
+    store: Option<String>,
+    position: u64,
+    digest: Digest,
+    at: jiff::Timestamp,
+}
+
+async fn verify(from: &dyn Installation, arguments: &HistoryArguments) -> anyhow::Result<Exit> {
+    let as_json = arguments.json || arguments.head;
+    let found = match from.verify_audit().await? {
+        Verified::Whole(found) => found,
+        Verified::Broken(problem) => return untrusted(&problem, as_json),
+    };
+    if let Some(path) = &arguments.against
+        && let Some(problem) = does_not_go_on(from, &found, path).await?
+    {
+        return untrusted(&problem, as_json);
     }
+    let text = if arguments.head {
+        json_line(&serde_json::to_value(KeptHead {
+            store: found.store,
+            position: found.head.position,
+            digest: found.head.digest,
+            at: jiff::Timestamp::now(),
+        })?)
+    } else if as_json {
+        let mut value = serde_json::to_value(&found)?;
+        if let Some(members) = value.as_object_mut() {
+            members.insert("verified".to_owned(), json!(true));
+        }
+        json_line(&value)
+    } else {
+        in_words(&found, arguments.against.as_deref())
+    };
+    super::print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn in_words(found: &Verification, against: Option<&Path>) -> String {
+    let head = &found.head;
+    let mut text = format!(
+        "The audit is whole, and all that it vouches for is what was written: {} rows, and its head is\n{} {}\n",
+        head.position, head.position, head.digest
+    );
+    if let Some(path) = against {
+        text += &format!("It goes on from the head in {}.\n", path.display());
+    }
+    if found.unbound > 0 {
+        text += &format!(
+            "{} entries are unbound: an older version wrote them, and nothing vouches for them.\n",
+            found.unbound
+        );
+    }
+    if found.purged > 0 {
+        text += &format!(
+            "{} runs were purged; of them digests are left.\n",
+            found.purged
+        );
+    }
+    text
+}
+
+/// Why the audit does not go on from a head that was kept; nothing where it does.
+async fn does_not_go_on(
+    from: &dyn Installation,
+    found: &Verification,
+    path: &Path,
+) -> anyhow::Result<Option<String>> {
+    let unreadable = |error: &dyn std::fmt::Display| {
+        Failure::new(Exit::NotFound, format!("{}: {error}", path.display()))
+            .hint("it is what `irq history --head` printed")
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| unreadable(&error))?;
+    let kept: KeptHead = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+    if kept.store.is_some() && found.store.is_some() && kept.store != found.store {
+        return Ok(Some(format!(
+            "{} is the head of another store",
+            path.display()
+        )));
+    }
+    if kept.position == 0 {
+        return Ok(None);
+    }
+    let page = Page {
+        after: kept.position - 1,
+        limit: 1,
+    };
+    let row = from.audit(page).await?.into_iter().next();
+    Ok(match row {
+        Some(row) if row.position == kept.position && row.digest == kept.digest => None,
+        Some(row) if row.position == kept.position => Some(format!(
+            "it does not go on from the head in {}: row {} is another one than then",
+            path.display(),
+            kept.position
+        )),
+        Some(row) => Some(format!(
+            "it begins at row {}: a purge has cut it off after the head in {}",
+            row.position,
+            path.display()
+        )),
+        None => Some(format!(
+            "it ends at row {}, before the head in {}, which is row {}",
+            found.head.position,
+            path.display(),
+            kept.position
+        )),
+    })
+}
+
+fn untrusted(problem: &str, as_json: bool) -> anyhow::Result<Exit> {
+    if as_json {
+        super::print(&json_line(&json!({"verified": false, "problem": problem})))?;
+    }
+    let text = format!("the audit cannot be trusted: {problem}");
+    Err(Failure::new(Exit::Failure, text)
+        .hint("keep the file as it is; compare with a backup, and with a head that was kept elsewhere: irq history --verify --against FILE")
+        .into())
 }

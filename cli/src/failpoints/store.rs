@@ -8,13 +8,13 @@ use interrupts::life::{
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
-    CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery,
-    Filter, Intent, Interrupts, Journal, JournalEntry, JournalError, KnownEffect, MessageError,
-    Messages, NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page,
-    PageBack, Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
+    AdmitError, Admitted, Audit, AuditRow, Begun, ChangeError, Checkpoint, CheckpointDraft,
+    CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery, Filter, Intent,
+    Interrupts, Journal, JournalEntry, JournalError, KnownEffect, MessageError, Messages,
+    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, PageBack,
+    Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
     StandingRules, Store, StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens,
-    VerifyError,
+    Verification, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
@@ -115,7 +115,7 @@ ports! {
     }
     Audit {
         fn store.audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;
-        fn store.verify_audit() -> Result<AuditHead, VerifyError>;
+        fn store.verify_audit() -> Result<Verification, VerifyError>;
     }
     Nodes {
         fn store.put_nodes(run: RunId, epoch: u64, nodes: Vec<NodeRow>) -> Result<(), RunError>;

@@ -197,7 +197,7 @@ impl Installation for Local {
 
     async fn verify_audit(&self) -> Result<Verified, Failure> {
         match self.store().verify_audit().await {
-            Ok(head) => Ok(Verified::Whole(head)),
+            Ok(found) => Ok(Verified::Whole(found)),
             Err(VerifyError::Store(error)) => Err(by_store(&error)),
             Err(error) => Ok(Verified::Broken(error.to_string())),
         }

@@ -18,8 +18,8 @@ use interrupts::IdempotencyKey;
 use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AuditHead, AuditRow, Checkpoint, CheckpointId, Filter, JournalEntry, NodeRow, Page, Run,
-    StoredMessage,
+    AuditRow, Checkpoint, CheckpointId, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
+    Verification,
 };
 use jiff::Timestamp;
 use reqwest::{Method, StatusCode};
@@ -205,9 +205,9 @@ impl Installation for Remote {
 
     async fn verify_audit(&self) -> Result<Verified, Failure> {
         let parts = ["v1", "history", "verify"];
-        let head: Result<AuditHead, Failure> = self.client.read(&parts, &[]).await;
-        match head {
-            Ok(head) => Ok(Verified::Whole(head)),
+        let found: Result<Verification, Failure> = self.client.read(&parts, &[]).await;
+        match found {
+            Ok(found) => Ok(Verified::Whole(found)),
             // The one refusal of a request without parameters: the audit does not hold together.
             Err(failure) if failure.exit == Exit::Conflict => {
                 Ok(Verified::Broken(failure.to_string()))

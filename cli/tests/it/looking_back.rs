@@ -1,10 +1,13 @@
 //! `irq history`, `irq stats`, `irq replay`, `irq checkpoints`: what happened.
 
 use std::fs;
+use std::path::Path;
 
 use interrupts::life::RunState;
+use interrupts::store::{AuditHead, AuditRow};
 use serde_json::{Value, json};
 
+use crate::place::Place;
 use crate::program::lines;
 use crate::seed::Seed;
 
@@ -86,6 +89,63 @@ fn an_audit_that_was_changed_is_found_out() {
     crate::program::end(&mut command)
         .exits_with(1)
         .says("the audit cannot be trusted");
+}
+
+#[test]
+fn an_audit_that_was_computed_anew_is_found_by_a_head_that_was_kept_and_by_that_alone() {
+    let place = Place::new();
+    place.end_of_run(&[]).exits_with(0);
+    let head = place.end(&["history", "--head"]).exits_with(0).output;
+    let kept = place.keeping.path().join("head.json");
+    fs::write(&kept, &head).unwrap();
+    let kept = kept.to_str().unwrap();
+    place.end_of_run(&[]).exits_with(0);
+    let against = ["history", "--verify", "--against", kept];
+    let told = place.end(&against).exits_with(0).output;
+    assert!(told.contains("goes on from the head"), "{told}");
+    chain_anew(
+        &place.store(),
+        "\"event\":\"create\"",
+        "\"event\":\"relate\"",
+    );
+    place.end(&["history", "--verify"]).exits_with(0);
+    place
+        .end(&against)
+        .exits_with(1)
+        .says("does not go on from the head");
+    // A head of another store is none of this one.
+    let other = Place::new();
+    other.end_of_run(&[]).exits_with(0);
+    other
+        .end(&against)
+        .exits_with(1)
+        .says("is the head of another store");
+}
+
+/// Edits the audit as somebody who knows how its digests are made, and leaves nothing that contradicts it.
+fn chain_anew(store: &Path, old: &str, new: &str) {
+    let connection = rusqlite::Connection::open(store).unwrap();
+    let mut rows = connection
+        .prepare("SELECT entry FROM audit ORDER BY position")
+        .unwrap();
+    let entries: Vec<String> = rows
+        .query_map((), |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let mut head = AuditHead::EMPTY;
+    for entry in entries {
+        let row = AuditRow::following(&head, entry.replace(old, new));
+        head = row.head();
+        let position = i64::try_from(row.position).unwrap();
+        let (previous, digest) = (row.previous.to_string(), row.digest.to_string());
+        let sql = "UPDATE audit SET previous = ?, digest = ?, entry = ? WHERE position = ?";
+        let values = (previous, digest, row.entry, position);
+        connection.execute(sql, values).unwrap();
+    }
+    let sql = "UPDATE outbox SET heads = json_set(heads, '$.audit.digest', ?), seal = NULL \
+         WHERE heads IS NOT NULL";
+    connection.execute(sql, (head.digest.to_string(),)).unwrap();
 }
 
 /// The bytes with one text for another of the same length.

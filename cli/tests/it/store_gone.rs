@@ -1,7 +1,7 @@
 //! A store that is deleted, replaced or cut off while it is in use: whatever comes afterwards is refused, and a file that
 //! took its place is never written.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,15 +20,25 @@ enum Fate {
     Replaced,
     CutOff,
     Emptied,
+    /// By another store that is no shorter.
+    Overwritten,
+    LogEmptied,
 }
 
-const FATES: [Fate; 5] = [
+static FATES: [Fate; 7] = [
     Fate::Deleted,
     Fate::DeletedWithItsLog,
     Fate::Replaced,
     Fate::CutOff,
     Fate::Emptied,
+    Fate::Overwritten,
+    Fate::LogEmptied,
 ];
+
+/// What is tried: the last ones, which the tests of the store try too, only where many rounds are wanted.
+fn fates() -> &'static [Fate] {
+    if rounds() > 1 { &FATES } else { &FATES[..5] }
+}
 
 impl Fate {
     /// It happens. What lies in the file's place afterwards.
@@ -52,13 +62,23 @@ impl Fate {
             }
             Self::CutOff => truncate(store, 4_096 * 3),
             Self::Emptied => truncate(store, 0),
+            Self::Overwritten => {
+                let other = Place::new();
+                other.end_of_run(&[]).exits_with(0);
+                let mut bytes = std::fs::read(other.store()).unwrap();
+                let length = std::fs::metadata(store).unwrap().len();
+                bytes.resize(bytes.len().max(usize::try_from(length).unwrap()), 0);
+                let file = std::fs::OpenOptions::new().write(true).open(store);
+                file.unwrap().write_all(&bytes).unwrap();
+            }
+            Self::LogEmptied => truncate(&beside("-wal"), 0),
         }
         std::fs::read(store).ok()
     }
 
     /// Whether another file is there now, which is somebody else's.
     const fn puts_another_there(self) -> bool {
-        matches!(self, Self::Replaced)
+        matches!(self, Self::Replaced | Self::Overwritten)
     }
 }
 
@@ -114,7 +134,7 @@ fn fails_once_its_store_is_gone(place: &Place, child: std::process::Child, fate:
 #[test]
 fn a_run_whose_store_is_gone_ends_with_a_failure_that_says_so() {
     for round in 0..rounds() {
-        for fate in FATES {
+        for fate in fates().iter().copied() {
             let place = Place::new();
             let child = spawn(&mut place.run(&["--pace", "150"]));
             place.wait_for_steps(1);
@@ -126,7 +146,7 @@ fn a_run_whose_store_is_gone_ends_with_a_failure_that_says_so() {
 #[test]
 fn a_resume_whose_store_is_gone_ends_with_a_failure_that_says_so() {
     for round in 0..rounds() {
-        for fate in FATES {
+        for fate in fates().iter().copied() {
             let place = Place::new();
             let mut child = spawn(&mut place.run(&["--pace", "150"]));
             place.wait_for_steps(1);
@@ -154,7 +174,7 @@ fn readiness(served: &Served) -> (u16, String) {
 #[test]
 fn a_server_whose_store_is_gone_acknowledges_nothing_and_is_not_ready() {
     for round in 0..rounds() {
-        for fate in FATES {
+        for fate in fates().iter().copied() {
             let place = Place::new();
             let mut served = Served::paced(&place.store(), "150");
             let (status, _text) = readiness(&served);

@@ -159,6 +159,8 @@ impl Admission {
                 epoch: interrupt.epoch,
                 actor: Some(self.requested_by.clone()),
                 detail: None,
+                shown: None,
+                answer: None,
             }),
             Effect::Tell(Notice::Admitted),
         ];

@@ -185,3 +185,11 @@ pub struct Decision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
+
+impl Decision {
+    /// The digest of the whole decision, as its JSON stands in the interrupt's row.
+    pub fn digest(&self) -> Digest {
+        // A struct of texts and numbers always serializes.
+        Digest::of(&serde_json::to_vec(self).unwrap_or_default())
+    }
+}

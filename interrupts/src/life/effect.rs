@@ -92,6 +92,12 @@ pub struct Audited {
     /// In words: a reason, a cause, an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// Of a decision: the digest of the question as it was shown, where it was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Digest>,
+    /// Of a decision: the digest of the whole of it, as the interrupt's row has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Digest>,
 }
 
 /// What a store does with a step, beside writing the interrupt.

@@ -6,6 +6,7 @@ mod review;
 
 use jiff::Timestamp;
 
+use super::decision::Decision;
 use super::effect::{Audited, Effect, Notice};
 use super::event::{Actor, Event, Role, WithdrawCause};
 use super::interrupt::Interrupt;
@@ -147,6 +148,8 @@ impl Interrupt {
         if !matches!(to, State::Delivered | State::Acknowledged) {
             next.lease = None;
         }
+        let made = next.decision.as_ref();
+        let made = made.filter(|_made| self.decision.is_none());
         let audited = Audited {
             event: event.name().to_owned(),
             row: transition.map(|transition| transition.row),
@@ -156,6 +159,8 @@ impl Interrupt {
             epoch: next.epoch,
             actor: event.actor().cloned(),
             detail,
+            shown: made.and(self.review.as_ref()).map(|review| review.shown),
+            answer: made.map(Decision::digest),
         };
         effects.insert(0, Effect::Audit(audited));
         Ok(Step {

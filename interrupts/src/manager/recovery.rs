@@ -23,6 +23,7 @@ impl Recoverable for StoreError {
             Self::Full | Self::Locked | Self::Unavailable { .. } => true,
             Self::ReadOnly
             | Self::Corrupt { .. }
+            | Self::DamagedRow { .. }
             | Self::DamagedCheckpoint { .. }
             | Self::Foreign
             | Self::Newer { .. }

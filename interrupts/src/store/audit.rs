@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use serde::{Deserialize, Serialize};
 
+use super::binding::{JournalMark, Verification};
 use super::checkpoint::CheckpointId;
 use super::error::StoreError;
 use super::interrupt::Page;
@@ -185,6 +186,13 @@ pub struct AuditEntry {
     /// What happened.
     #[serde(flatten)]
     pub subject: AuditSubject,
+    /// The digest of what the row of the interrupt, run, checkpoint or rule that this is about says from then on.
+    /// Absent where another row of the same transaction has it, and in rows of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Digest>,
+    /// What came to the journal since the last row that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<JournalMark>,
 }
 
 /// The end of the audit: who keeps it elsewhere can tell later that nothing before it was changed or cut off.
@@ -239,9 +247,12 @@ impl AuditRow {
 
     /// Whether this row follows a head and is what it was when it was written.
     pub fn follows(&self, head: &AuditHead) -> bool {
-        self.position == head.position + 1
-            && self.previous == head.digest
-            && self.digest == digest_of(self.position, &self.previous, &self.entry)
+        self.position == head.position + 1 && self.previous == head.digest && self.is_itself()
+    }
+
+    /// Whether it is what it was when it was written, whatever comes before it.
+    pub fn is_itself(&self) -> bool {
+        self.digest == digest_of(self.position, &self.previous, &self.entry)
     }
 
     /// What it says.
@@ -282,6 +293,14 @@ pub enum VerifyError {
         /// Where it should end.
         expected: u64,
     },
+    /// The audit is whole, and rows of the store are not what it vouches for.
+    #[error("what is kept is not what was written, in {count} places: {}", .first.join("; "))]
+    Unlike {
+        /// How many.
+        count: u64,
+        /// The first of them, each in words.
+        first: Vec<String>,
+    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -301,7 +320,8 @@ pub trait Audit: Send + Sync {
     /// Safe: it only reads.
     async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, StoreError>;
 
-    /// Reads the whole audit and checks every digest, from where a purge has cut it off. Returns its head.
+    /// Reads the whole audit and checks every digest, from where a purge has cut it off, and compares with it every
+    /// row that it vouches for.
     ///
     /// # Errors
     ///
@@ -310,5 +330,5 @@ pub trait Audit: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    async fn verify_audit(&self) -> Result<AuditHead, VerifyError>;
+    async fn verify_audit(&self) -> Result<Verification, VerifyError>;
 }

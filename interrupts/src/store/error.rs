@@ -22,6 +22,12 @@ pub enum StoreError {
         /// Where and how.
         detail: String,
     },
+    /// A row is not what was written. What is stored beside it is not affected.
+    #[error("{row} is damaged: it is not what was written")]
+    DamagedRow {
+        /// Which one, in words.
+        row: String,
+    },
     /// The content of one checkpoint is not what was saved; the rest of the store is not affected.
     #[error("checkpoint {checkpoint} is damaged: it is not what was saved")]
     DamagedCheckpoint {

@@ -9,12 +9,13 @@ use interrupts::life::{
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AdmitError, Admitted, Audit, AuditHead, AuditRow, Begun, ChangeError, Checkpoint,
-    CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery,
-    Filter, Intent, Interrupts, Journal, JournalEntry, JournalError, KnownEffect, MessageError,
-    Messages, NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page,
-    PageBack, Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
-    StandingRules, StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, VerifyError,
+    AdmitError, Admitted, Audit, AuditRow, Begun, ChangeError, Checkpoint, CheckpointDraft,
+    CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery, Filter, Intent,
+    Interrupts, Journal, JournalEntry, JournalError, KnownEffect, MessageError, Messages,
+    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, PageBack,
+    Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
+    StandingRules, StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, Verification,
+    VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
@@ -190,7 +191,7 @@ ports! {
     }
     Audit {
         fn audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;
-        fn verify_audit() -> Result<AuditHead, VerifyError>;
+        fn verify_audit() -> Result<Verification, VerifyError>;
     }
     Nodes {
         fn put_nodes(run: RunId, epoch: u64, nodes: Vec<NodeRow>) -> Result<(), RunError>;

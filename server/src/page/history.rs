@@ -134,9 +134,9 @@ pub(super) async fn show(
         h1 { "History" }
         (conditions(&shown))
         @match chain {
-            Some(Ok(head)) => p.good role="status" { "Every digest was compared, up to row " (head.position) ". The last one is " code { (head.digest) } "." },
+            Some(Ok(head)) => p.good role="status" { "Every digest was compared, up to row " (head.position) ", and all that the history vouches for. The last one is " code { (head.digest) } "." },
             Some(Err(problem)) => (super::layout::banner(&problem)),
-            None => p.hint { "Each row is bound to the one before by its digest, so that nothing can be changed or left out unseen." },
+            None => p.hint { "Each row is bound to the one before by its digest, and to what it tells of, so that nothing is changed or left out unseen." },
         }
         @if rows.is_empty() { p.empty { "Nothing like that has happened." } }
         @else { div.wide role="region" aria-label="History" tabindex="0" { table {

@@ -31,6 +31,10 @@ pub(crate) fn of_store(error: &StoreError) -> Problem {
         let hint = "nothing was accepted, and nothing will be: stop the server, put the file back, and start it again";
         return Problem::new(Kind::StoreGone, detail, hint);
     }
+    if let StoreError::DamagedRow { .. } = error {
+        let hint = "other rows can be read; `irq history --verify` names all that is damaged";
+        return Problem::new(Kind::Unavailable, error.to_string(), hint);
+    }
     let detail = match error {
         StoreError::Full => "the disk of the store is full",
         StoreError::ReadOnly => "the store is read-only",

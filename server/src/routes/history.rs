@@ -313,16 +313,23 @@ fn line(row: &AuditRow, wanted: &Wanted) -> Option<String> {
     Some(format!("{json}\n"))
 }
 
-/// The end of the audit, after all of it was read and every digest compared.
+/// The end of the audit, after all of it was read, every digest compared, and every row that it vouches for.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct VerifiedView {
     /// The last row.
     pub(crate) position: u64,
     /// Its digest. Who keeps it elsewhere can tell later that nothing was changed or cut off.
     pub(crate) digest: String,
+    /// The id of the store; a store in memory has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) store: Option<String>,
+    /// How many interrupts, checkpoints and parts of journals nothing vouches for, because an older version wrote them.
+    pub(crate) unbound: u64,
+    /// How many runs were purged, as far back as the audit goes.
+    pub(crate) purged: u64,
 }
 
-/// Reads the whole audit and compares every digest.
+/// Reads the whole audit, compares every digest, and every row that the audit vouches for.
 #[utoipa::path(get, path = "/v1/history/verify", extensions(("x-right" = json!("survey"))),
     responses((status = 200, body = VerifiedView)))]
 pub(crate) async fn verify(
@@ -334,10 +341,13 @@ pub(crate) async fn verify(
 
 /// The end of the audit, verified.
 pub(crate) async fn verified(app: &App) -> Result<VerifiedView, Problem> {
-    let head = app.store().verify_audit().await;
-    let head = head.map_err(|error| of_verify(&error))?;
+    let found = app.store().verify_audit().await;
+    let found = found.map_err(|error| of_verify(&error))?;
     Ok(VerifiedView {
-        position: head.position,
-        digest: head.digest.to_string(),
+        position: found.head.position,
+        digest: found.head.digest.to_string(),
+        store: found.store,
+        unbound: found.unbound,
+        purged: found.purged,
     })
 }

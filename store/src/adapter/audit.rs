@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use interrupts::store::{
-    Audit, AuditHead, AuditRow, Consumer, Outbox, OutboxRow, Page, PageBack, StoreError,
+    Audit, AuditRow, Consumer, Outbox, OutboxRow, Page, PageBack, StoreError, Verification,
     VerifyError,
 };
 use routing_core::RunId;
@@ -10,9 +10,6 @@ use routing_core::RunId;
 use super::Adapter;
 use crate::operation::Consume;
 use crate::query::Backend;
-
-/// How many rows a verification reads at a time.
-const ROWS_AT_A_TIME: u32 = 1_000;
 
 #[async_trait]
 impl<B: Backend> Outbox for Adapter<B> {
@@ -48,49 +45,7 @@ impl<B: Backend> Audit for Adapter<B> {
         self.backend.audit(page).await
     }
 
-    async fn verify_audit(&self) -> Result<AuditHead, VerifyError> {
-        loop {
-            let anchor = self.backend.audit_anchor().await?;
-            let verified = verify(&self.backend, anchor).await;
-            // Where a purge cut off what was being read, it is read again.
-            if verified.is_ok() || self.backend.audit_anchor().await? == anchor {
-                return verified;
-            }
-        }
-    }
-}
-
-async fn verify<B: Backend>(backend: &B, anchor: AuditHead) -> Result<AuditHead, VerifyError> {
-    // The head comes first: rows that are written meanwhile lie beyond it.
-    let expected = backend.audit_head().await?;
-    let mut found = anchor;
-    while found.position < expected.position {
-        let page = Page {
-            after: found.position,
-            limit: ROWS_AT_A_TIME,
-        };
-        let rows = backend.audit(page).await?;
-        if rows.is_empty() {
-            break;
-        }
-        for row in rows {
-            if found.position == expected.position {
-                break;
-            }
-            if !row.follows(&found) {
-                return Err(VerifyError::Broken {
-                    position: found.position + 1,
-                });
-            }
-            found = row.head();
-        }
-    }
-    if found == expected {
-        Ok(found)
-    } else {
-        Err(VerifyError::CutOff {
-            found: found.position,
-            expected: expected.position,
-        })
+    async fn verify_audit(&self) -> Result<Verification, VerifyError> {
+        self.backend.verify().await
     }
 }

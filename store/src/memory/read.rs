@@ -6,7 +6,8 @@ use interrupts::life::{Interrupt, RunState};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow,
+    OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow, Verification,
+    VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -297,13 +298,30 @@ impl Backend for Memory {
     async fn audit(&self, page: Page) -> Found<Vec<AuditRow>> {
         let tables = self.lock();
         let rows = tables.audit.rows_after(&page.after);
-        Ok(first(rows.map(|(_position, row)| row.clone()), page.limit))
+        Ok(first(
+            rows.map(|(_position, written)| written.row.clone()),
+            page.limit,
+        ))
     }
 
-    async fn audit_head(&self) -> Found<AuditHead> {
+    /// Its rows are values of this process: nothing else can have changed them.
+    async fn verify(&self) -> Result<Verification, VerifyError> {
         let tables = self.lock();
-        let heads = tables.heads.row(&());
-        Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit))
+        let heads = tables.heads.row(&()).cloned().unwrap_or_default();
+        let mut head = heads.audit_anchor;
+        for (_position, written) in tables.audit.rows() {
+            if !written.row.follows(&head) {
+                let position = head.position + 1;
+                return Err(VerifyError::Broken { position });
+            }
+            head = written.row.head();
+        }
+        Ok(Verification {
+            head,
+            store: None,
+            unbound: 0,
+            purged: 0,
+        })
     }
 
     async fn audit_anchor(&self) -> Found<AuditHead> {

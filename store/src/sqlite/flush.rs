@@ -6,106 +6,143 @@ use rusqlite::{CachedStatement, Connection};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::binding::{self, Said, lasting};
 use super::column::{json, node_key, position, read_json};
 use super::error::store_error;
 use super::forget;
+use super::sealed::{self, Cell};
 use crate::tables::{Rest, Tables, damaged};
 
 const HEADS: &str = "INSERT INTO heads (id, body) VALUES (1, ?) \
     ON CONFLICT (id) DO UPDATE SET body = excluded.body";
 const INTERRUPTS: &str = "INSERT INTO interrupts \
-    (position, id, key, digest, run, node, state, live, deadline, body) \
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+    (position, id, key, digest, run, node, state, live, deadline, body, seal) \
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
     ON CONFLICT (position) DO UPDATE SET state = excluded.state, live = excluded.live, \
-    deadline = excluded.deadline, body = excluded.body";
-const JOINED: &str = "INSERT INTO joined (key, interrupt, digest, run) VALUES (?, ?, ?, ?) \
-    ON CONFLICT (key) DO NOTHING";
-const REROUTES: &str = "INSERT INTO reroutes (event, run, pending, expires_at, body) \
-    VALUES (?, ?, ?, ?, ?) \
+    deadline = excluded.deadline, body = excluded.body, seal = excluded.seal";
+const JOINED: &str = "INSERT INTO joined (key, interrupt, digest, run, seal) \
+    VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING";
+const REROUTES: &str = "INSERT INTO reroutes (event, run, pending, expires_at, body, seal) \
+    VALUES (?, ?, ?, ?, ?, ?) \
     ON CONFLICT (event) DO UPDATE SET pending = excluded.pending, \
-    expires_at = excluded.expires_at, body = excluded.body";
-const SLOTS: &str = "INSERT INTO slots (id, run, body) VALUES (?, ?, ?) \
-    ON CONFLICT (id) DO UPDATE SET body = excluded.body";
-const RUNS: &str = "INSERT INTO runs (position, id, alias, state, body) VALUES (?, ?, ?, ?, ?) \
-    ON CONFLICT (position) DO UPDATE SET state = excluded.state, body = excluded.body";
-const NODES: &str = "INSERT INTO nodes (position, id, run, body) VALUES (?, ?, ?, ?) \
-    ON CONFLICT (position) DO UPDATE SET body = excluded.body";
-const MESSAGES: &str = "INSERT INTO messages (position, key, run, body) VALUES (?, ?, ?, ?) \
-    ON CONFLICT (position) DO UPDATE SET body = excluded.body";
-const TOKENS: &str = "INSERT INTO tokens (position, digest, body) VALUES (?, ?, ?) \
-    ON CONFLICT (position) DO UPDATE SET body = excluded.body";
-const RULES: &str = "INSERT INTO rules (position, id, matter, run, live, expires_at, body) \
-    VALUES (?, ?, ?, ?, ?, ?, ?) \
-    ON CONFLICT (position) DO UPDATE SET live = excluded.live, body = excluded.body";
-const JOURNAL: &str = "INSERT INTO journal (position, effect, run, done, body) \
+    expires_at = excluded.expires_at, body = excluded.body, seal = excluded.seal";
+const SLOTS: &str = "INSERT INTO slots (id, run, body, seal) VALUES (?, ?, ?, ?) \
+    ON CONFLICT (id) DO UPDATE SET body = excluded.body, seal = excluded.seal";
+const RUNS: &str = "INSERT INTO runs (position, id, alias, state, body, seal) \
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (position) DO UPDATE SET \
+    state = excluded.state, body = excluded.body, seal = excluded.seal";
+const NODES: &str = "INSERT INTO nodes (position, id, run, body, seal) VALUES (?, ?, ?, ?, ?) \
+    ON CONFLICT (position) DO UPDATE SET body = excluded.body, seal = excluded.seal";
+const MESSAGES: &str = "INSERT INTO messages (position, key, run, body, seal) \
     VALUES (?, ?, ?, ?, ?) \
-    ON CONFLICT (position) DO UPDATE SET done = excluded.done, body = excluded.body";
+    ON CONFLICT (position) DO UPDATE SET body = excluded.body, seal = excluded.seal";
+const TOKENS: &str = "INSERT INTO tokens (position, digest, body, seal) VALUES (?, ?, ?, ?) \
+    ON CONFLICT (position) DO UPDATE SET body = excluded.body, seal = excluded.seal";
+const RULES: &str = "INSERT INTO rules \
+    (position, id, matter, run, live, expires_at, body, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?) \
+    ON CONFLICT (position) DO UPDATE SET live = excluded.live, body = excluded.body, \
+    seal = excluded.seal";
+const JOURNAL: &str = "INSERT INTO journal (position, effect, run, done, body, seal) \
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (position) DO UPDATE SET \
+    done = excluded.done, body = excluded.body, seal = excluded.seal";
 const CHECKPOINTS: &str = "INSERT INTO checkpoints \
-    (id, run, number, parent, form, digest, pending, at, journal, content) \
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    (id, run, number, parent, form, digest, pending, at, journal, seal, content) \
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const CURSORS: &str = "INSERT INTO cursors (consumer, position) VALUES (?, ?) \
     ON CONFLICT (consumer) DO UPDATE SET position = excluded.position";
-const OUTBOX: &str = "INSERT INTO outbox (position, at, body, heads) VALUES (?, ?, ?, ?)";
+const OUTBOX: &str = "INSERT INTO outbox (position, at, heads, body, seal) VALUES (?, ?, ?, ?, ?)";
 const AUDIT: &str = "INSERT INTO audit (position, previous, digest, entry) VALUES (?, ?, ?, ?)";
 
-/// Writes every row that is dirty.
-pub(super) fn dirty(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
-    interrupts(connection, tables)?;
-    runs(connection, tables)?;
-    journal(connection, tables)?;
-    lists(connection, tables)?;
-    forget::forgotten(connection, &tables.forgotten)
+/// Writes every row that is dirty. The audit comes after what it vouches for, and last where all of it ends.
+pub(super) fn dirty(connection: &Connection, tables: &mut Tables) -> Result<(), StoreError> {
+    let mut said = Said::default();
+    forget::forgotten(connection, &tables.forgotten, &mut said)?;
+    interrupts(connection, tables, &mut said)?;
+    runs(connection, tables, &mut said)?;
+    journal(connection, tables, &mut said)?;
+    lists(connection, tables, &mut said)?;
+    let audit = binding::bind(connection, tables, &said)?;
+    write(connection, AUDIT, audit.iter(), |sql, row| {
+        sql.execute((
+            position(row.position)?,
+            row.previous.to_string(),
+            row.digest.to_string(),
+            &row.entry,
+        ))
+        .map_err(store_error)?;
+        Ok(())
+    })?;
+    outbox(connection, tables)
 }
 
-fn interrupts(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
+fn interrupts(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
     write(
         connection,
         INTERRUPTS,
         tables.interrupts.dirty(),
-        |sql, (_id, row, stored)| {
+        |sql, (id, row, stored)| {
             let interrupt = &row.interrupt;
-            sql.execute((
-                position(row.position)?,
-                interrupt.id.to_string(),
-                interrupt.key.as_str(),
-                interrupt.digest.to_string(),
-                interrupt.run.to_string(),
-                interrupt.node.to_string(),
-                interrupt.state.name(),
-                interrupt.state.is_live(),
-                interrupt.due_at().map(|deadline| deadline.as_microsecond()),
-                body(interrupt, stored)?,
-            ))
-            .map_err(store_error)
+            let deadline = interrupt.due_at().map(|deadline| deadline.as_microsecond());
+            let cells = [
+                Cell::position(row.position)?,
+                Cell::made(&interrupt.id),
+                Cell::Text(interrupt.key.as_str()),
+                Cell::made(&interrupt.digest),
+                Cell::made(&interrupt.run),
+                Cell::made(&interrupt.node),
+                Cell::Text(interrupt.state.name()),
+                Cell::yes(interrupt.state.is_live()),
+                deadline.map_or(Cell::Nothing, Cell::Number),
+            ];
+            let body = body(interrupt, stored)?;
+            let digest = sealed::INTERRUPTS.write(sql, &cells, &body)?;
+            let digest = match interrupt.lease {
+                Some(_) => lasting(&body)?,
+                None => digest,
+            };
+            said.interrupts.insert(*id, digest);
+            said.new_row(&sealed::INTERRUPTS, stored);
+            Ok(())
         },
     )?;
-    // The key that admitted an interrupt stands with it.
+    joined(connection, tables, said)?;
+    reroutes(connection, tables, said)
+}
+
+/// The key that admitted an interrupt stands with it, and not here.
+fn joined(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
     let joined = tables.keys.dirty().filter_map(|(key, row, _stored)| {
         let run = row.joined?;
         Some((key, row, run))
     });
     write(connection, JOINED, joined, |sql, (key, row, run)| {
-        sql.execute((
-            key.as_str(),
-            row.interrupt.to_string(),
-            row.digest.to_string(),
-            run.to_string(),
-        ))
-        .map_err(store_error)
-    })?;
+        let cells = [
+            Cell::Text(key.as_str()),
+            Cell::made(&row.interrupt),
+            Cell::made(&row.digest),
+            Cell::made(&run),
+        ];
+        sealed::JOINED.write_columns(sql, &cells, None)?;
+        said.new_row(&sealed::JOINED, None);
+        Ok(())
+    })
+}
+
+fn reroutes(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
     write(
         connection,
         REROUTES,
         tables.reroutes.dirty(),
         |sql, (event, row, stored)| {
-            sql.execute((
-                event.to_string(),
-                row.run.to_string(),
-                row.state == RerouteState::Pending,
-                row.expires_at.as_microsecond(),
-                body(row, stored)?,
-            ))
-            .map_err(store_error)
+            let cells = [
+                Cell::made(event),
+                Cell::made(&row.run),
+                Cell::yes(row.state == RerouteState::Pending),
+                Cell::Number(row.expires_at.as_microsecond()),
+            ];
+            sealed::REROUTES.write(sql, &cells, &body(row, stored)?)?;
+            said.new_row(&sealed::REROUTES, stored);
+            Ok(())
         },
     )?;
     write(
@@ -113,40 +150,51 @@ fn interrupts(connection: &Connection, tables: &Tables) -> Result<(), StoreError
         SLOTS,
         tables.slots.dirty(),
         |sql, (key, slot, stored)| {
-            sql.execute((node_key(key), key.0.to_string(), body(slot, stored)?))
-                .map_err(store_error)
+            let cells = [Cell::Made(node_key(key)), Cell::made(&key.0)];
+            sealed::SLOTS.write(sql, &cells, &body(slot, stored)?)?;
+            said.new_row(&sealed::SLOTS, stored);
+            Ok(())
         },
     )
 }
 
-fn runs(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
+fn runs(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
     write(
         connection,
         RUNS,
         tables.runs.dirty(),
         |sql, (id, row, stored)| {
-            sql.execute((
-                position(row.position)?,
-                id.to_string(),
-                row.run.alias.as_deref(),
-                row.run.state.name(),
-                body(&row.run, stored)?,
-            ))
-            .map_err(store_error)
+            let alias = row.run.alias.as_deref();
+            let cells = [
+                Cell::position(row.position)?,
+                Cell::made(id),
+                alias.map_or(Cell::Nothing, Cell::Text),
+                Cell::Text(row.run.state.name()),
+            ];
+            let body = body(&row.run, stored)?;
+            sealed::RUNS.write(sql, &cells, &body)?;
+            said.runs.insert(*id, lasting(&body)?);
+            said.new_row(&sealed::RUNS, stored);
+            Ok(())
         },
     )?;
+    nodes(connection, tables, said)
+}
+
+fn nodes(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
     write(
         connection,
         NODES,
         tables.nodes.dirty(),
         |sql, (key, row, stored)| {
-            sql.execute((
-                position(row.position)?,
-                node_key(key),
-                key.0.to_string(),
-                body(&row.node, stored)?,
-            ))
-            .map_err(store_error)
+            let cells = [
+                Cell::position(row.position)?,
+                Cell::Made(node_key(key)),
+                Cell::made(&key.0),
+            ];
+            sealed::NODES.write(sql, &cells, &body(&row.node, stored)?)?;
+            said.new_row(&sealed::NODES, stored);
+            Ok(())
         },
     )?;
     write(
@@ -154,31 +202,33 @@ fn runs(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         MESSAGES,
         tables.messages.dirty(),
         |sql, (key, row, stored)| {
-            sql.execute((
-                position(row.position)?,
-                key.as_str(),
-                row.message.run.to_string(),
-                body(row, stored)?,
-            ))
-            .map_err(store_error)
+            let cells = [
+                Cell::position(row.position)?,
+                Cell::Text(key.as_str()),
+                Cell::made(&row.message.run),
+            ];
+            sealed::MESSAGES.write(sql, &cells, &body(row, stored)?)?;
+            said.new_row(&sealed::MESSAGES, stored);
+            Ok(())
         },
     )
 }
 
-fn journal(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
+fn journal(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
     write(
         connection,
         JOURNAL,
         tables.journal.dirty(),
         |sql, (effect, entry, stored)| {
-            sql.execute((
-                position(entry.position)?,
-                effect.to_string(),
-                entry.intent.run.to_string(),
-                entry.result.is_some(),
-                body(entry, stored)?,
-            ))
-            .map_err(store_error)
+            let cells = [
+                Cell::position(entry.position)?,
+                Cell::made(effect),
+                Cell::made(&entry.intent.run),
+                Cell::yes(entry.result.is_some()),
+            ];
+            sealed::JOURNAL.write(sql, &cells, &body(entry, stored)?)?;
+            said.new_row(&sealed::JOURNAL, stored);
+            Ok(())
         },
     )?;
     write(
@@ -186,31 +236,36 @@ fn journal(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         CHECKPOINTS,
         tables.checkpoints.dirty(),
         |sql, (id, row, _stored)| {
-            sql.execute((
-                id.to_string(),
-                id.run.to_string(),
-                position(id.number)?,
-                row.parent.as_ref().map(json).transpose()?,
-                row.form,
-                row.digest.to_string(),
-                json(&row.pending)?,
-                row.at.as_microsecond(),
-                position(row.journal)?,
-                &row.content,
-            ))
-            .map_err(store_error)
+            let parent = row.parent.as_ref().map(json).transpose()?;
+            let cells = [
+                Cell::made(id),
+                Cell::made(&id.run),
+                Cell::position(id.number)?,
+                parent.map_or(Cell::Nothing, Cell::Made),
+                Cell::Number(i64::from(row.form)),
+                Cell::made(&row.digest),
+                Cell::Made(json(&row.pending)?),
+                Cell::Number(row.at.as_microsecond()),
+                Cell::position(row.journal)?,
+            ];
+            let content = Some(row.content.as_str());
+            let digest = sealed::CHECKPOINTS.write_columns(sql, &cells, content)?;
+            said.checkpoints.insert(*id, digest);
+            said.new_row(&sealed::CHECKPOINTS, None);
+            Ok(())
         },
     )
 }
 
-fn lists(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
+fn lists(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
     write(
         connection,
         CURSORS,
         tables.cursors.dirty(),
         |sql, (consumer, through, _stored)| {
-            sql.execute((consumer.as_str(), position(*through)?))
-                .map_err(store_error)
+            let values = (consumer.as_str(), position(*through)?);
+            sql.execute(values).map_err(store_error)?;
+            Ok(())
         },
     )?;
     write(
@@ -218,28 +273,31 @@ fn lists(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         TOKENS,
         tables.tokens.dirty(),
         |sql, (digest, row, stored)| {
-            sql.execute((
-                position(row.position)?,
-                digest.to_string(),
-                body(&row.token, stored)?,
-            ))
-            .map_err(store_error)
+            let cells = [Cell::position(row.position)?, Cell::made(digest)];
+            sealed::TOKENS.write(sql, &cells, &body(&row.token, stored)?)?;
+            said.new_row(&sealed::TOKENS, stored);
+            Ok(())
         },
     )?;
-    rules(connection, tables)?;
-    outbox(connection, tables)?;
     write(
         connection,
-        AUDIT,
-        tables.audit.dirty(),
-        |sql, (place, row, _stored)| {
-            sql.execute((
-                position(*place)?,
-                row.previous.to_string(),
-                row.digest.to_string(),
-                &row.entry,
-            ))
-            .map_err(store_error)
+        RULES,
+        tables.standing.dirty(),
+        |sql, (id, row, stored)| {
+            let rule = &row.rule;
+            let run = rule.scope.run();
+            let cells = [
+                Cell::position(row.position)?,
+                Cell::made(id),
+                Cell::made(&rule.matter),
+                run.map_or(Cell::Nothing, |run| Cell::made(&run)),
+                Cell::yes(rule.end.is_none()),
+                Cell::Number(rule.expires_at.as_microsecond()),
+            ];
+            let digest = sealed::RULES.write(sql, &cells, &body(rule, stored)?)?;
+            said.rules.insert(*id, digest);
+            said.new_row(&sealed::RULES, stored);
+            Ok(())
         },
     )
 }
@@ -258,40 +316,21 @@ fn outbox(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         OUTBOX,
         tables.outbox.dirty(),
         |sql, (place, row, _stored)| {
-            sql.execute((
-                position(*place)?,
-                row.at.as_microsecond(),
-                json(&row.notification)?,
-                heads.as_ref().filter(|_heads| last == Some(*place)),
-            ))
-            .map_err(store_error)
+            let heads = heads.as_deref().filter(|_heads| last == Some(*place));
+            let cells = [
+                Cell::position(*place)?,
+                Cell::Number(row.at.as_microsecond()),
+                heads.map_or(Cell::Nothing, Cell::Text),
+            ];
+            sealed::OUTBOX.write(sql, &cells, &json(&row.notification)?)?;
+            Ok(())
         },
     )?;
     let alone = heads.filter(|_heads| last.is_none());
     write(connection, HEADS, alone.iter(), |sql, heads| {
-        sql.execute((heads,)).map_err(store_error)
+        sql.execute((heads,)).map_err(store_error)?;
+        Ok(())
     })
-}
-
-fn rules(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
-    write(
-        connection,
-        RULES,
-        tables.standing.dirty(),
-        |sql, (id, row, stored)| {
-            let rule = &row.rule;
-            sql.execute((
-                position(row.position)?,
-                id.to_string(),
-                rule.matter.to_string(),
-                rule.scope.run().map(|run| run.to_string()),
-                rule.end.is_none(),
-                rule.expires_at.as_microsecond(),
-                body(rule, stored)?,
-            ))
-            .map_err(store_error)
-        },
-    )
 }
 
 /// Writes rows with one statement, which is not even looked up where there is none.
@@ -299,7 +338,7 @@ fn write<R>(
     connection: &Connection,
     sql: &str,
     rows: impl Iterator<Item = R>,
-    execute: impl Fn(&mut CachedStatement<'_>, R) -> Result<usize, StoreError>,
+    mut execute: impl FnMut(&mut CachedStatement<'_>, R) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let mut rows = rows.peekable();
     if rows.peek().is_none() {

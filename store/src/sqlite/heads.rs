@@ -5,17 +5,20 @@ use rusqlite::Row;
 
 use super::column::read_json;
 use super::error::store_error;
+use super::sealed;
 use crate::tables::{Heads, damaged};
 
 /// Finds both; no row where there is neither.
-pub(super) const SQL: &str = "SELECT alone.body, last.heads FROM (SELECT ?1 AS id) AS one \
+pub(super) const SQL: &str = "SELECT last.position, last.at, last.heads, last.body, last.seal, \
+    alone.body FROM (SELECT ?1 AS id) AS one \
     LEFT JOIN heads AS alone ON alone.id = one.id LEFT JOIN \
-    (SELECT heads FROM outbox ORDER BY position DESC LIMIT 1) AS last \
+    (SELECT position, at, heads, body, seal FROM outbox ORDER BY position DESC LIMIT 1) AS last \
     WHERE alone.body IS NOT NULL OR last.heads IS NOT NULL";
 
 /// The newer of both, and its JSON.
 pub(super) fn newest<'row>(row: &'row Row<'_>) -> Result<(Heads, &'row str), StoreError> {
-    match (found(row, 0)?, found(row, 1)?) {
+    sealed::OUTBOX.columns(row, 4)?;
+    match (found(row, 5)?, found(row, 2)?) {
         // Written after the last row of the outbox or with it, it says the same or more.
         (Some(alone), Some(told)) if alone.0.outbox < told.0.outbox => Ok(told),
         (Some(alone), _) => Ok(alone),

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use super::column::{count, node_key, read_json, read_text, text};
 use super::error::store_error;
 use super::heads;
+use super::sealed::{self, Sealed, columns};
 use crate::tables::{
     InterruptRow, KeyRow, PlacedNode, PlacedRule, PlacedToken, RunRow, Table, Tables,
 };
@@ -35,10 +36,14 @@ type Read<V> = Result<(V, Option<Box<str>>), StoreError>;
 
 impl Loader<'_> {
     fn interrupts(&mut self, tables: &mut Tables) -> Result<(), StoreError> {
-        let sql = "SELECT body, position FROM interrupts WHERE id = ?";
+        let sql = concat!(
+            "SELECT ",
+            columns!(interrupts),
+            " FROM interrupts WHERE id = ?"
+        );
         self.table(sql, &mut tables.interrupts, ToString::to_string, |row| {
-            let (interrupt, stored) = body(row)?;
-            let position = count(row, 1)?;
+            let (interrupt, stored) = body(row, &sealed::INTERRUPTS)?;
+            let position = count(row, 0)?;
             let row = InterruptRow {
                 position,
                 interrupt,
@@ -59,33 +64,53 @@ impl Loader<'_> {
             };
             Ok((row, None))
         })?;
-        let sql = "SELECT body FROM reroutes WHERE event = ?";
-        self.table(sql, &mut tables.reroutes, ToString::to_string, body)?;
-        let sql = "SELECT body FROM slots WHERE id = ?";
-        self.table(sql, &mut tables.slots, node_key, body)
+        let sql = concat!(
+            "SELECT ",
+            columns!(reroutes),
+            " FROM reroutes WHERE event = ?"
+        );
+        self.table(sql, &mut tables.reroutes, ToString::to_string, |row| {
+            body(row, &sealed::REROUTES)
+        })?;
+        let sql = concat!("SELECT ", columns!(slots), " FROM slots WHERE id = ?");
+        self.table(sql, &mut tables.slots, node_key, |row| {
+            body(row, &sealed::SLOTS)
+        })
     }
 
     fn runs(&mut self, tables: &mut Tables) -> Result<(), StoreError> {
-        let sql = "SELECT body, position FROM runs WHERE id = ?";
+        let sql = concat!("SELECT ", columns!(runs), " FROM runs WHERE id = ?");
         self.table(sql, &mut tables.runs, ToString::to_string, |row| {
-            let (run, stored) = body(row)?;
-            let position = count(row, 1)?;
+            let (run, stored) = body(row, &sealed::RUNS)?;
+            let position = count(row, 0)?;
             Ok((RunRow { position, run }, stored))
         })?;
         let sql = "SELECT id FROM runs WHERE alias = ?";
         self.table(sql, &mut tables.aliases, Clone::clone, |row| {
             Ok((read_text("an alias", text(row, 0)?)?, None))
         })?;
-        let sql = "SELECT body, position FROM nodes WHERE id = ?";
+        let sql = concat!("SELECT ", columns!(nodes), " FROM nodes WHERE id = ?");
         self.table(sql, &mut tables.nodes, node_key, |row| {
-            let (node, stored) = body(row)?;
-            let position = count(row, 1)?;
+            let (node, stored) = body(row, &sealed::NODES)?;
+            let position = count(row, 0)?;
             Ok((PlacedNode { position, node }, stored))
         })?;
-        let sql = "SELECT body FROM messages WHERE key = ?";
-        self.table(sql, &mut tables.messages, ToString::to_string, body)?;
-        let sql = "SELECT body FROM journal WHERE effect = ?";
-        self.table(sql, &mut tables.journal, ToString::to_string, body)?;
+        let sql = concat!(
+            "SELECT ",
+            columns!(messages),
+            " FROM messages WHERE key = ?"
+        );
+        self.table(sql, &mut tables.messages, ToString::to_string, |row| {
+            body(row, &sealed::MESSAGES)
+        })?;
+        let sql = concat!(
+            "SELECT ",
+            columns!(journal),
+            " FROM journal WHERE effect = ?"
+        );
+        self.table(sql, &mut tables.journal, ToString::to_string, |row| {
+            body(row, &sealed::JOURNAL)
+        })?;
         let sql = "SELECT number FROM checkpoints WHERE id = ?";
         self.table(
             sql,
@@ -109,20 +134,20 @@ impl Loader<'_> {
         self.table(sql, &mut tables.cursors, ToString::to_string, |row| {
             Ok((count(row, 0)?, None))
         })?;
-        let sql = "SELECT body, position FROM tokens WHERE digest = ?";
+        let sql = concat!("SELECT ", columns!(tokens), " FROM tokens WHERE digest = ?");
         self.table(sql, &mut tables.tokens, ToString::to_string, |row| {
-            let (token, stored) = body(row)?;
-            let position = count(row, 1)?;
+            let (token, stored) = body(row, &sealed::TOKENS)?;
+            let position = count(row, 0)?;
             Ok((PlacedToken { position, token }, stored))
         })?;
         self.rules(tables)
     }
 
     fn rules(&mut self, tables: &mut Tables) -> Result<(), StoreError> {
-        let sql = "SELECT body, position FROM rules WHERE id = ?";
+        let sql = concat!("SELECT ", columns!(rules), " FROM rules WHERE id = ?");
         self.table(sql, &mut tables.standing, ToString::to_string, |row| {
-            let (rule, stored) = body(row)?;
-            let position = count(row, 1)?;
+            let (rule, stored) = body(row, &sealed::RULES)?;
+            let position = count(row, 0)?;
             Ok((PlacedRule { position, rule }, stored))
         })?;
         let sql = "SELECT json_group_array(id) FROM \
@@ -157,8 +182,8 @@ impl Loader<'_> {
     }
 }
 
-/// The JSON in the first column, and how it was read.
-fn body<T: DeserializeOwned>(row: &Row<'_>) -> Read<T> {
-    let stored = text(row, 0)?;
+/// The JSON of a row, and how it was read.
+fn body<T: DeserializeOwned>(row: &Row<'_>, table: &Sealed) -> Read<T> {
+    let stored = table.body(row)?;
     Ok((read_json("a row", stored)?, Some(stored.into())))
 }

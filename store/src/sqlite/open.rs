@@ -16,7 +16,7 @@ use super::leaving::Owned;
 use super::opened_file::OpenedFile;
 use super::readers::Readers;
 use super::writer::Writer;
-use super::{Sqlite, SqliteStore, schema};
+use super::{Sqlite, SqliteStore, Standing, Writing, checked, log, read_only, schema};
 use crate::adapter::{Adapter, StoreSettings};
 
 /// Older versions can damage a database in write-ahead mode that has two connections.
@@ -40,12 +40,13 @@ const PREPARED: usize = 64;
 const SYNCHRONOUS_FULL: i64 = 2;
 
 impl SqliteStore {
-    /// Opens a file, and creates it where there is none.
+    /// Opens a file, and creates it where there is none. One that cannot be written, or lacks rows, is opened to be
+    /// read: [`SqliteStore::standing`] says so.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where the file is damaged, was written by a newer version of this program, cannot be
-    /// written, or would not be durable.
+    /// [`StoreError`] where the file is no whole database, was written by a newer version of this program, or would
+    /// not be durable.
     ///
     /// # Cancel safety
     ///
@@ -56,12 +57,68 @@ impl SqliteStore {
             // Before the first lock: from now on nobody else in this process opens them.
             let own = Arc::new(own_files(&path));
             make(&path)?;
-            start(connect(&path)?, &path, settings, own)
+            log::check(&path)?;
+            match connect(&path) {
+                Ok(connection) => checked(connection, &path, settings, own),
+                Err(error) if read_only::is_reason_of(&error, &path) => {
+                    let place = read_only::place(&path)?;
+                    let misfits = checked::misfits(&connect_reader(&place.path)?)?;
+                    look(place, standing(Standing::ReadOnly, &misfits), settings, own)
+                }
+                Err(error) => Err(error),
+            }
         });
         opened.await.map_err(|error| StoreError::Unavailable {
             detail: error.to_string(),
         })?
     }
+}
+
+/// A store over a connection to write with, which is used only where nothing is missing.
+fn checked(
+    connection: Connection,
+    path: &Path,
+    settings: StoreSettings,
+    own: Arc<OwnFiles>,
+) -> Result<SqliteStore, StoreError> {
+    let misfits = checked::misfits(&connection)?;
+    if misfits.is_empty() {
+        return start(connection, path, settings, own);
+    }
+    drop(connection);
+    let place = read_only::Place {
+        path: path.to_owned(),
+        _copy: None,
+    };
+    look(place, standing(Standing::Whole, &misfits), settings, own)
+}
+
+fn standing(whole: Standing, misfits: &[String]) -> Standing {
+    if misfits.is_empty() {
+        return whole;
+    }
+    Standing::Damaged {
+        detail: misfits.join("; "),
+    }
+}
+
+/// A store that is only read.
+fn look(
+    place: read_only::Place,
+    standing: Standing,
+    settings: StoreSettings,
+    own: Arc<OwnFiles>,
+) -> Result<SqliteStore, StoreError> {
+    let file = Arc::new(OpenedFile::of(&place.path)?);
+    Ok(Adapter {
+        backend: Sqlite {
+            settings,
+            writing: None,
+            readers: Arc::new(Readers::new(place, file, own)),
+            standing,
+            owned: Owned::begin(),
+        },
+    })
 }
 
 /// The file itself, and what belongs to it: SQLite's own files, and the bells.
@@ -146,7 +203,7 @@ fn fill(path: &Path) -> Result<(), StoreError> {
 }
 
 /// A file that is named after another one.
-fn beside(path: &Path, end: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
@@ -199,6 +256,10 @@ pub(super) fn start(
         Arc::clone(&file),
         Arc::clone(&own),
     );
+    let place = read_only::Place {
+        path: path.to_owned(),
+        _copy: None,
+    };
     let writer = std::thread::Builder::new()
         .name("store writer".to_owned())
         .spawn(|| writer.run())
@@ -208,9 +269,12 @@ pub(super) fn start(
     Ok(Adapter {
         backend: Sqlite {
             settings,
-            jobs,
-            readers: Arc::new(Readers::new(path.to_owned(), file, own)),
-            writer,
+            readers: Arc::new(Readers::new(place, file, own)),
+            writing: Some(Writing {
+                jobs,
+                thread: writer,
+            }),
+            standing: Standing::Whole,
             owned: Owned::begin(),
         },
     })
@@ -263,7 +327,7 @@ fn check_durability(connection: &Connection) -> Result<(), StoreError> {
 
 fn check_integrity(connection: &Connection) -> Result<(), StoreError> {
     let found: String = connection
-        .query_row("PRAGMA quick_check(1)", (), |row| row.get(0))
+        .query_row("PRAGMA integrity_check(1)", (), |row| row.get(0))
         .map_err(store_error)?;
     if found == "ok" {
         Ok(())

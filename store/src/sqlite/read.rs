@@ -6,7 +6,8 @@ use interrupts::life::{Interrupt, RunState};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow,
+    OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow, Verification,
+    VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -14,11 +15,14 @@ use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use rusqlite::{Connection, Params, Row};
 
 use super::column::{count, each, node_key, position};
-use super::{Sqlite, heads};
+use super::sealed::{self, columns};
+use super::{Sqlite, heads, verify};
 use crate::operation::Operation;
 use crate::query::{Backend, Found, JournalPart};
-use crate::tables::Heads;
-use row::{audited, body, checkpoint, interrupt_id, list, notification, numbered, rule_id};
+use crate::tables::{Heads, damaged};
+use row::{body, interrupt_id, list, notification, numbered, rule_id};
+
+pub(super) use row::{audited, checkpoint};
 
 /// A checkpoint that somebody may go on from.
 fn whole(found: Option<Checkpoint>) -> Found<Option<Checkpoint>> {
@@ -72,14 +76,28 @@ impl Backend for Sqlite {
     }
 
     async fn interrupt(&self, id: InterruptId) -> Found<Option<Interrupt>> {
-        let sql = "SELECT body FROM interrupts WHERE id = ?";
-        self.point(sql, (id.to_string(),), body).await
+        let sql = concat!(
+            "SELECT ",
+            columns!(interrupts),
+            " FROM interrupts WHERE id = ?"
+        );
+        self.point(sql, (id.to_string(),), |row| body(row, &sealed::INTERRUPTS))
+            .await
     }
 
     async fn interrupt_of(&self, key: &IdempotencyKey) -> Found<Option<Interrupt>> {
-        let sql = "SELECT body FROM interrupts WHERE key = ?1 UNION ALL \
-             SELECT body FROM interrupts JOIN joined ON interrupts.id = joined.interrupt WHERE joined.key = ?1";
-        self.row(sql, (key.to_string(),), body).await
+        let sql = concat!(
+            "SELECT ",
+            columns!(interrupts),
+            " FROM interrupts WHERE key = ?1 UNION ALL SELECT ",
+            columns!(interrupts),
+            " FROM interrupts \
+             WHERE id IN (SELECT interrupt FROM joined WHERE key = ?1)"
+        );
+        self.row(sql, (key.to_string(),), |row| {
+            body(row, &sealed::INTERRUPTS)
+        })
+        .await
     }
 
     async fn interrupts(&self, filter: &Filter, page: Page) -> Found<Vec<(u64, Interrupt)>> {
@@ -91,32 +109,51 @@ impl Backend for Sqlite {
         match filter.run {
             Some(run) => {
                 // The ended and the open ones each lie in order.
-                let sql = "SELECT position, body FROM ( \
-                     SELECT position, body, node, state FROM interrupts INDEXED BY interrupts_of_run \
-                     WHERE run = ?1 AND live = 0 AND position > ?2 UNION ALL \
-                     SELECT position, body, node, state FROM interrupts INDEXED BY interrupts_of_run \
+                let sql = concat!(
+                    "SELECT ",
+                    columns!(interrupts),
+                    " FROM (SELECT ",
+                    columns!(interrupts),
+                    " FROM interrupts INDEXED BY interrupts_of_run \
+                     WHERE run = ?1 AND live = 0 AND position > ?2 UNION ALL SELECT ",
+                    columns!(interrupts),
+                    " FROM interrupts INDEXED BY interrupts_of_run \
                      WHERE run = ?1 AND live = 1 AND position > ?2) \
                      WHERE (?3 IS NULL OR node = ?3) \
                      AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4))) \
-                     ORDER BY position LIMIT ?5";
+                     ORDER BY position LIMIT ?5"
+                );
                 let values = (run.to_string(), after, node, states, page.limit);
-                self.rows(sql, values, numbered).await
+                self.rows(sql, values, |row| numbered(row, &sealed::INTERRUPTS))
+                    .await
             }
             None if only_live => {
-                let sql = "SELECT position, body FROM interrupts INDEXED BY interrupts_open \
+                let sql = concat!(
+                    "SELECT ",
+                    columns!(interrupts),
+                    " FROM interrupts INDEXED BY interrupts_open \
                      WHERE live = 1 AND position > ?1 AND (?2 IS NULL OR node = ?2) \
                      AND state IN (SELECT value FROM json_each(?3)) \
-                     ORDER BY position LIMIT ?4";
-                self.rows(sql, (after, node, states, page.limit), numbered)
-                    .await
+                     ORDER BY position LIMIT ?4"
+                );
+                self.rows(sql, (after, node, states, page.limit), |row| {
+                    numbered(row, &sealed::INTERRUPTS)
+                })
+                .await
             }
             None => {
-                let sql = "SELECT position, body FROM interrupts \
+                let sql = concat!(
+                    "SELECT ",
+                    columns!(interrupts),
+                    " FROM interrupts \
                      WHERE position > ?1 AND (?2 IS NULL OR node = ?2) \
                      AND (?3 IS NULL OR state IN (SELECT value FROM json_each(?3))) \
-                     ORDER BY position LIMIT ?4";
-                self.rows(sql, (after, node, states, page.limit), numbered)
-                    .await
+                     ORDER BY position LIMIT ?4"
+                );
+                self.rows(sql, (after, node, states, page.limit), |row| {
+                    numbered(row, &sealed::INTERRUPTS)
+                })
+                .await
             }
         }
     }
@@ -142,52 +179,89 @@ impl Backend for Sqlite {
     }
 
     async fn reroute(&self, event: &EventId) -> Found<Option<RerouteRow>> {
-        let sql = "SELECT body FROM reroutes WHERE event = ?";
-        self.row(sql, (event.to_string(),), body).await
+        let sql = concat!(
+            "SELECT ",
+            columns!(reroutes),
+            " FROM reroutes WHERE event = ?"
+        );
+        self.row(sql, (event.to_string(),), |row| {
+            body(row, &sealed::REROUTES)
+        })
+        .await
     }
 
     async fn waiting_reroutes(&self, run: RunId) -> Found<Vec<EventId>> {
-        let sql = "SELECT body FROM reroutes WHERE run = ? AND pending = 1";
-        let rows = self.rows(sql, (run.to_string(),), body::<RerouteRow>);
+        let sql = concat!(
+            "SELECT ",
+            columns!(reroutes),
+            " FROM reroutes WHERE run = ? AND pending = 1"
+        );
+        let rows = self.rows(sql, (run.to_string(),), |row| {
+            body::<RerouteRow>(row, &sealed::REROUTES)
+        });
         Ok(rows.await?.into_iter().map(|row| row.event).collect())
     }
 
     async fn due_reroutes(&self, now: Timestamp, limit: u32) -> Found<Vec<EventId>> {
-        let sql = "SELECT body FROM reroutes \
-             WHERE pending = 1 AND expires_at <= ? ORDER BY expires_at LIMIT ?";
-        let rows = self.rows(sql, (now.as_microsecond(), limit), body::<RerouteRow>);
+        let sql = concat!(
+            "SELECT ",
+            columns!(reroutes),
+            " FROM reroutes \
+             WHERE pending = 1 AND expires_at <= ? ORDER BY expires_at LIMIT ?"
+        );
+        let rows = self.rows(sql, (now.as_microsecond(), limit), |row| {
+            body::<RerouteRow>(row, &sealed::REROUTES)
+        });
         Ok(rows.await?.into_iter().map(|row| row.event).collect())
     }
 
     async fn run(&self, id: RunId) -> Found<Option<Run>> {
-        let sql = "SELECT body FROM runs WHERE id = ?";
-        self.point(sql, (id.to_string(),), body).await
+        let sql = concat!("SELECT ", columns!(runs), " FROM runs WHERE id = ?");
+        self.point(sql, (id.to_string(),), |row| body(row, &sealed::RUNS))
+            .await
     }
 
     async fn run_of(&self, alias: &str) -> Found<Option<Run>> {
-        let sql = "SELECT body FROM runs WHERE alias = ?";
-        self.row(sql, (alias.to_owned(),), body).await
+        let sql = concat!("SELECT ", columns!(runs), " FROM runs WHERE alias = ?");
+        self.row(sql, (alias.to_owned(),), |row| body(row, &sealed::RUNS))
+            .await
     }
 
     async fn runs(&self, states: &[RunState], page: Page) -> Found<Vec<(u64, Run)>> {
         let states = list(states.iter().map(|state| state.name()));
-        let sql = "SELECT position, body FROM runs WHERE position > ?1 \
+        let sql = concat!(
+            "SELECT ",
+            columns!(runs),
+            " FROM runs WHERE position > ?1 \
              AND (?2 IS NULL OR state IN (SELECT value FROM json_each(?2))) \
-             ORDER BY position LIMIT ?3";
-        self.rows(sql, (position(page.after)?, states, page.limit), numbered)
-            .await
+             ORDER BY position LIMIT ?3"
+        );
+        self.rows(sql, (position(page.after)?, states, page.limit), |row| {
+            numbered(row, &sealed::RUNS)
+        })
+        .await
     }
 
     async fn last_runs(&self, page: PageBack) -> Found<Vec<(u64, Run)>> {
-        let sql = "SELECT position, body FROM runs WHERE (?1 IS NULL OR position < ?1) \
-             ORDER BY position DESC LIMIT ?2";
+        let sql = concat!(
+            "SELECT ",
+            columns!(runs),
+            " FROM runs WHERE (?1 IS NULL OR position < ?1) \
+             ORDER BY position DESC LIMIT ?2"
+        );
         let before = page.before.map(position).transpose()?;
-        self.rows(sql, (before, page.limit), numbered).await
+        self.rows(sql, (before, page.limit), |row| {
+            numbered(row, &sealed::RUNS)
+        })
+        .await
     }
 
     async fn node(&self, run: RunId, node: &NodeId) -> Found<Option<NodeRow>> {
-        let sql = "SELECT body FROM nodes WHERE id = ?";
-        self.row(sql, (node_key(&(run, node.clone())),), body).await
+        let sql = concat!("SELECT ", columns!(nodes), " FROM nodes WHERE id = ?");
+        self.row(sql, (node_key(&(run, node.clone())),), |row| {
+            body(row, &sealed::NODES)
+        })
+        .await
     }
 
     async fn nodes(&self, run: Option<RunId>, page: Page) -> Found<Vec<(u64, NodeRow)>> {
@@ -195,45 +269,75 @@ impl Backend for Sqlite {
         // Two statements, so that each has its index.
         match run {
             Some(run) => {
-                let sql = "SELECT position, body FROM nodes WHERE run = ? AND position > ? \
-                     ORDER BY position LIMIT ?";
-                self.rows(sql, (run.to_string(), after, page.limit), numbered)
-                    .await
+                let sql = concat!(
+                    "SELECT ",
+                    columns!(nodes),
+                    " FROM nodes WHERE run = ? AND position > ? \
+                     ORDER BY position LIMIT ?"
+                );
+                self.rows(sql, (run.to_string(), after, page.limit), |row| {
+                    numbered(row, &sealed::NODES)
+                })
+                .await
             }
             None => {
-                let sql = "SELECT position, body FROM nodes WHERE position > ? \
-                     ORDER BY position LIMIT ?";
-                self.rows(sql, (after, page.limit), numbered).await
+                let sql = concat!(
+                    "SELECT ",
+                    columns!(nodes),
+                    " FROM nodes WHERE position > ? \
+                     ORDER BY position LIMIT ?"
+                );
+                self.rows(sql, (after, page.limit), |row| {
+                    numbered(row, &sealed::NODES)
+                })
+                .await
             }
         }
     }
 
     async fn messages(&self, run: RunId, page: Page) -> Found<Vec<StoredMessage>> {
-        let sql = "SELECT body FROM messages WHERE run = ? AND position > ? \
-             ORDER BY position LIMIT ?";
+        let sql = concat!(
+            "SELECT ",
+            columns!(messages),
+            " FROM messages WHERE run = ? AND position > ? \
+             ORDER BY position LIMIT ?"
+        );
         let values = (run.to_string(), position(page.after)?, page.limit);
-        self.rows(sql, values, body).await
+        self.rows(sql, values, |row| body(row, &sealed::MESSAGES))
+            .await
     }
 
     async fn token(&self, digest: Digest) -> Found<Option<TokenRow>> {
-        let sql = "SELECT body FROM tokens WHERE digest = ?";
-        self.point(sql, (digest.to_string(),), body).await
+        let sql = concat!("SELECT ", columns!(tokens), " FROM tokens WHERE digest = ?");
+        self.point(sql, (digest.to_string(),), |row| body(row, &sealed::TOKENS))
+            .await
     }
 
     async fn tokens(&self) -> Found<Vec<TokenRow>> {
-        let sql = "SELECT body FROM tokens ORDER BY position";
-        self.rows(sql, (), body).await
+        let sql = concat!(
+            "SELECT ",
+            columns!(tokens),
+            " FROM tokens ORDER BY position"
+        );
+        self.rows(sql, (), |row| body(row, &sealed::TOKENS)).await
     }
 
     async fn rule(&self, id: RuleId) -> Found<Option<StandingRule>> {
-        let sql = "SELECT body FROM rules WHERE id = ?";
-        self.row(sql, (id.to_string(),), body).await
+        let sql = concat!("SELECT ", columns!(rules), " FROM rules WHERE id = ?");
+        self.row(sql, (id.to_string(),), |row| body(row, &sealed::RULES))
+            .await
     }
 
     async fn rules(&self, page: Page) -> Found<Vec<(u64, StandingRule)>> {
-        let sql = "SELECT position, body FROM rules WHERE position > ? ORDER BY position LIMIT ?";
-        self.rows(sql, (position(page.after)?, page.limit), numbered)
-            .await
+        let sql = concat!(
+            "SELECT ",
+            columns!(rules),
+            " FROM rules WHERE position > ? ORDER BY position LIMIT ?"
+        );
+        self.rows(sql, (position(page.after)?, page.limit), |row| {
+            numbered(row, &sealed::RULES)
+        })
+        .await
     }
 
     async fn has_rules(&self, matter: Digest) -> Found<bool> {
@@ -250,60 +354,97 @@ impl Backend for Sqlite {
     }
 
     async fn effect(&self, effect: EffectId) -> Found<Option<JournalEntry>> {
-        let sql = "SELECT body FROM journal WHERE effect = ?";
-        self.row(sql, (effect.to_string(),), body).await
+        let sql = concat!(
+            "SELECT ",
+            columns!(journal),
+            " FROM journal WHERE effect = ?"
+        );
+        self.row(sql, (effect.to_string(),), |row| {
+            body(row, &sealed::JOURNAL)
+        })
+        .await
     }
 
     async fn journal(&self, run: RunId, part: JournalPart, page: Page) -> Found<Vec<JournalEntry>> {
         let sql = match part {
             JournalPart::Whole => {
-                "SELECT body FROM journal WHERE run = ? AND position > ? ORDER BY position LIMIT ?"
+                concat!(
+                    "SELECT ",
+                    columns!(journal),
+                    " FROM journal WHERE run = ? AND position > ? ORDER BY position LIMIT ?"
+                )
             }
             JournalPart::WithoutResult => {
-                "SELECT body FROM journal WHERE run = ? AND position > ? AND done = 0 \
+                concat!(
+                    "SELECT ",
+                    columns!(journal),
+                    " FROM journal WHERE run = ? AND position > ? AND done = 0 \
                  ORDER BY position LIMIT ?"
+                )
             }
         };
         let values = (run.to_string(), position(page.after)?, page.limit);
-        self.rows(sql, values, body).await
+        self.rows(sql, values, |row| body(row, &sealed::JOURNAL))
+            .await
     }
 
     async fn checkpoint(&self, id: CheckpointId) -> Found<Option<Checkpoint>> {
-        let sql = "SELECT run, number, parent, form, digest, pending, at, journal, content \
-             FROM checkpoints WHERE id = ?";
+        let sql = concat!(
+            "SELECT ",
+            columns!(checkpoints),
+            " FROM checkpoints WHERE id = ?"
+        );
         whole(self.row(sql, (id.to_string(),), checkpoint).await?)
     }
 
     async fn last_checkpoint(&self, run: RunId) -> Found<Option<Checkpoint>> {
-        let sql = "SELECT run, number, parent, form, digest, pending, at, journal, content \
-             FROM checkpoints WHERE run = ? ORDER BY number DESC LIMIT 1";
+        let sql = concat!(
+            "SELECT ",
+            columns!(checkpoints),
+            " FROM checkpoints WHERE run = ? ORDER BY number DESC LIMIT 1"
+        );
         whole(self.row(sql, (run.to_string(),), checkpoint).await?)
     }
 
     async fn checkpoints(&self, run: RunId, page: Page) -> Found<Vec<Checkpoint>> {
-        let sql = "SELECT run, number, parent, form, digest, pending, at, journal, content \
-             FROM checkpoints WHERE run = ? AND number > ? ORDER BY number LIMIT ?";
+        let sql = concat!(
+            "SELECT ",
+            columns!(checkpoints),
+            " FROM checkpoints WHERE run = ? AND number > ? ORDER BY number LIMIT ?"
+        );
         let values = (run.to_string(), position(page.after)?, page.limit);
         self.rows(sql, values, checkpoint).await
     }
 
     async fn outbox(&self, page: Page) -> Found<Vec<OutboxRow>> {
-        let sql = "SELECT position, at, body FROM outbox WHERE position > ? \
-             ORDER BY position LIMIT ?";
+        let sql = concat!(
+            "SELECT ",
+            columns!(outbox),
+            " FROM outbox WHERE position > ? \
+             ORDER BY position LIMIT ?"
+        );
         self.rows(sql, (position(page.after)?, page.limit), notification)
             .await
     }
 
     async fn outbox_of(&self, run: RunId, page: Page) -> Found<Vec<OutboxRow>> {
-        let sql = "SELECT position, at, body FROM outbox INDEXED BY outbox_of_run \
-             WHERE run = ? AND position > ? ORDER BY position LIMIT ?";
+        let sql = concat!(
+            "SELECT ",
+            columns!(outbox),
+            " FROM outbox INDEXED BY outbox_of_run \
+             WHERE run = ? AND position > ? ORDER BY position LIMIT ?"
+        );
         let values = (run.to_string(), position(page.after)?, page.limit);
         self.rows(sql, values, notification).await
     }
 
     async fn last_outbox_of(&self, run: RunId, page: PageBack) -> Found<Vec<OutboxRow>> {
-        let sql = "SELECT position, at, body FROM outbox INDEXED BY outbox_of_run \
-             WHERE run = ?1 AND (?2 IS NULL OR position < ?2) ORDER BY position DESC LIMIT ?3";
+        let sql = concat!(
+            "SELECT ",
+            columns!(outbox),
+            " FROM outbox INDEXED BY outbox_of_run \
+             WHERE run = ?1 AND (?2 IS NULL OR position < ?2) ORDER BY position DESC LIMIT ?3"
+        );
         let before = page.before.map(position).transpose()?;
         self.rows(sql, (run.to_string(), before, page.limit), notification)
             .await
@@ -318,13 +459,24 @@ impl Backend for Sqlite {
     async fn audit(&self, page: Page) -> Found<Vec<AuditRow>> {
         let sql = "SELECT position, previous, digest, entry FROM audit WHERE position > ? \
              ORDER BY position LIMIT ?";
-        self.rows(sql, (position(page.after)?, page.limit), audited)
-            .await
+        let rows = self.rows(sql, (position(page.after)?, page.limit), audited);
+        let rows = rows.await?;
+        match rows
+            .windows(2)
+            .find(|pair| !pair[1].follows(&pair[0].head()))
+        {
+            Some(pair) => Err(damaged(&format!(
+                "a row of the audit is missing after row {}",
+                pair[0].position
+            ))),
+            None => Ok(rows),
+        }
     }
 
-    async fn audit_head(&self) -> Found<AuditHead> {
-        let heads = self.heads().await?;
-        Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit))
+    async fn verify(&self) -> Result<Verification, VerifyError> {
+        self.readers
+            .ask(|connection| Ok(verify::whole(connection)))
+            .await?
     }
 
     async fn audit_anchor(&self) -> Found<AuditHead> {

@@ -1,6 +1,5 @@
 //! Connections that read, each for one question at a time.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use interrupts::OwnFiles;
@@ -11,24 +10,25 @@ use tokio::task::spawn_blocking;
 
 use super::open::connect_reader;
 use super::opened_file::OpenedFile;
+use super::read_only::Place;
 
 /// How many may read at the same time.
 const SEATS: usize = 4;
 
 /// The connections, opened when they are needed first.
 pub(super) struct Readers {
-    path: PathBuf,
     idle: Mutex<Vec<Connection>>,
     seats: Arc<Semaphore>,
     file: Arc<OpenedFile>,
     /// Goes after the connections.
+    place: Place,
     _own: Arc<OwnFiles>,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf, file: Arc<OpenedFile>, own: Arc<OwnFiles>) -> Self {
+    pub(super) fn new(place: Place, file: Arc<OpenedFile>, own: Arc<OwnFiles>) -> Self {
         Self {
-            path,
+            place,
             idle: Mutex::new(Vec::new()),
             seats: Arc::new(Semaphore::new(SEATS)),
             file,
@@ -89,7 +89,7 @@ impl Readers {
 
     /// One more connection, to the file that was opened first.
     fn connect(&self) -> Result<Connection, StoreError> {
-        let connection = connect_reader(&self.path)?;
+        let connection = connect_reader(&self.place.path)?;
         if let Err(gone) = self.file.check() {
             // It may be open on another file. Closing it could checkpoint the old log into that file.
             Box::leak(Box::new(connection));

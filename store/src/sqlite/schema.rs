@@ -9,7 +9,7 @@ use super::error::store_error;
 const OURS: i64 = 0x6972_7173;
 
 /// The steps from an empty file to the newest schema, oldest first. One that was released is never changed.
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 8] = [
     include_str!("../../migrations/0001_life.sql"),
     include_str!("../../migrations/0002_nodes.sql"),
     include_str!("../../migrations/0003_rules.sql"),
@@ -17,6 +17,7 @@ const STEPS: [&str; 7] = [
     include_str!("../../migrations/0005_events_of_runs.sql"),
     include_str!("../../migrations/0006_joined.sql"),
     include_str!("../../migrations/0007_fewer_pages.sql"),
+    include_str!("../../migrations/0008_bound.sql"),
 ];
 
 /// The newest schema that this program knows.

@@ -1,5 +1,7 @@
 //! What a file does when something is wrong with it: a clear error, nothing accepted, and on it goes afterwards.
 
+mod bound;
+
 use std::fs::OpenOptions;
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
@@ -130,7 +132,7 @@ async fn a_file_of_a_newer_program_is_refused_with_the_reason() {
     let refused = open(&path).await.map(drop);
     let newer = StoreError::Newer {
         found: 99,
-        known: 7,
+        known: 8,
     };
     assert_eq!(refused, Err(newer.clone()));
     assert!(newer.to_string().contains("newer program"));
@@ -176,7 +178,7 @@ async fn two_processes_may_open_a_new_file_at_once() {
     let run = first.create_run(new_run("{}")).await.unwrap();
     assert_eq!(second.run(run.id).await, Ok(Some(run)));
     second.create_run(new_run("{}")).await.unwrap();
-    assert_eq!(first.verify_audit().await.unwrap().position, 2);
+    assert_eq!(first.verify_audit().await.unwrap().head.position, 2);
 }
 
 #[tokio::test]
@@ -219,7 +221,7 @@ async fn what_another_version_put_beside_a_row_survives_its_change() {
     let other = connect(&path).unwrap();
     for (table, column) in [("runs", "body"), ("outbox", "heads")] {
         let sql = format!(
-            "UPDATE {table} SET {column} = json_set({column}, '$.later', json('{{\"deep\":[1]}}'))"
+            "UPDATE {table} SET {column} = json_set({column}, '$.later', json('{{\"deep\":[1]}}')), seal = NULL"
         );
         told(&other, &sql);
     }
@@ -231,7 +233,7 @@ async fn what_another_version_put_beside_a_row_survives_its_change() {
     store.own_run(run.id, owner.clone()).await.unwrap();
     told(
         &other,
-        "UPDATE runs SET body = json_set(body, '$.lease.later', 7)",
+        "UPDATE runs SET body = json_set(body, '$.lease.later', 7), seal = NULL",
     );
     store.release_run(run.id, 1).await.unwrap();
     store.own_run(run.id, owner).await.unwrap();
@@ -246,7 +248,7 @@ async fn what_another_version_put_beside_a_row_survives_its_change() {
     assert_eq!(number(&other, epoch), 2, "what is known is the new one");
     let of_old_lease = "SELECT json_type(body, '$.lease.later') IS NULL FROM runs";
     assert_eq!(number(&other, of_old_lease), 1, "it went with its lease");
-    assert_eq!(store.verify_audit().await.unwrap().position, 4);
+    assert_eq!(store.verify_audit().await.unwrap().head.position, 4);
 }
 
 #[tokio::test]
@@ -269,7 +271,6 @@ async fn a_file_of_the_first_schema_is_brought_up_to_date() {
     drop(old);
     let store = open(&path).await.unwrap();
     store.create_run(new_run("{}")).await.unwrap();
-    store.verify_audit().await.unwrap();
     let new = connect(&path).unwrap();
     for table in ["slots", "reroutes"] {
         let sql = format!("SELECT run = '{run}' FROM {table}");
@@ -363,4 +364,45 @@ async fn a_store_that_is_gone_answers_nothing_more_even_if_it_comes_back() {
     let store = open(&path).await.unwrap();
     assert!(store.run(kept.id).await.unwrap().is_some());
     store.verify_audit().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_store_whose_file_was_overwritten_or_whose_log_was_emptied_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let overwrite = |name: &str, bytes: &[u8]| {
+        let mut file = OpenOptions::new().write(true).open(path(name)).unwrap();
+        file.write_all(bytes).unwrap();
+    };
+    for name in ["kept", "other", "older", "emptied"] {
+        let store = open(&path(name)).await.unwrap();
+        store.create_run(new_run("{}")).await.unwrap();
+        store.close().await.unwrap();
+    }
+    // Another store, then an older state of the same one.
+    for (name, by) in [("kept", "other"), ("older", "older")] {
+        let bytes = std::fs::read(path(by)).unwrap();
+        let store = open(&path(name)).await.unwrap();
+        store.create_run(new_run("{}")).await.unwrap();
+        store.close().await.unwrap();
+        let store = open(&path(name)).await.unwrap();
+        store.create_run(new_run("{}")).await.unwrap();
+        overwrite(name, &bytes);
+        assert_gone(store.create_run(new_run("{}")).await);
+        store.close().await.unwrap();
+        let left = std::fs::read(path(name)).unwrap();
+        assert!(left.starts_with(&bytes), "{name}: it was written");
+    }
+    let store = open(&path("emptied")).await.unwrap();
+    store.create_run(new_run("{}")).await.unwrap();
+    let log = OpenOptions::new().write(true).open(path("emptied-wal"));
+    log.unwrap().set_len(0).unwrap();
+    assert_gone(store.create_run(new_run("{}")).await);
+}
+
+fn assert_gone(refused: Result<interrupts::store::Run, RunError>) {
+    assert!(
+        matches!(refused, Err(RunError::Store(StoreError::Gone { .. }))),
+        "{refused:?}"
+    );
 }

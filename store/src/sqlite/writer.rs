@@ -137,7 +137,10 @@ impl Writer {
         while self.queue.blocking_recv_many(&mut batch, LARGEST_BATCH) > 0 {
             self.write(std::mem::take(&mut batch));
         }
-        if let Err((_connection, error)) = self.connection.close() {
+        if self.file.is_not_known_to_be_gone().is_err() {
+            // Closing would move what the log has into the file, where there may be another one by now.
+            Box::leak(Box::new(self.connection));
+        } else if let Err((_connection, error)) = self.connection.close() {
             tracing::warn!(%error, "the store did not close cleanly");
         }
         drop((self.own, self.open));
@@ -187,7 +190,7 @@ impl Writer {
                 });
             }
         }
-        flush::dirty(&self.connection, &tables)?;
+        flush::dirty(&self.connection, &mut tables)?;
         self.execute("COMMIT")?;
         // Before the answers: a commit to a file that is gone is not acknowledged.
         self.file.check()
@@ -225,7 +228,10 @@ fn run_from(
 const fn is_about_one_row(error: &StoreError) -> bool {
     matches!(
         error,
-        StoreError::Unavailable { .. } | StoreError::Corrupt { .. } | StoreError::Full
+        StoreError::Unavailable { .. }
+            | StoreError::Corrupt { .. }
+            | StoreError::DamagedRow { .. }
+            | StoreError::Full
     )
 }
 

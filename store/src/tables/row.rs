@@ -2,7 +2,9 @@
 
 use interrupts::life::Interrupt;
 use interrupts::rules::StandingRule;
-use interrupts::store::{AuditHead, NodeRow, Run, TokenRow};
+use interrupts::store::{
+    AuditHead, AuditRow, AuditSubject, JournalPlace, JournalSoFar, NodeRow, Run, TokenRow,
+};
 use interrupts::{Digest, IdempotencyKey};
 use routing_core::{EventId, InterruptId, RunId};
 use serde::{Deserialize, Serialize};
@@ -29,6 +31,31 @@ pub(crate) struct Heads {
     /// Where the audit was cut off.
     #[serde(default = "uncut")]
     pub(crate) audit_anchor: AuditHead,
+    /// What a file has, to be compared with; older versions of the program did not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kept: Option<Kept>,
+}
+
+/// What a file has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// How many rows each table has.
+    pub(crate) rows: Vec<u64>,
+    /// How many of them have no seal at most: an older version wrote them.
+    #[serde(default)]
+    pub(crate) unsealed: u64,
+    /// How far rows of the audit vouch for the journal.
+    pub(crate) bound: JournalPlace,
+    /// What has come to the journal since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) unbound: Option<Unbound>,
+}
+
+/// The end of the journal, which no row of the audit vouches for yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Unbound {
+    pub(crate) through: JournalPlace,
+    pub(crate) so_far: JournalSoFar,
 }
 
 const fn uncut() -> AuditHead {
@@ -49,8 +76,16 @@ impl Default for Heads {
             tokens: 0,
             rules: 0,
             audit_anchor: AuditHead::EMPTY,
+            kept: None,
         }
     }
+}
+
+/// A row of the audit, and what it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) row: AuditRow,
+    pub(crate) subject: AuditSubject,
 }
 
 /// An interrupt and its place among all.

@@ -42,6 +42,11 @@ impl<K: Ord + Clone, V> Table<K, V> {
         self.whole = true;
     }
 
+    /// Whether all rows are here.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.whole
+    }
+
     /// The row of a key; `None` where there is none.
     pub(crate) fn get(&mut self, key: &K) -> Result<Option<&V>, Absent> {
         if !self.cells.contains_key(key) {

@@ -96,7 +96,7 @@ async fn a_file_of_this_release_opens_verifies_and_goes_on() {
     let store = SqliteStore::open(&file, StoreSettings::default())
         .await
         .unwrap();
-    let head = store.verify_audit().await.unwrap();
+    let head = store.verify_audit().await.unwrap().head;
     let run = store.run_of(ALIAS).await.unwrap().unwrap();
     assert_eq!((run.state, run.epoch), (RunState::Running, 1));
     let nodes = store.nodes(Some(run.id), ALL).await.unwrap();
@@ -136,6 +136,6 @@ async fn a_file_of_this_release_opens_verifies_and_goes_on() {
     };
     let fork = store.fork_run(last.id, fork).await.unwrap();
     assert_eq!(store.journal(fork.id, ALL).await.unwrap().len(), 1);
-    let after = store.verify_audit().await.unwrap();
+    let after = store.verify_audit().await.unwrap().head;
     assert!(after.position > head.position);
 }

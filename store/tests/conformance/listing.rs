@@ -189,7 +189,7 @@ pub(crate) async fn the_last_runs_come_first_where_they_are_read_from_the_end<S:
 pub(crate) async fn the_audit_has_a_row_for_each_transition_and_verifies<S: Store>(
     scene: Scene<S>,
 ) {
-    assert_eq!(scene.store.verify_audit().await.unwrap().position, 0);
+    assert_eq!(scene.store.verify_audit().await.unwrap().head.position, 0);
     let run = scene.run().await;
     scene.admitted(rerouting(&run, "e", "OTHER")).await;
     let open = scene.awaiting(question(&run, "k")).await;
@@ -214,7 +214,7 @@ pub(crate) async fn the_audit_has_a_row_for_each_transition_and_verifies<S: Stor
         ["admit", "take", "acknowledge", "withdraw"]
     );
     let rows = scene.store.audit(ALL).await.unwrap();
-    let head = scene.store.verify_audit().await.unwrap();
+    let head = scene.store.verify_audit().await.unwrap().head;
     assert_eq!(head, rows.last().unwrap().head());
     assert_eq!(head.position, rows.len() as u64);
     for pair in rows.windows(2) {

@@ -46,7 +46,7 @@ async fn a_stop_that_an_earlier_version_admitted_is_joined() {
     // It noted the stops of a run nowhere.
     let path = scene.folder.as_ref().unwrap().path().join("store.sqlite");
     let other = rusqlite::Connection::open(path).unwrap();
-    let noted = "UPDATE slots SET body = json_remove(body, '$.stops') WHERE body LIKE '%stops%'";
+    let noted = "UPDATE slots SET body = json_remove(body, '$.stops'), seal = NULL WHERE body LIKE '%stops%'";
     assert_eq!(other.execute(noted, ()).unwrap(), 1);
     let joined = scene.store.join(stop(&run, "second", StopMode::Immediate));
     let joined = joined.await.unwrap().into_interrupt();

@@ -113,7 +113,7 @@ pub(crate) async fn a_purge_removes_what_ended_long_ago_and_nothing_else<S: Stor
 pub(crate) async fn a_purged_audit_is_verified_from_its_anchor<S: Store>(scene: Scene<S>) {
     let store = &scene.store;
     let first = busy_run(&scene, "first").await;
-    let of_first = store.verify_audit().await.unwrap();
+    let of_first = store.verify_audit().await.unwrap().head;
     let second = busy_run(&scene, "second").await;
     end(&scene, &first).await;
     scene.wait(3_600);
@@ -128,14 +128,14 @@ pub(crate) async fn a_purged_audit_is_verified_from_its_anchor<S: Store>(scene: 
         says,
         interrupts::store::AuditSubject::Purge { through, anchor }
     );
-    let head = store.verify_audit().await.unwrap();
+    let head = store.verify_audit().await.unwrap().head;
     assert_eq!(head, rows.last().unwrap().head());
     // All of it, once nothing lives any more; what comes after follows still.
     end(&scene, &second).await;
     scene.wait(3_600);
     store.purge(HOUR).await.unwrap();
     busy_run(&scene, "third").await;
-    let head = store.verify_audit().await.unwrap();
+    let head = store.verify_audit().await.unwrap().head;
     let rows = store.audit(ALL).await.unwrap();
     assert_eq!(head, rows.last().unwrap().head());
 }

@@ -254,6 +254,6 @@ pub(crate) async fn concurrent_publishers_leave_a_whole_audit_and_outbox<S: Stor
     let positions: Vec<u64> = told.iter().map(|row| row.position).collect();
     // One tells of the run itself.
     assert_eq!(positions, (1..=RACERS as u64 * 5 + 1).collect::<Vec<_>>());
-    let head = scene.store.verify_audit().await.unwrap();
+    let head = scene.store.verify_audit().await.unwrap().head;
     assert_eq!(head.position, RACERS as u64 * 5 + 2);
 }

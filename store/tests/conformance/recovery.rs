@@ -23,11 +23,11 @@ async fn everything_is_there_when_the_store_is_opened_again() {
     let run = scene.run().await;
     scene.admitted(rerouting(&run, "e", "OTHER")).await;
     let open = scene.awaiting(question(&run, "k")).await;
-    let head = scene.store.verify_audit().await.unwrap();
+    let head = scene.store.verify_audit().await.unwrap().head;
     let told = scene.store.outbox(ALL).await.unwrap();
     let scene = scene.reopen().await;
     assert_eq!(scene.interrupt(open.id).await, open);
-    assert_eq!(scene.store.verify_audit().await.unwrap(), head);
+    assert_eq!(scene.store.verify_audit().await.unwrap().head, head);
     assert_eq!(scene.store.outbox(ALL).await.unwrap(), told);
     let decided = scene
         .store
@@ -116,7 +116,7 @@ async fn what_was_acknowledged_survives_kill_9() {
             assert!(found.is_some(), "{name} was acknowledged and is lost");
         }
         let rows = store.interrupts(&Default::default(), ALL).await.unwrap();
-        let head = store.verify_audit().await.unwrap();
+        let head = store.verify_audit().await.unwrap().head;
         let runs = store.runs(&[], ALL).await.unwrap().len();
         assert_eq!(head.position, (rows.len() + runs) as u64);
         assert_eq!(store.outbox(ALL).await.unwrap().len(), rows.len() + runs);
@@ -193,7 +193,7 @@ async fn a_log_that_is_cut_off_anywhere_opens_at_a_whole_commit() {
             .unwrap();
         let kept = store.interrupts(&Default::default(), ALL).await.unwrap();
         let runs = store.runs(&[], ALL).await.unwrap().len();
-        let head = store.verify_audit().await.unwrap();
+        let head = store.verify_audit().await.unwrap().head;
         // Creating, owning, and one row for each that was admitted.
         let of_run = head.position - kept.len() as u64;
         assert!(of_run <= 2 * runs as u64, "{of_run} rows of {runs} runs");

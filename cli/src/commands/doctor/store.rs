@@ -8,7 +8,7 @@ use interrupts::OwnerName;
 use interrupts::life::RunState;
 use interrupts::store::{Store, StoreError, VerifyError};
 use rustix::fs::statvfs;
-use store::{LocalBell, StoreLocation, StoreSettings};
+use store::{LocalBell, Standing, StoreLocation, StoreSettings};
 
 use super::finding::Finding;
 use crate::advice::advised;
@@ -58,12 +58,12 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
         ));
         return findings;
     }
-    match place.location.open(StoreSettings::default()).await {
-        Ok(store) => {
-            findings.push(Finding::well("store", path.display().to_string()));
+    match place.location.look(StoreSettings::default()).await {
+        Ok(opened) => {
+            findings.push(standing(path, &opened.standing));
             findings.extend(shared(path));
-            findings.push(audit(&*store).await);
-            findings.push(unowned(&*store).await);
+            findings.push(audit(&*opened.store).await);
+            findings.push(unowned(&*opened.store).await);
         }
         Err(error @ StoreError::Foreign) => findings.push(Finding::problem(
             "store",
@@ -85,11 +85,31 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
     findings
 }
 
+fn standing(path: &Path, standing: &Standing) -> Finding {
+    let path = path.display();
+    match standing {
+        Standing::Damaged { detail } => Finding::problem(
+            "store",
+            format!("{path} is damaged, and can only be looked at: {detail}"),
+            "keep the file as it is, and go on with a backup: --store PATH",
+        ),
+        Standing::ReadOnly => Finding::note(
+            "store",
+            format!("{path} lies where nothing can be written, and can only be looked at"),
+            "to go on with it, copy it to where you may write: --store PATH",
+        ),
+        Standing::Whole | _ => Finding::well("store", path.to_string()),
+    }
+}
+
 async fn audit(store: &dyn Store) -> Finding {
     match store.verify_audit().await {
-        Ok(head) => Finding::well(
+        Ok(found) => Finding::well(
             "audit",
-            format!("whole: {} rows, head {}", head.position, head.digest),
+            format!(
+                "whole, with all that it vouches for: {} rows, head {}",
+                found.head.position, found.head.digest
+            ),
         ),
         Err(VerifyError::Store(error)) => Finding::problem(
             "audit",

@@ -1,23 +1,24 @@
 //! What the rows of statements say.
 
-use interrupts::store::{AuditRow, Checkpoint, CheckpointId, OutboxRow};
+use interrupts::store::{AuditRow, Checkpoint, CheckpointId, OutboxRow, StoreError};
 use routing_core::{InterruptId, RuleId};
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
 
 use super::super::column::{count, number, read_json, read_text, read_time, text};
 use super::super::error::store_error;
+use super::super::sealed::{self, Sealed};
 use crate::query::Found;
 use crate::tables::damaged;
 
-/// The JSON in the first column.
-pub(super) fn body<T: DeserializeOwned>(row: &Row<'_>) -> Found<T> {
-    read_json("a row", text(row, 0)?)
+/// What a row of a table says.
+pub(super) fn body<T: DeserializeOwned>(row: &Row<'_>, table: &Sealed) -> Found<T> {
+    read_json("a row", table.body(row)?)
 }
 
-/// A position, and JSON.
-pub(super) fn numbered<T: DeserializeOwned>(row: &Row<'_>) -> Found<(u64, T)> {
-    Ok((count(row, 0)?, read_json("a row", text(row, 1)?)?))
+/// Its position, and what a row of a table says.
+pub(super) fn numbered<T: DeserializeOwned>(row: &Row<'_>, table: &Sealed) -> Found<(u64, T)> {
+    Ok((count(row, 0)?, body(row, table)?))
 }
 
 pub(super) fn interrupt_id(row: &Row<'_>) -> Found<InterruptId> {
@@ -28,44 +29,56 @@ pub(super) fn rule_id(row: &Row<'_>) -> Found<RuleId> {
     read_text("a rule", text(row, 0)?)
 }
 
-/// Columns: run, number, parent, form, digest, pending, at, journal, content. Whether the content has the digest is for
-/// whoever goes on from it to ask.
-pub(super) fn checkpoint(row: &Row<'_>) -> Found<Checkpoint> {
+/// A checkpoint. Whether the content has the digest is for whoever goes on from it to ask.
+pub(in super::super) fn checkpoint(row: &Row<'_>) -> Found<Checkpoint> {
+    sealed::CHECKPOINTS.body(row)?;
     let id = CheckpointId {
-        run: read_text("a checkpoint", text(row, 0)?)?,
-        number: count(row, 1)?,
+        run: read_text("a checkpoint", text(row, 1)?)?,
+        number: count(row, 2)?,
     };
-    let parent: Option<String> = row.get(2).map_err(store_error)?;
-    let form = u32::try_from(number(row, 3)?).map_err(|error| damaged(&error))?;
+    let parent: Option<String> = row.get(3).map_err(store_error)?;
+    let form = u32::try_from(number(row, 4)?).map_err(|error| damaged(&error))?;
+    let content = row.get_ref(11).map_err(store_error)?;
+    let content = content.as_bytes().map_err(|error| damaged(&error))?;
     let found = Checkpoint::stored(
         id,
         parent
             .map(|json| read_json("a parent", &json))
             .transpose()?,
         form,
-        read_json("pending effects", text(row, 5)?)?,
-        read_time("a checkpoint", number(row, 6)?)?,
-        count(row, 7)?,
-        text(row, 8)?.to_owned(),
+        read_json("pending effects", text(row, 6)?)?,
+        read_time("a checkpoint", number(row, 7)?)?,
+        count(row, 8)?,
+        // What is no text any more does not have the digest either.
+        String::from_utf8_lossy(content).into_owned(),
     );
-    Ok(found.saved_as(read_text("a checkpoint", text(row, 4)?)?))
+    Ok(found.saved_as(read_text("a checkpoint", text(row, 5)?)?))
 }
 
 pub(super) fn notification(row: &Row<'_>) -> Found<OutboxRow> {
     Ok(OutboxRow {
+        notification: body(row, &sealed::OUTBOX)?,
         position: count(row, 0)?,
         at: read_time("the outbox", number(row, 1)?)?,
-        notification: read_json("the outbox", text(row, 2)?)?,
     })
 }
 
-pub(super) fn audited(row: &Row<'_>) -> Found<AuditRow> {
-    Ok(AuditRow {
-        position: count(row, 0)?,
-        previous: read_text("the audit", text(row, 1)?)?,
-        digest: read_text("the audit", text(row, 2)?)?,
-        entry: text(row, 3)?.to_owned(),
-    })
+pub(in super::super) fn audited(row: &Row<'_>) -> Found<AuditRow> {
+    let position = count(row, 0)?;
+    let misfit = || StoreError::DamagedRow {
+        row: format!("row {position} of the audit"),
+    };
+    let misread = |_error: StoreError| misfit();
+    let found = AuditRow {
+        position,
+        previous: read_text("the audit", text(row, 1).map_err(misread)?).map_err(misread)?,
+        digest: read_text("the audit", text(row, 2).map_err(misread)?).map_err(misread)?,
+        entry: text(row, 3).map_err(misread)?.to_owned(),
+    };
+    match found.is_itself() {
+        true => Ok(found),
+        false => Err(misfit()),
+    }
 }
 
 /// A list for `json_each`; `None` where the list does not restrict.

@@ -1,0 +1,122 @@
+//! What a file is looked through for when it is opened: rows that do not fit their seals, and rows that are not there or
+//! too many. Texts are compared when they are read.
+
+use interrupts::store::StoreError;
+use rusqlite::Connection;
+
+use super::column::{count, each};
+use super::error::store_error;
+use super::heads;
+use super::sealed::{COUNTED, OUTBOX, Sealed};
+use crate::tables::Heads;
+
+/// How many are told at most.
+pub(super) const MOST_TOLD: usize = 10;
+
+/// What does not fit, in words.
+pub(super) fn misfits(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let mut found = Vec::new();
+    // All is read as it was at one time.
+    let snapshot = connection.unchecked_transaction().map_err(store_error)?;
+    let heads = each(&snapshot, heads::SQL, (1,), |row| Ok(heads::newest(row)?.0));
+    let heads = match heads {
+        Ok(heads) => heads.into_iter().next().unwrap_or_default(),
+        Err(StoreError::DamagedRow { row }) => {
+            found.push(damaged(&row));
+            Heads::default()
+        }
+        Err(error) => return Err(error),
+    };
+    let known = heads.kept.as_ref().map(|kept| kept.rows.as_slice());
+    let mut unsealed = 0;
+    for (place, table) in COUNTED.into_iter().enumerate() {
+        let (rows, without) = columns(&snapshot, table, &mut found)?;
+        unsealed += without;
+        let expected = known.and_then(|rows| rows.get(place)).copied();
+        if let Some(expected) = expected.filter(|expected| *expected != rows) {
+            found.push(format!(
+                "{} has {rows} rows where {expected} were written",
+                table.table
+            ));
+        }
+    }
+    if let Some(kept) = &heads.kept
+        && unsealed > kept.unsealed
+    {
+        found.push(format!(
+            "{unsealed} rows have no seal, and {} had none",
+            kept.unsealed
+        ));
+    }
+    let (rows, _older) = columns(&snapshot, &OUTBOX, &mut found)?;
+    list(&snapshot, "outbox", (rows, heads.outbox), None, &mut found)?;
+    let audit = each(&snapshot, "SELECT COUNT(*) FROM audit", (), |row| {
+        count(row, 0)
+    })?;
+    let rows = audit.first().copied().unwrap_or(0);
+    let after = Some(heads.audit_anchor.position);
+    list(
+        &snapshot,
+        "audit",
+        (rows, heads.audit.position),
+        after,
+        &mut found,
+    )?;
+    Ok(found)
+}
+
+/// That a row does not fit, as a part of a sentence.
+pub(super) fn damaged(row: &str) -> String {
+    format!("{row} is not what was written")
+}
+
+/// Compares the columns of every row with the seal. Says how many rows there are, and how many have no seal.
+fn columns(
+    connection: &Connection,
+    table: &Sealed,
+    found: &mut Vec<String>,
+) -> Result<(u64, u64), StoreError> {
+    let (mut rows, mut unsealed) = (0, 0);
+    each(connection, table.checked, (), |row| {
+        rows += 1;
+        match table.columns(row, table.seal_of_checked()) {
+            Ok(has_seal) => {
+                unsealed += u64::from(!has_seal);
+                Ok(())
+            }
+            Err(StoreError::DamagedRow { row }) => {
+                if found.len() < MOST_TOLD {
+                    found.push(damaged(&row));
+                }
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    })?;
+    Ok((rows, unsealed))
+}
+
+/// Checks that a list has no gaps, and ends where it should. It begins after a place, where that is known.
+fn list(
+    connection: &Connection,
+    table: &str,
+    (rows, last): (u64, u64),
+    after: Option<u64>,
+    found: &mut Vec<String>,
+) -> Result<(), StoreError> {
+    let sql = format!("SELECT COALESCE(MIN(position), 0), COALESCE(MAX(position), 0) FROM {table}");
+    let ends = each(connection, &sql, (), |row| {
+        Ok((count(row, 0)?, count(row, 1)?))
+    })?;
+    let (first, end) = ends.first().copied().unwrap_or_default();
+    let begins = after.is_none_or(|after| rows == 0 || first == after + 1);
+    let is_whole = match rows {
+        // All of it may have been purged.
+        0 => after.is_none_or(|after| after == last),
+        rows => end == last && end + 1 - first == rows && begins,
+    };
+    if !is_whole {
+        found.push(format!("{table} lacks rows: it has {rows} up to row {end}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! How a store stands that was opened: whether it can be written, and if not, why.
+
+use interrupts::store::StoreError;
+
+/// How a store stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Standing {
+    /// It can be read and written.
+    Whole,
+    /// It lies where it cannot be written. It can be read.
+    ReadOnly,
+    /// Rows are missing or not what was written. What is whole can be read; nothing is written.
+    Damaged {
+        /// What does not fit, in words.
+        detail: String,
+    },
+}
+
+impl Standing {
+    /// Why an operation is refused; `None` where it is not.
+    pub fn refusal(&self) -> Option<StoreError> {
+        match self {
+            Self::Whole => None,
+            Self::ReadOnly => Some(StoreError::ReadOnly),
+            Self::Damaged { detail } => Some(StoreError::Corrupt {
+                detail: detail.clone(),
+            }),
+        }
+    }
+}

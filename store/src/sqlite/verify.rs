@@ -1,0 +1,252 @@
+//! Verifying: the audit with itself, and every row that it vouches for with it.
+
+mod journal;
+mod vouched;
+
+use std::collections::BTreeSet;
+
+use interrupts::Digest;
+use interrupts::store::{RerouteRow, StoreError, StoredMessage, Verification, VerifyError};
+use routing_core::{InterruptId, RuleId, RunId};
+use rusqlite::{Connection, Row};
+use serde_json::Value;
+
+use super::binding::lasting;
+use super::checked::{self, MOST_TOLD, damaged};
+use super::column::{each, json, read_json, read_text, text};
+use super::error::store_error;
+use super::heads;
+use super::read::checkpoint;
+use super::sealed::{self, Sealed, columns};
+use crate::query::Found;
+use vouched::Vouched;
+
+/// What was found so far.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    /// What does not fit, each in words.
+    misfits: Vec<String>,
+    known: BTreeSet<String>,
+    unbound: u64,
+}
+
+impl Look {
+    fn note(&mut self, misfit: String) {
+        if self.known.insert(misfit.clone()) {
+            self.misfits.push(misfit);
+        }
+    }
+}
+
+/// Reads everything once, as it was at one time.
+pub(super) fn whole(connection: &Connection) -> Result<Verification, VerifyError> {
+    let mut look = Look::default();
+    // It reads in a snapshot of its own.
+    for misfit in checked::misfits(connection)? {
+        look.note(misfit);
+    }
+    let snapshot = connection.unchecked_transaction().map_err(store_error)?;
+    let heads = each(&snapshot, heads::SQL, (1,), |row| Ok(heads::newest(row)?.0))?;
+    let heads = heads.into_iter().next().unwrap_or_default();
+    let mut vouched = Vouched::read(&snapshot, &heads)?;
+    interrupts(&snapshot, &mut vouched, &mut look)?;
+    runs(&snapshot, &mut vouched, &mut look)?;
+    checkpoints(&snapshot, &mut vouched, &mut look)?;
+    told(&snapshot, &mut vouched, &mut look)?;
+    journal::compare(&snapshot, &heads, &vouched, &mut look)?;
+    texts(&snapshot, &mut look)?;
+    for gone in vouched.gone() {
+        look.note(format!("{gone} is not there any more"));
+    }
+    if look.misfits.is_empty() {
+        let name = each(&snapshot, "SELECT name FROM store", (), |row| {
+            Ok(text(row, 0)?.to_owned())
+        })?;
+        return Ok(Verification {
+            head: heads.audit,
+            store: name.into_iter().next(),
+            unbound: look.unbound,
+            purged: vouched.purged.len() as u64,
+        });
+    }
+    let count = look.misfits.len() as u64;
+    look.misfits.truncate(MOST_TOLD);
+    Err(VerifyError::Unlike {
+        count,
+        first: look.misfits,
+    })
+}
+
+/// Every row of a statement; one that is damaged is noted, and left out.
+fn rows(
+    connection: &Connection,
+    sql: &str,
+    look: &mut Look,
+    mut read: impl FnMut(&Row<'_>, &mut Look) -> Found<()>,
+) -> Result<(), StoreError> {
+    each(connection, sql, (), |row| match read(row, look) {
+        Ok(()) => Ok(()),
+        Err(StoreError::DamagedRow { row }) => {
+            look.note(damaged(&row));
+            Ok(())
+        }
+        // It does not say which one.
+        Err(StoreError::Corrupt { detail }) => {
+            look.note(format!("a row cannot be read: {detail}"));
+            Ok(())
+        }
+        Err(error) => Err(error),
+    })?;
+    Ok(())
+}
+
+/// Compares what a row says with what the audit vouches for.
+fn compare(said: Digest, bound: Option<Option<Digest>>, name: &str, look: &mut Look) {
+    match bound {
+        Some(Some(bound)) if bound == said => {}
+        Some(Some(_other)) => look.note(format!("{name} is not what the audit vouches for")),
+        // An older version wrote it last.
+        Some(None) => look.unbound += 1,
+        None => look.note(format!("the audit knows nothing of {name}")),
+    }
+}
+
+fn interrupts(
+    connection: &Connection,
+    vouched: &mut Vouched,
+    look: &mut Look,
+) -> Result<(), StoreError> {
+    let sql = concat!("SELECT ", columns!(interrupts), " FROM interrupts");
+    rows(connection, sql, look, |row, look| {
+        // Whatever it is now, it is there.
+        let id = text(row, 1).and_then(|id| read_text::<InterruptId>("an interrupt", id));
+        let known = id
+            .as_ref()
+            .ok()
+            .and_then(|id| vouched.interrupts.remove(id));
+        let body = sealed::INTERRUPTS.body(row)?;
+        let name = id?.to_string();
+        compare(
+            lasting(body)?,
+            known.as_ref().map(|known| known.bound),
+            &name,
+            look,
+        );
+        let value: Value = read_json("an interrupt", body)?;
+        let decision = value.get("decision").map(json).transpose()?;
+        let found = decision.map(|decision| Digest::of(decision.as_bytes()));
+        let answer = known.and_then(|known| known.answer);
+        if answer.is_some() && answer != found {
+            look.note(format!(
+                "the decision of {name} is not the one that was made"
+            ));
+        }
+        Ok(())
+    })
+}
+
+fn runs(connection: &Connection, vouched: &mut Vouched, look: &mut Look) -> Result<(), StoreError> {
+    let sql = concat!("SELECT ", columns!(runs), " FROM runs");
+    rows(connection, sql, look, |row, look| {
+        let id = text(row, 1).and_then(|id| read_text::<RunId>("a run", id));
+        let known = id.as_ref().ok().and_then(|id| vouched.runs.remove(id));
+        let body = sealed::RUNS.body(row)?;
+        compare(lasting(body)?, known, &id?.to_string(), look);
+        Ok(())
+    })
+}
+
+fn checkpoints(
+    connection: &Connection,
+    vouched: &mut Vouched,
+    look: &mut Look,
+) -> Result<(), StoreError> {
+    let sql = concat!("SELECT ", columns!(checkpoints), " FROM checkpoints");
+    rows(connection, sql, look, |row, look| {
+        let found = checkpoint(row)?;
+        let name = format!("checkpoint {}", found.id);
+        let known = vouched.checkpoints.remove(&found.id);
+        let content = known.map(|known| known.1);
+        if !found.is_whole() || content.is_some_and(|content| content != found.digest) {
+            look.note(damaged(&name));
+        }
+        let said = sealed::CHECKPOINTS.digest_of_columns(row)?;
+        compare(said, known.map(|known| known.0), &name, look);
+        Ok(())
+    })
+}
+
+/// Reroutes, messages and rules, of which the audit tells.
+fn told(connection: &Connection, vouched: &mut Vouched, look: &mut Look) -> Result<(), StoreError> {
+    let sql = concat!("SELECT ", columns!(reroutes), " FROM reroutes");
+    rows(connection, sql, look, |row, look| {
+        let found: RerouteRow = read_json("a reroute", sealed::REROUTES.body(row)?)?;
+        let known = vouched.reroutes.remove(&found.event);
+        if known.is_none_or(|(_run, change)| json(&found.state).ok() != Some(change)) {
+            let event = found.event;
+            look.note(format!(
+                "the reroute of event {event} is not what the audit tells"
+            ));
+        }
+        Ok(())
+    })?;
+    let sql = concat!("SELECT ", columns!(messages), " FROM messages");
+    rows(connection, sql, look, |row, look| {
+        let found: StoredMessage = read_json("a message", sealed::MESSAGES.body(row)?)?;
+        let known = vouched.messages.remove(&found.position);
+        let text = Digest::of(found.message.text.as_bytes());
+        if known.is_none_or(|(_run, said)| said != text) {
+            look.note(format!(
+                "message {} is not what the audit tells",
+                found.position
+            ));
+        }
+        Ok(())
+    })?;
+    let sql = concat!("SELECT ", columns!(rules), " FROM rules");
+    rows(connection, sql, look, |row, look| {
+        let id = text(row, 1).and_then(|id| read_text::<RuleId>("a rule", id));
+        let known = id.as_ref().ok().and_then(|id| vouched.rules.remove(id));
+        let body = sealed::RULES.body(row)?;
+        let known = known.map(|(_run, bound)| bound);
+        compare(
+            Digest::of(body.as_bytes()),
+            known,
+            &format!("rule {}", id?),
+            look,
+        );
+        Ok(())
+    })
+}
+
+/// The texts of what nothing but its own seal vouches for.
+fn texts(connection: &Connection, look: &mut Look) -> Result<(), StoreError> {
+    let tables: [(&Sealed, &str); 5] = [
+        (
+            &sealed::NODES,
+            concat!("SELECT ", columns!(nodes), " FROM nodes"),
+        ),
+        (
+            &sealed::TOKENS,
+            concat!("SELECT ", columns!(tokens), " FROM tokens"),
+        ),
+        (
+            &sealed::SLOTS,
+            concat!("SELECT ", columns!(slots), " FROM slots"),
+        ),
+        (
+            &sealed::JOINED,
+            concat!("SELECT ", columns!(joined), " FROM joined"),
+        ),
+        (
+            &sealed::OUTBOX,
+            concat!("SELECT ", columns!(outbox), " FROM outbox"),
+        ),
+    ];
+    for (table, sql) in tables {
+        rows(connection, sql, look, |row, _look| {
+            table.body(row).map(drop)
+        })?;
+    }
+    Ok(())
+}
