@@ -46,22 +46,30 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, look: Look) {
 }
 
 fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
-    let (waiting, _stopping) = state.counts();
-    let inbox = if waiting == 0 {
-        "2 Inbox".to_owned()
-    } else {
-        format!("2 Inbox ({waiting})")
+    // In a review digits choose, so they are not offered as the way to another screen.
+    let digit = |digit: &str| match state.screen {
+        Screen::Review(_) => String::new(),
+        Screen::Agents | Screen::Run(_) | Screen::Inbox | Screen::History | Screen::Help => {
+            format!("{digit} ")
+        }
     };
+    let mut inbox = format!("{}Inbox", digit("2"));
+    if state.waiting().number > 0 {
+        inbox.push_str(&format!(" ({})", state.waiting()));
+    }
     let tabs = [
         (
-            "1 Agents".to_owned(),
+            format!("{}Agents", digit("1")),
             matches!(state.screen, Screen::Agents | Screen::Run(_)),
         ),
         (
             inbox,
             matches!(state.screen, Screen::Inbox | Screen::Review(_)),
         ),
-        ("3 History".to_owned(), state.screen == Screen::History),
+        (
+            format!("{}History", digit("3")),
+            state.screen == Screen::History,
+        ),
         ("? Help".to_owned(), state.screen == Screen::Help),
     ];
     let mut spans = vec![Span::styled(" irq ", look.strong())];
@@ -122,11 +130,12 @@ fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
         frame.render_widget(Paragraph::new(Span::styled(text, style)), area);
         return;
     }
-    let (waiting, stopping) = state.counts();
+    let (waiting, stopping) = (state.waiting(), state.stopping());
     let esc = match &state.overlay {
         Some(Overlay::Modal(_)) => "esc resume unchanged".to_owned(),
         Some(Overlay::Confirm { .. }) => "y yes · n no".to_owned(),
         Some(Overlay::Routes { .. } | Overlay::Prompt { .. }) => "esc close".to_owned(),
+        None if matches!(state.screen, Screen::Review(_) | Screen::Help) => "esc back".to_owned(),
         None => match state.to_interrupt() {
             Some((run, node)) => {
                 let what = node.map_or_else(|| short(&run.to_string()), |node| node.to_string());
@@ -146,7 +155,7 @@ fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
             tenths % 10
         ));
     }
-    let style = if waiting > 0 {
+    let style = if waiting.number > 0 {
         look.waiting()
     } else {
         look.faint()

@@ -167,11 +167,21 @@ fn keep(state: &mut State, purpose: Purpose, text: &Input) {
     }
 }
 
-/// Esc with nothing open: the focused agent is interrupted, and its window opens at once.
+/// Esc with nothing open: the focused agent is interrupted, and its window opens at once. A review and the help are
+/// left with it.
 pub(super) fn escape(state: &mut State) -> Vec<Action> {
-    if state.screen == Screen::Help {
-        let _there_was = state.go_back();
-        return Vec::new();
+    match state.screen {
+        Screen::Help => {
+            let _there_was = state.go_back();
+            return Vec::new();
+        }
+        Screen::Review(_) => {
+            if !std::mem::take(&mut state.is_composing) && !state.go_back() {
+                state.go(Screen::Inbox);
+            }
+            return Vec::new();
+        }
+        Screen::Agents | Screen::Run(_) | Screen::Inbox | Screen::History => {}
     }
     let Some((run, node)) = state.to_interrupt() else {
         let is_paused = state
@@ -340,6 +350,8 @@ fn on_screen(state: &mut State, key: KeyEvent) -> Vec<Action> {
         return actions;
     }
     let last = state.rows().saturating_sub(1);
+    // In a review digits choose, whatever there is to choose.
+    let goes_to_tabs = !matches!(state.screen, Screen::Review(_));
     match key.code {
         KeyCode::Char('j') | KeyCode::Down => state.at = (state.at + 1).min(last),
         KeyCode::Char('k') | KeyCode::Up => state.at = state.at.saturating_sub(1),
@@ -347,9 +359,9 @@ fn on_screen(state: &mut State, key: KeyEvent) -> Vec<Action> {
         KeyCode::PageUp => state.at = state.at.saturating_sub(10),
         KeyCode::Char('g') | KeyCode::Home => state.at = 0,
         KeyCode::Char('G') | KeyCode::End => state.at = last,
-        KeyCode::Char('1') => state.go(Screen::Agents),
-        KeyCode::Char('2') => state.go(Screen::Inbox),
-        KeyCode::Char('3') => state.go(Screen::History),
+        KeyCode::Char('1') if goes_to_tabs => state.go(Screen::Agents),
+        KeyCode::Char('2') if goes_to_tabs => state.go(Screen::Inbox),
+        KeyCode::Char('3') if goes_to_tabs => state.go(Screen::History),
         KeyCode::Char('?') => state.go(Screen::Help),
         KeyCode::Char('q') | KeyCode::Backspace => {
             let _there_was = state.go_back();

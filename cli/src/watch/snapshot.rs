@@ -73,6 +73,8 @@ pub(super) struct Snapshot {
     pub(super) runs: Vec<RunView>,
     /// Interrupts that are under way, those of people first.
     pub(super) interrupts: Vec<Interrupt>,
+    /// Whether more of them are under way than were read.
+    pub(super) more_interrupts: bool,
     pub(super) history: Vec<HistoryLine>,
     /// The last effects of the run that is looked at.
     pub(super) stream: Vec<StreamLine>,
@@ -193,6 +195,7 @@ impl Feed {
         }
         let Followed {
             open: interrupts,
+            more,
             ended,
             gone,
         } = open(&*self.from, self.only, &wanted.followed).await?;
@@ -205,6 +208,7 @@ impl Feed {
         Ok(Snapshot {
             runs,
             interrupts,
+            more_interrupts: more,
             ended,
             gone,
             history: self.history.lines.iter().rev().cloned().collect(),
@@ -312,6 +316,8 @@ const fn first(limit: u32) -> Page {
 /// The interrupts that are under way, and what became of those that are followed.
 struct Followed {
     open: Vec<Interrupt>,
+    /// Whether more are under way than were read.
+    more: bool,
     ended: Vec<Interrupt>,
     gone: Vec<InterruptId>,
 }
@@ -331,6 +337,7 @@ async fn open(
         ..Filter::default()
     };
     let rows = from.interrupts(&filter, first(MOST_ROWS)).await?;
+    let more = rows.len() >= MOST_ROWS as usize;
     let mut open: Vec<Interrupt> = rows
         .into_iter()
         .map(|(_position, interrupt)| interrupt)
@@ -348,7 +355,12 @@ async fn open(
     }
     // The order within a lane is that of admission, which the list has.
     open.sort_by_key(|interrupt| interrupt.lane().priority());
-    Ok(Followed { open, ended, gone })
+    Ok(Followed {
+        open,
+        more,
+        ended,
+        gone,
+    })
 }
 
 fn told(subject: &AuditSubject) -> String {

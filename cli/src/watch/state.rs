@@ -2,8 +2,9 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::fmt;
 
-use interrupts::life::{Interrupt, State as Life};
+use interrupts::life::{Family, Interrupt, State as Life};
 use interrupts::store::NodeRow;
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{InterruptId, NodeId, RunId};
@@ -377,20 +378,37 @@ impl State {
         self.drafts.entry(interrupt).or_default()
     }
 
-    /// The status line's counts: how many interrupts wait for a person, and how many stops are under way.
-    pub(super) fn counts(&self) -> (usize, Vec<&Interrupt>) {
-        let waiting = self.snapshot.inbox().count();
-        let stopping = self
-            .snapshot
-            .interrupts
-            .iter()
-            .filter(|interrupt| {
-                interrupts::life::Family::of(interrupt.interrupt_type)
-                    == interrupts::life::Family::Stop
-                    && (interrupt.state == Life::Requested || interrupt.state == Life::Delivered)
-            })
-            .collect();
-        (waiting, stopping)
+    /// How many interrupts wait for a person.
+    pub(super) fn waiting(&self) -> Waiting {
+        Waiting {
+            number: self.snapshot.inbox().count(),
+            more: self.snapshot.more_interrupts,
+        }
+    }
+
+    /// The stops that are under way.
+    pub(super) fn stopping(&self) -> Vec<&Interrupt> {
+        let is_under_way = |interrupt: &&Interrupt| {
+            interrupt.family() == Family::Stop
+                && matches!(interrupt.state, Life::Requested | Life::Delivered)
+        };
+        let interrupts = self.snapshot.interrupts.iter();
+        interrupts.filter(is_under_way).collect()
+    }
+}
+
+/// How many interrupts wait for a person, as far as they were read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiting {
+    pub(super) number: usize,
+    /// Whether there are interrupts that were not read.
+    more: bool,
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let more = if self.more { "+" } else { "" };
+        write!(formatter, "{}{more}", self.number)
     }
 }
 

@@ -77,6 +77,39 @@ fn esc_opens_the_window_at_once_and_asks_the_agent_to_pause() {
 }
 
 #[test]
+fn esc_in_a_review_goes_back_to_the_list_and_stops_nothing() {
+    let seed = Seed::new();
+    let run = seed.run();
+    seed.question(&run);
+    let mut screen = start(&seed);
+    press(&mut screen, "2");
+    screen.exp_string("expires").unwrap();
+    press(&mut screen, "\r");
+    screen.exp_string("shall it go").unwrap();
+    press(&mut screen, "\x1b");
+    screen.exp_string("expires").unwrap();
+    let interrupts = seed.interrupts(&run);
+    assert_eq!(interrupts.len(), 1, "{interrupts:#?}");
+    leave(&mut screen);
+}
+
+#[test]
+fn in_a_review_digits_choose_and_are_not_offered_as_tabs() {
+    let seed = Seed::new();
+    let run = seed.run();
+    seed.question(&run);
+    let mut screen = start(&seed);
+    press(&mut screen, "2");
+    screen.exp_string("expires").unwrap();
+    press(&mut screen, "\r");
+    let head = screen.exp_string("shall it go").unwrap();
+    assert!(!head.contains("3 History"), "{head}");
+    press(&mut screen, "9");
+    screen.exp_string("There is no choice 9.").unwrap();
+    leave(&mut screen);
+}
+
+#[test]
 fn a_question_is_found_read_and_answered_with_keys_alone() {
     let seed = Seed::new();
     let run = seed.run();

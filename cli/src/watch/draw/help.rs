@@ -10,7 +10,7 @@ use crate::watch::state::State;
 const KEYS: [(&str, &str); 29] = [
     (
         "Esc",
-        "interrupt the agent or run that is marked, and say how it goes on; closes what is open",
+        "close what is open; leave a review or this page; else interrupt the agent or run that is marked",
     ),
     (
         "Ctrl+C",
@@ -31,7 +31,10 @@ const KEYS: [(&str, &str); 29] = [
         "↑",
         "while writing: take the last message back that the agent has not read, and write on",
     ),
-    ("1 2 3 ?", "agents, inbox, history, this page"),
+    (
+        "1 2 3 ?",
+        "agents, inbox, history, this page; in a review digits choose",
+    ),
     ("Enter", "open what is marked"),
     ("q Backspace", "back"),
     ("j k ↑ ↓", "down and up"),
