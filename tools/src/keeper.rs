@@ -56,6 +56,17 @@ pub fn main_if_keeper() -> Option<ExitCode> {
     (first == LAUNCH).then(|| launch::become_tool(arguments))
 }
 
+/// Whether tools can be put into control groups of their own, which end with all that they started: the way in which a
+/// keeper does it is tried, and nothing is left of it.
+///
+/// # Errors
+///
+/// Why they cannot: [`io::ErrorKind::NotFound`] where there are no control groups of version 2,
+/// [`io::ErrorKind::Unsupported`] where the kernel cannot kill one.
+pub fn probe_control_groups() -> io::Result<()> {
+    Cgroup::probe()
+}
+
 /// Runs one tool to its end, which includes the end of everything that it started.
 fn keep() -> io::Result<()> {
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);

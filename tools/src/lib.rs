@@ -42,7 +42,9 @@ pub use controller::{
 pub use counts::{ToolCounter, ToolCounts, reason_label};
 pub use end::{CallEnd, ToolMessage};
 pub use executor::{Executor, ExecutorConfig, TurnEnd};
-pub use keeper::{Exit, Mechanism, ProcessKey, WantedMechanism, main_if_keeper};
+pub use keeper::{
+    Exit, Mechanism, ProcessKey, WantedMechanism, main_if_keeper, probe_control_groups,
+};
 pub use ledger::{BegunCall, CallLedger, CallPlace, LedgerError, NoLedger};
 pub use limit::{CallLimit, CallLimits, LimitPause};
 pub use mcp::{

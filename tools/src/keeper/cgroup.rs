@@ -30,6 +30,12 @@ impl Cgroup {
         Ok(group)
     }
 
+    /// Whether a group can be made for a tool here: makes one, and removes it.
+    pub(super) fn probe() -> io::Result<()> {
+        let own = i32::try_from(std::process::id()).map_err(io::Error::other)?;
+        Self::make(own, 0).map(drop)
+    }
+
     /// The group that a keeper said it made.
     pub(crate) fn at(folder: PathBuf) -> Self {
         Self { folder }

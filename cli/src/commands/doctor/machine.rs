@@ -1,8 +1,6 @@
 //! What is around the program: its user, the terminal, keys of models, control groups for tools.
 
-use std::fs;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
 
 use llm::Provider;
 
@@ -66,27 +64,20 @@ fn keys() -> Finding {
 fn control_groups() -> Finding {
     let remedy = "tools are then contained by a keeper that adopts what they leave behind and ends it; \
                   for a control group, run under a user's systemd session with Delegate=yes";
-    let Some(folder) = own_group() else {
-        return Finding::note("tools", "no control groups of version 2 here", remedy);
-    };
-    let probe = folder.join(format!("irq-doctor-{}", std::process::id()));
-    let made = fs::create_dir(&probe);
-    let can_kill = probe.join("cgroup.kill").exists();
-    let removed = fs::remove_dir(&probe);
-    match (made, can_kill, removed) {
-        (Ok(()), true, Ok(())) => Finding::well("tools", "contained by control groups"),
-        (Ok(()), _, _) => Finding::note("tools", "the kernel cannot kill a control group", remedy),
-        (Err(error), _, _) => Finding::note(
-            "tools",
-            format!("no control group can be made: {error}"),
-            remedy,
-        ),
+    match tools::probe_control_groups() {
+        Ok(()) => Finding::well("tools", "contained by control groups"),
+        Err(error) => Finding::note("tools", no_group(&error), remedy),
     }
 }
 
-fn own_group() -> Option<PathBuf> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let path = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let folder = PathBuf::from("/sys/fs/cgroup").join(path);
-    folder.join("cgroup.controllers").exists().then_some(folder)
+/// Why a tool gets no control group of its own.
+fn no_group(error: &io::Error) -> String {
+    let kind = error.kind();
+    if kind == io::ErrorKind::NotFound {
+        "no control groups of version 2 here".to_owned()
+    } else if kind == io::ErrorKind::Unsupported {
+        "the kernel cannot kill a control group".to_owned()
+    } else {
+        format!("no control group can be made: {error}")
+    }
 }
