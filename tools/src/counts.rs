@@ -30,20 +30,23 @@ const METRICS: &str = "tools::metrics";
 pub(crate) fn count_interrupt(counter: &dyn ToolCounter, tool: &str, source: StopSource) {
     counter.interrupted(tool, source);
     let reason = reason_label(source);
-    tracing::trace!(
+    tracing::event!(
         target: METRICS,
-        { monotonic_counter.tool_interrupts_total = 1_u64, tool, reason },
-        "counted"
+        tracing::Level::TRACE,
+        monotonic_counter.tool_interrupts_total = 1_u64,
+        tool,
+        reason
     );
 }
 
 /// Counts a result that came after its call was given up.
 pub(crate) fn count_late_result(counter: &dyn ToolCounter, tool: &str) {
     counter.late_result(tool);
-    tracing::trace!(
+    tracing::event!(
         target: METRICS,
-        { monotonic_counter.irq_late_results_dropped_total = 1_u64, tool },
-        "counted"
+        tracing::Level::TRACE,
+        monotonic_counter.irq_late_results_dropped_total = 1_u64,
+        tool
     );
 }
 

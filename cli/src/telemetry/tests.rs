@@ -149,4 +149,5 @@ fn a_collector_gets_the_count_of_interrupted_calls_by_tool_and_reason() {
     assert_eq!(count.count, 2);
     assert_eq!(count.attribute("tool"), Some("wait"));
     assert_eq!(count.attribute("reason"), Some("user"));
+    assert_eq!(count.attributes.len(), 2, "{count:?}");
 }
