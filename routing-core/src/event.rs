@@ -87,7 +87,8 @@ impl<K: AgentType> InterruptRequestEvent<K> {
             ));
         }
         lines.push(
-            "Answer with `interruptRequest`, built from the lines above and from what you know."
+            // Each record names that field as it likes.
+            "Answer with the field that raises an interrupt, built from the lines above and from what you know."
                 .to_owned(),
         );
         Message::user(lines.join("\n"))
