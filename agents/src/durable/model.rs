@@ -18,12 +18,16 @@ use super::error::KeepError;
 use super::journal::{MODEL_CALL, RunJournal};
 use super::place;
 
+use crate::run::RunEvent;
 use crate::run::metered_model::MeteredModel;
+use crate::run::recorder::Recorder;
 
 /// A model whose calls are journalled.
 pub(crate) struct JournalledModel {
     pub(crate) inner: Arc<MeteredModel>,
     pub(crate) journal: Arc<RunJournal>,
+    /// Is told of each call once what came of it is recorded; nobody is where nobody watches the run.
+    recorder: Option<Arc<Recorder>>,
 }
 
 pub(crate) fn unrecorded(error: KeepError) -> ModelError {
@@ -45,6 +49,16 @@ impl JournalledModel {
         Self {
             inner: Arc::clone(inner),
             journal: Arc::clone(journal),
+            recorder: None,
+        }
+    }
+
+    /// The same, and this recorder is told of each call once what came of it is recorded.
+    #[must_use]
+    pub(crate) fn told(self, recorder: &Arc<Recorder>) -> Self {
+        Self {
+            recorder: Some(Arc::clone(recorder)),
+            ..self
         }
     }
 
@@ -218,6 +232,10 @@ impl JournalledModel {
             .attempt_ended(&node, &place, prompt, &end_of(&outcome))
             .await;
         ended.map_err(unrecorded)?;
+        if let Some(recorder) = &self.recorder {
+            let caller = call.caller;
+            recorder.record(RunEvent::ModelCallRecorded { caller });
+        }
         outcome
     }
 }

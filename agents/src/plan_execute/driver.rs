@@ -153,7 +153,7 @@ impl Driver {
                 clock: Arc::clone(&clock),
             })
         });
-        let journalled = JournalledModel::new(&model, &journal);
+        let journalled = JournalledModel::new(&model, &journal).told(&recorder);
         let asker = Asker {
             model: with_tools(Arc::new(journalled), tooling.as_ref()),
             constraints,

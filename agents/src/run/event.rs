@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use routing_core::event::InterruptRequestEvent;
 use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::model::TokenUsage;
+use routing_core::model::{Caller, TokenUsage};
 use routing_core::review::{Answer, Question};
 use routing_core::{EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason};
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,11 @@ pub enum RunEvent {
         node: NodeId,
         /// The piece.
         text: String,
+    },
+    /// What came of a call to the model is recorded, or that a budget refused it and it was not made.
+    ModelCallRecorded {
+        /// On whose behalf it was made.
+        caller: Caller,
     },
     /// A model's answer does not fit, and it is asked again where corrections are left.
     AnswerCorrected {

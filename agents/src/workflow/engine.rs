@@ -126,8 +126,12 @@ impl Keeping {
     }
 
     /// The model, with its calls in the journal.
-    fn journalled(&self, model: &Arc<MeteredModel>) -> Arc<JournalledModel> {
-        Arc::new(JournalledModel::new(model, &self.journal))
+    fn journalled(
+        &self,
+        model: &Arc<MeteredModel>,
+        recorder: &Arc<Recorder>,
+    ) -> Arc<JournalledModel> {
+        Arc::new(JournalledModel::new(model, &self.journal).told(recorder))
     }
 
     /// The handler of the run's interrupts.
@@ -205,7 +209,7 @@ impl Engine {
             })
         });
         let asker = Asker {
-            model: with_tools(keeping.journalled(&model), tooling.as_ref()),
+            model: with_tools(keeping.journalled(&model, &recorder), tooling.as_ref()),
             constraints,
             corrections: limits.corrections,
         };

@@ -183,18 +183,18 @@ async fn step<R: Routing>(
     break_loop::<R>(flow, node);
     flow.set_state(node, NodeState::Running);
     engine.nodes.takes_turn(&node.id, node.turn, start.step);
-    engine.recorder.record(RunEvent::StepStarted {
-        node: node.id.clone(),
-        kind: node.kind,
-        step: start.step,
-        turn: node.turn,
-    });
     let number = start.step;
     node.step = number;
     engine.journal.turn_begins(&node.id, start);
     if !is_answered {
         engine.keep_nodes().await?;
     }
+    engine.recorder.record(RunEvent::StepStarted {
+        node: node.id.clone(),
+        kind: node.kind,
+        step: number,
+        turn: node.turn,
+    });
     may_launch(flow, &node.id);
     let asked = match question::recalled::<R>(flow, node)? {
         Some(asked) => Ok(Outcome::Completed(asked)),

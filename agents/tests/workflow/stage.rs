@@ -90,7 +90,12 @@ impl Log {
         let told = self.told.lock().unwrap();
         told.iter()
             .map(|occurrence| occurrence.event.clone())
-            .filter(|event| !matches!(event, RunEvent::AnswerChunk { .. }))
+            .filter(|event| {
+                !matches!(
+                    event,
+                    RunEvent::AnswerChunk { .. } | RunEvent::ModelCallRecorded { .. }
+                )
+            })
             .collect()
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use agents::run::{RunEvent, RunObserver, RunOccurrence};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use llm::ChatUsage;
@@ -79,11 +80,13 @@ pub(crate) enum ModelTrouble {
     Unauthorised,
 }
 
-/// Watches another model.
+/// Watches another model. How a call ended is told once that is recorded: nothing is told that its store does not have.
 pub(crate) struct Watched {
     inner: Arc<dyn LanguageModel>,
     stage: Stage,
     trouble: Mutex<Option<ModelTrouble>>,
+    /// The calls that have ended, until that is recorded.
+    ended: Mutex<Vec<CallMoment>>,
 }
 
 impl Watched {
@@ -93,6 +96,7 @@ impl Watched {
             inner,
             stage,
             trouble: Mutex::new(None),
+            ended: Mutex::default(),
         }
     }
 
@@ -135,12 +139,26 @@ impl LanguageModel for Watched {
         if !matches!(end, CallEnd::Cancelled { .. } | CallEnd::GivenUp { .. }) {
             self.remember(trouble);
         }
-        self.stage.model_call(CallMoment {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.push(CallMoment {
             at: Timestamp::now(),
             phase: CallPhase::Ended(end),
             ..moment
         });
+        drop(ended);
         result
+    }
+}
+
+impl RunObserver for Watched {
+    fn observe(&self, occurrence: &RunOccurrence) {
+        let RunEvent::ModelCallRecorded { caller } = &occurrence.event else {
+            return;
+        };
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = ended.iter().position(|moment| moment.caller == *caller) {
+            self.stage.model_call(ended.remove(at));
+        }
     }
 }
 

@@ -33,8 +33,12 @@ struct Envelope<'e> {
     datacontenttype: &'static str,
     /// Which owner of the run tells it: a number that grows with each.
     epoch: u64,
-    /// Its place in what this owner tells.
-    sequence: &'e str,
+    /// Its place in what this owner tells; nothing that passes has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequence: Option<&'e str>,
+    /// Whether it tells of what passes: no store has it, and it is never told again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transient: Option<bool>,
     data: Value,
 }
 
@@ -47,6 +51,8 @@ pub(crate) struct Tally(Arc<Mutex<Told>>);
 struct Told {
     epoch: u64,
     written: u64,
+    /// How many that pass were written.
+    transient: u64,
 }
 
 impl Tally {
@@ -60,14 +66,22 @@ impl Tally {
         self.told().epoch
     }
 
-    /// Counts one more event of an epoch.
-    fn next(&self, epoch: u64) -> u64 {
+    /// Counts one more event of an epoch, among those that pass or among the others.
+    fn next(&self, epoch: u64, is_transient: bool) -> u64 {
         let mut told = self.told();
         if told.epoch != epoch {
-            *told = Told { epoch, written: 0 };
+            *told = Told {
+                epoch,
+                ..Told::default()
+            };
         }
-        told.written += 1;
-        told.written
+        let count = if is_transient {
+            &mut told.transient
+        } else {
+            &mut told.written
+        };
+        *count += 1;
+        *count
     }
 }
 
@@ -108,18 +122,21 @@ impl CloudEvents {
     }
 
     fn write(&mut self, run: RunId, at: Timestamp, fact: Fact) -> io::Result<()> {
-        let sequence = format!("{:016}", self.tally.next(self.epoch));
+        let is_transient = fact.is_transient();
+        let count = format!("{:016}", self.tally.next(self.epoch, is_transient));
+        let kind = if is_transient { "transient-" } else { "" };
         let envelope = Envelope {
             specversion: "1.0",
             // Every process that goes on with the run counts anew, in an epoch of its own.
-            id: format!("{run}-{}-{sequence}", self.epoch),
+            id: format!("{run}-{}-{kind}{count}", self.epoch),
             source: format!("/irq/local/runs/{run}"),
             r#type: format!("{TYPE_PREFIX}{}.v1", fact.name),
             subject: self.subject(fact.subject),
             time: at,
             datacontenttype: "application/json",
             epoch: self.epoch,
-            sequence: &sequence,
+            sequence: (!is_transient).then_some(&count),
+            transient: is_transient.then_some(true),
             data: fact.data,
         };
         let json = serde_json::to_string(&envelope).map_err(io::Error::other)?;

@@ -31,7 +31,7 @@ fn place(types: &[&str], name: &str) -> usize {
 }
 
 #[test]
-fn a_run_is_a_stream_of_cloud_events_without_gaps() {
+fn a_run_is_a_stream_of_cloud_events() {
     let folder = workspace();
     let ended = end(run_in(folder.path())
         .args(["--json", "--no-input", "--script"])
@@ -39,14 +39,13 @@ fn a_run_is_a_stream_of_cloud_events_without_gaps() {
     .exits_with(0);
     let events = ended.events();
     let mut ids = HashSet::new();
-    for (index, value) in events.iter().enumerate() {
+    for value in &events {
         let event: Event = serde_json::from_value(value.clone()).unwrap();
         assert!(
             ids.insert(event.id().to_owned()),
             "doubled id {}",
             event.id()
         );
-        assert_eq!(value["sequence"], format!("{:016}", index + 1));
         assert_eq!(value["source"], events[0]["source"]);
         assert!(event.time().is_some(), "{value}");
     }
@@ -183,7 +182,8 @@ fn whoever_goes_on_with_a_run_tells_no_event_under_an_id_that_was_told() {
     assert_eq!(types(&second).last(), Some(&"run.completed"));
     // Without gaps in what each process tells, and in order over all of them.
     for events in [&first, &second] {
-        for (index, event) in events.iter().enumerate() {
+        let kept = events.iter().filter(|event| event["transient"] != true);
+        for (index, event) in kept.enumerate() {
             assert_eq!(event["sequence"], format!("{:016}", index + 1));
             assert_eq!(event["epoch"], events[0]["epoch"]);
         }

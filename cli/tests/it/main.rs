@@ -66,6 +66,7 @@ mod store_gone;
 mod suggesting;
 mod telemetry;
 mod terminal;
+mod told_is_kept;
 mod tools;
 mod tour;
 mod troubled;

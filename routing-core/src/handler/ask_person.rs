@@ -94,10 +94,8 @@ where
                 }
             };
             let problem = match self.fit(&answer, &question, target) {
-                Ok(target) => {
-                    observer.observe(context.interrupt, InterruptMoment::Answered(&answer));
-                    return Ok(Answered::Here { answer, target });
-                }
+                // Told once it is recorded.
+                Ok(target) => return Ok(Answered::Here { answer, target }),
                 Err(problem) => problem,
             };
             invalid += 1;

@@ -271,7 +271,11 @@ where
             Answered::Here { answer, .. } => {
                 let proposal = self.proposal_of_request(interrupt, target, answer);
                 let recorded = decisions.decide(proposal).await;
-                recorded.map_err(HandleError::Decision)?.answer
+                let answer = recorded.map_err(HandleError::Decision)?.answer;
+                self.config
+                    .observer
+                    .observe(interrupt, InterruptMoment::Answered(&answer));
+                answer
             }
         };
         let record = self

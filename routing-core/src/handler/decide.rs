@@ -149,7 +149,6 @@ where
                 .into());
             }
         };
-        observer.observe(interrupt, InterruptMoment::Resumed(&resume));
         let answer = Answer {
             text: resume.input,
             ..Answer::default()

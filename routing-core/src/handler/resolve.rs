@@ -11,7 +11,7 @@ use crate::agent_type::AgentType;
 use crate::event::InterruptRequestEvent;
 use crate::ids::{DecisionId, EventId};
 use crate::interrupt::{InterruptDetails, InterruptType, SealedInterrupt};
-use crate::review::{Answer, QuestionKind};
+use crate::review::{Answer, QuestionKind, Resume};
 use crate::route::RouteId;
 use crate::routing::{InterruptRoutes, Routing};
 
@@ -136,9 +136,25 @@ where
             Decided::Elsewhere(decision) => Ok(decision),
             Decided::Here(proposal) => {
                 slot.keep(&proposal);
+                let is_a_persons = proposal.decided_by == DecidedBy::Person;
                 let recorded = self.config.decisions.decide(proposal).await;
-                Ok(recorded.map_err(HandleError::Decision)?)
+                let recorded = recorded.map_err(HandleError::Decision)?;
+                if is_a_persons {
+                    self.told_decided(raised, &recorded.answer);
+                }
+                Ok(recorded)
             }
+        }
+    }
+
+    /// Tells of a person's decision, once it is recorded.
+    fn told_decided(&self, raised: &Raised<'_, R>, answer: &Answer) {
+        let (interrupt, observer) = (raised.context.interrupt, &self.config.observer);
+        if raised.details.r#type == InterruptType::Pause {
+            let input = answer.text.clone();
+            observer.observe(interrupt, InterruptMoment::Resumed(&Resume { input }));
+        } else {
+            observer.observe(interrupt, InterruptMoment::Answered(answer));
         }
     }
 

@@ -37,7 +37,10 @@ impl RunObserver for StopsAt {
             }
             _ => {}
         }
-        let is_counted = !matches!(occurrence.event, RunEvent::AnswerChunk { .. });
+        let is_counted = !matches!(
+            occurrence.event,
+            RunEvent::AnswerChunk { .. } | RunEvent::ModelCallRecorded { .. }
+        );
         if is_counted
             && self.is_at_work.load(Ordering::SeqCst)
             && self.left.fetch_sub(1, Ordering::SeqCst) == 1

@@ -408,6 +408,7 @@ async fn execute(
         observer: Arc::new(Observers(vec![
             count,
             Arc::clone(&interrupted) as Arc<_>,
+            Arc::clone(model) as Arc<_>,
             Arc::new(stage.clone()),
         ])),
         note: note_on(stage),

@@ -2,7 +2,8 @@
 
 use agents::run::RunEvent;
 use llm::{ChatUsage, TokenCount};
-use routing_core::{AgentType, InterruptId, NodeId};
+use routing_core::review::Answer;
+use routing_core::{AgentType, InterruptId, InterruptType, NodeId};
 use serde_json::{Value, json};
 use tools::CallEnd as ToolEnd;
 
@@ -10,6 +11,19 @@ use crate::model::{CallEnd, CallMoment, CallPhase};
 
 /// The epoch of a run's first owner.
 const FIRST_EPOCH: u64 = 1;
+
+/// What passes: what agents do at this moment, what a tool says on its way, what was refused here, that a stop begins. The
+/// store has what it follows from or what it leads to, and not the thing itself.
+const TRANSIENT: [&str; 8] = [
+    "agent.finished",
+    "agent.spawned",
+    "agent.status_changed",
+    "decision.refused",
+    "interrupt.request_refused",
+    "run.stopping",
+    "tool.late_result_dropped",
+    "tool.progress",
+];
 
 /// What an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +43,11 @@ pub(super) struct Fact {
 }
 
 impl Fact {
+    /// Whether it passes: nothing of it is in the store, and nobody tells it again.
+    pub(super) fn is_transient(&self) -> bool {
+        TRANSIENT.contains(&self.name)
+    }
+
     fn run(name: &'static str, data: Value) -> Self {
         Self {
             name,
@@ -140,8 +159,8 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
             node,
             json!({"agent_id": node, "agent_type": kind, "step": step, "turn": turn}),
         ),
-        // Pieces of an answer are for the eye.
-        RunEvent::AnswerChunk { .. } => return Vec::new(),
+        // Pieces of an answer are for the eye, and a call tells of its own end.
+        RunEvent::AnswerChunk { .. } | RunEvent::ModelCallRecorded { .. } => return Vec::new(),
         RunEvent::AnswerCorrected {
             node,
             correction,
@@ -262,11 +281,18 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
         RunEvent::InterruptAnswered { interrupt, answer } => {
             Fact::interrupt("decision.recorded", *interrupt, json!({"answer": answer}))
         }
-        RunEvent::Paused { interrupt, reason } => {
-            Fact::interrupt("run.paused", *interrupt, json!({"reason": reason}))
-        }
+        // The run itself is paused once its process has let it go.
+        RunEvent::Paused { interrupt, reason } => Fact::interrupt(
+            "interrupt.opened",
+            *interrupt,
+            json!({"type": InterruptType::Pause, "reason": reason}),
+        ),
         RunEvent::Resumed { interrupt, input } => {
-            Fact::interrupt("run.resumed", *interrupt, json!({"input": input}))
+            let answer = Answer {
+                text: input.clone(),
+                ..Answer::default()
+            };
+            Fact::interrupt("decision.recorded", *interrupt, json!({"answer": answer}))
         }
         RunEvent::InterruptResolved { .. } => return resolved(event),
         RunEvent::Pruned {

@@ -94,7 +94,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
         RunEvent::StepStarted { node, step, .. } => {
             Moment::change(tree.label(node), format!("step {step}, asks its model"))
         }
-        RunEvent::AnswerChunk { .. } => None,
+        RunEvent::AnswerChunk { .. } | RunEvent::ModelCallRecorded { .. } => None,
         RunEvent::AnswerCorrected {
             node,
             correction,
