@@ -14,7 +14,7 @@ pub(crate) mod ledger;
 mod left;
 pub(crate) mod metered_model;
 pub(crate) mod nodes;
-mod progress;
+pub(crate) mod progress;
 pub(crate) mod recorder;
 mod report;
 pub(crate) mod reroute_log;

@@ -49,6 +49,8 @@ pub(crate) struct Finished {
     pub(crate) report: RunReport,
     /// The interrupts that wait for somebody.
     pub(crate) open: Vec<InterruptId>,
+    /// How many interrupts it has had: the stops of people and of limits are some, too.
+    pub(crate) interrupts: usize,
     /// The options that raise the limits which it has hit, each with what it has to be above.
     pub(crate) raised: Vec<String>,
     /// Whether it stopped to ask: the exit code says so, and a program may take the interrupts' ids.
@@ -111,6 +113,7 @@ fn write_result(
             palette,
             kept: finished.kept,
             raised: &finished.raised,
+            interrupts: finished.interrupts,
         };
         summary.text(report)
     };

@@ -185,6 +185,12 @@ pub struct TokenUsage {
 }
 
 impl TokenUsage {
+    /// Of what was never sent.
+    pub const NOTHING: Self = Self {
+        input: Some(0),
+        output: Some(0),
+    };
+
     /// Tokens read and written together, as far as the provider said.
     #[must_use]
     pub fn total(self) -> u64 {
@@ -228,6 +234,21 @@ pub struct PartialReply {
     pub tool_requests: Vec<ToolRequest>,
     /// What is known of its cost.
     pub usage: TokenUsage,
+}
+
+impl PartialReply {
+    /// Of a call that was never made: nothing was sent, so nothing is billed.
+    pub fn never_made() -> Self {
+        Self {
+            usage: TokenUsage::NOTHING,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the call was never made: it was stopped, or refused by a budget, before anything was sent.
+    pub fn is_of_no_call(&self) -> bool {
+        self.text.is_empty() && self.tool_requests.is_empty() && self.usage == TokenUsage::NOTHING
+    }
 }
 
 impl ModelReply {

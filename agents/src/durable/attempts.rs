@@ -53,6 +53,14 @@ pub(crate) enum AttemptEnd {
 }
 
 impl AttemptEnd {
+    /// Whether the call was not made in it: it was stopped, or refused by a budget, before anything was sent.
+    pub(crate) fn was_not_made(&self) -> bool {
+        match self {
+            Self::CutShort { text, usage } => text.is_empty() && *usage == TokenUsage::NOTHING,
+            Self::Answered | Self::Failed { .. } | Self::Unknown => false,
+        }
+    }
+
     /// What is known of its cost.
     pub(crate) const fn usage(&self) -> TokenUsage {
         match self {

@@ -410,7 +410,7 @@ pub(crate) fn answer(content: Option<&str>) -> Result<(Answer, Option<u8>), serd
 /// What the agent is told of a verdict that is no answer.
 pub(crate) const fn words(decision: &Decision) -> Option<&'static str> {
     match (decision.verdict, &decision.by) {
-        (_, Decider::Deadline) => Some("[nobody answered in time; go on without an answer]"),
+        (_, Decider::Deadline) => Some("[no answer came in time; go on without one]"),
         (Verdict::Reject, _) => Some("[rejected: do not do what you asked for]"),
         (Verdict::Ignore, _) => Some("[ignored: go on without an answer]"),
         (Verdict::Cancel, _) => Some("[cancelled: give this up, without side effects]"),

@@ -36,6 +36,7 @@ use crate::durable::journal::RunJournal;
 use crate::durable::model::JournalledModel;
 use crate::durable::record::RunRecord;
 use crate::run::metered_model::MeteredModel;
+use crate::run::progress::steps_taken;
 use crate::run::recorder::Recorder;
 use crate::run::{RunConfig, RunEvent, RunLimits, RunReport, RunStore};
 use crate::tools::{Tooling, ToolingParts};
@@ -61,11 +62,13 @@ pub async fn execute_plan(config: RunConfig, scope: &StopScope) -> RunReport {
     driver.journal.close();
     let status = driver.conclude(rest).await;
     driver.recorder.record(status.last_event());
+    // As of any run: a call that a budget refused was not made.
+    let steps = steps_taken(driver.journal.record.store(), driver.run).await;
     RunReport {
         run: driver.run,
         status,
         interrupts: Vec::new(),
-        steps: driver.standing.asked,
+        steps: steps.unwrap_or(driver.standing.asked),
         checkpoint: driver.checkpoints.last(),
         usage: driver.model.usage(),
         elapsed: driver.clock.now().duration_since(started),

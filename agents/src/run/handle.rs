@@ -15,6 +15,7 @@ use super::ending;
 use super::event::RunEvent;
 use super::inbox::RunInbox;
 use super::nodes::NodeDirectory;
+use super::progress::steps_taken;
 use super::report::RunReport;
 use crate::agent_kind::AgentKind;
 use crate::durable::replay::Replay;
@@ -91,11 +92,13 @@ impl Run {
         engine.journal.close();
         let status = ending::conclude(&engine, end, scope).await;
         engine.recorder.record(status.last_event());
+        // What the journal says counts no call that a budget refused; where it cannot be read, what is known here does.
+        let steps = steps_taken(engine.journal.record.store(), engine.run).await;
         RunReport {
             run: engine.run,
             status,
             interrupts: engine.ledger.records(),
-            steps: engine.steps(),
+            steps: steps.unwrap_or_else(|_unread| engine.steps()),
             checkpoint: engine.checkpoints.last(),
             usage: engine.model.usage(),
             elapsed: engine.clock.now().duration_since(started),

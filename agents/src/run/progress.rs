@@ -1,16 +1,17 @@
 //! How far a run has come, read from its store by anybody, in any process and after any restart.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use interrupts::KindName;
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{Filter, NodeActivity, Page, Run, Store, StoreError};
+use interrupts::store::{Filter, JournalEntry, NodeActivity, Page, Run, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
 use serde::{Deserialize, Serialize};
 
 use super::{RunOrder, RunSnapshot};
 use crate::durable::allowance::{ALLOWANCE, Allowance};
+use crate::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent};
 use crate::durable::entry::CallResult;
 use crate::durable::journal::MODEL_CALL;
 use crate::durable::place;
@@ -161,41 +162,80 @@ struct Counted {
     most: Option<u32>,
 }
 
+/// How many steps a run has taken, in whatever processes: those whose model was called.
+pub(crate) async fn steps_taken(store: &dyn Store, run: RunId) -> Result<u32, StoreError> {
+    Ok(steps(store, run).await?.total)
+}
+
 async fn steps(store: &dyn Store, run: RunId) -> Result<Counted, StoreError> {
-    let mut most = None;
-    let (mut begun, mut done) = (HashSet::new(), HashSet::new());
+    let mut counting = Counting::default();
     let mut after = 0;
     loop {
         let page = Page { after, limit: PAGE };
         let entries = store.journal(run, page).await?;
         let Some(last) = entries.last() else {
-            let count = |steps: &HashSet<_>| u32::try_from(steps.len()).unwrap_or(u32::MAX);
-            return Ok(Counted {
-                completed: count(&done),
-                total: count(&begun),
-                most,
-            });
+            return Ok(counting.counted());
         };
         after = last.position;
-        for entry in &entries {
-            let place = entry.intent.place.as_deref();
-            if entry.intent.kind.as_str() == ALLOWANCE {
+        entries.iter().for_each(|entry| counting.take(entry));
+    }
+}
+
+/// The steps among the entries of a journal.
+#[derive(Default)]
+struct Counting {
+    most: Option<u32>,
+    /// The calls that were begun, each with its step.
+    begun: Vec<(String, String)>,
+    done: HashSet<String>,
+    /// The calls that were tried, and whether they were made in any of the tries. The first try of a call has no entry
+    /// of its own until it ends without an answer.
+    tries: HashMap<String, bool>,
+}
+
+impl Counting {
+    fn take(&mut self, entry: &JournalEntry) {
+        let result = entry.result.as_ref();
+        match entry.intent.kind.as_str() {
+            ALLOWANCE => {
                 let changed = serde_json::from_str::<Allowance>(&entry.intent.content);
-                most = changed.ok().and_then(|it| it.max_steps).or(most);
+                self.most = changed.ok().and_then(|it| it.max_steps).or(self.most);
             }
-            if entry.intent.kind.as_str() != MODEL_CALL {
-                continue;
+            ATTEMPT => {
+                let Ok(intent) = serde_json::from_str::<AttemptIntent>(&entry.intent.content)
+                else {
+                    return;
+                };
+                let end = result.map(|it| serde_json::from_str::<AttemptEnd>(&it.content));
+                let was_made = !matches!(end, Some(Ok(end)) if end.was_not_made());
+                *self.tries.entry(intent.call).or_default() |= was_made;
             }
-            if let Some(step) = place.and_then(place::step_of) {
-                begun.insert(step.to_owned());
-                if entry
-                    .result
-                    .as_ref()
-                    .is_some_and(|it| is_answer(&it.content))
-                {
-                    done.insert(step.to_owned());
+            MODEL_CALL => {
+                let Some(place) = &entry.intent.place else {
+                    return;
+                };
+                let Some(step) = place::step_of(place) else {
+                    return;
+                };
+                self.begun.push((place.clone(), step.to_owned()));
+                if result.is_some_and(|it| is_answer(&it.content)) {
+                    self.done.insert(step.to_owned());
                 }
             }
+            // What else is in the journal is no part of a step.
+            _ => {}
+        }
+    }
+
+    fn counted(self) -> Counted {
+        let was_made = |call: &str| self.tries.get(call).copied().unwrap_or(true);
+        let begun = self.begun.iter().filter(|(call, _step)| was_made(call));
+        let begun: HashSet<&str> = begun.map(|(_call, step)| step.as_str()).collect();
+        let count = |steps: usize| u32::try_from(steps).unwrap_or(u32::MAX);
+        Counted {
+            completed: count(self.done.len()),
+            total: count(begun.len().max(self.done.len())),
+            most: self.most,
         }
     }
 }

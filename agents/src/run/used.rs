@@ -213,6 +213,9 @@ impl Reading {
     }
 
     fn ended(&mut self, prompt: Prompt, end: AttemptEnd) {
+        if end.was_not_made() {
+            return;
+        }
         let nothing = TokenUsage::default();
         match end {
             AttemptEnd::Answered => {}

@@ -101,7 +101,7 @@ impl DeskApprover {
             Heard::Stopped(reason) => Ok(deny(reason.message)),
             Heard::Nobody(question) => {
                 self.state.nobody_answers(*question);
-                Ok(deny("nobody is there to allow it".to_owned()))
+                Ok(deny("it needs a permission that was not given yet".to_owned()))
             }
         }
     }
@@ -144,11 +144,11 @@ fn answer_of(row: &Interrupt) -> Result<PermissionAnswer, KeepError> {
             | State::Resolved
             | State::Rerouted
             | State::Expired
-            | State::DeadLettered => "nobody has allowed it",
+            | State::DeadLettered => "it was not allowed",
         }));
     };
     if decision.by == Decider::Deadline {
-        return Ok(deny("nobody answered in time"));
+        return Ok(deny("no answer came in time"));
     }
     let unreadable = |source| KeepError::Unreadable {
         place: format!("the decision of {}", row.id),

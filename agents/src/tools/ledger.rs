@@ -119,7 +119,7 @@ pub(crate) fn left_out_call(intent: &str, reason: &str) -> serde_json::Result<St
         tool: call.tool,
         edited: None,
         end: CallEnd::Failed {
-            reason: format!("nobody knows what came of the call; {reason}"),
+            reason: format!("the outcome of the call is unknown; {reason}"),
         },
     })
 }

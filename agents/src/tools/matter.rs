@@ -172,14 +172,18 @@ impl ToolMatter {
                     CHOICE_YES,
                     "This one call may be made, as it is shown.",
                 ),
-                choice("Deny", CHOICE_NO, "It is not made; the agent is told so."),
+                choice(
+                    "Deny",
+                    CHOICE_NO,
+                    "It is not made. Words alone deny it too, and the agent reads them as the reason.",
+                ),
             ],
             ToolQuestionKind::UnknownOutcome => vec![
                 choice("Run it again", CHOICE_YES, "It may have its effect twice."),
                 choice(
                     "Leave it",
                     CHOICE_NO,
-                    "The agent is told that nobody knows what came of it.",
+                    "The agent is told that the outcome is unknown. Words alone are taken for the outcome.",
                 ),
             ],
             ToolQuestionKind::Input => vec![choice(

@@ -27,6 +27,8 @@ pub(crate) struct Summary<'f> {
     pub(crate) kept: KeptIn,
     /// The options that raise the limits which it has hit.
     pub(crate) raised: &'f [String],
+    /// How many interrupts it has had.
+    pub(crate) interrupts: usize,
 }
 
 impl Summary<'_> {
@@ -92,7 +94,7 @@ impl Summary<'_> {
                 quantity(usage.output.unwrap_or(0)),
             ));
         }
-        let interrupts = u64::try_from(report.interrupts.len()).unwrap_or(u64::MAX);
+        let interrupts = u64::try_from(self.interrupts).unwrap_or(u64::MAX);
         figures.push(counted(interrupts, "interrupt"));
         figures.push(duration(report.elapsed));
         format!("  {}", figures.join(" · "))

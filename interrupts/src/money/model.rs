@@ -152,12 +152,6 @@ impl LanguageModel for BudgetedModel {
 fn nothing_sent(reason: routing_core::StopReason) -> Outcome<ModelReply, PartialReply> {
     Outcome::Interrupted {
         reason,
-        partial: PartialReply {
-            usage: TokenUsage {
-                input: Some(0),
-                output: Some(0),
-            },
-            ..PartialReply::default()
-        },
+        partial: PartialReply::never_made(),
     }
 }

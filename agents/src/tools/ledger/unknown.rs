@@ -44,7 +44,7 @@ impl JournalLedger {
             }
             Heard::Nobody(question) => {
                 self.state.nobody_answers(*question);
-                let reason = "nobody is there to say what came of a call".to_owned();
+                let reason = "a person has to say what came of a call".to_owned();
                 Err(LedgerError { reason })
             }
         }
@@ -98,7 +98,7 @@ impl JournalLedger {
 
 fn unknown_outcome(call: &RequestedCall, intent: &ToolIntent, place: String) -> ToolMatter {
     let reason = format!(
-        "Nobody knows what came of a call of `{}`: it ran when its process died",
+        "The outcome of a call of `{}` is unknown: it ran when its process died",
         call.tool
     );
     whether_again(reason, call, intent, place)
@@ -146,7 +146,7 @@ fn whether_again(
 /// How the call ends by a person's decision; `None` where it is run again.
 fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
     let Some(decision) = &row.decision else {
-        return Ok(Some(not_known("nobody said what to do about it")));
+        return Ok(Some(not_known("the question about it ended without an answer")));
     };
     let unreadable = |source| KeepError::Unreadable {
         place: format!("the decision of {}", row.id),
@@ -157,7 +157,7 @@ fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
         (Verdict::Approve, _) => None,
         (Verdict::Respond, Some(said)) => Some(CallEnd::Finished {
             output: ToolOutput::done(format!(
-                "Nobody saw what came of the call. A person says of it: {said}"
+                "Its process died before the outcome was recorded. A person says of it: {said}"
             )),
         }),
         (_, Some(said)) => Some(not_known(&format!("a person says: {said}"))),
@@ -168,7 +168,7 @@ fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
 fn not_known(why: &str) -> CallEnd {
     CallEnd::Failed {
         reason: format!(
-            "the process that ran the call died, and nobody knows what came of it; {why}"
+            "the process that ran the call died, and its outcome is unknown; {why}"
         ),
     }
 }

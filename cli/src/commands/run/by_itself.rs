@@ -186,6 +186,6 @@ async fn held_by(local: &Local, run: &Run) -> Result<String, Failure> {
     Ok(match (asked, &run.reason) {
         (Some(stop), _) => stop.reason.clone(),
         (None, Some(reason)) if run.state == RunState::Paused => reason.clone(),
-        (None, _) => "somebody has decided what it waited for".to_owned(),
+        (None, _) => "what it waited for was decided elsewhere".to_owned(),
     })
 }

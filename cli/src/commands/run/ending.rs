@@ -58,14 +58,16 @@ impl Ending<'_> {
                 })
             }
             RunStatus::Waiting { interrupts, .. } => {
-                let (questions, which) = match interrupts.as_slice() {
-                    [only] => ("1 interrupt is open".to_owned(), only.to_string()),
+                let (message, which) = match interrupts.as_slice() {
+                    [only] => (
+                        "1 interrupt waits for an answer".to_owned(),
+                        only.to_string(),
+                    ),
                     more => (
-                        format!("{} interrupts are open", more.len()),
+                        format!("{} interrupts wait for an answer", more.len()),
                         "INTERRUPT".to_owned(),
                     ),
                 };
-                let message = format!("nobody is there to answer: {questions}");
                 let hint = format!(
                     "answer with `irq review {which}`, then go on with `irq resume {}`; or run on a terminal \
                      without --no-input, or with a script's `person` step",

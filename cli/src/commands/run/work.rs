@@ -25,7 +25,7 @@ use crate::arguments::Global;
 use crate::due::{answer_open, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::hooks::CommandHook;
-use crate::keep::{Keeping, Kept, SeenSignal, Spoken, not_taken};
+use crate::keep::{Keeping, Kept, SeenSignal, Spoken, not_taken, owner_words};
 use crate::listing;
 use crate::model::{ModelTrouble, Watched};
 use crate::report::{Finished, KeptIn, Tally};
@@ -104,10 +104,11 @@ impl Rest {
             Ok(_) | Err(_) if is_file => KeptIn::Store,
             Ok(_) | Err(_) => KeptIn::Memory,
         };
-        let open = open_interrupts(store, &self.report).await;
+        let (open, interrupts) = interrupts_of(store, &self.report).await;
         let raised = raised(store, self.report.run, &open).await;
         Finished {
             open: ids_of(open, &self.report),
+            interrupts,
             raised,
             asks: self.exit == Exit::Asking,
             kept,
@@ -315,26 +316,31 @@ async fn taken(
 
 /// Says that the run is taken once whoever has it lets go.
 fn waits_for(run: RunId, owner: &OwnerName) {
-    let words = format!("{owner} has {run} at this moment; waiting until it lets go");
+    let owner = owner_words(owner.as_str());
+    let words = format!("another process has {run} at this moment ({owner}); waiting for it");
     // Whoever cannot read it waits all the same.
     let _unread = writeln!(io::stderr(), "{words}");
 }
 
-/// The interrupts of a run that wait for somebody: those that can be decided now stand first.
-async fn open_interrupts(store: &dyn Store, report: &RunReport) -> Vec<Interrupt> {
+/// The interrupts of a run that wait for a person, those that can be decided now first; and how many it has had in all.
+async fn interrupts_of(store: &dyn Store, report: &RunReport) -> (Vec<Interrupt>, usize) {
     let filter = Filter {
         run: Some(report.run),
-        states: vec![State::AwaitingReview],
         ..Filter::default()
     };
-    let mut open = listing::interrupts_in(store, &filter)
-        .await
-        .unwrap_or_else(|error| {
-            tracing::warn!(%error, "the open interrupts of the run cannot be read");
-            Vec::new()
-        });
+    let (mut open, count) = match listing::interrupts_in(store, &filter).await {
+        Ok(all) => {
+            let count = all.len();
+            (all, count)
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the interrupts of the run cannot be read");
+            (Vec::new(), report.interrupts.len())
+        }
+    };
+    open.retain(|interrupt| interrupt.state == State::AwaitingReview);
     open.sort_by_key(|interrupt| interrupt.held_by.is_some());
-    open
+    (open, count)
 }
 
 fn ids_of(open: Vec<Interrupt>, report: &RunReport) -> Vec<InterruptId> {
@@ -452,7 +458,7 @@ fn unread(kept: &Kept) -> impl Fn() + Send + Sync + 'static {
         let Ok(by) = actor() else {
             return;
         };
-        let message = "nobody reads the output any more";
+        let message = "the output of the run was closed";
         let _handle = requests.request(StopRequest {
             mode: StopMode::Immediate,
             source: StopSource::System,

@@ -402,7 +402,7 @@ pub(crate) fn plan_words(fact: &Fact) -> String {
 }
 
 fn told(tree: &AgentTree, node: &NodeId, text: &str) -> Option<Moment> {
-    let what = format!("is told: {}", visible_line(text));
+    let what = format!("reads: {}", visible_line(text));
     let moment = Moment::of(tree.label(node), "✉", Tone::Plain, what);
     let is_known = [INTERRUPT_REQUEST_MARK, DECISION_MARK]
         .iter()
@@ -450,7 +450,7 @@ fn decision_words(decided_by: DecidedBy, filled_by: FilledBy) -> String {
         DecidedBy::Person => "a reviewer decided".to_owned(),
         DecidedBy::Rule => "a standing rule decided".to_owned(),
         DecidedBy::Policy => "the policy decided".to_owned(),
-        DecidedBy::Deadline => "nobody answered in time".to_owned(),
+        DecidedBy::Deadline => "no answer came in time".to_owned(),
         DecidedBy::Model { confidence } => {
             format!("a reviewing model decided, {confidence} % sure")
         }

@@ -60,7 +60,7 @@ fn lines_fit_the_screen_and_keep_their_indent() {
     for columns in 40..120 {
         let lines = tell(&mut story, told(&"word ".repeat(30)), Some(columns));
         assert!(
-            lines[0].starts_with("   0.0s  ✉ Orchestrator  is told: word"),
+            lines[0].starts_with("   0.0s  ✉ Orchestrator  reads: word"),
             "{lines:?}"
         );
         assert!(lines.len() > 1, "{lines:?}");

@@ -139,8 +139,8 @@ impl Ending<'_> {
             }
             Exit::Asking if !self.questions.is_empty() => {
                 let text = match self.questions.len() {
-                    1 => "nobody is here to answer: 1 interrupt is open".to_owned(),
-                    count => format!("nobody is here to answer: {count} interrupts are open"),
+                    1 => "1 interrupt waits for an answer".to_owned(),
+                    count => format!("{count} interrupts wait for an answer"),
                 };
                 Some(Failure::new(exit, text).hint(format!(
                     "answer with `irq review --server {}`; the run goes on there by itself",

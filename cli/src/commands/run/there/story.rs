@@ -69,7 +69,7 @@ impl Event {
             "stream.reset" => (
                 Tone::Waiting,
                 "…",
-                "some events are gone; what follows is how it stands now".to_owned(),
+                "some events are gone; what follows is how the run is now".to_owned(),
             ),
             topic if topic.starts_with("interrupt.") => self.interrupted(detail)?,
             topic if topic.starts_with("reroute.") && detail == Detail::Much => {

@@ -205,6 +205,6 @@ fn ended_meanwhile(now: &Interrupt) -> String {
     match &now.decision {
         Some(decision) => format!("{id} was decided meanwhile: {}", decided(decision)),
         None if now.held_by.is_some() => format!("{id} waits: another interrupt goes first."),
-        None => format!("{id} is {}: nobody answers it any more.", now.state),
+        None => format!("{id} is {}: it takes no answer any more.", now.state),
     }
 }

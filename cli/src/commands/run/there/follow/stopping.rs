@@ -37,7 +37,7 @@ impl Following {
             }
             _ => {
                 let text = format!(
-                    "Left at once. The run is told to stop and goes on doing so there: irq ps {} --server {}",
+                    "Left at once. The run goes on stopping on the server: irq ps {} --server {}",
                     self.run, self.url
                 );
                 return Err(Failure::new(exit, advised(&text)).into());
