@@ -4,6 +4,7 @@ use interrupts::store::AuditRow;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::keep::{is_process, owner_words};
 use crate::view::kept_json;
 
 /// What a row says.
@@ -40,7 +41,7 @@ impl Told {
                 text("interrupt"),
                 step(&entry),
                 name_in("actor"),
-                text("detail"),
+                text("detail").as_deref().map(plain_detail),
             ),
             "reroute" => (
                 text("event"),
@@ -53,8 +54,8 @@ impl Told {
                 let state = text("state").unwrap_or_default();
                 let what = match event.as_str() {
                     "create" => "run created".to_owned(),
-                    "own" => "run taken by a process".to_owned(),
-                    "release" => "run given up by its process".to_owned(),
+                    "own" => "run taken up by a process".to_owned(),
+                    "release" => "run left by its process".to_owned(),
                     "change" => format!("run is {state}"),
                     other => format!("run {other}, {state}"),
                 };
@@ -89,6 +90,22 @@ impl Told {
             detail,
             entry,
         }
+    }
+}
+
+impl Told {
+    /// Who did it, for a table: what no person and no program from outside did, `irq` did.
+    pub(crate) fn by(&self) -> &str {
+        let named = self.who.as_deref().filter(|who| !is_process(who));
+        named.unwrap_or("irq")
+    }
+}
+
+/// What is said beside a step: of the process that has the interrupt, what a person can find it by.
+fn plain_detail(detail: &str) -> String {
+    match detail.strip_prefix("delivered to ") {
+        Some(owner) => format!("to {}", owner_words(owner)),
+        None => detail.to_owned(),
     }
 }
 
@@ -128,15 +145,28 @@ fn text_of(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
-/// `deliver: requested → delivered`, or the event alone where the state stayed.
+/// What happened to an interrupt, as one would say it; an event that is not known here by its name.
 fn step(entry: &Value) -> String {
     let event = text_of(entry, "event").unwrap_or_default();
-    let (from, to) = (text_of(entry, "from"), text_of(entry, "to"));
-    match (from, to) {
-        (Some(from), Some(to)) if from != to => format!("{event}: {from} → {to}"),
-        (None, Some(to)) => format!("{event}: {to}"),
-        (Some(_) | None, _) => event,
+    let to = text_of(entry, "to").unwrap_or_default();
+    match (event.as_str(), to.as_str()) {
+        ("admit", _) => "requested",
+        ("take", _) => "delivered to the run's process",
+        ("acknowledge", _) => "acknowledged by its agent",
+        ("require_review", _) => "waits for a person",
+        ("decide", "rerouted") => "decided, and sent elsewhere",
+        ("decide", _) => "decided",
+        ("deadline", _) => "expired",
+        ("withdraw", _) => "withdrawn",
+        ("delivery_failed", "dead_lettered") => "could not be delivered, and is not tried again",
+        ("delivery_failed", _) => "could not be delivered",
+        ("redrive", _) => "tried again",
+        ("raise_mode", _) => "made immediate",
+        ("claim", _) => "claimed",
+        ("release", _) => "claim given back",
+        _ => return event,
     }
+    .to_owned()
 }
 
 fn fork_of(entry: &Value) -> Option<String> {
@@ -158,15 +188,27 @@ mod tests {
     }
 
     #[test]
-    fn a_step_in_the_life_of_an_interrupt_names_both_states_and_who_did_it() {
+    fn a_step_in_the_life_of_an_interrupt_is_told_with_who_did_it() {
         let told = told(
             r#"{"at":"2026-11-22T09:00:00Z","about":"interrupt","interrupt":"int_1","run":"run_1",
                 "event":"decide","row":9,"from":"awaiting_review","to":"resolved","version":5,"epoch":1,
                 "actor":{"name":"ada","role":"reviewer"},"detail":"Respond to ORIGIN"}"#,
         );
-        assert_eq!(told.what, "decide: awaiting_review → resolved");
-        assert_eq!(told.who.as_deref(), Some("ada"));
+        assert_eq!(told.what, "decided");
+        assert_eq!(told.by(), "ada");
         assert_eq!(told.subject, "int_1");
+    }
+
+    #[test]
+    fn what_a_process_did_by_itself_is_told_without_its_name() {
+        let told = told(
+            r#"{"at":"2026-11-22T09:00:00Z","about":"interrupt","interrupt":"int_1","run":"run_1",
+                "event":"take","row":2,"from":"requested","to":"delivered","version":2,"epoch":1,
+                "detail":"delivered to irq-5e6c.4026531836-12686-222053"}"#,
+        );
+        assert_eq!(told.by(), "irq");
+        assert_eq!(told.what, "delivered to the run's process");
+        assert_eq!(told.detail.as_deref(), Some("to pid 12686 elsewhere"));
     }
 
     #[test]

@@ -46,7 +46,7 @@ use given::Unread;
 use left_out::LeftOut;
 use owner::is_gone;
 pub(crate) use owner::own_name;
-pub(crate) use owner::{gone_owner, has_process};
+pub(crate) use owner::{gone_owner, has_process, in_words as owner_words, is_process};
 use pulse::PulseBell;
 pub(crate) use untaken::not_taken;
 

@@ -5,7 +5,7 @@ use std::io;
 use serde_json::json;
 
 use super::print;
-use crate::actor::{actor, user_name};
+use crate::actor::{actor, set_name};
 use crate::arguments::{
     ConfigArguments, ConfigCommand, ConfigShowArguments, Global, StoreArguments,
 };
@@ -54,9 +54,7 @@ fn settings(store: &StoreArguments, global: Global) -> anyhow::Result<Vec<Settin
         (Some(_) | None, _) => "--store".to_owned(),
     };
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let user = ["IRQ_USER", "USER", "LOGNAME"]
-        .into_iter()
-        .find(|name| variable(name) == user_name() && user_name().is_some());
+    let user = set_name().map(|_name| "IRQ_USER");
     let editor = ["VISUAL", "EDITOR"]
         .into_iter()
         .find_map(|name| variable(name).map(|value| (value, name)));

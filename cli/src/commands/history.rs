@@ -194,7 +194,7 @@ fn table_line(told: &Told) -> String {
     let cells = [
         told.position.to_string(),
         told.at.map(instant).unwrap_or_default(),
-        visible_line(told.who.as_deref().unwrap_or("-")),
+        visible_line(told.by()),
     ];
     let mut what = format!(
         "{} · {}",

@@ -4,6 +4,7 @@ use std::io;
 
 use agents::plan_execute::{Fact, facts_in};
 use agents::run::{RunOrder, Workflow};
+use agents::tools::KeptCall;
 use interrupts::store::{JournalEntry, Repeating, Run};
 use jiff::Timestamp;
 use routing_core::NodeId;
@@ -204,8 +205,8 @@ fn audited(told: Told, nodes: &std::collections::HashMap<String, NodeId>) -> Opt
     } else {
         format!("{subject} {}", visible_line(&told.what))
     };
-    if let Some(who) = &told.who {
-        text.push_str(&format!(" by {}", visible_line(who)));
+    if told.who.is_some() {
+        text.push_str(&format!(" by {}", visible_line(told.by())));
     }
     if let Some(detail) = &told.detail {
         text.push_str(&format!(" · {}", visible_line(detail)));
@@ -226,7 +227,19 @@ fn audited(told: Told, nodes: &std::collections::HashMap<String, NodeId>) -> Opt
 fn begun(entry: &JournalEntry, has_ended: bool) -> Moment {
     let intent = &entry.intent;
     let content = kept_json(&intent.content);
-    let mut text = format!("{} begins", visible_line(intent.kind.as_str()));
+    let mut text = match KeptCall::of(entry) {
+        Some(KeptCall {
+            has_run: false,
+            end: Some(_),
+            ..
+        }) => "asks for a call that never starts".to_owned(),
+        _ => match intent.kind.as_str() {
+            "model_call" => "asks its model".to_owned(),
+            "tool_call" => "calls a tool".to_owned(),
+            "work" => "a process begins to work".to_owned(),
+            other => format!("{} begins", visible_line(other)),
+        },
+    };
     if let Some(purpose) = content.get("purpose").and_then(Value::as_str) {
         text.push_str(&format!(": {}", visible_line(purpose)));
     }
@@ -271,8 +284,13 @@ fn finished(entry: &JournalEntry) -> Option<Moment> {
         tone: Tone::Plain,
         node: Some(intent.node.clone()),
         text: format!(
-            "{} has its result: {}",
-            visible_line(intent.kind.as_str()),
+            "{}: {}",
+            match intent.kind.as_str() {
+                "model_call" => "its model answers".to_owned(),
+                "tool_call" => "of its call".to_owned(),
+                "work" => "the process ends its work".to_owned(),
+                other => format!("{} ends", visible_line(other)),
+            },
             cut(&visible_line(&gist(&content)), WIDEST_RESULT)
         ),
         record: json!({
@@ -293,7 +311,7 @@ fn tool_call(content: &Value) -> Option<(&str, String)> {
     let call = content.get("call")?;
     let given = call.get("arguments").and_then(Value::as_str);
     let arguments = match content.get("arguments") {
-        Some(arguments) => arguments.to_string(),
+        Some(arguments) => in_words(arguments),
         None => given.unwrap_or_default().to_owned(),
     };
     Some((call.get("tool")?.as_str()?, arguments))
@@ -304,10 +322,33 @@ fn gist(content: &Value) -> String {
     if let Ok(message) = serde_json::from_value::<tools::ToolMessage>(content.clone()) {
         return format!("{}: {}", message.end.word(), message.text());
     }
-    ["text", "reply", "target", "summary"]
+    let text = ["text", "reply", "target", "summary"]
         .into_iter()
-        .find_map(|name| content.get(name).and_then(Value::as_str))
-        .map_or_else(|| content.to_string(), str::to_owned)
+        .find_map(|name| content.get(name).and_then(Value::as_str));
+    match text.map(serde_json::from_str::<Value>) {
+        // What a model answers is one object.
+        Some(Ok(answer @ Value::Object(_))) => in_words(&answer),
+        Some(Ok(_) | Err(_)) => text.unwrap_or_default().to_owned(),
+        None => in_words(content),
+    }
+}
+
+/// A value for people: the names and values of its fields, and of lists how long they are.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(_name, value)| !value.is_null());
+            let fields = fields.map(|(name, value)| format!("{name}: {}", in_words(value)));
+            fields.collect::<Vec<_>>().join(", ")
+        }
+        Value::Array(values) if values.iter().any(Value::is_object) => {
+            let first = values.first().map(in_words).unwrap_or_default();
+            format!("{} entries, the first: {first}", values.len())
+        }
+        Value::Array(values) => values.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
 }
 
 fn text(run: &Run, moments: &[Moment], palette: Palette) -> String {

@@ -66,7 +66,7 @@ pub(crate) async fn refuse_over(
         let worker = ended_by_worker(store, &found).await;
         if let Some(worker) = worker.map_err(|error| by_store(&error))? {
             let text = format!(
-                "{worker}, which worked beside others, has ended {run} with what it had answered by this checkpoint; a fork would end there, too, and nobody in it would read a message"
+                "{worker}, which worked beside others, has ended {run} with what it had answered by this checkpoint; a fork would end there, too, and no agent in it would read a message"
             );
             let hint = format!(
                 "begin before that, where there is such a checkpoint: irq checkpoints {run}, irq fork {run} --at N; or begin another run"

@@ -8,9 +8,14 @@ use std::fs;
 
 use interrupts::store::Run;
 use interrupts::{NameError, OwnerName};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use uuid::Uuid;
 
 use crate::storage::is_owned;
+
+/// The ticks of a second, in what the kernel tells of processes (proc(5)).
+const TICKS: i64 = 100;
 
 /// The name of this process.
 ///
@@ -24,6 +29,48 @@ pub(crate) fn own_name() -> Result<OwnerName, NameError> {
         // Without them nobody can say that it is gone, and its lease runs out.
         (_, _) => OwnerName::new(format!("irq-{}", Uuid::now_v7().simple())),
     }
+}
+
+/// A process by its name as an owner, as a person would find it: its id, and when it was started. A name that holds
+/// neither is told as it is.
+pub(crate) fn in_words(owner: &str) -> String {
+    let Some((of_boot, process, began)) = parts(owner) else {
+        return owner.to_owned();
+    };
+    let started = boot()
+        .filter(|boot| boot == of_boot)
+        .and_then(|_boot| started_at(began));
+    match started {
+        Some(started) => {
+            let started = started.to_zoned(TimeZone::UTC);
+            format!("pid {process}, started {}", started.strftime("%H:%MZ"))
+        }
+        None => format!("pid {process} elsewhere"),
+    }
+}
+
+/// Whether a name is that of a process.
+pub(crate) fn is_process(name: &str) -> bool {
+    parts(name).is_some()
+}
+
+/// The boot, the process id and the beginning in a name; what a process is beside that may follow.
+fn parts(owner: &str) -> Option<(&str, &str, &str)> {
+    let mut parts = owner.split('-');
+    if parts.next() != Some("irq") {
+        return None;
+    }
+    let (boot, process, began) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    (boot.contains('.') && is_number(process) && is_number(began)).then_some((boot, process, began))
+}
+
+/// When a process began, of which the ticks since the boot are known.
+fn started_at(ticks: &str) -> Option<Timestamp> {
+    let stat = fs::read_to_string("/proc/stat").ok()?;
+    let booted = stat.lines().find_map(|line| line.strip_prefix("btime "))?;
+    let seconds = ticks.parse::<i64>().ok()? / TICKS;
+    Timestamp::from_second(booted.trim().parse::<i64>().ok()? + seconds).ok()
 }
 
 /// The owner of a run, where its process is known to be gone.
@@ -91,8 +138,9 @@ mod tests {
     use std::process::Command;
 
     use interrupts::OwnerName;
+    use jiff::Timestamp;
 
-    use super::{began, boot, is_gone, own_name};
+    use super::{began, boot, in_words, is_gone, own_name, parts, started_at};
 
     #[test]
     fn a_process_that_lives_is_not_gone_and_one_that_ended_is() {
@@ -116,6 +164,20 @@ mod tests {
         assert!(gone(&here));
         assert!(!gone(&format!("{id}.{among}0")), "of another container");
         assert!(!gone(id), "of a version that did not say so");
+    }
+
+    #[test]
+    fn a_process_is_told_by_its_id_and_its_beginning_and_not_by_its_name() {
+        let own = own_name().unwrap();
+        let told = in_words(own.as_str());
+        let pid = std::process::id();
+        assert!(told.starts_with(&format!("pid {pid}, started ")), "{told}");
+        let seconds = |at: Timestamp| at.as_second();
+        let (_boot, _pid, began) = parts(own.as_str()).unwrap();
+        let started = started_at(began).unwrap();
+        assert!((seconds(Timestamp::now()) - seconds(started)).abs() < 3_600);
+        assert_eq!(in_words("irq-0.1-2-3-http"), "pid 2 elsewhere");
+        assert_eq!(in_words("ada"), "ada");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use interrupts::manager::KeepError;
 use interrupts::store::{ChangeError, CheckpointError, RunError};
 use routing_core::RunId;
 
+use super::owner_words;
 use crate::exit::{Exit, Failure};
 use crate::refused::{by_run, by_store};
 use crate::time::instant;
@@ -15,13 +16,14 @@ pub(crate) fn not_taken(run: RunId, error: &KeepError) -> Failure {
         KeepError::Run(RunError::Owned { lease }) => Failure::new(
             Exit::Conflict,
             format!(
-                "another process runs {run}: {}, until {}",
-                lease.owner,
-                instant(lease.until)
+                "{run} is running in another process ({})",
+                owner_words(lease.owner.as_str())
             ),
         )
         .hint(format!(
-            "`irq interrupt {run}` stops it; a process that died loses the run at that time"
+            "stop it with `irq interrupt {run}`; if that process has died, `irq resume {run}` works once its lease \
+             ends at {}",
+            instant(lease.until)
         )),
         KeepError::Run(RunError::Illegal { from, .. }) => {
             Failure::new(Exit::Conflict, format!("{run} is {from}; it has ended")).hint(format!(
@@ -42,7 +44,7 @@ pub(crate) fn not_taken(run: RunId, error: &KeepError) -> Failure {
             ))
         }
         KeepError::Lost { .. } => Failure::new(Exit::Failure, error.to_string()).hint(format!(
-            "`irq ps {run}` says who has it; `irq resume {run}` goes on once nobody does"
+            "`irq ps {run}` says which process has it; once none does, go on with `irq resume {run}`"
         )),
         KeepError::Kept { .. } | KeepError::Change(_) | KeepError::Checkpoint(_) => {
             Failure::new(Exit::Failure, error.to_string())

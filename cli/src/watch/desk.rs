@@ -133,7 +133,7 @@ async fn stop(at: &dyn Installation, run: RunId, scope: Scope) -> Result<Done, F
     };
     let interrupt = at.stop(&to, &wanted).await?.interrupt;
     Ok(Done::Told(format!(
-        "{run} is told to end ({})",
+        "{run} is being cancelled ({})",
         interrupt.id
     )))
 }

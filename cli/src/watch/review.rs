@@ -26,7 +26,7 @@ pub(super) fn key(state: &mut State, id: InterruptId, key: KeyEvent) -> Option<V
         KeyCode::Char('r') => prompt(state, "answer", Purpose::Respond(id)),
         KeyCode::Char('m') => prompt(state, "change of plan", Purpose::ModifyPlan(id)),
         KeyCode::Char('x') => confirm(state, id, Verdict::Reject, "Reject it?"),
-        KeyCode::Char('i') => confirm(state, id, Verdict::Ignore, "Go on without an answer?"),
+        KeyCode::Char('i') => confirm(state, id, Verdict::Ignore, "Skip it?"),
         KeyCode::Char('e') => vec![Action::Edit { interrupt: id }],
         KeyCode::Char('R') => pick(state, &interrupt),
         KeyCode::Char('c') => vec![Action::Claim {

@@ -5,19 +5,17 @@ use std::sync::Arc;
 
 use agents::plan_execute::{StoredPlan, is_plan};
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{
-    AuditSubject, Filter, JournalEntry, MessageEvent, NodeRow, Page, Run, StoredMessage,
-};
+use interrupts::store::{AuditRow, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage};
 use jiff::Timestamp;
 use routing_core::{InterruptId, NodeId, RunId};
 use serde_json::Value;
 
 use super::queue::Queues;
+use crate::audited::Told;
 use crate::exit::Failure;
 use crate::installation::Installation;
 use crate::keep::has_process;
 use crate::plan;
-use crate::refused::by_store;
 use crate::view::goal;
 use crate::visible::visible_line;
 
@@ -243,12 +241,7 @@ impl Feed {
             };
             self.history.after = last.position;
             for row in &rows {
-                let entry = row.read().map_err(|error| by_store(&error))?;
-                self.history.push(HistoryLine {
-                    position: row.position,
-                    at: entry.at,
-                    text: visible_line(&told(&entry.subject)),
-                });
+                self.history.push(told(row));
             }
         }
     }
@@ -363,57 +356,16 @@ async fn open(
     })
 }
 
-fn told(subject: &AuditSubject) -> String {
-    match subject {
-        AuditSubject::Interrupt {
-            interrupt, audited, ..
-        } => {
-            let by = audited
-                .actor
-                .as_ref()
-                .map(|actor| format!(" by {}", actor.name))
-                .unwrap_or_default();
-            let detail = audited
-                .detail
-                .as_ref()
-                .map(|detail| format!(": {detail}"))
-                .unwrap_or_default();
-            format!(
-                "{interrupt}  {} → {}{by}{detail}",
-                audited.event, audited.to
-            )
-        }
-        AuditSubject::Reroute { event, change, .. } => format!("reroute {event}  {change}"),
-        AuditSubject::Run {
-            run, event, state, ..
-        } => format!("{run}  {event} → {state}"),
-        AuditSubject::Fork { run, from, .. } => format!("{run}  forked from {from}"),
-        AuditSubject::Checkpoint { run, number, .. } => format!("{run}  checkpoint {number}"),
-        AuditSubject::Purge { .. } => "what had ended long ago was forgotten".to_owned(),
-        AuditSubject::Rule {
-            rule,
-            event,
-            interrupt,
-            ..
-        } => {
-            let about = interrupt
-                .map(|interrupt| format!(" ({interrupt})"))
-                .unwrap_or_default();
-            format!("{rule}  {}{about}", event.name())
-        }
-        AuditSubject::Token { event, holder, .. } => {
-            format!("token of {}  {event}", holder.name)
-        }
-        AuditSubject::Message {
-            run,
-            node,
-            from,
-            event,
-            ..
-        } => match event {
-            MessageEvent::Sent => format!("{run}/{node}  message from {}", from.name),
-            MessageEvent::Withdrawn => format!("{run}/{node}  message taken back by {}", from.name),
-        },
+/// A row of the audit as a line of the history.
+fn told(row: &AuditRow) -> HistoryLine {
+    let told = Told::of(row);
+    let detail = told.detail.as_ref();
+    let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
+    let text = format!("{}  {} by {}{detail}", told.subject, told.what, told.by());
+    HistoryLine {
+        position: row.position,
+        at: told.at.unwrap_or_default(),
+        text: visible_line(&text),
     }
 }
 

@@ -50,7 +50,7 @@ const KEYS: [(&str, &str); 29] = [
     ("e", "fill in the request in your editor"),
     ("m", "change the plan"),
     ("x", "reject, after a question"),
-    ("i", "go on without an answer, after a question"),
+    ("i", "skip it, after a question"),
     (
         "R",
         "send the answer elsewhere, among the routes that are allowed",

@@ -17,7 +17,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
     let open = state.inbox();
     let block = Block::new().borders(Borders::TOP).title(" Inbox ");
     if open.is_empty() {
-        let text = "Nobody waits for you.\n\nTo see a question, start a run that asks one:\n\n    irq run \"Describe this project\" --script examples/scripts/tour.json\n";
+        let text = "Nothing waits for you.\n\nTo see a question, start a run that asks one:\n\n    irq run \"Describe this project\" --script examples/scripts/tour.json\n";
         let empty = Paragraph::new(advised(text))
             .style(look.faint())
             .block(block);
