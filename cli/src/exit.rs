@@ -108,7 +108,7 @@ impl Exit {
             Self::Stopped => {
                 "cancelled: by a STOP interrupt, a collector's decision, or a pause decided with `cancel`"
             }
-            Self::TimedOut => "what was waited for did not come in time",
+            Self::TimedOut => "timed out",
             Self::LimitHit => LIMITS,
             Self::Partial => "some of several things were done, others not",
             Self::Unreachable => "the model's server, or the one of --server, cannot be reached",

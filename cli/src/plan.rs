@@ -120,7 +120,7 @@ pub(crate) async fn read(at: &dyn Installation, run: &Run) -> Result<PlanReading
 /// The run has no plan that could be looked at.
 pub(crate) fn no_plan(run: routing_core::RunId) -> Failure {
     Failure::new(Exit::Conflict, format!("{run} has no plan yet")).hint(format!(
-        "its planner makes it first; `irq ps {run}` shows how it stands"
+        "its planner makes it first; `irq ps {run}` shows how far it is"
     ))
 }
 
@@ -214,7 +214,7 @@ fn model_of(run: &Run) -> Result<Arc<dyn LanguageModel>, Failure> {
 pub(crate) fn unchanged(run: &Run, error: &PlanEditError) -> Failure {
     let run = run.id;
     let conflict = |hint: String| Failure::new(Exit::Conflict, error.to_string()).hint(hint);
-    let look = format!("`irq plan {run}` shows how it stands; nothing was changed");
+    let look = format!("nothing was changed; `irq plan {run}` shows the plan");
     match error {
         PlanEditError::NoPlan { .. } => no_plan(run),
         PlanEditError::NotHeld { state, .. } => {
@@ -329,7 +329,7 @@ pub(crate) async fn apply(
 /// A plan that nobody has stopped cannot be changed.
 pub(crate) fn not_held(run: &Run) -> Failure {
     let text = format!("{} does not stand still for a person", run.id);
-    Failure::new(Exit::Conflict, text).hint(format!("`irq plan {}` shows how it stands", run.id))
+    Failure::new(Exit::Conflict, text).hint(format!("`irq plan {}` shows the plan", run.id))
 }
 
 /// What a decision would do to the steps of a plan, and the content of the decision, bound to just that change.

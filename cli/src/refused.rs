@@ -94,7 +94,7 @@ pub(crate) fn no_rule(given: &str) -> Failure {
 
 /// What the life of an interrupt does not allow.
 pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
-    let look = format!("`irq review {interrupt}` shows how it stands; nothing was changed");
+    let look = format!("nothing was changed; `irq review {interrupt}` shows it");
     match refusal {
         Refusal::Ended {
             state, decision, ..
@@ -122,7 +122,7 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
             format!("{interrupt} is held: {by} goes first"),
         )
         .hint(format!(
-            "`irq review {by}` decides that one; where it has not taken hold yet, `irq resume` lets it"
+            "`irq review {by}` decides that one first; before its agent has stopped, `irq resume` does"
         )),
         Refusal::Role { .. } => Failure::new(Exit::NotAuthorised, refusal.to_string()),
         Refusal::VerdictNotAllowed { verdict, allowed } => by_verdict(interrupt, *verdict, allowed),
@@ -149,7 +149,7 @@ fn by_verdict(interrupt: InterruptId, verdict: Verdict, allowed: &[Verdict]) -> 
     let text = format!("{interrupt} does not take `{}`", verdict_name(verdict));
     // Of a stop: it has no answer that could go elsewhere.
     if verdict == Verdict::Reroute && allowed.contains(&Verdict::Resume) {
-        let text = format!("{text}: whoever was stopped goes on where it stood");
+        let text = format!("{text}: it is a stop, and its agent goes on where it was");
         return Failure::new(Exit::Usage, text).hint(
             "`irq reroute AGENT --to AGENT_TYPE` publishes a reroute for its agent; then go on with `irq resume`",
         );

@@ -282,7 +282,7 @@ async fn an_interrupt_waits_for_the_end_of_a_call_that_must_not_be_interrupted()
     }
     press(&mut session, "\u{3}");
     session
-        .exp_string("It takes hold as soon as the call has ended")
+        .exp_string("A call that must not be interrupted is running")
         .unwrap();
     assert!(
         processes.iter().all(|process| process.is_alive()),

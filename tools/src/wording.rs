@@ -10,7 +10,7 @@ pub const RECEIVED: &str = "Received interrupt. Cancelling all running tools..."
 
 /// The same while a section runs that must not be interrupted.
 pub const DEFERRED: &str =
-    "Received interrupt. It takes hold as soon as the call has ended that must not be interrupted.";
+    "Received interrupt. A call that must not be interrupted is running; waiting for it to end.";
 
 /// The reminder of the choices that stand after an interrupt, for the person and the model.
 pub const CHOICES: &str = "The running tools were interrupted. Decide what comes next: retry the interrupted call, \

@@ -9,7 +9,7 @@ use futures_util::stream::FuturesUnordered;
 use interrupts::life::{Family, Interrupt, Scope, State};
 use interrupts::store::{Checkpoint, NodeRow, Page, Run};
 use jiff::Timestamp;
-use routing_core::{InterruptType, NodeId, RunId};
+use routing_core::{InterruptType, NodeId, RunId, StopMode};
 use serde_json::{Value, json};
 
 use super::print;
@@ -407,7 +407,12 @@ fn told(made: &Made, arguments: &InterruptArguments) -> String {
     );
     let is_under_way = matches!(interrupt.state, State::Requested | State::Delivered);
     if is_under_way && !has_process(&made.run) {
-        text.push_str("No process runs it now: it takes hold when somebody resumes the run.\n");
+        text.push_str("No process runs it now: the interrupt reaches its agent once the run is resumed.\n");
+    }
+    if is_under_way && has_process(&made.run) && waits_for_a_step(interrupt) {
+        text.push_str(
+            "Its agent stops once its current step has ended; `--mode immediate` stops it within the step.\n",
+        );
     }
     if interrupt.state == State::AwaitingReview {
         let way = format!("Go on with: irq resume {}\n", made.run.id);
@@ -420,6 +425,13 @@ fn told(made: &Made, arguments: &InterruptArguments) -> String {
         )));
     }
     text
+}
+
+/// Whether an agent stops only when its step has ended. One with one step alone has no other to stop before.
+fn waits_for_a_step(interrupt: &Interrupt) -> bool {
+    interrupt.family() == Family::Stop
+        && interrupt.scope == Scope::Agent
+        && interrupt.mode == StopMode::Graceful
 }
 
 /// The run that a BRANCH has left.

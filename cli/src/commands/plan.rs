@@ -131,7 +131,7 @@ impl Command<'_> {
             return Err(unchanged(&self.run, &PlanEditError::NotHeld { run, state }).into());
         }
         let preview = PlanPreview::of(reading.plan.state(), &tasks).map_err(|refused| {
-            let look = format!("`irq plan {run}` shows how it stands");
+            let look = format!("`irq plan {run}` shows the plan");
             Failure::new(Exit::Usage, refused.to_string()).hint(look)
         })?;
         self.told_preview(&preview, None)?;

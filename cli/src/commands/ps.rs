@@ -21,6 +21,7 @@ use crate::keep::has_process;
 use crate::layout::{columns_of, cut, screen_size};
 use crate::listing;
 use crate::palette::{Palette, Tone};
+use crate::progress::newest;
 use crate::storage::complete;
 use crate::time::{age, ago};
 use crate::view::{self, json_line};
@@ -71,8 +72,8 @@ async fn gather(
 ) -> Result<Vec<Shown>, Failure> {
     let runs = match &arguments.run {
         Some(run) => vec![find_run(from, run).await?],
-        None if arguments.all => listing::runs(from, &[]).await?,
-        None => listing::live_runs(from).await?,
+        None if arguments.all => newest(listing::runs(from, &[]).await?, usize::MAX),
+        None => newest(listing::live_runs(from).await?, usize::MAX),
     };
     let mut shown = Vec::with_capacity(runs.len());
     for run in runs {

@@ -86,7 +86,7 @@ async fn publish(
         refuse_ended_agent(row)?;
         if !row.takes_messages {
             let text = format!(
-                "{} takes no messages: it will have no turn of its own",
+                "{} can't receive messages: it has no further turn",
                 full(run.id, &row.node)
             );
             return Err(Failure::new(Exit::Conflict, text)

@@ -60,7 +60,7 @@ fn explained(error: &SchemaError) -> Failure {
         SchemaError::NoInterruptAnswer { .. } => Failure::new(Exit::Usage, error.to_string())
             .hint("--origin and --reroute-to narrow InterruptRouting"),
         SchemaError::NoReturnRoute { .. } => Failure::new(Exit::Usage, error.to_string())
-            .hint("--caller narrows the records of agents that go back to whoever called them"),
+            .hint("--caller narrows the records of agents that go back to their caller"),
         _ => Failure::new(Exit::Usage, error.to_string()),
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn send(arguments: &SendArguments, store: &StoreArguments) -> anyhow:
             let when = if is_owned(&run) {
                 "at the start of its next turn"
             } else {
-                "when somebody resumes its run"
+                "when its run is resumed"
             };
             print(&format!("{address} reads it {when}.\n"))?;
         }
@@ -144,7 +144,7 @@ fn take_back(
             })))?;
         } else {
             print(&format!(
-                "Message {number} is taken back; nobody reads it.\n"
+                "Message {number} is taken back; it will not be read.\n"
             ))?;
         }
         Ok(Exit::Success)

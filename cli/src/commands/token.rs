@@ -127,7 +127,7 @@ async fn revoke(arguments: &TokenRevokeArguments, store: &StoreArguments) -> any
         print(&json_line(&as_json(&revoked)))?;
     } else {
         print(&format!(
-            "The token {} of {} lets nobody in any more.\n",
+            "The token {} of {} is revoked.\n",
             revoked.id,
             visible_line(&revoked.name)
         ))?;

@@ -133,7 +133,11 @@ impl Modes {
                 modes.special_codes[SpecialCodeIndex::VMIN] = 1;
                 modes.special_codes[SpecialCodeIndex::VTIME] = 0;
             }
-            Mode::Line => modes.special_codes[SpecialCodeIndex::VEOL] = ESCAPE,
+            Mode::Line => {
+                modes.special_codes[SpecialCodeIndex::VEOL] = ESCAPE;
+                // Shown as `^[`, which can be taken away; the key itself would begin a sequence there.
+                modes.local_modes |= LocalModes::ECHOCTL;
+            }
         }
         modes
     }

@@ -1,6 +1,6 @@
 //! The thread that reads the terminal.
 
-use std::io::{self, PipeReader, Read};
+use std::io::{self, PipeReader, Read, Write as _};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
@@ -229,6 +229,7 @@ impl Reader {
         if rest.is_empty() && self.listens {
             self.begun.pop();
             let begun = String::from_utf8_lossy(&self.begun).into_owned();
+            erase_echo();
             self.escape();
             self.answer(Err(NoLine::Escape(begun)));
             return;
@@ -257,6 +258,15 @@ impl Reader {
         self.is_lent = self.heard.send(()).is_ok();
         self.modes.lend(self.is_lent);
     }
+}
+
+/// Takes away what the terminal has shown of Esc, before anybody else writes there.
+fn erase_echo() {
+    let mut screen = io::stderr().lock();
+    // Where it cannot be taken away, it stays.
+    let _ = screen
+        .write_all(b"\x08\x08  \x08\x08")
+        .and_then(|()| screen.flush());
 }
 
 /// What was typed; nothing where the input has ended.

@@ -296,7 +296,7 @@ impl Page<'_> {
         if history.can_redo() {
             text.push_str(&format!("Make it again:           irq plan {run} --redo\n"));
         }
-        text + &format!("Go on as it stands:      irq resume {run}\n")
+        text + &format!("Go on as it is:          irq resume {run}\n")
     }
 }
 

@@ -141,7 +141,7 @@ fn a_review_at_a_terminal_shows_the_change_that_a_server_made_before_it_is_appli
     let mut screen = on_a_terminal(served.irq(&["review", &id, "--no-color"]));
     let left = desk.plan(&run)["now"]["task"].as_str().unwrap().to_owned();
     screen
-        .exp_string("The plan stands still: let me look")
+        .exp_string("The plan is paused: let me look")
         .unwrap();
     screen.exp_string(&left).unwrap();
     screen.exp_string("> ").unwrap();

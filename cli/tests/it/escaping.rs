@@ -197,7 +197,8 @@ fn esc_at_a_question_takes_the_terminal_from_it_and_it_is_asked_again() {
     screen.exp_string("which way?").unwrap();
     screen.exp_string("> ").unwrap();
     press(&mut screen, "1\x1b");
-    screen.exp_string("Interrupted").unwrap();
+    let typed = screen.exp_string("Interrupted").unwrap();
+    assert!(typed.contains("^[\x08\x08  \x08\x08"), "`^[` stays: {typed:?}");
     screen.exp_string("paused").unwrap();
     press(&mut screen, "\x1b");
     screen.exp_string("it goes on").unwrap();

@@ -49,6 +49,7 @@ mod reviewing_at_a_terminal;
 mod reviewing_batches;
 mod rolling;
 mod said_to_the_ended;
+mod said_truly;
 mod schema;
 mod screen;
 mod secured;

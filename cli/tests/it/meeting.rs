@@ -64,7 +64,7 @@ fn an_agent_that_waits_for_an_answer_is_pruned_when_its_run_goes_on() {
         let made = place
             .end(&["interrupt", &discovery, "--type", kind])
             .exits_with(0);
-        assert!(made.output.contains("takes hold when"), "{made:#?}");
+        assert!(made.output.contains("reaches its agent once"), "{made:#?}");
         let asked = place.end(&["review", "--json"]).exits_with(0);
         let asked = lines(&asked.output).remove(0);
         // Its parent goes on without it: the agent that it starts in its place asks the same.
@@ -410,7 +410,7 @@ fn where_only_a_resume_lets_a_stop_take_hold_it_is_named() {
     let ask = ["interrupt", &agent, "--type", "HUMAN_REVIEW"];
     let wait = [&ask[..], &["--wait", "--timeout", "300ms"]].concat();
     let waited = place.end(&wait).exits_with(7);
-    let words = "No process runs it now: it takes hold when somebody resumes the run.";
+    let words = "No process runs it now: the interrupt reaches its agent once the run is resumed.";
     assert!(waited.output.contains(words), "{waited:#?}");
     let hint = format!("irq resume {run}");
     assert!(waited.error_output.contains(&hint), "{waited:#?}");

@@ -48,12 +48,14 @@ impl Place {
         end(&mut self.irq(arguments))
     }
 
-    /// The runs, those that have ended too.
+    /// The runs, those that have ended too, in the order in which they were begun.
     pub(crate) fn runs(&self) -> Vec<Value> {
         if !self.store().exists() {
             return Vec::new();
         }
-        lines(&self.end(&["ps", "--all", "--json"]).exits_with(0).output)
+        let mut runs = lines(&self.end(&["ps", "--all", "--json"]).exits_with(0).output);
+        runs.reverse();
+        runs
     }
 
     /// The only run.

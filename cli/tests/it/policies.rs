@@ -1,4 +1,4 @@
-//! Policies of runs: answers that nobody needs to give, and questions that nobody answered in time.
+//! Policies of runs: answers that nobody needs to give, and questions that no answer came in time.
 
 use std::path::{Path, PathBuf};
 
@@ -126,7 +126,7 @@ fn a_question_that_nobody_answers_in_time_is_rejected_and_the_agent_is_told_so()
     assert_eq!(scene.question()["state"], "expired");
     scene.command(&["resume", run, "--no-input"]).exits_with(0);
     let told = scene.command(&["replay", run, "--json"]).exits_with(0);
-    assert!(told.output.contains("nobody answered in time"), "{told:#?}");
+    assert!(told.output.contains("no answer came in time"), "{told:#?}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn without_input_the_open_interrupts_id_stands_alone_on_standard_output() {
         .arg(script))
     .exits_with(5);
     let told = "
-waiting: nobody is there to answer: 1 interrupt is open
+waiting: 1 interrupt waits for an answer
 ";
     assert!(ended.error_output.contains(told), "{ended:#?}");
     assert!(!ended.error_output.contains("error:"), "{ended:#?}");

@@ -158,7 +158,7 @@ fn a_run_that_another_process_has_is_not_taken_from_it() {
     place
         .end(&["resume", &run])
         .exits_with(4)
-        .says("another process runs");
+        .says("is running in another process");
     child.kill().unwrap();
     child.wait().unwrap();
 }

@@ -82,7 +82,7 @@ fn killed_after(count: usize) -> (Place, Vec<Value>) {
     let place = Place::new();
     let steps = json!([
         interrupt("HUMAN_REVIEW"),
-        {"person": {"interrupt": {"agent": "ORCHESTRATOR", "nth": 1}, "answer": {"choices": ["left"]}}},
+        {"person": {"interrupt": {"agent": "ORCHESTRATOR", "nth": 1}, "answer": {"selectedChoices": ["left"]}}},
     ]);
     let script = script(place.folder.path(), &steps);
     let mut child = spawn(place.run(&["--json", "--script"]).arg(script));
@@ -131,9 +131,15 @@ fn what_passes_has_no_place_among_what_is_kept() {
     let events = place.end_of_run(&["--json"]).exits_with(0).events();
     let (passing, kept): (Vec<&Value>, Vec<&Value>) =
         events.iter().partition(|event| event["transient"] == true);
-    assert!(passing.iter().any(|event| name(event) == "agent.status_changed"));
+    assert!(
+        passing
+            .iter()
+            .any(|event| name(event) == "agent.status_changed")
+    );
     assert!(passing.iter().all(|event| event.get("sequence").is_none()));
     let sequences: Vec<&Value> = kept.iter().map(|event| &event["sequence"]).collect();
-    let counted: Vec<Value> = (1..=kept.len()).map(|at| json!(format!("{at:016}"))).collect();
+    let counted: Vec<Value> = (1..=kept.len())
+        .map(|at| json!(format!("{at:016}")))
+        .collect();
     assert_eq!(sequences, counted.iter().collect::<Vec<_>>());
 }

@@ -187,7 +187,7 @@ fn a_command_is_asked_about_and_the_answer_counts_that_was_given_while_nothing_r
     place.end(&["resume", &run, "--no-input"]).exits_with(0);
     assert_eq!(place.text("made.txt").unwrap(), "hello\n", "it ran once");
     let replayed = place.end(&["replay", &run]).exits_with(0).output;
-    assert!(replayed.contains("tool_call begins: shell"), "{replayed}");
+    assert!(replayed.contains("calls a tool: shell"), "{replayed}");
 }
 
 #[test]

@@ -361,6 +361,7 @@ impl Talk {
             }
             ConversationEvent::ToolStarted { request } => {
                 self.tools.started();
+                let request = self.tools.as_edited(request);
                 self.notice(&tool_line(&request));
             }
             ConversationEvent::ToolEnded { request, result } => {

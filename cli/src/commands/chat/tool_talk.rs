@@ -1,7 +1,8 @@
 //! Tools on the terminal: the question whether one may do something, and the words when they are stopped.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
+use routing_core::model::ToolRequest;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -31,6 +32,8 @@ pub(super) struct ToolTalk {
     aside: Option<String>,
     /// Whether the arguments of the shown call are being edited.
     editing: bool,
+    /// The arguments that a person has given calls, by the calls' ids.
+    edited: HashMap<String, String>,
     running: usize,
     /// Whether the first line after an interrupt has been said.
     stopping: bool,
@@ -68,6 +71,17 @@ impl ToolTalk {
     pub(super) fn touched(&mut self) {
         if let Some(standing) = &mut self.standing {
             standing.touched(Instant::now());
+        }
+    }
+
+    /// A request as it is carried out: with what a person has made of its arguments.
+    pub(super) fn as_edited(&mut self, request: ToolRequest) -> ToolRequest {
+        match self.edited.remove(&request.id) {
+            Some(arguments) => ToolRequest {
+                arguments,
+                ..request
+            },
+            None => request,
         }
     }
 
@@ -188,6 +202,8 @@ impl Talk {
         match serde_json::from_str::<Value>(text) {
             Ok(arguments) => {
                 if let Some(question) = self.tools.open.pop_front() {
+                    let id = question.request.call.id.as_str().to_owned();
+                    self.tools.edited.insert(id, arguments.to_string());
                     question.edit(arguments);
                 }
             }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use interrupts::life::{Family, Interrupt, Scope, State};
 use jiff::SignedDuration;
+use routing_core::StopMode;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::address::full;
@@ -48,13 +49,19 @@ pub(super) async fn wait(
             if now.state.is_final() || now.state == State::DeadLettered {
                 let text = match ended_agent(from, &now).await? {
                     Some(agent) => {
-                        format!("{id} was never {wanted}: {agent}, and had no step left to stop at")
+                        format!("{id} came too late: {agent} before the stop reached it")
                     }
                     None => format!("{id} is {}, and was never {wanted}", now.state),
                 };
-                return Err(Failure::new(Exit::Conflict, text).hint(format!(
-                    "`irq history --interrupt {id}` tells what happened"
-                )));
+                let look = format!("`irq history --interrupt {id}` tells what happened");
+                let hint = match now.mode {
+                    StopMode::Graceful if now.family() == Family::Stop => format!(
+                        "a graceful stop waits for the end of a step, and an agent with one step ends with it; \
+                         `--mode immediate` stops within a step; {look}"
+                    ),
+                    StopMode::Graceful | StopMode::Immediate => look,
+                };
+                return Err(Failure::new(Exit::Conflict, text).hint(hint));
             }
             if now.family() == Family::Stop && now.acknowledged_at.is_none() {
                 from.see_to(&now).await?;
@@ -73,14 +80,14 @@ pub(super) async fn wait(
     let now = from.interrupt(id).await?;
     if now.is_some_and(|now| now.state == State::AwaitingReview) {
         let hint = format!(
-            "it has taken hold and waits for a person: `irq review {id}` decides it, `irq resume {}` goes on",
+            "its agent has stopped, and it waits for you: `irq review {id}` decides it, `irq resume {}` goes on",
             interrupt.run
         );
         return Err(Failure::new(Exit::TimedOut, text).hint(hint));
     }
     let hint = match run.filter(|run| !run.state.is_final() && !has_process(run)) {
         Some(run) => format!(
-            "no process runs it now: `irq resume {}` goes on with it, and what was asked takes hold then",
+            "no process runs it now: `irq resume {}` goes on with it, and the interrupt reaches its agent then",
             run.id
         ),
         None => format!("it is kept; look with `irq review {id}`"),

@@ -101,7 +101,7 @@ async fn opening(
     palette: Palette,
 ) -> anyhow::Result<String> {
     let title = format!(
-        "  ‖ The plan stands still: {}",
+        "  ‖ The plan is paused: {}",
         crate::visible::visible_line(&pause.reason)
     );
     let mut text = format!("\n{}\n\n", palette.paint(Tone::Waiting, &title));

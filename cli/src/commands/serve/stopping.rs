@@ -99,7 +99,7 @@ impl Stopping {
             ),
         };
         Err(Failure::new(Exit::Failure, text)
-            .hint("whoever goes on with them goes on from what is recorded"))
+            .hint("`irq resume RUN` goes on with each from what is recorded"))
     }
 }
 

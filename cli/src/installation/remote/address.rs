@@ -33,7 +33,7 @@ impl Address {
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(wrong(
-                "an address holds no name and no password; a token stands in --token-file"
+                "an address holds no name and no password; give the token with --token-file"
                     .to_owned(),
             ));
         }

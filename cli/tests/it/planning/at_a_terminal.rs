@@ -19,7 +19,7 @@ fn a_review_shows_the_plan_and_the_change_of_it_before_it_is_applied() {
     let id = desk.open()[0]["id"].as_str().unwrap().to_owned();
     let mut screen = start(&desk, &["review", &id]);
     screen
-        .exp_string("The plan stands still: let me look")
+        .exp_string("The plan is paused: let me look")
         .unwrap();
     screen
         .exp_string(left["now"]["task"].as_str().unwrap())

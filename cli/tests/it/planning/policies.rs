@@ -95,7 +95,7 @@ fn a_question_of_a_plan_expires_while_it_is_asked_and_its_agent_is_told() {
     assert_eq!(asked["state"], "expired", "{asked:#}");
     let run = asked["run_id"].as_str().unwrap();
     let saved = end(&mut desk.irq(&["checkpoints", run, "--json"])).exits_with(0);
-    let told = "nobody answered in time";
+    let told = "no answer came in time";
     assert!(saved.output.contains(told), "{saved:#?}");
 }
 

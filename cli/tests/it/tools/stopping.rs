@@ -64,7 +64,7 @@ fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
     let id = place.only_run();
     place.end(&["resume", &id, "--no-input"]).exits_with(0);
     let replayed = place.end(&["replay", &id]).exits_with(0).output;
-    let calls = replayed.matches("tool_call begins: shell").count();
+    let calls = replayed.matches("calls a tool: shell").count();
     assert_eq!(calls, 1, "{replayed}");
     assert!(
         replayed.contains("interrupted: Tool execution interrupted by the user"),
@@ -122,7 +122,7 @@ fn a_killed_irq_leaves_no_process_and_the_resumed_run_knows_what_had_finished() 
     let question = waiting.output.trim().to_owned();
     let shown = place.end(&["review", &question]).exits_with(0).output;
     assert!(
-        shown.contains("Nobody knows what came of a call of `shell`"),
+        shown.contains("The outcome of a call of `shell` is unknown"),
         "{shown}"
     );
     place
@@ -153,7 +153,7 @@ fn wait_for_finished_call(place: &Place) {
     let run = place.only_run();
     while begun.elapsed() < Duration::from_secs(60) {
         let replayed = place.end(&["replay", &run]).exits_with(0).output;
-        if replayed.contains("tool_call has its result: finished: (no output)") {
+        if replayed.contains("of its call: finished: (no output)") {
             return;
         }
         std::thread::sleep(Duration::from_millis(50));
@@ -184,6 +184,6 @@ fn a_plan_that_is_stopped_among_its_tools_goes_on_with_what_came_of_them() {
     let id = place.only_run();
     place.end(&["resume", &id, "--no-input"]).exits_with(0);
     let replayed = place.end(&["replay", &id]).exits_with(0).output;
-    let calls = replayed.matches("tool_call begins: shell").count();
+    let calls = replayed.matches("calls a tool: shell").count();
     assert_eq!(calls, 1, "{replayed}");
 }
