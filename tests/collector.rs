@@ -13,11 +13,20 @@ use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point;
 use prost::Message as _;
 
+/// The status of a span that failed, on the wire.
+const FAILED: i32 = 2;
+
 /// A span that was exported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectedSpan {
     /// Its name.
     pub name: String,
+    /// Its id.
+    pub id: Vec<u8>,
+    /// The id of the span that it is below; empty where it is below none.
+    pub parent: Vec<u8>,
+    /// Whether its status says that it failed.
+    pub has_failed: bool,
     /// What the resource calls itself.
     pub service: Option<String>,
     /// Its attributes, each with its value as text.
@@ -172,6 +181,9 @@ fn spans(body: &[u8]) -> Option<Vec<CollectedSpan>> {
         {
             spans.push(CollectedSpan {
                 name: span.name,
+                id: span.span_id,
+                parent: span.parent_span_id,
+                has_failed: span.status.is_some_and(|status| status.code == FAILED),
                 service: service.clone(),
                 attributes: pairs(span.attributes),
             });

@@ -18,6 +18,7 @@ pub(crate) mod progress;
 pub(crate) mod recorder;
 mod report;
 pub(crate) mod reroute_log;
+pub(crate) mod spans;
 mod standing;
 pub(crate) mod stoppable_reviewer;
 mod suggestion;

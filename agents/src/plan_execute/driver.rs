@@ -23,6 +23,7 @@ use routing_core::ask::Asker;
 use routing_core::model::LanguageModel as _;
 use routing_core::review::{Question, Reviewer};
 use routing_core::{Clock, NodeId, RunId, StopScope};
+use tracing::Instrument as _;
 
 use super::desk::PlanDesk;
 use super::effect::{Fact, PersonAsked, PlanEffect};
@@ -38,6 +39,7 @@ use crate::durable::record::RunRecord;
 use crate::run::metered_model::MeteredModel;
 use crate::run::progress::steps_taken;
 use crate::run::recorder::Recorder;
+use crate::run::spans::RunSpans;
 use crate::run::{RunConfig, RunEvent, RunLimits, RunReport, RunStore};
 use crate::tools::{Tooling, ToolingParts};
 use crate::workflow::engine::with_tools;
@@ -56,11 +58,17 @@ pub use standing::{OpenQuestion, PlanStanding, Unfinished};
 /// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded stands, and
 /// the run can be resumed. Stop `scope` instead.
 pub async fn execute_plan(config: RunConfig, scope: &StopScope) -> RunReport {
-    let mut driver = Driver::new(config, scope);
+    let driver = Driver::new(config, scope);
+    let span = driver.spans.begin("plan-execute");
+    executed(driver).instrument(span).await
+}
+
+async fn executed(mut driver: Driver) -> RunReport {
     let started = driver.clock.now();
     let rest = driver.through().await;
     driver.journal.close();
     let status = driver.conclude(rest).await;
+    driver.spans.end(&status);
     driver.recorder.record(status.last_event());
     // As of any run: a call that a budget refused was not made.
     let steps = steps_taken(driver.journal.record.store(), driver.run).await;
@@ -85,6 +93,7 @@ struct Driver {
     recorder: Arc<Recorder>,
     /// The tools of the agents, where they have any.
     tooling: Option<Arc<Tooling>>,
+    spans: RunSpans,
     checkpoints: Checkpoints,
     control: Arc<dyn RunControl>,
     reviewer: Arc<dyn Reviewer>,
@@ -170,6 +179,7 @@ impl Driver {
             clock,
             model,
             journal,
+            spans: RunSpans::new(run),
             checkpoints: Checkpoints::default(),
             control,
             reviewer,

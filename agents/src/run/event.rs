@@ -138,6 +138,11 @@ pub enum RunEvent {
         /// What is said of it.
         message: Box<ToolMessage>,
     },
+    /// A stop waits for a call that must not be interrupted.
+    StopDeferred {
+        /// The node whose model asked for the call.
+        node: NodeId,
+    },
     /// A result came after its call was given up, and was dropped.
     ToolLateResultDropped {
         /// The node whose model asked for it.

@@ -9,6 +9,7 @@ use routing_core::reroute::PendingReroutes;
 use routing_core::{Route, RunId, StopMode, StopScope};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use super::config::RunConfig;
 use super::ending;
@@ -83,6 +84,11 @@ impl Run {
     /// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded stands,
     /// and the run can be resumed. Stop `scope` instead.
     pub async fn execute(self, scope: &StopScope) -> RunReport {
+        let span = self.engine.spans.begin("agents");
+        self.executed(scope).instrument(span).await
+    }
+
+    async fn executed(self, scope: &StopScope) -> RunReport {
         let engine = self.engine;
         let started = engine.clock.now();
         let end = match engine.open(scope).await {
@@ -91,6 +97,7 @@ impl Run {
         };
         engine.journal.close();
         let status = ending::conclude(&engine, end, scope).await;
+        engine.spans.end(&status);
         engine.recorder.record(status.last_event());
         // What the journal says counts no call that a budget refused; where it cannot be read, what is known here does.
         let steps = steps_taken(engine.journal.record.store(), engine.run).await;
@@ -143,12 +150,13 @@ async fn drive(
     let mut main = JoinSet::new();
     let running = Arc::clone(&flow);
     let replay = Replay::since(engine.journal.last());
-    main.spawn(replay.around(async move {
+    let work = replay.around(async move {
         match first_request(&running) {
             Ok(next) => running.run(next).await,
             Err(error) => Err(error),
         }
-    }));
+    });
+    main.spawn(work.in_current_span());
     let end = joined(engine, &mut main, scope).await;
     flow.settle(&end).await?;
     end

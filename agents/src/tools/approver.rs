@@ -101,7 +101,9 @@ impl DeskApprover {
             Heard::Stopped(reason) => Ok(deny(reason.message)),
             Heard::Nobody(question) => {
                 self.state.nobody_answers(*question);
-                Ok(deny("it needs a permission that was not given yet".to_owned()))
+                Ok(deny(
+                    "it needs a permission that was not given yet".to_owned(),
+                ))
             }
         }
     }

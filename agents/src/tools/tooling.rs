@@ -8,7 +8,7 @@ use routing_core::review::Reviewer;
 use routing_core::{Clock, NodeId, StopScope};
 use tools::{
     CallLimits, ControllerConfig, Executor, ExecutorConfig, InterruptController, LaunchAgent,
-    NoProgress, RequestedCall, ToolCall, ToolName, ToolRegistry, TurnEnd,
+    NoProgress, Requested, RequestedCall, ToolCall, ToolName, ToolRegistry, TurnEnd,
 };
 
 use super::approver::DeskApprover;
@@ -23,6 +23,7 @@ use crate::durable::error::KeepError;
 use crate::durable::journal::RunJournal;
 use crate::durable::model::end_of_what_was_recorded;
 use crate::durable::place;
+use crate::run::RunEvent;
 use crate::run::ledger::Ledger;
 use crate::run::recorder::Recorder;
 
@@ -256,7 +257,11 @@ impl Tooling {
         }
         let state = Arc::<RoundState>::default();
         let executor = self.executor(caller, number, &asked_at, &calls, scope, &state);
-        let executed = execute(&executor, calls, scope).await;
+        let deferred = || {
+            let node = caller.node.clone();
+            self.recorder.record(RunEvent::StopDeferred { node });
+        };
+        let executed = execute(&executor, calls, scope, deferred).await;
         if let Some(error) = state.take_failure() {
             return Err(unrecorded(error));
         }
@@ -358,11 +363,12 @@ impl Tooling {
 }
 
 /// Executes the calls. Any stop of the agent interrupts them, a graceful one too: what is finished first is the
-/// agent's own step, and its tools may take for ever.
+/// agent's own step, and its tools may take for ever. Where a call runs that must not be interrupted, that is said.
 async fn execute(
     executor: &Executor,
     calls: Vec<RequestedCall>,
     scope: &StopScope,
+    deferred: impl FnOnce(),
 ) -> Result<TurnEnd, tools::LedgerError> {
     let work = executor.execute(calls);
     tokio::pin!(work);
@@ -372,6 +378,8 @@ async fn execute(
         reason = scope.stopping() => reason,
     };
     // The calls that run are told to stop, and those that wait do not start.
-    let _stops = executor.config().controller.request(reason);
+    if executor.config().controller.request(reason) == Requested::Deferred {
+        deferred();
+    }
     work.await
 }

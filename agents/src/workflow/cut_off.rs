@@ -100,6 +100,7 @@ pub(super) async fn leave(
 async fn leave_below(flow: &Flow, node: &NodeId, reason: &str) -> Result<(), FlowError> {
     let engine = &flow.engine;
     for (below, kind) in engine.nodes.unended_within(node) {
+        engine.spans.agent_ended(&below, false);
         if engine.nodes.end(&below, NodeState::Pruned) {
             engine.recorder.record(RunEvent::AgentFinished {
                 node: below.clone(),

@@ -37,6 +37,7 @@ use crate::run::ledger::Ledger;
 use crate::run::metered_model::MeteredModel;
 use crate::run::recorder::Recorder;
 use crate::run::reroute_log::{RerouteLog, words};
+use crate::run::spans::RunSpans;
 use crate::run::stoppable_reviewer::StoppableReviewer;
 use crate::run::{Goal, NodeDirectory, RunConfig, RunEvent, RunLimits};
 use crate::tools::{ToolUsingModel, Tooling, ToolingParts};
@@ -81,6 +82,7 @@ pub(crate) struct Keeping {
     pub(crate) reroute_log: Arc<RerouteLog>,
     pub(crate) bus: Arc<InProcessBus<AgentKind>>,
     pub(crate) checkpoints: Checkpoints,
+    pub(crate) spans: RunSpans,
     /// Held while the store is told of nodes, so that it hears of each change in its order.
     telling: tokio::sync::Mutex<()>,
 }
@@ -96,6 +98,7 @@ impl Deref for Engine {
 
 impl Keeping {
     fn over(record: RunRecord, nodes: &Arc<NodeDirectory>, recorder: &Arc<Recorder>) -> Self {
+        let spans = RunSpans::new(record.run);
         let record = Arc::new(record);
         let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
         let desk = Arc::new(Desk::new(record));
@@ -121,6 +124,7 @@ impl Keeping {
             reroute_log,
             bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
             checkpoints: Checkpoints::default(),
+            spans,
             telling: tokio::sync::Mutex::new(()),
         }
     }

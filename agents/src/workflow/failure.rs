@@ -263,7 +263,7 @@ impl FlowError {
         }
         if let Self::StepLimit { taken, .. } = self {
             return Some(format!(
-                "`irq replay RUN` shows whether its agents go in circles; go on with `irq resume RUN --max-steps N`, above {taken}"
+                "`irq replay RUN` shows whether its agents go in circles; else resume it with --max-steps above {taken}"
             ));
         }
         self.model_error().map(|error| model_hint(error).to_owned())

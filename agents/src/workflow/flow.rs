@@ -229,6 +229,9 @@ impl Flow {
             return Ok(());
         };
         let engine = &self.engine;
+        engine
+            .spans
+            .agent_ended(&node.id, state == NodeState::Failed);
         if engine.nodes.end(&node.id, state) {
             engine.recorder.record(RunEvent::AgentFinished {
                 node: node.id.clone(),

@@ -7,12 +7,14 @@ use routing_core::ask::{AskError, Asked, CorrectionObserver};
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
 use routing_core::model::{Caller, Message, PartialReply, Purpose};
 use routing_core::{AgentType, NodeId, Outcome, RouteId, Routing, StopScope};
+use tracing::Instrument as _;
 
 use super::flow::Flow;
 use super::node::Node;
 use crate::durable::error::KeepError;
 use crate::run::RunEvent;
 use crate::run::recorder::{AnswerChunks, Recorder};
+use crate::run::spans::failed;
 
 /// The answer of the node's turn where it was recorded, was taken at once, and asks for no tools: nothing of the
 /// question is put together. In all other cases the model is asked as usual, which reads what else was recorded.
@@ -59,7 +61,14 @@ pub(super) async fn ask<R: Routing>(
         node: node.id.clone(),
     };
     let context = context::<R>(flow, node, messages);
-    flow.engine.asker.ask(&context, &corrections, scope).await
+    let engine = &flow.engine;
+    let span = engine.spans.turn(&node.id, node.kind.name(), node.turn);
+    let asked = engine.asker.ask(&context, &corrections, scope);
+    let asked = asked.instrument(span.clone()).await;
+    if let Err(error) = &asked {
+        failed(&span, error);
+    }
+    asked
 }
 
 fn caller(flow: &Flow, node: &Node) -> Caller {

@@ -6,6 +6,7 @@
 
 use genai::chat::StopReason as EndReason;
 use reqwest::Url;
+use routing_core::ask::is_rejected_early;
 use routing_core::model::{ModelError, TokenUsage};
 use routing_core::{StopMode, StopReason, StopSource};
 use tokio::time::Instant;
@@ -54,6 +55,7 @@ impl CallSpan {
             gen_ai.usage.output_tokens = field::Empty,
             server.address = field::Empty,
             server.port = field::Empty,
+            irq.rejected_early = field::Empty,
             irq.interrupt.source = field::Empty,
             irq.interrupt.mode = field::Empty,
             irq.interrupt.at_provider = field::Empty,
@@ -117,8 +119,14 @@ impl CallSpan {
             .record("gen_ai.response.finish_reasons", list.as_str());
     }
 
-    /// The call was interrupted, which is no error.
+    /// The call was interrupted, which is no error. An answer that we gave up ourselves, for it was wrong already, met no
+    /// interrupt.
     pub(crate) fn interrupted(&self, reason: &StopReason, at_provider: AtProvider) {
+        if is_rejected_early(reason) {
+            self.span
+                .record("irq.rejected_early", reason.message.as_str());
+            return;
+        }
         let source = match reason.source {
             StopSource::User => "user",
             StopSource::System => "system",

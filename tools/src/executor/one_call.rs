@@ -60,6 +60,7 @@ impl OneCall<'_> {
             tool.end = Empty,
             tool.interrupted = Empty,
             tool.interrupt_reason = Empty,
+            otel.status_code = Empty,
         );
         self.in_span().instrument(span).await
     }
@@ -218,6 +219,11 @@ impl OneCall<'_> {
     fn announce(&self, message: &ToolMessage) {
         let span = Span::current();
         span.record("tool.end", message.end.word());
+        if let CallEnd::Failed { .. } | CallEnd::FailedAnyway { .. } | CallEnd::TimedOut { .. } =
+            &message.end
+        {
+            span.record("otel.status_code", "ERROR");
+        }
         if let Some(reason) = message.end.interrupt() {
             span.record("tool.interrupted", true);
             span.record("tool.interrupt_reason", reason_label(reason.source));

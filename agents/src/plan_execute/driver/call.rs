@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use routing_core::StopScope;
+use tracing::Instrument as _;
 
 use super::standing::Unfinished;
 use super::{Driver, Next, Rest};
@@ -13,6 +14,7 @@ use crate::plan_execute::event::PlanEvent;
 use crate::plan_execute::plan::PlanStep;
 use crate::plan_execute::state::PlanExecute;
 use crate::run::RunEvent;
+use crate::run::spans::failed;
 use crate::tools::Parked;
 use crate::workflow::failure::FlowError;
 
@@ -143,12 +145,22 @@ impl Driver {
         scope: &StopScope,
     ) -> Result<PlanEvent, FlowError> {
         let (desk, state) = (Arc::clone(&self.desk), self.standing.state.clone());
-        let asked = call.at(&desk, &state, turn, scope);
+        let role = call.role();
+        let node = self.root.child(role.segment())?;
+        let span = self.spans.turn(&node, role.name(), turn);
+        let asked = call.at(&desk, &state, turn, scope).instrument(span.clone());
         tokio::pin!(asked);
         loop {
             tokio::select! {
                 biased;
-                asked = &mut asked => return asked.map_err(unasked),
+                asked = &mut asked => {
+                    match &asked {
+                        Ok(PlanEvent::Failed(failure)) => failed(&span, &failure.error),
+                        Ok(_) => {}
+                        Err(error) => failed(&span, error),
+                    }
+                    return asked.map_err(unasked);
+                }
                 _reason = scope.stopping(), if !self.is_interrupted() => {
                     self.interrupted(scope)?;
                 }

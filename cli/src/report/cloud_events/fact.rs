@@ -14,7 +14,7 @@ const FIRST_EPOCH: u64 = 1;
 
 /// What passes: what agents do at this moment, what a tool says on its way, what was refused here, that a stop begins. The
 /// store has what it follows from or what it leads to, and not the thing itself.
-const TRANSIENT: [&str; 8] = [
+const TRANSIENT: [&str; 9] = [
     "agent.finished",
     "agent.spawned",
     "agent.status_changed",
@@ -23,6 +23,7 @@ const TRANSIENT: [&str; 8] = [
     "run.stopping",
     "tool.late_result_dropped",
     "tool.progress",
+    "tool.stop_deferred",
 ];
 
 /// What an event is about.
@@ -216,6 +217,9 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
                 "message": message.text(),
             }),
         ),
+        RunEvent::StopDeferred { node } => {
+            Fact::agent("tool.stop_deferred", node, json!({"agent_id": node}))
+        }
         RunEvent::ToolLateResultDropped { node, tool } => Fact::agent(
             "tool.late_result_dropped",
             node,

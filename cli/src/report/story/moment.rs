@@ -151,6 +151,12 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             ),
         ),
         RunEvent::ToolEnded { node, message } => tool_ended(tree, node, message),
+        RunEvent::StopDeferred { node } => Moment::of(
+            tree.label(node),
+            "■",
+            Tone::Waiting,
+            "a call that must not be interrupted is running; the stop waits for its end",
+        ),
         RunEvent::ToolLateResultDropped { node, tool } => Moment::change(
             tree.label(node),
             format!("a result of {} came too late, and was dropped", line(tool)),
