@@ -84,7 +84,7 @@ pub(crate) enum Command {
     Fork(ForkArguments),
     /// Talk with a model; Ctrl+C or Esc interrupts its answer
     Chat(ChatArguments),
-    /// Serve the page and the interface, and execute runs, until it is told to stop
+    /// Serve the page and the interface, and execute runs, until it gets SIGTERM or Ctrl+C
     Serve(ServeArguments),
     /// Make, list and revoke the tokens that let people and programs into a server
     Token(TokenArguments),
@@ -106,7 +106,7 @@ pub(crate) enum Command {
     Withdraw(WithdrawArguments),
     /// Try an interrupt again that could not be delivered
     Redrive(RedriveArguments),
-    /// Show the plan of a run; change it while it stands still
+    /// Show the plan of a run; change it while the run is paused
     Plan(PlanArguments),
     /// List where a run can go on from
     Checkpoints(CheckpointsArguments),
@@ -124,7 +124,7 @@ pub(crate) enum Command {
     Schema(SchemaArguments),
     /// Print where each agent's interrupt may go
     Routes(RoutesArguments),
-    /// Say what is wrong with this installation, and how to mend it
+    /// Say what is wrong with this installation, and how to fix it
     Doctor(DoctorArguments),
     /// Show the settings that hold
     Config(ConfigArguments),
@@ -214,7 +214,7 @@ pub(crate) struct TalkArguments {
     /// How fast the rehearsal speaks; 0 is as fast as it goes [default: 400 on a terminal, else 0]
     #[arg(long, value_name = "TOKENS_PER_SECOND", help_heading = "The rehearsal", value_parser = parse_number::<u32>)]
     pub(crate) pace: Option<u32>,
-    /// Ask nobody: a question ends the run with exit code 5 and its interrupt's id on standard output
+    /// Ask no questions: one ends the run with exit code 5 and its interrupt's id on standard output
     #[arg(long, help_heading = "Talking")]
     pub(crate) no_input: bool,
     /// One CloudEvent a line on standard output, nothing else there
@@ -228,7 +228,7 @@ pub(crate) struct LimitArguments {
     /// How many steps the run may take in all, in whatever processes
     #[arg(long, value_name = "NUMBER", help_heading = "Limits", value_parser = parse_count)]
     pub(crate) max_steps: Option<NonZeroU32>,
-    /// How long processes may work on the run in all before it is paused: 90s, 15m, 2h; while nobody executes it,
+    /// How long processes may work on the run in all before it is paused: 90s, 15m, 2h; while no process executes it,
     /// no time passes
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_duration)]
     pub(crate) timeout: Option<jiff::SignedDuration>,
@@ -367,7 +367,7 @@ pub(crate) struct SchemaArguments {
     /// Narrowed for an interrupt that a supervisor sends here
     #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route)]
     pub(crate) reroute_to: Option<RouteType>,
-    /// With only the way back to this caller, for agents that go back to whoever called them
+    /// With only the way back to this caller, for agents that go back to their caller
     #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route)]
     pub(crate) caller: Option<RouteType>,
     /// In the form that this provider takes: json-schema, openai, anthropic or gemini

@@ -86,7 +86,18 @@ fn main() -> ExitCode {
     advice::remember(&arguments.store);
     let global = arguments.global;
     let serves = matches!(arguments.command, Command::Serve(_));
-    let telemetry = Telemetry::begin(serves.then(|| telemetry::log_filter(global)));
+    let shows = matches!(
+        arguments.command,
+        Command::Run(_) | Command::Resume(_) | Command::Fork(_)
+    );
+    let logs = if serves {
+        Some(telemetry::log_filter(global))
+    } else if shows {
+        telemetry::run_log_filter(global)
+    } else {
+        None
+    };
+    let telemetry = Telemetry::begin(logs);
     // A server's own span would last for days.
     let span = (!serves).then(|| tracing::info_span!("irq", command = name).entered());
     let exit = match perform(arguments.command, &arguments.store, global) {

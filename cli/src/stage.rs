@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,21 @@ enum Cue {
     Finish(Box<Finished>),
     /// It goes on under another stage.
     Leave,
+}
+
+/// The stage that has the terminal now, where one has.
+static CURRENT: Mutex<Option<Stage>> = Mutex::new(None);
+
+/// Says something on the stage that has the terminal, where one has; whether one has.
+pub(crate) fn notice_on_current(text: &str) -> bool {
+    let current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*current {
+        Some(stage) => {
+            stage.notice(text);
+            true
+        }
+        None => false,
+    }
 }
 
 /// Tells the stage what to show. Clones speak to the same stage.
@@ -74,10 +90,9 @@ impl Stage {
                 }
                 played
             })?;
-        Ok(StageThread {
-            stage: Self { cues },
-            thread,
-        })
+        let stage = Self { cues };
+        *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = Some(stage.clone());
+        Ok(StageThread { stage, thread })
     }
 
     /// A model was called, or has answered.
@@ -191,6 +206,10 @@ impl StageThread {
     }
 
     fn end(self, last: Cue) -> io::Result<()> {
+        CURRENT
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         self.stage.tell(last);
         self.thread
             .join()

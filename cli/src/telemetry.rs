@@ -7,16 +7,31 @@ mod exporter;
 #[cfg(test)]
 mod tests;
 
+use std::io::{self, Write};
+
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Registry};
 
 use crate::arguments::Global;
+use crate::stage;
 
 /// What is logged where `IRQ_LOG` says nothing else.
 const USUAL_LOG: &str = "warn,irq=info,server=info";
 
-/// What is logged to standard error.
+/// What is logged with `-v` where a run is shown: what an interrupt does to tools, and what goes wrong.
+const OF_TOOLS: &str = "warn,tools=info";
+
+/// What is logged to standard error where a run is shown: what `IRQ_LOG` says; else, with `-v`, when tools were told to
+/// stop and how long each took.
+pub(crate) fn run_log_filter(global: Global) -> Option<EnvFilter> {
+    match std::env::var("IRQ_LOG") {
+        Ok(filter) if !filter.is_empty() => Some(EnvFilter::new(filter)),
+        Ok(_) | Err(_) => (global.verbose > 0).then(|| EnvFilter::new(OF_TOOLS)),
+    }
+}
+
+/// What is logged to standard error by a server.
 pub(crate) fn log_filter(global: Global) -> EnvFilter {
     EnvFilter::new(
         match (std::env::var("IRQ_LOG"), global.quiet, global.verbose) {
@@ -26,6 +41,23 @@ pub(crate) fn log_filter(global: Global) -> EnvFilter {
             (_, false, _) => "info,irq=debug,server=debug,interrupts=debug".to_owned(),
         },
     )
+}
+
+/// A line of the log: where a run is shown it goes to the stage, which draws around it.
+struct LogLine;
+
+impl Write for LogLine {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        if !stage::notice_on_current(text.trim_end()) {
+            io::stderr().write_all(line)?;
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// What is told, until it is ended.
@@ -40,7 +72,7 @@ impl Telemetry {
     pub(crate) fn begin(logs: Option<EnvFilter>) -> Self {
         let logs = logs.map(|filter| {
             tracing_subscriber::fmt::layer()
-                .with_writer(std::io::stderr)
+                .with_writer(|| LogLine)
                 .with_ansi(false)
                 .with_filter(filter)
         });

@@ -190,3 +190,21 @@ pub(crate) fn agent(row: &NodeRow) -> Value {
         "since": row.since,
     })
 }
+
+/// A value for people: the names and values of its fields, and of lists how long they are.
+pub(crate) fn in_words(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(_name, value)| !value.is_null());
+            let fields = fields.map(|(name, value)| format!("{name}: {}", in_words(value)));
+            fields.collect::<Vec<_>>().join(", ")
+        }
+        Value::Array(values) if values.iter().any(Value::is_object) => {
+            let first = values.first().map(in_words).unwrap_or_default();
+            format!("{} entries, the first: {first}", values.len())
+        }
+        Value::Array(values) => values.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}

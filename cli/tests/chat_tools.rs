@@ -253,6 +253,32 @@ async fn a_key_shows_all_of_a_long_change_before_it_is_allowed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_edited_call_is_shown_with_the_arguments_that_it_runs_with() {
+    let write = json!({"path": "made.txt", "content": "some words\n"}).to_string();
+    let double = asking(vec![SaidCall::new("call_1", "write_file", &write)]).await;
+    let folder = TempDir::new().unwrap();
+    let model = served_by(&double);
+    let arguments: Vec<&str> = model.iter().map(String::as_str).collect();
+    let mut session = on_terminal(&arguments, folder.path());
+    press(&mut session, "make a file\r");
+    session.exp_string("Allow exactly this, once?").unwrap();
+    session.exp_string(TAKES_ANSWERS).unwrap();
+    press(&mut session, "e\r");
+    session.exp_string("Edit the arguments").unwrap();
+    press(
+        &mut session,
+        "\u{15}{\"path\": \"other.txt\", \"content\": \"else\"}\r",
+    );
+    session.exp_string("tool write_file: {").unwrap();
+    let shown = session.exp_string("}").unwrap();
+    assert!(shown.contains("other.txt"), "{shown}");
+    session.exp_regex(&answered()).unwrap();
+    assert!(folder.path().join("other.txt").exists());
+    press(&mut session, "\u{4}");
+    session.exp_eof().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_interrupt_waits_for_the_end_of_a_call_that_must_not_be_interrupted() {
     let whole = "touch begun; until [ -e go ]; do sleep 0.05; done; echo whole > whole";
     let shell = |id: &str, command: &str| {

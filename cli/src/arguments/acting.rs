@@ -241,7 +241,7 @@ pub(crate) struct InterruptArguments {
         default_value = "asked for from another terminal"
     )]
     pub(crate) reason: String,
-    /// Wait until it has this state: acknowledged, which is when it took hold, or another one
+    /// Wait until it has this state: acknowledged, which is when its agent has stopped, or another one
     #[arg(long, value_name = "STATE", num_args = 0..=1, require_equals = true, default_missing_value = "acknowledged", value_parser = parse_state)]
     pub(crate) wait: Option<State>,
     /// The longest wait: 30s, 5m

@@ -73,7 +73,7 @@ pub(crate) struct WatchArguments {
     /// Begin with what waits for a person
     #[arg(long)]
     pub(crate) inbox: bool,
-    /// Without the terminal's bell when somebody is waited for
+    /// Without the terminal's bell when a question comes up
     #[arg(long)]
     pub(crate) silent: bool,
     /// Without screens: one line for each event of a server, for screen readers and logs

@@ -5,7 +5,7 @@ use clap::Args;
 /// The arguments of `irq plan`.
 ///
 /// Without an option it shows the plan: what is done, what is carried out now, what is next, and its versions.
-/// All else needs a run that stands still: interrupt it first, and it stops before its next step. Nothing but
+/// All else needs a paused run: interrupt it first, and it stops before its next step. Nothing but
 /// --apply lets it go on; --apply decides the interrupt with the change that was previewed, by its digest.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {

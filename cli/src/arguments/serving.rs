@@ -68,7 +68,7 @@ pub(crate) struct ServeArguments {
     /// Open the page in the browser
     #[arg(long, help_heading = "The network")]
     pub(crate) open: bool,
-    /// How long requests and runs may take to end when it is told to stop
+    /// How long requests and runs may take to end when the server stops
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration, help_heading = "Runs")]
     pub(crate) drain_timeout: SignedDuration,
     /// Leave the runs of an earlier server where they stand
@@ -134,7 +134,7 @@ pub(crate) enum TokenCommand {
 /// The arguments of `irq token create`.
 #[derive(Debug, Args)]
 pub(crate) struct TokenCreateArguments {
-    /// Who it speaks for: this name stands in the audit
+    /// Whose token it is: the name is kept in the audit
     #[arg(long, value_name = "NAME")]
     pub(crate) name: String,
     /// What it lets its holder do
@@ -157,7 +157,7 @@ pub(crate) struct TokenCreateArguments {
 /// The arguments of `irq token list`.
 #[derive(Debug, Args)]
 pub(crate) struct TokenListArguments {
-    /// Those that let nobody in any more too
+    /// Also those that are revoked or have run out
     #[arg(short, long)]
     pub(crate) all: bool,
     /// One token a line, as JSON

@@ -407,7 +407,9 @@ fn told(made: &Made, arguments: &InterruptArguments) -> String {
     );
     let is_under_way = matches!(interrupt.state, State::Requested | State::Delivered);
     if is_under_way && !has_process(&made.run) {
-        text.push_str("No process runs it now: the interrupt reaches its agent once the run is resumed.\n");
+        text.push_str(
+            "No process runs it now: the interrupt reaches its agent once the run is resumed.\n",
+        );
     }
     if is_under_way && has_process(&made.run) && waits_for_a_step(interrupt) {
         text.push_str(

@@ -22,7 +22,7 @@ use crate::palette::{Palette, Tone};
 use crate::progress::Progress;
 use crate::storage::complete;
 use crate::time::instant;
-use crate::view::{self, json_line, kept_json};
+use crate::view::{self, in_words, json_line, kept_json};
 use crate::visible::visible_line;
 
 /// How much of a result a line shows.
@@ -236,6 +236,7 @@ fn begun(entry: &JournalEntry, has_ended: bool) -> Moment {
         _ => match intent.kind.as_str() {
             "model_call" => "asks its model".to_owned(),
             "tool_call" => "calls a tool".to_owned(),
+            "model_attempt" => "its call ends early".to_owned(),
             "work" => "a process begins to work".to_owned(),
             other => format!("{} begins", visible_line(other)),
         },
@@ -288,6 +289,7 @@ fn finished(entry: &JournalEntry) -> Option<Moment> {
             match intent.kind.as_str() {
                 "model_call" => "its model answers".to_owned(),
                 "tool_call" => "of its call".to_owned(),
+                "model_attempt" => "what had arrived".to_owned(),
                 "work" => "the process ends its work".to_owned(),
                 other => format!("{} ends", visible_line(other)),
             },
@@ -330,24 +332,6 @@ fn gist(content: &Value) -> String {
         Some(Ok(answer @ Value::Object(_))) => in_words(&answer),
         Some(Ok(_) | Err(_)) => text.unwrap_or_default().to_owned(),
         None => in_words(content),
-    }
-}
-
-/// A value for people: the names and values of its fields, and of lists how long they are.
-fn in_words(value: &Value) -> String {
-    match value {
-        Value::Object(fields) => {
-            let fields = fields.iter().filter(|(_name, value)| !value.is_null());
-            let fields = fields.map(|(name, value)| format!("{name}: {}", in_words(value)));
-            fields.collect::<Vec<_>>().join(", ")
-        }
-        Value::Array(values) if values.iter().any(Value::is_object) => {
-            let first = values.first().map(in_words).unwrap_or_default();
-            format!("{} entries, the first: {first}", values.len())
-        }
-        Value::Array(values) => values.iter().map(in_words).collect::<Vec<_>>().join(", "),
-        Value::String(text) => text.clone(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }
 

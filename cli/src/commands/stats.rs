@@ -242,7 +242,7 @@ impl Counts {
     fn waits(&self, palette: Palette) -> String {
         let mut table = Table::new(&["WAITED", "COUNT", "MEDIAN", "90 %", "LONGEST"]);
         for (name, waits) in [
-            ("until it took hold", &self.until_acknowledged),
+            ("until acknowledged", &self.until_acknowledged),
             ("until it ended", &self.until_ended),
         ] {
             table.row(vec![

@@ -23,6 +23,10 @@ const AGAIN: &str = "(press Ctrl+C again to stop now)";
 /// What a first SIGTERM says.
 pub(crate) const TERMINATED_WORDS: &str = "Received SIGTERM. Finishing the current steps...";
 
+/// The same where tools may run, which no stop waits for.
+const TERMINATED_WITH_TOOLS: &str =
+    "Received SIGTERM. Cancelling all running tools and finishing the current steps...";
+
 /// What the second one says.
 pub(crate) const SECOND_WORDS: &str =
     "Stopping now. (press Ctrl+C again to leave without clean-up)";
@@ -77,6 +81,9 @@ impl SignalListener for Spoken {
                 format!("{} {AGAIN}", tools::wording::RECEIVED)
             }
             (StopMode::Graceful, Signal::Interrupt) => FIRST_WORDS.to_owned(),
+            (StopMode::Graceful, Signal::Terminate) if self.has_tools => {
+                TERMINATED_WITH_TOOLS.to_owned()
+            }
             (StopMode::Graceful, Signal::Terminate) => TERMINATED_WORDS.to_owned(),
             (StopMode::Immediate, _) => SECOND_WORDS.to_owned(),
         });

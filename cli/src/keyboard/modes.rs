@@ -75,6 +75,11 @@ impl Modes {
         }
     }
 
+    /// Whether it shows what is typed.
+    pub(super) fn shows_keys(&self) -> bool {
+        self.found.local_modes.contains(LocalModes::ECHO)
+    }
+
     /// Somebody has it after Esc, or has left it.
     pub(super) fn lend(&self, is_lent: bool) {
         self.state().is_lent = is_lent;

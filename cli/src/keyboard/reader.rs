@@ -229,7 +229,9 @@ impl Reader {
         if rest.is_empty() && self.listens {
             self.begun.pop();
             let begun = String::from_utf8_lossy(&self.begun).into_owned();
-            erase_echo();
+            if self.modes.shows_keys() {
+                erase_echo();
+            }
             self.escape();
             self.answer(Err(NoLine::Escape(begun)));
             return;

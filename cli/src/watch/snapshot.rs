@@ -361,7 +361,9 @@ fn told(row: &AuditRow) -> HistoryLine {
     let told = Told::of(row);
     let detail = told.detail.as_ref();
     let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
-    let text = format!("{}  {} by {}{detail}", told.subject, told.what, told.by());
+    let by = told.who.as_ref().map(|_named| format!(" by {}", told.by()));
+    let by = by.unwrap_or_default();
+    let text = format!("{}  {}{by}{detail}", told.subject, told.what);
     HistoryLine {
         position: row.position,
         at: told.at.unwrap_or_default(),

@@ -418,3 +418,15 @@ fn text_of(row: &Row<'_>) -> String {
         Row::Node(_view, node) => format!("{} {}", node.node, node.kind),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Waiting;
+
+    #[test]
+    fn where_more_wait_than_were_read_that_is_said() {
+        let waiting = |more| Waiting { number: 500, more }.to_string();
+        assert_eq!(waiting(true), "500+");
+        assert_eq!(waiting(false), "500");
+    }
+}

@@ -35,7 +35,11 @@ async fn a_second_owner_is_refused_and_the_first_goes_on() {
     let run = world.run_of(GOAL).await.unwrap();
     let (code, second) = end(Life::start(&world, world.resume(&run), "second")).await;
     assert_eq!(code, Some(4));
-    assert!(second.errors(&world).contains("is running in another process"));
+    assert!(
+        second
+            .errors(&world)
+            .contains("is running in another process")
+    );
     let people = decide_all(&world);
     assert_eq!(end(first).await.0, Some(0));
     people.abort();

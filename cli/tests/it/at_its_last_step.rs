@@ -127,7 +127,10 @@ async fn whoever_stops_an_agent_gracefully_at_its_last_step_is_told_when_it_leav
             let (meanwhile, ended, left) = run(during, asking).await;
             ended.exits_with(0);
             let told: Ended = left.unwrap().wait_with_output().unwrap().into();
-            let told = told.exits_with(4).says("was never").says("is completed");
+            let told = told
+                .exits_with(4)
+                .says("came too late")
+                .says("is completed");
             let id = told.output.split(' ').next().unwrap().to_owned();
             let place = &meanwhile.place;
             let row = lines(&place.end(&["review", &id, "--json"]).exits_with(0).output).remove(0);

@@ -193,12 +193,15 @@ fn a_window_that_is_left_leaves_the_run_paused_and_what_was_written_is_told() {
 #[test]
 fn esc_at_a_question_takes_the_terminal_from_it_and_it_is_asked_again() {
     let desk = Desk::new();
-    let (mut screen, _shell) = start(&desk.asking(), "");
+    let (mut screen, _shell) = start(&desk.asking(), "stty echo;");
     screen.exp_string("which way?").unwrap();
     screen.exp_string("> ").unwrap();
     press(&mut screen, "1\x1b");
     let typed = screen.exp_string("Interrupted").unwrap();
-    assert!(typed.contains("^[\x08\x08  \x08\x08"), "`^[` stays: {typed:?}");
+    assert!(
+        typed.contains("^[\x08\x08  \x08\x08"),
+        "`^[` stays: {typed:?}"
+    );
     screen.exp_string("paused").unwrap();
     press(&mut screen, "\x1b");
     screen.exp_string("it goes on").unwrap();

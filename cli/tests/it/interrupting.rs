@@ -113,7 +113,7 @@ fn whoever_waits_in_vain_for_a_pause_to_be_decided_is_told_that_it_has_taken_hol
     let waited = seed.end(&[&["interrupt", &id][..], &wait].concat());
     let waited = waited.exits_with(7);
     assert!(
-        waited.error_output.contains("it has taken hold"),
+        waited.error_output.contains("its agent has stopped"),
         "{waited:#?}"
     );
 }

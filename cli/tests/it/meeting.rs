@@ -172,7 +172,10 @@ async fn a_resume_waits_for_whoever_has_a_run_that_stands_still_only_for_a_momen
         let mut told = BufReader::new(resumes.stderr.take().unwrap());
         let mut line = String::new();
         told.read_line(&mut line).unwrap();
-        assert!(line.contains("somebody-for-a-moment has"), "{line}");
+        assert!(
+            line.contains("(somebody-for-a-moment); waiting for it"),
+            "{line}"
+        );
         store.release_run(id, epoch).await.unwrap();
         let held = began.elapsed();
         std::io::copy(&mut told, &mut std::io::sink()).unwrap();

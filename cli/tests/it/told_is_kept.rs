@@ -8,7 +8,9 @@ use crate::place::Place;
 use crate::program::{interrupt, lines, script, spawn};
 
 /// How often a run is killed, each time after another event.
-const DEATHS: usize = 10;
+fn deaths() -> usize {
+    std::env::var("TOLD_DEATHS").map_or(10, |times| times.parse().unwrap())
+}
 
 /// What a store has of a run: its audit and its journal.
 struct Kept {
@@ -110,12 +112,10 @@ fn whenever_a_run_is_killed_its_store_has_all_that_was_told() {
     }
     // Right after an answer and a decision, and at other moments.
     let of_interest = ["llm.call_finished", "decision.recorded"];
-    let mut moments: Vec<usize> = (0..all.len())
-        .filter(|index| of_interest.contains(&names[*index]))
-        .take(DEATHS / 2)
-        .collect();
-    moments.extend((0..all.len()).step_by(all.len() / (DEATHS / 2)));
-    for moment in moments {
+    let of_interest = (0..all.len()).filter(|index| of_interest.contains(&names[*index]));
+    let others = (0..all.len()).step_by(7);
+    let moments: Vec<usize> = of_interest.zip(others).flat_map(|(a, b)| [a, b]).collect();
+    for moment in moments.into_iter().cycle().take(deaths()) {
         let (place, told) = killed_after(moment + 1);
         let run = place.only_run();
         let kept = Kept::of(&place, &run);

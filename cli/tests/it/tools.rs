@@ -213,6 +213,18 @@ fn a_second_terminal_says_no_while_the_run_waits() {
     assert_eq!(code, Some(0), "{seen}");
     assert!(seen.contains("was not allowed"), "{seen}");
     assert!(place.text("made.txt").is_none());
+    let replayed = place
+        .end(&["replay", &place.only_run()])
+        .exits_with(0)
+        .output;
+    assert!(
+        replayed.contains("asks for a call that never starts: shell"),
+        "{replayed}"
+    );
+    assert!(
+        !replayed.contains("begins: shell") && !replayed.contains("calls a tool"),
+        "{replayed}"
+    );
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::palette::{Palette, Tone};
 use crate::refused::decided;
 use crate::reviewer::Alone;
 use crate::time::instant;
+use crate::view::{in_words, kept_json};
 use crate::visible::{visible_line, visible_lines};
 
 /// All that is known of it.
@@ -29,7 +30,7 @@ pub(super) fn page(
         ("requested", instant(interrupt.requested_at)),
     ];
     if let Some(at) = interrupt.acknowledged_at {
-        facts.push(("took hold", instant(at)));
+        facts.push(("confirmed", instant(at)));
     }
     if let Some(at) = interrupt.due_at() {
         let mut outcome = verdict_name(interrupt.on_expiry.verdict()).to_owned();
@@ -60,7 +61,7 @@ pub(super) fn page(
     if let Some(decision) = &interrupt.decision {
         facts.push(("decision", decided(decision)));
         if let Some(content) = &decision.content {
-            facts.push(("answer", content.clone()));
+            facts.push(("answer", in_words(&kept_json(content))));
         }
     }
     let mut text = format!(

@@ -38,6 +38,25 @@ pub(super) const STUBBORN: &str =
     "trap : TERM; setsid sleep 900 & echo at''work; while true; do sleep 900; done";
 
 #[test]
+fn a_stop_that_waits_for_a_call_which_must_not_be_interrupted_says_so() {
+    let place = Place::new();
+    let rules = "otherwise = \"allow\"\n[[rules]]\ntool = \"shell\"\nthen = \"allow\"\nuninterruptible = true\n";
+    let policy = place.keeping.path().join("whole.toml");
+    std::fs::write(&policy, rules).unwrap();
+    let goal = "Do `echo at''work; until [ -e go ]; do sleep 0.05; done`";
+    let policy = policy.to_str().unwrap();
+    let mut run =
+        Running::start(&mut place.run(goal, &["--no-input", "-v", "--permissions", policy]));
+    run.wait_for("atwork");
+    run.send(Signal::TERM);
+    run.wait_for("Received SIGTERM. Cancelling all running tools and finishing the current steps");
+    run.wait_for("a call that must not be interrupted is running; the stop waits for its end");
+    std::fs::write(place.folder.path().join("go"), "").unwrap();
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(143), "{seen}");
+}
+
+#[test]
 fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
     let place = Place::new();
     let goal = format!("Do `{STUBBORN}`");
@@ -59,6 +78,12 @@ fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
         "{seen}"
     );
     assert!(seen.contains("Resume with: irq resume run_"), "{seen}");
+    // What is logged with -v.
+    assert!(seen.contains("cancelling all running tools"), "{seen}");
+    assert!(
+        seen.contains("a tool has stopped") && seen.contains("took_ms="),
+        "{seen}"
+    );
     assert_none_is_left(&at_work, place.folder.path());
     // The agent goes on from what had happened, and does not run it again by itself.
     let id = place.only_run();
