@@ -68,7 +68,7 @@ impl Original {
             answers: Vec::new(),
         };
         let answers = original.asked_of(&original.bytes);
-        original.answers = answers.iter().map(answer).collect();
+        original.answers = answers.iter().map(self::answer).collect();
         for (code, told) in &original.answers {
             assert!(matches!(code, Some(0 | 5)), "{told}");
         }
@@ -292,7 +292,11 @@ fn edited(original: &Original, (table, statement): (&str, &str), choice: usize) 
     let path: PathBuf = folder.path().join("edited.db");
     std::fs::write(&path, &original.bytes).unwrap();
     let statement = statement.replace("decided(body)", "body LIKE '%\"decision\"%'");
-    let statement = if std::env::var("IRQ_PROGRAM").is_ok() { statement.replace(", seal = NULL", "").replace(", seal", "") } else { statement };
+    let statement = if std::env::var("IRQ_PROGRAM").is_ok() {
+        statement.replace(", seal = NULL", "").replace(", seal", "")
+    } else {
+        statement
+    };
     let changed = edit(&path, table, &statement, choice);
     changed.then(|| std::fs::read(&path).unwrap())
 }

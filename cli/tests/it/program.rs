@@ -12,7 +12,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The binary under test, away from everything in the environment that could change what it does.
 pub(crate) fn irq() -> Command {
-    let mut command = Command::new(std::env::var("IRQ_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_irq").to_owned()));
+    let mut command = Command::new(
+        std::env::var("IRQ_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_irq").to_owned()),
+    );
     for variable in [
         "NO_COLOR",
         "VISUAL",

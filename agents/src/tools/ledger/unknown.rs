@@ -146,7 +146,9 @@ fn whether_again(
 /// How the call ends by a person's decision; `None` where it is run again.
 fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
     let Some(decision) = &row.decision else {
-        return Ok(Some(not_known("the question about it ended without an answer")));
+        return Ok(Some(not_known(
+            "the question about it ended without an answer",
+        )));
     };
     let unreadable = |source| KeepError::Unreadable {
         place: format!("the decision of {}", row.id),
@@ -167,8 +169,6 @@ fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
 
 fn not_known(why: &str) -> CallEnd {
     CallEnd::Failed {
-        reason: format!(
-            "the process that ran the call died, and its outcome is unknown; {why}"
-        ),
+        reason: format!("the process that ran the call died, and its outcome is unknown; {why}"),
     }
 }
