@@ -7,7 +7,7 @@ mod event;
 mod goal;
 mod going_on;
 mod handed_on;
-mod handle;
+pub(crate) mod handle;
 mod ignored;
 mod inbox;
 pub(crate) mod ledger;

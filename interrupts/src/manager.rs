@@ -44,7 +44,7 @@ use std::future::{Future, ready};
 use std::sync::Arc;
 use std::time::Duration;
 
-use routing_core::{InterruptId, NodeId, RunId, StopReason, StopScope};
+use routing_core::{InterruptId, NodeId, RunId, StopMode, StopReason, StopScope};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
@@ -370,6 +370,26 @@ impl InterruptManager {
         let report = self.shared().shut_down(message).await;
         self.shared().closed.cancel();
         report
+    }
+
+    /// Drains: every run comes to its boundary, is saved there and let go within the grace; those that are left stop at
+    /// once; then the callbacks are called, and the manager's tasks end. That is no interrupt, so nobody has to decide
+    /// anything and no hook is called about it: a run stays as it is, without an owner, for whoever executes runs next.
+    /// What else stops a run meanwhile holds all the same.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the runs stay told to stop, and callbacks that were not called are lost.
+    pub async fn drain(&self, message: &str) -> ShutdownReport {
+        let report = self.shared().drain(message).await;
+        self.shared().closed.cancel();
+        report
+    }
+
+    /// As [`InterruptManager::drain`], with nothing finished that is under way. It returns at once: whoever drains
+    /// waits.
+    pub fn drain_at_once(&self, message: &str) {
+        self.shared().leave(StopMode::Immediate, message);
     }
 
     /// Runs a task of an embedder among the manager's own: it is counted in the status.

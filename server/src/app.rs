@@ -61,6 +61,16 @@ impl App {
         self.config.clock.now()
     }
 
+    /// Whether a process executes a run now.
+    pub(crate) fn is_executed(&self, run: &Run) -> bool {
+        self.config.launcher.holder(run, self.now()) != Holder::Nobody
+    }
+
+    /// Whether no process executes a run, and whichever server executes runs goes on with it.
+    pub(crate) fn waits_for_server(&self, run: &Run) -> bool {
+        !self.is_executed(run) && self.config.launcher.is_taken_up(run)
+    }
+
     /// A run.
     pub(crate) async fn run(&self, id: RunId) -> Result<Run, Problem> {
         let run = self

@@ -157,6 +157,11 @@ pub trait RunLauncher: Send + Sync {
         }
     }
 
+    /// Whether a run that nobody executes goes on without anybody's word, as soon as a server looks that executes runs.
+    fn is_taken_up(&self, _run: &Run) -> bool {
+        false
+    }
+
     /// Something has come for a run that another process has, and it was told: where it turns out to be gone, as its
     /// lease is not renewed, or lets the run go that stands still, the run is seen to as with [`RunLauncher::wake`].
     fn watch(&self, _run: &Run) {}

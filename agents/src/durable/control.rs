@@ -15,6 +15,8 @@ pub enum Stopped {
     Cancelled,
     /// Nobody has told it to stop.
     Unasked,
+    /// Its process leaves it as it is to another one, which goes on with it.
+    Left,
 }
 
 /// What ended the work of a run that can go on: its model failed for longer than was tried, or it took as many
@@ -67,6 +69,12 @@ pub trait RunControl: Send + Sync {
     /// The node and all below it have come to their end by themselves: no stop of them alone takes hold any more.
     /// Called once the run's own table of nodes says so.
     async fn has_ended(&self, _node: &NodeId) {}
+
+    /// Whether its process leaves the run to others and nothing else stops it: it comes to its boundary, and stands as
+    /// if its process had died there.
+    fn is_left(&self) -> bool {
+        false
+    }
 
     /// All of the run has stopped, and that is recorded in the checkpoint: it was told to, or it waits for an answer.
     /// Acknowledges the stops with the evidence, and says what becomes of the run.

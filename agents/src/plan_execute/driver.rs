@@ -23,6 +23,7 @@ use routing_core::ask::Asker;
 use routing_core::model::LanguageModel as _;
 use routing_core::review::{Question, Reviewer};
 use routing_core::{Clock, NodeId, RunId, StopScope};
+use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::desk::PlanDesk;
@@ -36,6 +37,7 @@ use crate::durable::error::KeepError;
 use crate::durable::journal::RunJournal;
 use crate::durable::model::JournalledModel;
 use crate::durable::record::RunRecord;
+use crate::run::handle::worked_since;
 use crate::run::metered_model::MeteredModel;
 use crate::run::progress::steps_taken;
 use crate::run::recorder::Recorder;
@@ -64,7 +66,7 @@ pub async fn execute_plan(config: RunConfig, scope: &StopScope) -> RunReport {
 }
 
 async fn executed(mut driver: Driver) -> RunReport {
-    let started = driver.clock.now();
+    let began = Instant::now();
     let rest = driver.through().await;
     driver.journal.close();
     let status = driver.conclude(rest).await;
@@ -79,7 +81,7 @@ async fn executed(mut driver: Driver) -> RunReport {
         steps: steps.unwrap_or(driver.standing.asked),
         checkpoint: driver.checkpoints.last(),
         usage: driver.model.usage(),
-        elapsed: driver.clock.now().duration_since(started),
+        elapsed: worked_since(began),
     }
 }
 
@@ -122,6 +124,8 @@ enum Rest {
     Ended(PlanEnd),
     /// It stands still for a person who has interrupted.
     Held { reason: String },
+    /// Its process leaves it to another one, as it stands.
+    Left { reason: String },
     /// It stopped to ask, and nobody is there.
     Waiting { questions: Vec<Question> },
 }
@@ -285,7 +289,10 @@ impl Driver {
                         cause: Cause::SystemError { .. } | Cause::OpenSteps { .. },
                     },
                 ) => return self.ask_person().await,
-                PlanEffect::Wait(time) => return Ok(Next::Event(self.wait(time).await)),
+                PlanEffect::Wait(time) => {
+                    let event = self.wait(time).await;
+                    return Ok(self.rest_if_left().map_or(Next::Event(event), Next::Rest));
+                }
                 PlanEffect::End(end) => return Ok(Next::Rest(Rest::Ended(end))),
                 // The question is held by whoever keeps the run, as soon as the person's interrupt is recorded.
                 PlanEffect::HoldQuestion
@@ -379,6 +386,14 @@ impl Driver {
             reason: reason.to_owned(),
         });
         Ok(())
+    }
+
+    /// How it rests where its process leaves it to another one.
+    fn rest_if_left(&self) -> Option<Rest> {
+        let reason = self.scope.reason().filter(|_| self.control.is_left())?;
+        Some(Rest::Left {
+            reason: reason.message,
+        })
     }
 
     /// Waits before something is tried again, or until a person interrupts.

@@ -161,7 +161,12 @@ async fn record(
     let state = match stopped {
         Stopped::Cancelled => RunState::Cancelled,
         Stopped::Paused => RunState::Paused,
-        Stopped::Unasked => state,
+        // It goes on elsewhere as it is; what it waits for is waited for there, too.
+        Stopped::Left if state == RunState::Paused => {
+            record.release().await?;
+            return Ok(stopped);
+        }
+        Stopped::Left | Stopped::Unasked => state,
     };
     if state.is_final()
         && let Some(control) = engine.control()

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use jiff::SignedDuration;
 use routing_core::bus::EventBus;
 use routing_core::model::LanguageModel;
 use routing_core::reroute::PendingReroutes;
 use routing_core::{Route, RunId, StopMode, StopScope};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::config::RunConfig;
@@ -90,7 +92,7 @@ impl Run {
 
     async fn executed(self, scope: &StopScope) -> RunReport {
         let engine = self.engine;
-        let started = engine.clock.now();
+        let began = Instant::now();
         let end = match engine.open(scope).await {
             Ok(_) => drive_through(&engine, scope).await,
             Err(error) => Err(error.into()),
@@ -108,9 +110,14 @@ impl Run {
             steps: steps.unwrap_or_else(|_unread| engine.steps()),
             checkpoint: engine.checkpoints.last(),
             usage: engine.model.usage(),
-            elapsed: engine.clock.now().duration_since(started),
+            elapsed: worked_since(began),
         }
     }
+}
+
+/// How long was worked since then, whatever became of the clock.
+pub(crate) fn worked_since(began: Instant) -> SignedDuration {
+    SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX)
 }
 
 /// Runs the main flow from its first request on.

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use routing_core::NodeId;
 use serde_json::json;
 
-use super::print;
+use super::{print, waits_for_server};
 use crate::address::find_run;
 use crate::advice::advised;
 use crate::arguments::{Global, PsArguments, StoreArguments};
@@ -147,6 +147,8 @@ fn as_json(shown: &Shown) -> String {
     if let Some(run) = run.as_object_mut() {
         let open: Vec<_> = shown.open.iter().map(|interrupt| interrupt.id).collect();
         run.insert("is_owned".to_owned(), json!(has_process(&shown.run)));
+        let waits_for_server = !has_process(&shown.run) && waits_for_server(&shown.run);
+        run.insert("waits_for_server".to_owned(), json!(waits_for_server));
         run.insert("open_interrupts".to_owned(), json!(open));
         run.insert("agents".to_owned(), json!(agents));
         if let Some(progress) = &shown.progress {
@@ -170,8 +172,8 @@ impl Page {
         let run = &shown.run;
         let (symbol, tone) = run_symbol(run.state);
         let mut head = vec![format!("{}, {}", run.state, age(run.created_at, self.now))];
-        if !run.state.is_final() && run.state != RunState::Created && !has_process(run) {
-            head.push("no process runs it".to_owned());
+        if let Some(waits) = waits(run) {
+            head.push(waits.to_owned());
         }
         if shown.can_go_on() {
             let way = format!("its questions are decided: irq resume {}", run.id);
@@ -293,6 +295,17 @@ impl Page {
             || nodes
                 .iter()
                 .any(|other| !other.activity.is_final() && other.node.is_within(&row.node))
+    }
+}
+
+/// What a run that no process executes waits for, or that it does not.
+fn waits(run: &Run) -> Option<&'static str> {
+    if run.state.is_final() || has_process(run) {
+        None
+    } else if waits_for_server(run) {
+        Some("waiting for a server")
+    } else {
+        (run.state != RunState::Created).then_some("no process runs it")
     }
 }
 

@@ -35,7 +35,7 @@ use crate::storage::Storage;
 
 use launcher::Launcher;
 use order::Defaults;
-pub(crate) use order::is_launched;
+pub(crate) use order::{is_launched, waits_for_server};
 use stopping::Stopping;
 use welcome::Welcome;
 

@@ -131,6 +131,10 @@ impl RunControl for Control {
             .map(|stop| stop.reason.message)
     }
 
+    fn is_left(&self) -> bool {
+        self.kept.upgrade().is_some_and(|kept| kept.is_left())
+    }
+
     async fn was_cut_off(&self, node: &NodeId) {
         let Some(kept) = self.kept.upgrade() else {
             return;
@@ -197,6 +201,7 @@ impl RunControl for Control {
                     Stopped::Paused
                 }
             }
+            Ok(None) if kept.is_left() => Stopped::Left,
             Ok(None) => Stopped::Unasked,
             Err(error) => {
                 tracing::warn!(%error, "the stop is not recorded yet; whoever resumes the run records it");

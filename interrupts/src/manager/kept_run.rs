@@ -1,6 +1,7 @@
 //! A run that this process owns, as whoever runs it sees it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use routing_core::{NodeId, RunId, StopScope};
 use tokio::sync::watch;
@@ -240,6 +241,13 @@ impl KeptRun {
         self.keeper
             .finish_stops(&reach, &evidence, checkpoint)
             .await
+    }
+
+    /// Whether its process leaves it to others, as [`InterruptManager::drain`](super::InterruptManager::drain) says, and
+    /// nothing else stops it.
+    pub fn is_left(&self) -> bool {
+        let is_drained = self.keeper.shared.is_drained.load(Ordering::Acquire);
+        is_drained && !self.keeper.is_late()
     }
 
     /// Whether a stop is in force that has not taken hold yet.

@@ -1,6 +1,7 @@
 //! What the parts of a manager share, and how a request enters.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -64,6 +65,8 @@ pub(crate) struct Shared {
     /// The calls of hooks that are under way.
     pub(crate) hook_calls: TaskTracker,
     pub(crate) callbacks: Callbacks,
+    /// The process leaves its runs to others.
+    pub(crate) is_drained: AtomicBool,
     keepers: Mutex<HashMap<RunId, Arc<Keeper>>>,
     /// Told of what comes for runs that nobody here keeps.
     watchers_of_unkept: Mutex<Vec<mpsc::UnboundedSender<RunId>>>,
@@ -83,6 +86,7 @@ impl Shared {
             hooks: Hooks::default(),
             hook_calls: TaskTracker::new(),
             callbacks: Callbacks::default(),
+            is_drained: AtomicBool::new(false),
             keepers: Mutex::new(HashMap::new()),
             watchers_of_unkept: Mutex::default(),
         }

@@ -1,11 +1,13 @@
-//! Shutting down: ask, wait, force, record, announce, in that order.
+//! Shutting down: ask, wait, force, record, announce, in that order. A drain records nothing of itself: it leaves the
+//! runs to other processes.
 
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use routing_core::{RunId, StopMode, StopSource};
+use routing_core::{RunId, StopMode, StopReason, StopSource};
 use tokio::time::Instant;
 
 use super::request::{StopCause, StopKind, StopRequest, Target};
@@ -82,7 +84,6 @@ impl Shared {
     /// Asks every run to stop, waits, forces, waits again, calls the callbacks, ends all tasks.
     pub(crate) async fn shut_down(self: &Arc<Self>, message: &str) -> ShutdownReport {
         let kept = self.registry.kept();
-        let grace = self.settings.times.grace;
         let request = self.shutdown_request(StopMode::Graceful, message);
         if !kept.is_empty() {
             self.spawn_hooks(Moment::BeforeInterrupt {
@@ -90,30 +91,73 @@ impl Shared {
             });
         }
         let mut handles = vec![self.request(request)];
-        let after_asking = self.let_go_within(grace).await;
-        let after_force = if after_asking.is_empty() {
-            BTreeSet::new()
-        } else {
-            handles.push(self.request(self.shutdown_request(StopMode::Immediate, message)));
-            self.let_go_within(grace).await
-        };
+        let force = || self.request(self.shutdown_request(StopMode::Immediate, message));
+        let (runs, forced) = self.let_go(kept, force).await;
+        handles.extend(forced);
         let mut unrecorded = Vec::new();
         for handle in handles {
+            let grace = self.settings.times.grace;
             if let Ok(recorded) = tokio::time::timeout(grace, handle.each_recorded()).await {
                 let failed = recorded.into_iter().filter_map(Result::err);
                 unrecorded.extend(failed.filter(|error| !error.came_after_the_end()));
             }
         }
-        let callbacks = self.call_back().await;
+        self.reported(runs, unrecorded).await
+    }
+
+    /// Lets every run come to its boundary and go, waits, forces, waits again, calls the callbacks, ends all tasks.
+    pub(crate) async fn drain(self: &Arc<Self>, message: &str) -> ShutdownReport {
+        self.leave(StopMode::Graceful, message);
+        let kept = self.registry.kept();
+        let force = || self.leave(StopMode::Immediate, message);
+        let (runs, _forced) = self.let_go(kept, force).await;
+        self.reported(runs, Vec::new()).await
+    }
+
+    /// Stops all that is kept, now or later, and says that it is left to others. Of that nothing is recorded.
+    pub(crate) fn leave(&self, mode: StopMode, message: &str) {
+        self.is_drained.store(true, Ordering::Release);
+        self.registry.process().stop(StopReason {
+            source: StopSource::System,
+            mode,
+            message: message.to_owned(),
+            timestamp: self.settings.clock.now(),
+        });
+    }
+
+    /// Waits until the runs are let go, which were asked to be, and forces those that are not in time. How each came to
+    /// its rest, and what `force` gave where it was needed.
+    async fn let_go<T>(
+        &self,
+        kept: Vec<RunId>,
+        force: impl FnOnce() -> T,
+    ) -> (Vec<(RunId, RunRest)>, Option<T>) {
+        let grace = self.settings.times.grace;
+        let after_asking = self.let_go_within(grace).await;
+        let mut forced = None;
+        let mut after_force = BTreeSet::new();
+        if !after_asking.is_empty() {
+            forced = Some(force());
+            after_force = self.let_go_within(grace).await;
+        }
         let rest = |run: &RunId| match (after_asking.contains(run), after_force.contains(run)) {
             (_, true) => RunRest::NotLetGo,
             (true, false) => RunRest::ByForce,
             (false, false) => RunRest::Gracefully,
         };
+        let runs = kept.iter().map(|run| (*run, rest(run))).collect();
+        (runs, forced)
+    }
+
+    async fn reported(
+        self: &Arc<Self>,
+        runs: Vec<(RunId, RunRest)>,
+        unrecorded: Vec<RequestError>,
+    ) -> ShutdownReport {
         let report = ShutdownReport {
-            runs: kept.iter().map(|run| (*run, rest(run))).collect(),
+            runs,
             unrecorded,
-            callbacks,
+            callbacks: self.call_back().await,
         };
         tracing::info!(?report, clean = report.is_clean(), "shut down");
         report

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use interrupts::hooks::{Hook, HookError, HookStops, Moment, RanHow};
-use interrupts::life::Evidence;
+use interrupts::life::{Evidence, RunState, State};
 use interrupts::manager::{InterruptManager, RunEnd, RunRest, StopCause, StopRequest, Target};
+use interrupts::store::Runs as _;
 use routing_core::{RunId, StopMode};
 
 use crate::scene::{Scene, node, pause, person, taken, work_until_stopped};
@@ -203,6 +204,59 @@ async fn a_hook_may_ask_for_a_stop_and_hooks_do_not_chase_each_other() {
         "once for each moment"
     );
     assert_eq!(scene.interrupts(run).await.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drain_lets_runs_go_as_they_are_and_asks_for_nothing() {
+    let scene = Scene::new();
+    let one = scene.process("one");
+    let (willing, stubborn) = (scene.run().await, scene.run().await);
+    let kept = taken(&one, willing).await;
+    tokio::spawn(async move {
+        kept.begin().await.unwrap();
+        kept.scope().stopping().await;
+        assert!(kept.is_left());
+        let stopped = kept.acknowledge_stops(Evidence::Boundary, None).await;
+        assert_eq!(stopped.unwrap(), None);
+        kept.settle(RunEnd::Stopped).await.unwrap();
+    });
+    let kept = taken(&one, stubborn).await;
+    tokio::spawn(async move {
+        kept.begin().await.unwrap();
+        kept.scope().stopped_now().await;
+        kept.settle(RunEnd::Stopped).await.unwrap();
+    });
+    tokio::task::yield_now().await;
+    let report = one.drain("the machine goes down").await;
+    let rests: Vec<_> = report
+        .runs
+        .iter()
+        .map(|(_run, rest)| rest.clone())
+        .collect();
+    assert!(rests.contains(&RunRest::Gracefully) && rests.contains(&RunRest::ByForce));
+    for run in [willing, stubborn] {
+        assert!(scene.interrupts(run).await.is_empty(), "nothing was asked");
+        let row = scene.store.run(run).await.unwrap().unwrap();
+        assert_eq!((row.state, row.lease), (RunState::Running, None));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_asks_of_a_run_while_its_process_drains_holds() {
+    let scene = Scene::new();
+    let one = scene.process("one");
+    let run = scene.run().await;
+    let kept = taken(&one, run).await;
+    kept.begin().await.unwrap();
+    one.drain_at_once("the machine goes down");
+    assert!(kept.is_left());
+    let asked = one.request(pause(Target::Run(run), StopMode::Graceful));
+    assert!(!kept.is_left());
+    asked.recorded().await.unwrap();
+    kept.settle(RunEnd::Stopped).await.unwrap();
+    assert_eq!(scene.states(run).await, [State::AwaitingReview]);
+    let row = scene.store.run(run).await.unwrap().unwrap();
+    assert_eq!(row.state, RunState::Paused);
 }
 
 /// Four callbacks, of which two do what they do.

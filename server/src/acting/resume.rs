@@ -235,7 +235,7 @@ async fn nothing_to_decide(
     run: &Run,
     order: &ResumeOrder,
 ) -> Result<RunId, Problem> {
-    let executed = run.is_owned(app.now());
+    let executed = app.is_executed(run);
     if executed && matches!(run.state, RunState::Running | RunState::Stopping) {
         return Err(Problem::new(
             Kind::NotInState,

@@ -158,7 +158,7 @@ async fn listed(app: &App, shown: &Shown) -> Result<Markup, Problem> {
     let (agents, next) = find_agents(app, &query, Some(&ids), |_row| true).await?;
     let now = app.now();
     let mut rows = Vec::new();
-    let goals = goals(&runs, now);
+    let goals = goals(&runs);
     for agent in agents {
         let goal = goals.get(&agent.run_id).cloned().unwrap_or_default();
         let open = open_of(app, &agent).await?;
@@ -168,10 +168,15 @@ async fn listed(app: &App, shown: &Shown) -> Result<Markup, Problem> {
 }
 
 /// What runs shall reach, by their ids.
-fn goals(runs: &[Run], now: Timestamp) -> HashMap<String, String> {
-    let views = runs.iter().map(|run| RunView::of(run, now));
-    views
-        .map(|view| (view.run_id, view.goal.unwrap_or(view.thread_id)))
+fn goals(runs: &[Run]) -> HashMap<String, String> {
+    let named = |run: &Run| {
+        let id = run.id.to_string();
+        RunView::goal_of(run)
+            .or_else(|| run.alias.clone())
+            .unwrap_or(id)
+    };
+    runs.iter()
+        .map(|run| (run.id.to_string(), named(run)))
         .collect()
 }
 

@@ -218,7 +218,7 @@ async fn goals(app: &App, found: &[Interrupt]) -> Result<HashMap<RunId, String>,
         }
         let run = app.store().run(interrupt.run).await;
         let run = run.map_err(|error| of_store(&error))?;
-        let goal = run.and_then(|run| RunView::of(&run, app.now()).goal);
+        let goal = run.and_then(|run| RunView::goal_of(&run));
         goals.insert(interrupt.run, goal.unwrap_or_default());
     }
     Ok(goals)

@@ -55,7 +55,7 @@ pub(super) async fn list(
         @else if runs.is_empty() { p.empty { "No run yet. Start one with " code { "irq run \"Describe this project\"" } " on this machine, or with " code { "POST /v1/runs" } "." } }
         ul.cards {
             @for run in &runs {
-                @let view = RunView::of(run, now);
+                @let view = RunView::of(run, &app);
                 li.card data-testid="run" data-state=(view.status) {
                     h2 { a href=(format!("/runs/{}", run.id)) { (visible(&one_line(view.goal.as_deref().unwrap_or(&view.thread_id)))) } }
                     p.facts { (state(&view.status)) @if let Some(reason) = &view.reason { span { (visible(reason)) } } span { "begun " (time(run.created_at, now)) } }
@@ -110,7 +110,7 @@ async fn whole(
 ) -> Result<Response, Problem> {
     let run = app.run_named(run).await?;
     let agents = agents_in(app, caller, &run).await?;
-    let view = RunView::of(&run, app.now());
+    let view = RunView::of(&run, app);
     let title = view.goal.clone().unwrap_or_else(|| view.thread_id.clone());
     let may = Right::Direct.is_of(caller.actor.role);
     let problem = tried.map(|tried| tried.problem);
@@ -152,7 +152,7 @@ async fn steering(
 ) -> Result<Markup, Problem> {
     let checkpoints = checkpoints(app, run).await?;
     let now = app.now();
-    let may_resume = may && !RunView::of(run, now).executing;
+    let may_resume = may && !app.is_executed(run);
     Ok(html! {
         @if may && !run.state.is_final() { (controls::controls(run, agents, tried)) }
         (controls::saved(run, &checkpoints, (may_resume, may), tried, now))
@@ -167,7 +167,7 @@ fn soon_again(app: &App, run: &Run, part: &str) -> Markup {
         RunState::Waiting => 10,
         RunState::Created | RunState::Running | RunState::Stopping => 0,
     };
-    let stays = seconds == 0 || !RunView::of(run, app.now()).executing;
+    let stays = seconds == 0 || !app.is_executed(run);
     html! {
         @if !stays {
             div hx-get=(format!("/runs/{}/{part}", run.id)) hx-target=(format!("#{part}")) hx-trigger=(format!("load delay:{seconds}s")) {}
@@ -226,7 +226,7 @@ fn part(made: Result<Markup, Problem>, caller: &Caller) -> Response {
 }
 
 async fn parts(app: &App, run: &Run, agents: Vec<AgentView>, may: bool) -> Result<Markup, Problem> {
-    let view = RunView::of(run, app.now());
+    let view = RunView::of(run, app);
     let tree = tree_of(run.id, agents);
     let query = InboxQuery {
         status: Some("open".to_owned()),
@@ -240,7 +240,7 @@ async fn parts(app: &App, run: &Run, agents: Vec<AgentView>, may: bool) -> Resul
         p.facts data-testid="run" data-state=(view.status) {
             (state(&view.status))
             @if let Some(reason) = &view.reason { span { (visible(reason)) } }
-            span { @if view.executing { "a process works on it" } @else if run.state.is_final() { "it has ended" } @else { "no process works on it now" } }
+            span { @if view.executing { "a process works on it" } @else if run.state.is_final() { "it has ended" } @else if view.waits_for_server { "it waits for a server" } @else { "no process works on it now" } }
             span { "begun " (time(run.created_at, now)) }
         }
         @if !open.is_empty() {

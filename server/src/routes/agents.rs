@@ -160,7 +160,7 @@ async fn part_of(
 
 /// Where a run stands for its agents now.
 pub(super) fn state_for_agents(app: &App, run: &Run) -> RunState {
-    run.state_for_nodes(run.is_owned(app.now()))
+    run.state_for_nodes(app.is_executed(run))
 }
 
 /// Where a run stands for its agents, and its open interrupts.

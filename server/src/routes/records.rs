@@ -150,7 +150,7 @@ pub(crate) async fn progress(
 ) -> Result<Json<Box<RawValue>>, Problem> {
     let run = caller.run(&app, &run).await?;
     caller.demand_whole_run()?;
-    let progress = RunProgress::of(app.store(), run.id, |run| run.is_owned(app.now())).await;
+    let progress = RunProgress::of(app.store(), run.id, |run| app.is_executed(run)).await;
     record(progress.map_err(|error| of_store(&error))?).map(Json)
 }
 

@@ -67,8 +67,7 @@ pub(crate) async fn list(
     let next_cursor = (rows.len() == page.limit as usize)
         .then(|| rows.last().map(|(position, _)| position.to_string()))
         .flatten();
-    let now = app.now();
-    let runs = rows.iter().map(|(_, run)| RunView::of(run, now)).collect();
+    let runs = rows.iter().map(|(_, run)| RunView::of(run, &app)).collect();
     let cursor = next_cursor.clone();
     Ok(listed(
         &uri,
@@ -164,7 +163,7 @@ pub(crate) async fn start(
         Some(_) => StatusCode::OK,
     };
     let location = [(header::LOCATION, format!("/v1/runs/{id}"))];
-    Ok((status, location, Json(RunView::of(&run, app.now()))).into_response())
+    Ok((status, location, Json(RunView::of(&run, &app))).into_response())
 }
 
 /// A run, by its id or its client's name for it, with its open interrupts.
@@ -176,7 +175,7 @@ pub(crate) async fn read(
     Segment(run): Segment,
 ) -> Result<Json<RunView>, Problem> {
     let run = caller.run(&app, &run).await?;
-    let mut view = RunView::of(&run, app.now());
+    let mut view = RunView::of(&run, &app);
     view.open_interrupts = Some(open_of(&app, &caller, run.id).await?);
     Ok(Json(view))
 }

@@ -1,10 +1,11 @@
 //! A run as callers see it.
 
 use interrupts::store::Run;
-use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
+
+use crate::app::App;
 
 /// A run as callers see it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -23,6 +24,8 @@ pub(crate) struct RunView {
     pub(crate) goal: Option<String>,
     /// Whether a process executes it now.
     pub(crate) executing: bool,
+    /// Whether it waits for a server: no process executes it, and whichever executes runs next goes on with it.
+    pub(crate) waits_for_server: bool,
     /// The number of its last checkpoint; 0 before the first.
     pub(crate) checkpoint: u64,
     /// The checkpoint that it was forked from.
@@ -48,15 +51,16 @@ pub(crate) struct RunPage {
 }
 
 impl RunView {
-    /// A run as it is seen at a time.
-    pub(crate) fn of(run: &Run, now: Timestamp) -> Self {
+    /// A run as it is seen now.
+    pub(crate) fn of(run: &Run, app: &App) -> Self {
         Self {
             run_id: run.id.to_string(),
             thread_id: run.alias.clone().unwrap_or_else(|| run.id.to_string()),
             status: run.state.name().to_owned(),
             reason: run.reason.clone(),
-            goal: goal_of(run),
-            executing: run.is_owned(now),
+            goal: Self::goal_of(run),
+            executing: app.is_executed(run),
+            waits_for_server: app.waits_for_server(run),
             checkpoint: run.checkpoint,
             forked_from: run.forked_from.map(|checkpoint| checkpoint.to_string()),
             created_at: run.created_at.to_string(),
@@ -64,12 +68,12 @@ impl RunView {
             version: run.version,
         }
     }
-}
 
-/// What a run shall reach, where its order says so.
-fn goal_of(run: &Run) -> Option<String> {
-    let content: Value = serde_json::from_str(&run.content).ok()?;
-    let goal = content.get("goal")?;
-    let text = goal.as_str().or_else(|| goal.get("text")?.as_str())?;
-    Some(text.to_owned())
+    /// What a run shall reach, where its order says so.
+    pub(crate) fn goal_of(run: &Run) -> Option<String> {
+        let content: Value = serde_json::from_str(&run.content).ok()?;
+        let goal = content.get("goal")?;
+        let text = goal.as_str().or_else(|| goal.get("text")?.as_str())?;
+        Some(text.to_owned())
+    }
 }

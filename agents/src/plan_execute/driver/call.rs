@@ -66,6 +66,9 @@ impl Driver {
         let node = self.root.child(role.segment())?;
         let scope = self.control.scope_of(&node);
         if scope.is_stopping() {
+            if let Some(left) = self.rest_if_left() {
+                return Ok(Next::Rest(left));
+            }
             self.interrupted(&scope)?;
             return Ok(Next::Event(PlanEvent::CallStopped));
         }
@@ -79,7 +82,8 @@ impl Driver {
             task: step.as_ref().map(|step| step.task.clone()),
         });
         let asked = self.asked(call, turn, &scope).await?;
-        if scope.is_stopping() {
+        let left = self.rest_if_left();
+        if scope.is_stopping() && left.is_none() {
             self.interrupted(&scope)?;
         }
         if asked == PlanEvent::CallStopped
@@ -91,6 +95,12 @@ impl Driver {
             {
                 return Ok(Next::Rest(Rest::Waiting { questions }));
             }
+        }
+        if asked == PlanEvent::CallStopped
+            && let Some(left) = left
+        {
+            self.save("left").await?;
+            return Ok(Next::Rest(left));
         }
         Ok(Next::Event(asked))
     }
@@ -150,6 +160,7 @@ impl Driver {
         let span = self.spans.turn(&node, role.name(), turn);
         let asked = call.at(&desk, &state, turn, scope).instrument(span.clone());
         tokio::pin!(asked);
+        let mut is_told = self.is_interrupted();
         loop {
             tokio::select! {
                 biased;
@@ -161,8 +172,11 @@ impl Driver {
                     }
                     return asked.map_err(unasked);
                 }
-                _reason = scope.stopping(), if !self.is_interrupted() => {
-                    self.interrupted(scope)?;
+                _reason = scope.stopping(), if !is_told => {
+                    is_told = true;
+                    if !self.control.is_left() {
+                        self.interrupted(scope)?;
+                    }
                 }
             }
         }

@@ -35,6 +35,7 @@ impl Driver {
             }
             Rest::Ended(PlanEnd::Cancelled { reason }) => self.cancelled(reason).await,
             Rest::Held { reason } => self.held(reason).await,
+            Rest::Left { reason } => self.left(reason).await,
             Rest::Waiting { questions } => self.waiting(questions).await,
         }
     }
@@ -48,7 +49,7 @@ impl Driver {
         let reason = self.scope.reason().map(|reason| reason.message);
         let reason = reason.unwrap_or_else(|| "it was told to stop".to_owned());
         match stopped {
-            Stopped::Unasked => {
+            Stopped::Unasked | Stopped::Left => {
                 self.become_state(RunState::Waiting, "it waits for an answer")
                     .await?;
                 Ok(RunStatus::Waiting {
@@ -83,6 +84,20 @@ impl Driver {
         self.having_stopped(stopped, reason).await
     }
 
+    /// Says that nothing of the run runs here any more, and that another process goes on with it as it stands.
+    async fn left(&mut self, reason: String) -> Result<RunStatus, FlowError> {
+        let stopped = self
+            .control
+            .stopped(self.checkpoints.last(), Evidence::Cancelled)
+            .await;
+        if stopped == Stopped::Left {
+            self.journal.record.release().await?;
+            return Ok(RunStatus::Paused { reason });
+        }
+        // A stop has met it meanwhile.
+        self.having_stopped(stopped, reason).await
+    }
+
     /// Records what has become of a run that has stopped.
     async fn having_stopped(
         &mut self,
@@ -90,7 +105,7 @@ impl Driver {
         reason: String,
     ) -> Result<RunStatus, FlowError> {
         match stopped {
-            Stopped::Paused | Stopped::Unasked => {
+            Stopped::Paused | Stopped::Unasked | Stopped::Left => {
                 self.become_state(RunState::Paused, &reason).await?;
                 Ok(RunStatus::Paused { reason })
             }
@@ -126,7 +141,7 @@ impl Driver {
             let _best_effort = record.release().await;
         } else if error.is_resumable() {
             match self.in_trouble(error).await {
-                Ok(Stopped::Paused | Stopped::Unasked) => {}
+                Ok(Stopped::Paused | Stopped::Unasked | Stopped::Left) => {}
                 Ok(Stopped::Cancelled) => {
                     return RunStatus::Cancelled {
                         reason: error.chain(),
@@ -152,7 +167,7 @@ impl Driver {
         let checkpoint = self.checkpoints.last();
         let stopped = self.control.in_trouble(&error.trouble(), checkpoint).await;
         match stopped {
-            Stopped::Paused | Stopped::Unasked => {
+            Stopped::Paused | Stopped::Unasked | Stopped::Left => {
                 self.become_state(RunState::Paused, &chain).await?;
             }
             Stopped::Cancelled => {

@@ -44,6 +44,9 @@ impl Driver {
             match self.heard(&question).await? {
                 Heard::Ended(row) => return self.answered(&row),
                 Heard::Stopped(reason) => {
+                    if let Some(left) = self.rest_if_left() {
+                        return Ok(Next::Rest(left));
+                    }
                     let reason = Some(reason);
                     return Ok(Next::Event(PlanEvent::Interrupt { reason }));
                 }

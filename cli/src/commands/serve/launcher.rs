@@ -27,7 +27,6 @@ use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, Kept, not_taken, refuse_unread};
 use crate::refused::by_store;
-use crate::storage::is_owned;
 
 /// Executes runs. Clones share them.
 #[derive(Clone)]
@@ -373,6 +372,11 @@ impl Launcher {
         });
     }
 
+    /// Whether a process executes a run, this one or another.
+    fn is_executed(&self, run: &Run) -> bool {
+        self.0.here().contains(&run.id) || self.0.keeping.is_held_elsewhere(run)
+    }
+
     async fn waited_until_due(
         &self,
         run: RunId,
@@ -384,7 +388,7 @@ impl Launcher {
         loop {
             let found = store.run(run).await.map_err(|error| by_store(&error))?;
             // Of a run that works, the end is looked at.
-            let Some(row) = found.filter(|row| is_live(row) && !is_owned(row)) else {
+            let Some(row) = found.filter(|row| is_live(row) && !self.is_executed(row)) else {
                 return Ok(());
             };
             let Some(due) = Due::of(store, policy, &row).await? else {
@@ -403,10 +407,30 @@ impl Launcher {
     }
 
     async fn begin(&self, run: RunId, work: Work) -> Result<(), Failure> {
+        if self.0.tasks.is_closed() {
+            // It is there, and the next server begins it.
+            return Ok(());
+        }
         let Some(here) = self.claim(run)? else {
             return Ok(());
         };
-        let kept = self.0.keeping.take(run, work.workflow()).await?;
+        let kept = match self.0.keeping.take(run, work.workflow()).await {
+            Ok(kept) => kept,
+            Err(failure) if failure.exit == Exit::Conflict && self.has_begun(run).await => {
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        };
         self.execute(here, work, kept).await
+    }
+
+    /// Whether another server has begun a run, since it saw that nobody executes it.
+    async fn has_begun(&self, run: RunId) -> bool {
+        let found = self.0.store().run(run).await;
+        found.is_ok_and(|found| {
+            found.is_some_and(|row| {
+                row.state != RunState::Created || self.0.keeping.is_held_elsewhere(&row)
+            })
+        })
     }
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use agents::catalogue;
 use agents::run::{Allowance, Goal, RunLimits, RunOrder, ToolOrder, Workflow};
 use interrupts::Digest;
-use interrupts::life::Actor;
+use interrupts::life::{Actor, RunState};
+use interrupts::store::Run;
 use llm::Script;
 use routing_core::answer::read_strictly;
 use serde::{Deserialize, Serialize};
@@ -248,6 +249,21 @@ pub(super) fn launched(content: &str, by: &Actor, asked: Digest) -> String {
 pub(crate) fn is_launched(content: &str) -> bool {
     serde_json::from_str::<Value>(content)
         .is_ok_and(|fields| fields.get(LAUNCHED_BY).is_some_and(Value::is_string))
+}
+
+/// Whether a run goes on, or begins, as soon as a server executes runs and no process has it. What a BRANCH has forked
+/// off begins where a person says so.
+pub(crate) fn waits_for_server(run: &Run) -> bool {
+    let is_left = match run.state {
+        RunState::Created => run.forked_from.is_none(),
+        RunState::Running | RunState::Stopping => true,
+        RunState::Paused
+        | RunState::Waiting
+        | RunState::Completed
+        | RunState::Failed
+        | RunState::Cancelled => false,
+    };
+    is_left && is_launched(&run.content)
 }
 
 /// Whether the run that has this content was launched by such an order.

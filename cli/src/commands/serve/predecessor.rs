@@ -15,7 +15,7 @@ const PAGE: u32 = 200;
 pub(super) enum Hindrance {
     /// Nothing does.
     None,
-    /// A server was stopped: whoever comes after it goes on.
+    /// A server of an earlier version was stopped, which paused its runs: whoever comes after it goes on.
     Shutdown,
     /// A BRANCH has stopped it or forked it off: it goes on where a person says so.
     Branched,

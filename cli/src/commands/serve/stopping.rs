@@ -1,20 +1,22 @@
-//! The end of a server: the first signal drains it, the second one stops at once, the third one leaves.
+//! The end of a server: the first signal drains it, the second one stops at once, the third one leaves. None of them is an
+//! interrupt: whoever executes runs next goes on with them.
 
 use std::process::exit;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::manager::{RunRest, ShutdownReport, StopRequest, Target};
-use interrupts::signals::{Ladder, OsSignals, Rung, Signal, SignalSource};
-use routing_core::{StopMode, StopSource};
+use interrupts::manager::{RunRest, ShutdownReport};
+use interrupts::signals::{Ladder, OsSignals, Rung, SignalSource};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::MOMENT;
 use super::launcher::Launcher;
-use crate::actor::actor;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, tell};
 use crate::keep::Keeping;
+
+/// Why a run is let go, as its last checkpoint says.
+const STOPPED: &str = "the server was stopped";
 
 /// Waits for the end, and brings it about.
 pub(super) struct Stopping {
@@ -25,7 +27,7 @@ pub(super) struct Stopping {
 }
 
 impl Stopping {
-    /// From now on a signal cancels `stop` and pauses the runs.
+    /// From now on a signal cancels `stop` and lets the runs go.
     pub(super) fn begin(
         signals: OsSignals,
         keeping: Arc<Keeping>,
@@ -35,20 +37,17 @@ impl Stopping {
         let hurry = CancellationToken::new();
         let listening = listen(signals, Arc::clone(&keeping), stop.clone(), hurry.clone());
         let shared = Arc::clone(&keeping);
-        let pausing = async move {
+        let draining = async move {
             stop.cancelled().await;
-            // What begins now would not be paused any more.
+            // What begins now would not be let go any more.
             launcher.close();
-            let report = shared
-                .manager
-                .execute_shutdown("the server was stopped")
-                .await;
+            let report = shared.manager.drain(STOPPED).await;
             // They have let go of their runs; a task that hangs in its last words is not waited for.
             let _ended = tokio::time::timeout(MOMENT, launcher.tasks().wait()).await;
             report
         };
         Self {
-            rest: AbortOnDropHandle::new(tokio::spawn(pausing)),
+            rest: AbortOnDropHandle::new(tokio::spawn(draining)),
             hurry,
             keeping,
             _signals: AbortOnDropHandle::new(tokio::spawn(listening)),
@@ -60,11 +59,11 @@ impl Stopping {
         self.hurry.clone()
     }
 
-    /// Waits until the runs have stopped, and the hooks that were called about it have ended.
+    /// Waits until the runs were let go, and the hooks that were called about their stops have ended.
     ///
     /// # Errors
     ///
-    /// Where one did not, or why it stopped is not recorded.
+    /// Where one was not.
     ///
     /// # Cancel safety
     ///
@@ -85,19 +84,18 @@ impl Stopping {
             .map(|(run, _rest)| run.to_string())
             .collect();
         tracing::info!(
-            paused = report.runs.len() - stuck.len(),
+            let_go = report.runs.len() - stuck.len(),
             stuck = stuck.len(),
             "stopped"
         );
-        let text = match (stuck.as_slice(), report.unrecorded.as_slice()) {
-            ([], []) => return Ok(()),
-            ([], [first, ..]) => format!("why runs have stopped is not recorded: {first}"),
-            (stuck, _) => format!(
-                "{} runs did not stop in time: {}",
-                stuck.len(),
-                stuck.join(", ")
-            ),
-        };
+        if stuck.is_empty() {
+            return Ok(());
+        }
+        let text = format!(
+            "{} runs did not stop in time: {}",
+            stuck.len(),
+            stuck.join(", ")
+        );
         Err(Failure::new(Exit::Failure, text)
             .hint("`irq resume RUN` goes on with each from what is recorded"))
     }
@@ -111,30 +109,23 @@ async fn listen(
 ) {
     let mut ladder = Ladder::default();
     while let Some(signal) = signals.next().await {
-        match ladder.climb() {
-            Rung::Ask => {
-                eprintln!("Stopping: requests are finished, runs are paused. (again: at once)");
+        match ladder.climb(signal) {
+            None => {}
+            Some(Rung::Ask) => {
+                tell(
+                    "Stopping: requests are finished, runs are left to the next server. (again: at once)",
+                );
                 stop.cancel();
             }
-            Rung::Insist => {
-                eprintln!("Stopping at once. (again: leave without clean-up)");
+            Some(Rung::Insist) => {
+                tell("Stopping at once. (again: leave without clean-up)");
+                keeping.manager.drain_at_once(STOPPED);
+                stop.cancel();
                 hurry.cancel();
-                if let Ok(by) = actor() {
-                    let message = "the server was stopped at once";
-                    let _handle = keeping.manager.request(StopRequest {
-                        mode: StopMode::Immediate,
-                        source: StopSource::System,
-                        ..StopRequest::pause(Target::Everything, by, message)
-                    });
-                }
             }
-            Rung::Leave => {
-                eprintln!("Left at once: runs stand as they were recorded last.");
-                let code = match signal {
-                    Signal::Interrupt => Exit::Interrupted,
-                    Signal::Terminate => Exit::Terminated,
-                };
-                exit(i32::from(code.code()));
+            Some(Rung::Leave) => {
+                tell("Left at once: runs stand as they were recorded last.");
+                exit(i32::from(Exit::by(signal).code()));
             }
         }
     }

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use crate::actor::actor;
 use crate::browser::open_in_browser;
-use crate::exit::{Exit, Failure, causes};
+use crate::exit::{Exit, Failure, causes, tell};
 
 /// How long the address lets somebody in.
 const LAUNCH: SignedDuration = SignedDuration::from_mins(15);
@@ -67,10 +67,10 @@ impl Welcome {
     ///
     /// Where it cannot be written.
     pub(super) fn say(&self) -> std::io::Result<()> {
-        eprintln!(
+        tell(format_args!(
             "Serving on {}. The address below lets one person in, once, within 15 minutes.",
             self.serving
-        );
+        ));
         super::super::print(&format!("{}\n", self.page))
     }
 
@@ -79,7 +79,9 @@ impl Welcome {
     pub(super) fn open(&self) -> Option<NamedTempFile> {
         let opened = self.opened();
         if let Err(error) = &opened {
-            eprintln!("The browser cannot be opened ({error}); open the address yourself.");
+            tell(format_args!(
+                "The browser cannot be opened ({error}); open the address yourself."
+            ));
         }
         opened.ok()
     }

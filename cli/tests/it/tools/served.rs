@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use reqwest::{Client, RequestBuilder, Response};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use tests::processes::working_in;
 
 use super::Place;
 use super::stopping::{STUBBORN, wait_until_nobody_works_in};
@@ -98,9 +99,19 @@ impl Served {
         }
     }
 
-    fn end(mut self) {
+    /// Sends it a signal.
+    fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.server.id()).unwrap()).unwrap();
-        kill_process(pid, Signal::TERM).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits for its end, which it was told of.
+    fn end_having_been_told(mut self) {
+        assert!(self.server.wait().unwrap().success());
+    }
+
+    fn end(mut self) {
+        self.signal(Signal::TERM);
         self.server.wait().unwrap();
     }
 }
@@ -185,4 +196,41 @@ async fn an_interrupted_call_is_told_in_the_feed_and_counted() {
     assert!(figures.contains(counted), "{figures}");
     wait_until_nobody_works_in(place.folder.path());
     served.end();
+}
+
+#[tokio::test]
+async fn calls_that_a_servers_end_cuts_off_are_told_so_and_the_next_server_does_nothing_twice() {
+    for signals in [&[Signal::TERM][..], &[Signal::TERM, Signal::TERM]] {
+        let place = Place::new();
+        let allowed = place.all_allowed();
+        let served = Served::start(&place, &["--permissions", &allowed]);
+        let goal = format!("Do `echo one >> log.txt` and `{STUBBORN}`");
+        let run = served.run(&goal).await;
+        let begun = Instant::now();
+        while working_in(place.folder.path()).is_empty() || place.text("log.txt").is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nothing runs");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        for signal in signals {
+            served.signal(*signal);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        served.end_having_been_told();
+        wait_until_nobody_works_in(place.folder.path());
+        let open = place.end(&["review", "--json"]).exits_with(0).output;
+        assert_eq!(open, "", "no one is asked about it");
+        let next = Served::start(&place, &["--permissions", &allowed]);
+        let interrupted = next.told(&run, "tool.interrupted").await;
+        assert_eq!(interrupted["interrupted_by"], "system", "{interrupted}");
+        let begun = Instant::now();
+        while next.read(&format!("/v1/runs/{run}")).await["status"] != "completed" {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it stands");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!(place.text("log.txt").as_deref(), Some("one\n"), "once");
+        let replayed = place.end(&["replay", &run]).exits_with(0).output;
+        let calls = replayed.matches("tool_call begins: shell").count();
+        assert_eq!(calls, 2, "each once: {replayed}");
+        next.end();
+    }
 }

@@ -11,7 +11,7 @@ use routing_core::RunId;
 use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
 
 use super::{Launcher, Word};
-use crate::commands::serve::order::{is_asked, launched};
+use crate::commands::serve::order::{is_asked, launched, waits_for_server};
 use crate::exit::{Exit, Failure};
 use crate::keep::{known_to_fork, refuse_over, refuse_unread};
 use crate::plan;
@@ -70,6 +70,10 @@ impl RunLauncher for Launcher {
         let known = known.map_err(|error| LaunchError::Unavailable {
             detail: error.to_string(),
         })?;
+        if known.is_none() && self.0.tasks.is_closed() {
+            let detail = "the server is being stopped".to_owned();
+            return Err(LaunchError::Unavailable { detail });
+        }
         // Known by what was asked for: what this server would make of it may differ from what an earlier one has made.
         if let Some(run) = known {
             return if is_asked(&run.content, order.asked()) {
@@ -112,6 +116,10 @@ impl RunLauncher for Launcher {
         } else {
             Holder::Nobody
         }
+    }
+
+    fn is_taken_up(&self, run: &Run) -> bool {
+        waits_for_server(run)
     }
 
     fn watch(&self, run: &Run) {

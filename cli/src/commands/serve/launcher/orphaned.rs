@@ -13,8 +13,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::{Launcher, Word};
 use crate::commands::serve::order::is_launched;
 use crate::commands::serve::predecessor::{Hindrance, hindrance};
+use crate::keep::has_process;
 use crate::listing;
-use crate::storage::is_owned;
 
 /// How many runs of an earlier server are looked at together.
 const AT_ONCE: usize = 16;
@@ -23,7 +23,12 @@ const AT_ONCE: usize = 16;
 const PAGE: u32 = 200;
 
 /// The states that an orphaned run can have.
-const ORPHANED: [RunState; 3] = [RunState::Running, RunState::Stopping, RunState::Paused];
+const ORPHANED: [RunState; 4] = [
+    RunState::Created,
+    RunState::Running,
+    RunState::Stopping,
+    RunState::Paused,
+];
 
 /// How often a server looks for runs that lost theirs.
 const LOOKS_EVERY: Duration = Duration::from_secs(3);
@@ -31,8 +36,38 @@ const LOOKS_EVERY: Duration = Duration::from_secs(3);
 /// When a run that could not be resumed, and has not changed since, is tried again.
 const TRIES_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
-/// The runs that were tried lately: in which version, and when.
-type Tried = HashMap<RunId, (u64, Instant)>;
+/// What a server knows of the runs that it has looked at.
+#[derive(Default)]
+struct Looked {
+    /// The runs that were tried lately: in which version, and when.
+    tried: HashMap<RunId, (u64, Instant)>,
+    /// The runs that have not begun, and when they were first seen so: whoever creates one begins it at once.
+    created: HashMap<RunId, Instant>,
+}
+
+impl Looked {
+    /// Whether a run was tried in this version, and not long ago.
+    fn has_tried(&self, run: &Run) -> bool {
+        self.tried
+            .get(&run.id)
+            .is_some_and(|it| it.0 == run.version)
+    }
+
+    /// Whether a run has not begun though it was there at an earlier look.
+    fn has_not_begun(&mut self, run: &Run) -> bool {
+        let now = Instant::now();
+        let seen = *self.created.entry(run.id).or_insert(now);
+        now.duration_since(seen) >= LOOKS_EVERY / 2
+    }
+
+    /// Forgets what was tried so long ago that it is tried again, and what has begun.
+    fn forget(&mut self) {
+        self.tried
+            .retain(|_run, (_version, at)| at.elapsed() < TRIES_AGAIN_AFTER);
+        self.created
+            .retain(|_run, at| at.elapsed() < TRIES_AGAIN_AFTER);
+    }
+}
 
 impl Launcher {
     /// Goes on with the runs that servers launched and left: killed, or stopped. Others are only told.
@@ -58,7 +93,7 @@ impl Launcher {
 
     async fn go_on_if_left(&self, run: Run) {
         if !is_launched(&run.content) {
-            if !is_owned(&run) {
+            if !has_process(&run) {
                 tracing::info!(run = %run.id, state = %run.state, "nobody executes the run; irq resume goes on with it");
             }
             return;
@@ -85,30 +120,29 @@ impl Launcher {
     pub(in crate::commands::serve) async fn watch_for_orphaned_runs(&self) {
         let mut looks = interval_at(Instant::now() + LOOKS_EVERY, LOOKS_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut tried = HashMap::new();
+        let mut looked = Looked::default();
         loop {
             looks.tick().await;
-            if let Err(error) = self.resume_orphaned_runs(&mut tried).await {
+            if let Err(error) = self.resume_orphaned_runs(&mut looked).await {
                 tracing::warn!(%error, "orphaned runs could not be looked for");
             }
         }
     }
 
-    async fn resume_orphaned_runs(&self, tried: &mut Tried) -> Result<(), StoreError> {
+    async fn resume_orphaned_runs(&self, looked: &mut Looked) -> Result<(), StoreError> {
         let mut resumed = JoinSet::new();
         let mut page = Page {
             after: 0,
             limit: PAGE,
         };
-        tried.retain(|_run, (_version, at)| at.elapsed() < TRIES_AGAIN_AFTER);
+        looked.forget();
         loop {
             let runs = self.0.store().runs(&ORPHANED, page).await?;
             let is_last = runs.len() < PAGE as usize;
             for (position, run) in runs {
                 page.after = position;
-                let was_tried = tried.get(&run.id).is_some_and(|it| it.0 == run.version);
-                if !was_tried && self.is_orphaned(&run).await {
-                    tried.insert(run.id, (run.version, Instant::now()));
+                if !looked.has_tried(&run) && self.is_orphaned(&run, looked).await {
+                    looked.tried.insert(run.id, (run.version, Instant::now()));
                     let launcher = self.clone();
                     resumed.spawn(async move { launcher.go_on_if_left(run).await });
                 }
@@ -121,7 +155,7 @@ impl Launcher {
     }
 
     /// Whether a server launched the run, no process has it, and nothing else keeps it from going on.
-    async fn is_orphaned(&self, run: &Run) -> bool {
+    async fn is_orphaned(&self, run: &Run, looked: &mut Looked) -> bool {
         if !is_launched(&run.content)
             || self.0.here().contains(&run.id)
             || self.0.keeping.is_held_elsewhere(run)
@@ -130,19 +164,25 @@ impl Launcher {
         }
         match run.state {
             RunState::Running | RunState::Stopping => true,
-            // Paused by the end of its server, and by nothing else.
-            RunState::Paused => match hindrance(self.0.store(), run).await {
-                Ok(found) => found == Hindrance::Shutdown,
-                Err(error) => {
-                    tracing::warn!(run = %run.id, %error, "the pauses of the run could not be read");
-                    false
-                }
-            },
-            RunState::Created
-            | RunState::Waiting
-            | RunState::Completed
-            | RunState::Failed
-            | RunState::Cancelled => false,
+            RunState::Created => {
+                looked.has_not_begun(run) && self.is_held_by(run, Hindrance::None).await
+            }
+            // Paused by the end of its server, as earlier versions did it, and by nothing else.
+            RunState::Paused => self.is_held_by(run, Hindrance::Shutdown).await,
+            RunState::Waiting | RunState::Completed | RunState::Failed | RunState::Cancelled => {
+                false
+            }
+        }
+    }
+
+    /// Whether this, and nothing harder, keeps a run from going on.
+    async fn is_held_by(&self, run: &Run, held_by: Hindrance) -> bool {
+        match hindrance(self.0.store(), run).await {
+            Ok(found) => found == held_by,
+            Err(error) => {
+                tracing::warn!(run = %run.id, %error, "the pauses of the run could not be read");
+                false
+            }
         }
     }
 }
