@@ -36,7 +36,7 @@ impl Progress {
             return Ok(None);
         };
         let journal = listing::journal(from, run.id).await?;
-        let used = RunUse::among(&journal).map_err(|error| by_store(&error))?;
+        let used = RunUse::among(&journal, &run.holds).map_err(|error| by_store(&error))?;
         Ok(Some(Self { run, made, used }))
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use interrupts::OwnerName;
 use interrupts::store::{Run, Store, StoreError};
-use jiff::Timestamp;
 use routing_core::RunId;
 use store::{Standing, StoreLocation, StoreSettings, bell_at};
 
@@ -196,11 +195,6 @@ fn unopened(location: &StoreLocation, error: &StoreError) -> Failure {
         Some(hint) => named.hint(hint),
         None => named,
     }
-}
-
-/// Whether a process holds a run now.
-pub(crate) fn is_owned(run: &Run) -> bool {
-    run.is_owned(Timestamp::now())
 }
 
 /// Runs a command to its end.

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use interrupts::EffectId;
-use interrupts::store::{JournalEntry, Page, Store, StoreError};
+use interrupts::manager::Times;
+use interrupts::store::{JournalEntry, Page, RunHold, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::RunId;
 use routing_core::model::TokenUsage;
@@ -23,13 +24,17 @@ use crate::run::working::{WORK, Worked};
 /// How many entries are read together.
 const PAGE: u32 = 1_000;
 
+/// The longest time between two renewals of a lease.
+const LONGEST_BEAT: Duration = Duration::from_secs(10);
+
 /// What a run has used by now.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RunUse {
     /// Each try of a call to a model.
     pub calls: Vec<CallUse>,
-    /// How long processes have worked on it. Of one that died it is known until the last thing that it recorded.
+    /// How long processes have worked on it. Of one that died it is known until the last thing that it recorded, as far as
+    /// its own beat bears that out: a clock that was set meanwhile counts as no work.
     pub worked: Duration,
     /// What it may use in all, where somebody who resumed it has changed that.
     pub allowance: Option<Allowance>,
@@ -80,6 +85,13 @@ struct Answered {
     left_out: Option<String>,
 }
 
+/// What matters here of the beginning of a process's work.
+#[derive(Deserialize)]
+struct Begun {
+    #[serde(default)]
+    epoch: u64,
+}
+
 impl RunUse {
     /// Reads what a run has used.
     ///
@@ -94,13 +106,14 @@ impl RunUse {
         Ok(Reading::of(store, run).await?.done())
     }
 
-    /// The same from the whole journal of a run, in its order.
+    /// The same from the whole journal of a run, in its order, and for how long its owners had it.
     ///
     /// # Errors
     ///
     /// [`StoreError`] where an entry is not of the form that this version knows.
-    pub fn among(journal: &[JournalEntry]) -> Result<Self, StoreError> {
+    pub fn among(journal: &[JournalEntry], holds: &[RunHold]) -> Result<Self, StoreError> {
         let mut reading = Reading::default();
+        reading.holds.extend_from_slice(holds);
         reading.take_all(journal)?;
         Ok(reading.done())
     }
@@ -110,6 +123,8 @@ impl RunUse {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Work {
     pub(super) effect: EffectId,
+    /// The epoch in which it owned the run.
+    epoch: u64,
     began: Timestamp,
     /// How long it took, where the process has said so.
     pub(super) said: Option<Duration>,
@@ -120,14 +135,19 @@ pub(super) async fn work_of(
     store: &dyn Store,
     run: RunId,
 ) -> Result<Vec<(Work, Duration)>, StoreError> {
-    let Reading { work, times, .. } = Reading::of(store, run).await?;
-    let lengths: Vec<_> = lengths(&work, &times).collect();
+    let Reading {
+        work, times, holds, ..
+    } = Reading::of(store, run).await?;
+    let lengths: Vec<_> = lengths(&work, &times, &holds).collect();
     Ok(work.into_iter().zip(lengths).collect())
 }
 
 impl Reading {
     async fn of(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
         let mut reading = Self::default();
+        if let Some(row) = store.run(run).await? {
+            reading.holds = row.holds;
+        }
         let mut after = 0;
         loop {
             let page = Page { after, limit: PAGE };
@@ -164,6 +184,7 @@ struct Reading {
     first: Vec<(String, Prompt)>,
     work: Vec<Work>,
     times: Vec<Timestamp>,
+    holds: Vec<RunHold>,
 }
 
 impl Reading {
@@ -200,8 +221,10 @@ impl Reading {
             ALLOWANCE => self.used.allowance = Some(serde_json::from_str(content)?),
             WORK => {
                 let said = result.map(serde_json::from_str::<Worked>).transpose()?;
+                let Begun { epoch } = serde_json::from_str(content)?;
                 self.work.push(Work {
                     effect: entry.intent.effect,
+                    epoch,
                     began: entry.begun_at,
                     said: said.map(|it| Duration::from_millis(it.worked_ms)),
                 });
@@ -252,7 +275,7 @@ impl Reading {
                 self.add(prompt, "", TokenUsage::default(), CallEnd::Unknown);
             }
         }
-        let lengths = lengths(&self.work, &self.times);
+        let lengths = lengths(&self.work, &self.times, &self.holds);
         self.used.worked = lengths.fold(Duration::ZERO, Duration::saturating_add);
         self.used
     }
@@ -265,8 +288,12 @@ fn is_from_outside(entry: &JournalEntry) -> bool {
 }
 
 /// How long each process has worked; of one that did not say so, until the last thing that was recorded before the
-/// next one began.
-fn lengths(work: &[Work], times: &[Timestamp]) -> impl Iterator<Item = Duration> {
+/// next one began, within what its beat bears out.
+fn lengths(
+    work: &[Work],
+    times: &[Timestamp],
+    holds: &[RunHold],
+) -> impl Iterator<Item = Duration> {
     work.iter().enumerate().map(|(at, own)| {
         if let Some(said) = own.said {
             return said;
@@ -274,9 +301,17 @@ fn lengths(work: &[Work], times: &[Timestamp]) -> impl Iterator<Item = Duration>
         let next = work.get(at + 1).map(|next| next.began);
         let is_own = |time: &&Timestamp| next.is_none_or(|next| **time < next);
         let last = times.iter().filter(is_own).max();
-        last.map_or(Duration::ZERO, |last| {
+        let by_the_clock = last.map_or(Duration::ZERO, |last| {
             Duration::try_from(last.duration_since(own.began)).unwrap_or(Duration::ZERO)
-        })
+        });
+        // One of an earlier version did not count its beats.
+        match holds.iter().find(|hold| hold.epoch == own.epoch) {
+            Some(hold) => by_the_clock.clamp(
+                Times::default().heartbeat.saturating_mul(hold.renewals),
+                LONGEST_BEAT.saturating_mul(hold.renewals.saturating_add(1)),
+            ),
+            None => by_the_clock,
+        }
     })
 }
 
@@ -286,7 +321,7 @@ mod tests {
 
     use jiff::Timestamp;
 
-    use interrupts::store::{Intent, JournalEntry, JournalResult, Repeating};
+    use interrupts::store::{Intent, JournalEntry, JournalResult, Repeating, RunHold};
     use interrupts::{EffectId, KindName};
     use routing_core::{NodeId, RunId};
 
@@ -295,13 +330,14 @@ mod tests {
     fn work(began: i64, said: Option<Duration>) -> Work {
         Work {
             effect: EffectId::of_parts([]),
+            epoch: u64::try_from(began).unwrap(),
             began: at(began),
             said,
         }
     }
 
     fn seconds(work: &[Work], times: &[Timestamp]) -> Vec<u64> {
-        lengths(work, times)
+        lengths(work, times, &[])
             .map(|length| length.as_secs())
             .collect()
     }
@@ -319,6 +355,22 @@ mod tests {
         // The one that works now is known until its last entry.
         assert_eq!(seconds(&[work(100, said), work(200, None)], &times), [5, 4]);
         assert!(seconds(&[], &times).is_empty());
+    }
+
+    #[test]
+    fn a_clock_that_was_set_under_a_process_that_died_counts_as_no_work() {
+        let seconds = |last: i64, renewals: u32| {
+            let holds = [RunHold {
+                epoch: 100,
+                renewals,
+            }];
+            let times = [at(100), at(last)];
+            let mut lengths = lengths(&[work(100, None)], &times, &holds);
+            lengths.next().unwrap().as_secs()
+        };
+        assert_eq!(seconds(107, 1), 7, "as the clock says, which was not set");
+        assert_eq!(seconds(7_307, 1), 20, "two hours forward after one beat");
+        assert_eq!(seconds(-7_093, 6), 30, "two hours back after six");
     }
 
     /// An entry of a kind that began at a second, and had its result at another.
@@ -353,7 +405,7 @@ mod tests {
             entry("resumed", 202, Some(203), "{}"),
             entry("input", 204, Some(205), "{}"),
         ];
-        let used = RunUse::among(&journal).unwrap();
+        let used = RunUse::among(&journal, &[]).unwrap();
         assert_eq!(used.worked, Duration::from_secs(3));
     }
 }

@@ -287,6 +287,15 @@ impl routing_core::Clock for HastyClock {
 }
 
 #[tokio::test]
+async fn a_clock_that_is_set_meanwhile_counts_as_no_work() {
+    let mut stage = Stage::new();
+    stage.clock = Arc::new(HastyClock::default());
+    let report = stage.execute().await;
+    assert_completed(&report);
+    assert!(report.elapsed.as_secs() < 60, "{}", report.elapsed);
+}
+
+#[tokio::test]
 async fn an_event_that_waits_too_long_expires_and_is_told() {
     let mut stage = Stage::new().scripted(supervisor("PLANNING_ORCHESTRATOR", None, "stop"));
     // The store judges by its own clock.

@@ -24,7 +24,7 @@ use crate::palette::Palette;
 use crate::refused::by_store;
 use crate::request::{Addressee, Wish};
 use crate::reviewer::Alone;
-use crate::storage::{complete, is_owned};
+use crate::storage::complete;
 use crate::view::{self, json_line};
 
 /// One request before it is made.
@@ -383,7 +383,7 @@ fn told(made: &Made, arguments: &InterruptArguments) -> String {
         if let Value::Object(view) = &mut view {
             view.insert("already".to_owned(), json!(made.already));
             view.insert("affected".to_owned(), json!(made.affected));
-            view.insert("is_owned".to_owned(), json!(is_owned(&made.run)));
+            view.insert("is_owned".to_owned(), json!(has_process(&made.run)));
         }
         return json_line(&view);
     }

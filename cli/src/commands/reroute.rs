@@ -16,8 +16,9 @@ use crate::address::{Address, find, full};
 use crate::arguments::{RerouteArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation, Requested};
+use crate::keep::has_process;
 use crate::request::{Addressee, Wish};
-use crate::storage::{complete, is_owned};
+use crate::storage::complete;
 use crate::view::{self, json_line, kept_json};
 
 /// Reroutes.
@@ -113,7 +114,7 @@ async fn publish(
         if let Value::Object(view) = &mut view {
             view.insert("event_id".to_owned(), json!(interrupt.key));
             view.insert("already".to_owned(), json!(already));
-            view.insert("is_owned".to_owned(), json!(is_owned(&to.run)));
+            view.insert("is_owned".to_owned(), json!(has_process(&to.run)));
         }
         json_line(&view)
     } else {

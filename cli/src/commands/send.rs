@@ -13,8 +13,9 @@ use crate::address::{find_agent, full};
 use crate::arguments::{SendArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, NewText};
+use crate::keep::has_process;
 use crate::listing;
-use crate::storage::{complete, is_owned};
+use crate::storage::complete;
 use crate::time::ago;
 use crate::view::json_line;
 use crate::visible::visible_line;
@@ -58,10 +59,10 @@ pub(crate) fn send(arguments: &SendArguments, store: &StoreArguments) -> anyhow:
                 "address": address,
                 "at": sent.at,
                 "key": key,
-                "is_owned": is_owned(&run),
+                "is_owned": has_process(&run),
             })))?;
         } else {
-            let when = if is_owned(&run) {
+            let when = if has_process(&run) {
                 "at the start of its next turn"
             } else {
                 "when its run is resumed"

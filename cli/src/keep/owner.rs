@@ -1,18 +1,18 @@
 //! The name of this process as an owner, and whether the process behind another name is gone.
 //!
 //! A name holds what tells a process from all others of its machine: the boot and the namespace of processes, the
-//! process id, and when it began. Whoever reads it later can say that the process is gone, without waiting for its
-//! lease to run out; but not of one in another container, whose processes cannot be seen.
+//! process id, and when it began. Whoever reads it later can say whether the process is there, whatever the clock says of
+//! its lease; but not of one in another container, whose processes cannot be seen, nor of one that was stopped with
+//! Ctrl+Z, which renews nothing. Of those the lease says it, by the store's clock.
 
 use std::fs;
 
+use interrupts::life::Lease;
 use interrupts::store::Run;
 use interrupts::{NameError, OwnerName};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use uuid::Uuid;
-
-use crate::storage::is_owned;
 
 /// The ticks of a second, in what the kernel tells of processes (proc(5)).
 const TICKS: i64 = 100;
@@ -24,8 +24,10 @@ const TICKS: i64 = 100;
 /// [`NameError`] where it cannot be a name.
 pub(crate) fn own_name() -> Result<OwnerName, NameError> {
     let process = std::process::id();
-    match (boot(), began(process)) {
-        (Some(boot), Some(began)) => OwnerName::new(format!("irq-{boot}-{process}-{began}")),
+    match (boot(), Process::of(process)) {
+        (Some(boot), Some(Process { began, .. })) => {
+            OwnerName::new(format!("irq-{boot}-{process}-{began}"))
+        }
         // Without them nobody can say that it is gone, and its lease runs out.
         (_, _) => OwnerName::new(format!("irq-{}", Uuid::now_v7().simple())),
     }
@@ -81,12 +83,42 @@ pub(crate) fn gone_owner(run: &Run) -> Option<OwnerName> {
 
 /// Whether a process has a run, as far as can be known here.
 pub(crate) fn has_process(run: &Run) -> bool {
-    is_owned(run) && gone_owner(run).is_none()
+    run.lease.as_ref().is_some_and(holds)
+}
+
+/// Whether the owner of a lease has its run: on this machine where its process is there, and elsewhere until the lease
+/// runs out.
+pub(super) fn holds(lease: &Lease) -> bool {
+    match seen(&lease.owner) {
+        Seen::AtWork => true,
+        Seen::Gone => false,
+        Seen::Unknown => !has_run_out(lease),
+    }
+}
+
+/// Whether a lease has run out, by the clock.
+pub(super) fn has_run_out(lease: &Lease) -> bool {
+    lease.until <= Timestamp::now()
 }
 
 /// Whether the process behind a name is known to be gone: it was of this machine, since its last boot, among the
 /// processes that can be seen here, and it is not there any more.
 pub(super) fn is_gone(owner: &OwnerName) -> bool {
+    seen(owner) == Seen::Gone
+}
+
+/// What is known here of the process behind a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// It is there, and can do something.
+    AtWork,
+    /// It is not there any more.
+    Gone,
+    /// It is none that can be seen here, or was stopped.
+    Unknown,
+}
+
+fn seen(owner: &OwnerName) -> Seen {
     let mut parts = owner.as_str().split('-');
     let (Some("irq"), Some(of_boot), Some(process), Some(began_then), None) = (
         parts.next(),
@@ -95,14 +127,21 @@ pub(super) fn is_gone(owner: &OwnerName) -> bool {
         parts.next(),
         parts.next(),
     ) else {
-        return false;
+        return Seen::Unknown;
     };
     let Ok(process) = process.parse::<u32>() else {
-        return false;
+        return Seen::Unknown;
     };
-    let is_of_this_boot = boot().is_some_and(|boot| boot == of_boot);
-    let is_there = began(process).is_some_and(|began| began == began_then);
-    is_of_this_boot && !is_there
+    if boot().is_none_or(|boot| boot != of_boot) {
+        return Seen::Unknown;
+    }
+    match Process::of(process).filter(|it| it.began == began_then) {
+        None => Seen::Gone,
+        Some(Process {
+            is_stopped: true, ..
+        }) => Seen::Unknown,
+        Some(_) => Seen::AtWork,
+    }
 }
 
 /// This machine's last boot, and the processes among which this one is: containers of one machine share the boot, and
@@ -119,40 +158,93 @@ fn boot() -> Option<String> {
     (!id.is_empty() && !among.is_empty()).then(|| format!("{id}.{among}"))
 }
 
-/// When a process began, in ticks since the boot; `None` where it is not there, or only waits to be buried.
-fn began(process: u32) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name in brackets may hold anything, a bracket too.
-    let (_name, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_ascii_whitespace();
-    let state = fields.next()?;
-    if state == "Z" || state == "X" {
-        return None;
+/// A process that is there.
+struct Process {
+    /// When it began, in ticks since the boot.
+    began: String,
+    /// Whether it does nothing until somebody lets it go on.
+    is_stopped: bool,
+}
+
+impl Process {
+    /// `None` where it is not there, or only waits to be buried.
+    fn of(process: u32) -> Option<Self> {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The name in brackets may hold anything, a bracket too.
+        let (_name, rest) = stat.rsplit_once(')')?;
+        let mut fields = rest.split_ascii_whitespace();
+        let state = fields.next()?;
+        if state == "Z" || state == "X" {
+            return None;
+        }
+        Some(Self {
+            // The 22nd field of the line; the state is the third.
+            began: fields.nth(18)?.to_owned(),
+            is_stopped: state == "T" || state == "t",
+        })
     }
-    // The 22nd field of the line; the state is the third.
-    fields.nth(18).map(str::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use std::process::{Child, Command};
 
     use interrupts::OwnerName;
+    use interrupts::life::Lease;
     use jiff::Timestamp;
+    use rustix::process::{Pid, Signal, kill_process};
 
-    use super::{began, boot, in_words, is_gone, own_name, parts, started_at};
+    use super::{Process, boot, holds, in_words, is_gone, own_name, parts, started_at};
+
+    /// A process that does nothing, and its name.
+    fn sleeping() -> (Child, OwnerName) {
+        let child = Command::new("sleep").arg("60").spawn().unwrap();
+        let id = child.id();
+        let began = Process::of(id).unwrap().began;
+        let name = OwnerName::new(format!("irq-{}-{id}-{began}", boot().unwrap()));
+        (child, name.unwrap())
+    }
+
+    fn until(owner: &OwnerName, until: Timestamp) -> bool {
+        let owner = owner.clone();
+        holds(&Lease { owner, until })
+    }
 
     #[test]
     fn a_process_that_lives_is_not_gone_and_one_that_ended_is() {
         assert!(!is_gone(&own_name().unwrap()));
-        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let id = child.id();
-        let name = format!("irq-{}-{id}-{}", boot().unwrap(), began(id).unwrap());
-        let name = OwnerName::new(name).unwrap();
+        let (mut child, name) = sleeping();
         assert!(!is_gone(&name));
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(is_gone(&name));
+    }
+
+    #[test]
+    fn whatever_the_clock_says_a_process_has_its_run_while_it_is_there_and_not_longer() {
+        let (mut child, name) = sleeping();
+        let (long_ago, far_off) = (Timestamp::UNIX_EPOCH, Timestamp::MAX);
+        assert!(until(&name, long_ago), "the clock was set forward");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!until(&name, far_off), "the clock was set back");
+        let elsewhere = OwnerName::new("irq-0000-1-2").unwrap();
+        assert!(!until(&elsewhere, long_ago));
+        assert!(until(&elsewhere, far_off));
+    }
+
+    #[test]
+    fn a_process_that_was_stopped_has_its_run_until_its_lease_runs_out() {
+        let (mut child, name) = sleeping();
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        kill_process(pid, Signal::STOP).unwrap();
+        while !Process::of(child.id()).unwrap().is_stopped {
+            std::thread::yield_now();
+        }
+        assert!(until(&name, Timestamp::MAX));
+        assert!(!until(&name, Timestamp::UNIX_EPOCH));
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

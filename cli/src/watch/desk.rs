@@ -19,7 +19,6 @@ use crate::keep::has_process;
 use crate::plan;
 use crate::refused::no_interrupt;
 use crate::request::{Addressee, Wish};
-use crate::storage::is_owned;
 use crate::withdrawal;
 
 /// What is said where this process goes on with what was decided.
@@ -263,7 +262,7 @@ async fn lets_go_on(
 async fn told_to_go_on(at: &dyn Installation, decided: &Interrupt) -> Result<Done, Failure> {
     let run = decided.run;
     let standing = match at.run(run).await? {
-        Some(found) if is_owned(&found) => Standing::GoesOn,
+        Some(found) if has_process(&found) => Standing::GoesOn,
         Some(found) if goes_on_there(at, &found, decided) => Standing::Server,
         Some(_) => Standing::Alone,
         None => Standing::GoesOn,

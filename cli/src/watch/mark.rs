@@ -8,7 +8,7 @@ use routing_core::{InterruptId, NodeId, RunId};
 
 use super::seen::Subject;
 use super::state::{Row, Screen, State};
-use crate::storage::is_owned;
+use crate::keep::has_process;
 
 /// What stands in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,11 +128,11 @@ impl State {
     ) -> Option<(RunId, Option<NodeId>)> {
         let view = self.snapshot.run(run)?;
         let is_live = |row: &&NodeRow| !row.activity.is_final();
-        let is_owned = is_owned(&view.run);
-        if !is_owned && view.run.state == RunState::Paused {
+        let is_executed = has_process(&view.run);
+        if !is_executed && view.run.state == RunState::Paused {
             return None;
         }
-        let node = node.filter(|_node| is_owned).filter(|node| {
+        let node = node.filter(|_node| is_executed).filter(|node| {
             view.nodes
                 .iter()
                 .filter(is_live)

@@ -33,6 +33,9 @@ pub struct Run {
     pub lease: Option<Lease>,
     /// Counts its owners; what an older owner writes is refused.
     pub epoch: u64,
+    /// For how long its last owners had it, the newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holds: Vec<RunHold>,
     /// Counts the changes.
     pub version: u64,
     /// The number of its last checkpoint; 0 before the first.
@@ -58,6 +61,7 @@ impl Run {
             reason: None,
             lease: None,
             epoch: 0,
+            holds: Vec::new(),
             version: 1,
             checkpoint: 0,
             forked_from: None,
@@ -97,6 +101,21 @@ impl Run {
             | RunState::Cancelled => self.state,
         }
     }
+}
+
+/// For how long an owner had a run, by its own beat and not by the clock: it renews its lease each time that so long has
+/// passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunHold {
+    /// The epoch in which it had it.
+    pub epoch: u64,
+    /// How often it has renewed its lease.
+    pub renewals: u32,
+}
+
+impl RunHold {
+    /// How many are kept: one counts until the next process that works on the run has read it.
+    pub const MOST: usize = 8;
 }
 
 /// A run that is to be created.

@@ -1,7 +1,7 @@
 //! Runs: their states and their owners.
 
 use interrupts::life::{Lease, RunState, State};
-use interrupts::store::{AuditSubject, Delivery, NewRun, Notification, Run, RunError};
+use interrupts::store::{AuditSubject, Delivery, NewRun, Notification, Run, RunError, RunHold};
 use jiff::SignedDuration;
 use routing_core::reroute::{CancelCause, RerouteChange, RerouteState};
 use routing_core::{EventId, InterruptId, NodeId, RunId};
@@ -196,6 +196,13 @@ fn own(mut row: RunRow, delivery: &Delivery, tables: &mut Tables) -> Result<Run,
         return Err(Halt::Refused(RunError::Owned { lease }));
     }
     row.run.epoch += 1;
+    let holds = &mut row.run.holds;
+    holds.push(RunHold {
+        epoch: row.run.epoch,
+        renewals: 0,
+    });
+    let old = holds.len().saturating_sub(RunHold::MOST);
+    holds.drain(..old);
     row.run.lease = Some(Lease {
         owner: delivery.owner.clone(),
         until: tables.after(delivery.lease),
@@ -214,6 +221,9 @@ fn renew(
     let until = tables.after(span);
     if let Some(lease) = &mut row.run.lease {
         lease.until = lease.until.max(until);
+        if let Some(hold) = row.run.holds.last_mut() {
+            hold.renewals = hold.renewals.saturating_add(1);
+        }
         tables.runs.put(row.run.id, row.clone());
     }
     Ok(row.run)

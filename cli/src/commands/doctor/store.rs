@@ -14,9 +14,10 @@ use super::finding::Finding;
 use crate::advice::advised;
 use crate::arguments::StoreArguments;
 use crate::exit::causes;
+use crate::keep::has_process;
 use crate::keep::own_name;
 use crate::listing;
-use crate::storage::{Place, is_owned};
+use crate::storage::Place;
 
 /// Below this much free space something should be done.
 const LITTLE: u64 = 200 << 20;
@@ -137,7 +138,7 @@ async fn unowned(store: &dyn Store) -> Finding {
     let (mut executed, mut waiting, mut left) = (0_usize, 0_usize, Vec::new());
     for run in &live {
         match run.state {
-            _ if is_owned(run) => executed += 1,
+            _ if has_process(run) => executed += 1,
             RunState::Waiting | RunState::Paused => waiting += 1,
             RunState::Created
             | RunState::Running

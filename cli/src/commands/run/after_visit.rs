@@ -9,7 +9,6 @@ use crate::exit::{Exit, Failure};
 use crate::keep::has_process;
 use crate::listing;
 use crate::refused::by_store;
-use crate::storage::is_owned;
 
 /// How the run stands.
 pub(super) enum AfterVisit {
@@ -43,7 +42,7 @@ impl AfterVisit {
         if let Some(end) = end_of(store, &run).await? {
             return Ok(Self::Ended(end));
         }
-        if is_owned(&run) {
+        if has_process(&run) {
             return Ok(Self::Elsewhere);
         }
         // Once nothing pauses it, it waits where a question of one of its agents is open.

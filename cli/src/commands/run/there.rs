@@ -21,8 +21,8 @@ use crate::arguments::{
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Client, Installation, NewRun, Remote, Resumption, ServerPlace};
+use crate::keep::has_process;
 use crate::listing;
-use crate::storage::is_owned;
 use crate::view::json_line;
 
 use follow::Following;
@@ -84,7 +84,7 @@ pub(in crate::commands) fn resume(
         };
         // A run that works is only followed, and one that waits for answers goes on by giving them; one that is paused
         // was stopped beside its questions.
-        let works = is_owned(&run) && matches!(run.state, RunState::Created | RunState::Running);
+        let works = has_process(&run) && matches!(run.state, RunState::Created | RunState::Running);
         let may_wait = run.state != RunState::Paused;
         let follows = works || (may_wait && server.has_questions(run.id).await?);
         if how.input.is_some() || !follows {

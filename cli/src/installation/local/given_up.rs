@@ -6,9 +6,9 @@ use interrupts::manager::GivenUp;
 use interrupts::policy::Policy;
 
 use crate::exit::{Exit, Failure};
-use crate::keep::{Keeping, gone_owner, workflow_of};
+use crate::keep::{Keeping, has_process, workflow_of};
 use crate::refused::by_store;
-use crate::storage::{Storage, is_owned};
+use crate::storage::Storage;
 
 /// Ends the run of a pause whose decision is that it shall not go on. Where a process has the run, that one ends it;
 /// of a run that carries out a plan, whoever resumes it does, who writes down what becomes of the plan.
@@ -28,7 +28,7 @@ pub(super) async fn end(storage: &Storage, pause: &Interrupt) -> Result<(), Fail
     let Some(run) = found.map_err(|error| by_store(&error))? else {
         return Ok(());
     };
-    let is_left = !is_owned(&run) || gone_owner(&run).is_some();
+    let is_left = !has_process(&run);
     let is_of_agents = workflow_of(&run) == Workflow::Agents;
     if !is_left || run.state.is_final() || !is_of_agents {
         return Ok(());
