@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 use agents::run::Workflow;
 use agents::{AgentKind, RouteType};
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use interrupts::signals::OnHangup;
 use routing_core::AgentType;
 use routing_core::model::Dialect;
 
@@ -220,6 +221,35 @@ pub(crate) struct TalkArguments {
     /// One CloudEvent a line on standard output, nothing else there
     #[arg(long, help_heading = "Talking")]
     pub(crate) json: bool,
+    /// What follows when the terminal is closed: the run pauses, or goes on without it, tells in a file that is named
+    /// when it begins, and leaves its questions open
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "pause",
+        env = "IRQ_ON_HANGUP",
+        hide_env_values = true,
+        help_heading = "Talking"
+    )]
+    pub(crate) on_hangup: HangupChoice,
+}
+
+/// What follows when a terminal is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HangupChoice {
+    /// The run pauses, as with SIGTERM.
+    Pause,
+    /// The run goes on without it.
+    Detach,
+}
+
+impl From<HangupChoice> for OnHangup {
+    fn from(choice: HangupChoice) -> Self {
+        match choice {
+            HangupChoice::Pause => Self::Pause,
+            HangupChoice::Detach => Self::GoOn,
+        }
+    }
 }
 
 /// How far a run may go.

@@ -1,7 +1,8 @@
 //! How the program ends: its exit codes, and failures that carry one.
 
 use std::error::Error;
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Display, Write as _};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use interrupts::signals::Signal;
@@ -37,8 +38,12 @@ pub(crate) enum Exit {
     Unreachable,
     /// The key or the token is missing or refused.
     NotAuthorised,
+    /// SIGHUP: the terminal was closed.
+    HungUp,
     /// Ctrl+C.
     Interrupted,
+    /// SIGQUIT.
+    Quit,
     /// SIGTERM.
     Terminated,
 }
@@ -49,10 +54,12 @@ impl Exit {
         match signal {
             Signal::Interrupt => Self::Interrupted,
             Signal::Terminate => Self::Terminated,
+            Signal::Hangup => Self::HungUp,
+            Signal::Quit => Self::Quit,
         }
     }
 
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 16] = [
         Self::Success,
         Self::Failure,
         Self::Usage,
@@ -65,7 +72,17 @@ impl Exit {
         Self::Partial,
         Self::Unreachable,
         Self::NotAuthorised,
+        Self::HungUp,
         Self::Interrupted,
+        Self::Quit,
+        Self::Terminated,
+    ];
+
+    /// How the program leaves because of signals.
+    pub(crate) const OF_SIGNALS: [Self; 4] = [
+        Self::HungUp,
+        Self::Interrupted,
+        Self::Quit,
         Self::Terminated,
     ];
 
@@ -84,7 +101,9 @@ impl Exit {
             Self::Partial => 9,
             Self::Unreachable => 69,
             Self::NotAuthorised => 77,
+            Self::HungUp => 129,
             Self::Interrupted => 130,
+            Self::Quit => 131,
             Self::Terminated => 143,
         }
     }
@@ -115,7 +134,9 @@ impl Exit {
             Self::NotAuthorised => {
                 "the model's key, or the token of --token-file, is missing or refused"
             }
+            Self::HungUp => "stopped by SIGHUP: the terminal was closed",
             Self::Interrupted => "stopped by Ctrl+C",
+            Self::Quit => "stopped at once by SIGQUIT",
             Self::Terminated => "stopped by SIGTERM",
         }
     }
@@ -176,6 +197,11 @@ impl Display for Failure {
 }
 
 impl Error for Failure {}
+
+/// Says something on standard error. A terminal that is gone is no reason to end anything.
+pub(crate) fn tell(text: impl Display) {
+    let _unread = writeln!(std::io::stderr(), "{text}");
+}
 
 /// An error with its causes, from the outermost to the innermost; what was said already is left out.
 pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {

@@ -33,20 +33,20 @@ use agents::run::{Allowance, Hold, RunOrder, RunStore, Workflow, Working, save_s
 use crate::exit::{Exit, Failure, causes};
 use crate::listing;
 use crate::refused::{by_run, by_store};
-use crate::storage::{Storage, is_owned};
+use crate::storage::Storage;
 
 pub(crate) use checkpoint::{refuse_over, refuse_unread};
 pub(crate) use control::Control;
 pub(crate) use given::known_to_fork;
 pub(crate) use inbox::LateInbox;
-pub(crate) use spoken::{FIRST_WORDS, SECOND_WORDS, SeenSignal, Spoken, TERMINATED_WORDS};
+pub(crate) use spoken::{SeenSignal, Spoken, words};
 
 use facings::AgentFacings;
 use given::Unread;
 use left_out::LeftOut;
-use owner::is_gone;
 pub(crate) use owner::own_name;
 pub(crate) use owner::{gone_owner, has_process, in_words as owner_words, is_process};
+use owner::{has_run_out, is_gone};
 use pulse::PulseBell;
 pub(crate) use untaken::not_taken;
 
@@ -188,16 +188,15 @@ impl Keeping {
         &self.storage.store
     }
 
-    /// The lease of another process that has run out, and of which more is not known.
+    /// The lease of another process that has run out by the clock, where the process is not known to be gone.
     fn lapsed(&self, run: &Run) -> Option<Lease> {
-        let lease = run.lease.clone().filter(|_| !is_owned(run))?;
+        let lease = run.lease.clone().filter(has_run_out)?;
         (lease.owner != self.owner && !is_gone(&lease.owner)).then_some(lease)
     }
 
-    /// Whether another process that is not known to be gone has a run.
+    /// Whether another process has a run, as far as can be known here.
     pub(crate) fn is_held_elsewhere(&self, run: &Run) -> bool {
-        let lease = run.lease.as_ref().filter(|_| is_owned(run));
-        lease.is_some_and(|lease| lease.owner != self.owner && !is_gone(&lease.owner))
+        has_process(run) && run.lease.as_ref().is_some_and(|it| it.owner != self.owner)
     }
 
     /// Lets the stops of a run that nobody executes take hold, and says whether it could: not where somebody
@@ -255,7 +254,7 @@ impl Keeping {
         let Some(run) = found.map_err(|error| by_store(&error))? else {
             return Ok(());
         };
-        if run.state.is_final() || is_owned(&run) || !self.is_told_to_stop(&run).await? {
+        if run.state.is_final() || has_process(&run) || !self.is_told_to_stop(&run).await? {
             return Ok(());
         }
         self.carry_out(&run).await?;

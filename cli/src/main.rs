@@ -10,6 +10,7 @@ mod authority;
 mod branched;
 mod browser;
 mod commands;
+mod detached;
 mod due;
 mod exit;
 #[cfg(feature = "failpoints")]

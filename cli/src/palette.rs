@@ -32,8 +32,7 @@ pub(crate) struct Palette {
 }
 
 impl Palette {
-    /// Without colours, for tests.
-    #[cfg(test)]
+    /// Without colours.
     pub(crate) const PLAIN: Self = Self { coloured: false };
 
     /// Colours only on a terminal that knows them, and only where nobody asked for none.

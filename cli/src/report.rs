@@ -42,6 +42,14 @@ pub(crate) struct Palettes {
     pub(crate) error_output: Palette,
 }
 
+impl Palettes {
+    /// Without colours.
+    pub(crate) const PLAIN: Self = Self {
+        output: Palette::PLAIN,
+        error_output: Palette::PLAIN,
+    };
+}
+
 /// A run that has ended, or stands still.
 #[derive(Debug, Clone)]
 pub(crate) struct Finished {
@@ -92,6 +100,9 @@ pub(crate) trait Report: Send {
 
     /// Time has passed.
     fn tick(&mut self) -> io::Result<()>;
+
+    /// The same, told from now on in a file that stands in the place of both outputs.
+    fn into_file(self: Box<Self>) -> Box<dyn Report>;
 
     /// The run has ended.
     fn finish(&mut self, finished: &Finished) -> io::Result<()>;

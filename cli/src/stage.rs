@@ -3,16 +3,24 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use agents::run::{RunObserver, RunOccurrence};
+use rustix::io::Errno;
 use tokio::sync::oneshot;
 
+use crate::detached::Detached;
 use crate::model::CallMoment;
-use crate::report::{Finished, Report};
+use crate::report::{Detail, Finished, Palettes, Plain, Report};
+
+/// Whether something cannot be written or read because the terminal behind it is gone.
+pub(crate) fn is_of_closed_terminal(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::IO.raw_os_error())
+}
 
 /// How often a picture that moves is drawn.
 const FRAME: Duration = Duration::from_millis(100);
@@ -31,6 +39,8 @@ enum Cue {
     /// The screen is somebody else's; told when nothing is written there any more.
     Aside(oneshot::Sender<()>),
     Back,
+    /// The terminal is gone, and what is told goes to a file; told whether it does.
+    Detached(Sender<bool>),
     Finish(Box<Finished>),
     /// It goes on under another stage.
     Leave,
@@ -64,14 +74,16 @@ pub(crate) struct StageThread {
 }
 
 impl Stage {
-    /// Starts the thread. `when_broken` is called once, when standard output cannot be written any more.
+    /// Starts the thread. `when_broken` is called once with the reason, when standard output cannot be written any more;
+    /// not where the terminal is gone and `detached` takes its place.
     ///
     /// # Errors
     ///
     /// Where the system gives no thread.
     pub(crate) fn open(
         report: Box<dyn Report>,
-        when_broken: impl FnOnce() + Send + 'static,
+        detached: Option<Arc<Detached>>,
+        when_broken: impl FnOnce(&io::Error) + Send + 'static,
     ) -> io::Result<StageThread> {
         let (cues, receiver) = mpsc::channel();
         let thread = std::thread::Builder::new()
@@ -79,14 +91,16 @@ impl Stage {
             .spawn(move || {
                 let mut play = Play {
                     report,
+                    detached,
+                    is_in_file: false,
                     waiting: VecDeque::new(),
                     prompting: false,
                     at_prompt: false,
                     is_aside: false,
                 };
-                let played = play.run(&receiver);
-                if played.is_err() {
-                    when_broken();
+                let played = play.through(&receiver);
+                if let Err(error) = &played {
+                    when_broken(error);
                 }
                 played
             })?;
@@ -103,6 +117,13 @@ impl Stage {
     /// Says something to people at once.
     pub(crate) fn notice(&self, text: impl Into<String>) {
         self.tell(Cue::Notice(text.into()));
+    }
+
+    /// The terminal is gone: what is told goes to a file from now on. Waits at most so long; whether it does.
+    pub(crate) fn leaves_terminal(&self, limit: Duration) -> bool {
+        let (left, is_left) = mpsc::channel();
+        self.tell(Cue::Detached(left));
+        is_left.recv_timeout(limit).unwrap_or(false)
     }
 
     /// Takes the screen for a conversation. What happens meanwhile is shown when the guard is dropped.
@@ -219,6 +240,10 @@ impl StageThread {
 
 struct Play {
     report: Box<dyn Report>,
+    /// What takes the place of a terminal that is gone, where something does.
+    detached: Option<Arc<Detached>>,
+    /// Whether it has.
+    is_in_file: bool,
     /// What happened while somebody was typing.
     waiting: VecDeque<Cue>,
     prompting: bool,
@@ -229,6 +254,36 @@ struct Play {
 }
 
 impl Play {
+    /// Shows it to its end, in a file where the terminal goes on the way.
+    fn through(&mut self, cues: &Receiver<Cue>) -> io::Result<()> {
+        loop {
+            match self.run(cues) {
+                Err(error) if is_of_closed_terminal(&error) && self.goes_to_file() => {}
+                played => return played,
+            }
+        }
+    }
+
+    /// What is told goes to a file from now on, where there is one in the place of the terminal.
+    fn goes_to_file(&mut self) -> bool {
+        let Some(detached) = self.detached.take() else {
+            return self.is_in_file;
+        };
+        // A picture that moves is of the terminal.
+        let _gone = self.report.clear();
+        if let Err(error) = detached.let_go() {
+            let path = detached.path().display();
+            let text = format!("{path} cannot be written ({error}); the run pauses.");
+            let _gone = self.report.notice(&text);
+            return false;
+        }
+        let nothing = Plain::new(Detail::Little, Palettes::PLAIN);
+        let report = std::mem::replace(&mut self.report, Box::new(nothing));
+        self.report = report.into_file();
+        self.is_in_file = true;
+        true
+    }
+
     fn run(&mut self, cues: &Receiver<Cue>) -> io::Result<()> {
         let mut next_frame = Instant::now() + FRAME;
         loop {
@@ -258,12 +313,17 @@ impl Play {
     }
 
     fn cue(&mut self, cue: Cue) -> io::Result<()> {
-        if self.is_aside && !matches!(cue, Cue::Back | Cue::Aside(_)) {
+        if self.is_aside && !matches!(cue, Cue::Back | Cue::Aside(_) | Cue::Detached(_)) {
             self.waiting.push_back(cue);
             return Ok(());
         }
         match cue {
             Cue::Back => self.come_back(),
+            Cue::Detached(left) => {
+                // Whoever wanted it may have gone.
+                let _ = left.send(self.goes_to_file());
+                Ok(())
+            }
             Cue::Aside(cleared) => {
                 self.leave_prompt()?;
                 self.report.clear()?;
@@ -313,6 +373,7 @@ impl Play {
             | Cue::Released
             | Cue::Aside(_)
             | Cue::Back
+            | Cue::Detached(_)
             | Cue::Finish(_)
             | Cue::Leave => Ok(()),
         }

@@ -14,6 +14,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Registry};
 
 use crate::arguments::Global;
+#[cfg(feature = "otlp")]
+use crate::exit::tell;
 use crate::stage;
 
 /// What is logged where `IRQ_LOG` says nothing else.
@@ -74,6 +76,8 @@ impl Telemetry {
             tracing_subscriber::fmt::layer()
                 .with_writer(|| LogLine)
                 .with_ansi(false)
+                // A terminal that is gone takes no logs, and no word about that either: it would be a panic.
+                .log_internal_errors(false)
                 .with_filter(filter)
         });
         let subscriber = Registry::default();
@@ -103,9 +107,9 @@ impl Telemetry {
         if let Some(Err(reason)) = self.exporter.map(exporter::Exporter::end)
             && !global.quiet
         {
-            eprintln!(
+            tell(format_args!(
                 "irq: telemetry was not exported: {reason}; is OTEL_EXPORTER_OTLP_ENDPOINT right?"
-            );
+            ));
         }
         #[cfg(not(feature = "otlp"))]
         let _unused = global;

@@ -1,7 +1,8 @@
-//! Signals of the operating system: the first one asks, the second one insists, the third one leaves.
+//! Signals of the operating system: the first one asks, the second one insists, the third one leaves. That a terminal
+//! is gone asks once, however often it is told: a shell tells it, too, and nobody is in a hurry. SIGQUIT insists.
 //!
 //! No work is done in a signal handler: a [`SignalSource`] hears of a signal, and a task does what follows.
-//! [`OsSignals`] is the source of this machine: SIGINT and SIGTERM on Unix, console events on Windows.
+//! [`OsSignals`] is the source of this machine: SIGINT, SIGTERM, SIGHUP and SIGQUIT on Unix, console events on Windows.
 
 mod ladder;
 #[cfg(unix)]
@@ -29,8 +30,22 @@ use crate::manager::{InterruptManager, StopCause, StopHandle, StopRequest, Targe
 pub enum Signal {
     /// A person wants it to stop: Ctrl+C.
     Interrupt,
-    /// The system or another program wants it to end: SIGTERM, a closed console, a shutdown.
+    /// The system or another program wants it to end: SIGTERM, a shutdown.
     Terminate,
+    /// Its terminal is gone: a closed window, a connection that broke.
+    Hangup,
+    /// A person wants it to stop at once: SIGQUIT, which is Ctrl+\.
+    Quit,
+}
+
+/// What follows when the terminal is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnHangup {
+    /// All pauses.
+    #[default]
+    Pause,
+    /// All goes on without it; the listener is told.
+    GoOn,
 }
 
 /// Hears the signals of the operating system.
@@ -51,8 +66,10 @@ pub struct SignalSettings {
     pub by: Actor,
     /// After how long a graceful stop by Ctrl+C becomes immediate; never where it is absent.
     pub patience: Option<Duration>,
-    /// After how long a graceful stop by a termination becomes immediate.
+    /// After how long a graceful stop by a termination or a hangup becomes immediate.
     pub drain: Option<Duration>,
+    /// What follows when the terminal is gone.
+    pub on_hangup: OnHangup,
 }
 
 /// What leaving at once skips.
@@ -71,6 +88,11 @@ pub trait SignalListener: Send {
     /// A signal has asked for a stop. The handle tells what becomes of it.
     fn asked(&mut self, signal: Signal, mode: StopMode, handle: StopHandle);
 
+    /// The terminal is gone, and all goes on, as the settings say. `false` where it cannot: then it pauses.
+    fn goes_on(&mut self) -> bool {
+        false
+    }
+
     /// The third signal: leave the process now. What is skipped is for the listener to say.
     fn leave(&mut self, leaving: Leaving);
 }
@@ -81,8 +103,8 @@ pub struct Listening {
     _task: AbortOnDropHandle<()>,
 }
 
-/// Turns signals into stops of everything: the first one graceful, the second one immediate, the third one tells
-/// the listener to leave.
+/// Turns signals into stops of everything, as the [`Ladder`] says: the first one graceful, the second one immediate, the
+/// third one tells the listener to leave.
 pub fn listen(
     mut source: impl SignalSource + 'static,
     manager: &InterruptManager,
@@ -93,10 +115,15 @@ pub fn listen(
     let task = async move {
         let mut ladder = Ladder::default();
         while let Some(signal) = source.next().await {
-            let mode = match ladder.climb() {
-                Rung::Ask => StopMode::Graceful,
-                Rung::Insist => StopMode::Immediate,
-                Rung::Leave => {
+            let is_gone = signal == Signal::Hangup;
+            if is_gone && settings.on_hangup == OnHangup::GoOn && listener.goes_on() {
+                continue;
+            }
+            let mode = match ladder.climb(signal) {
+                None => continue,
+                Some(Rung::Ask) => StopMode::Graceful,
+                Some(Rung::Insist) => StopMode::Immediate,
+                Some(Rung::Leave) => {
                     let status = requests.status();
                     let running = status.runs.into_iter().map(|kept| kept.run).collect();
                     listener.leave(Leaving {
@@ -117,25 +144,33 @@ pub fn listen(
 }
 
 fn request(signal: Signal, mode: StopMode, settings: &SignalSettings) -> StopRequest {
-    let (source, cause, message, limit) = match signal {
-        Signal::Interrupt => (
-            StopSource::User,
-            StopCause::UserEscape,
-            "interrupted from the terminal",
-            settings.patience,
-        ),
-        Signal::Terminate => (
-            StopSource::System,
-            StopCause::Shutdown,
-            "the process was told to end",
-            settings.drain,
-        ),
+    let (cause, limit) = match signal {
+        Signal::Interrupt => (StopCause::UserEscape, settings.patience),
+        Signal::Quit => (StopCause::UserEscape, None),
+        Signal::Terminate | Signal::Hangup => (StopCause::Shutdown, settings.drain),
     };
     StopRequest {
         mode,
-        source,
+        // Whoever sends one, or closes a window, is a person.
+        source: StopSource::User,
         cause,
         limit,
-        ..StopRequest::pause(Target::Everything, settings.by.clone(), message)
+        ..StopRequest::pause(
+            Target::Everything,
+            settings.by.clone(),
+            signal.why_it_stops(),
+        )
+    }
+}
+
+impl Signal {
+    /// Why something stops because of it, in words.
+    pub const fn why_it_stops(self) -> &'static str {
+        match self {
+            Self::Interrupt => "interrupted from the terminal",
+            Self::Terminate => "the process was told to end",
+            Self::Hangup => "its terminal was closed",
+            Self::Quit => "stopped at once from the terminal",
+        }
     }
 }

@@ -28,6 +28,7 @@ use crate::arguments::{ChatArguments, Global, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice};
 use crate::palette;
+use crate::stage::is_of_closed_terminal;
 use tools::Asked;
 
 /// The most characters of a tool's arguments that are shown while it runs.
@@ -79,7 +80,18 @@ pub(crate) fn chat(
     };
     // A thread that reads the terminal cannot be joined.
     runtime.shutdown_background();
-    ended
+    match ended {
+        // Nobody reads it any more, nor that.
+        Err(error) if is_unread(&error) => Ok(Exit::HungUp),
+        ended => ended,
+    }
+}
+
+/// Whether something could not be written because the terminal was closed.
+fn is_unread(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(is_of_closed_terminal)
 }
 
 /// How the server is spoken to.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::print;
 use crate::arguments::{Global, PurgeArguments, StoreArguments};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, tell};
 use crate::palette::Palette;
 use crate::refused::by_store;
 use crate::reviewer::Alone;
@@ -49,7 +49,10 @@ fn forget_edits(storage: &Storage, removed: &Purged) {
     let folders = removed.runs.iter().filter_map(|run| storage.edits_of(*run));
     for folder in folders.filter(|folder| folder.exists()) {
         if let Err(error) = std::fs::remove_dir_all(&folder) {
-            eprintln!("note: {} could not be removed: {error}", folder.display());
+            tell(format_args!(
+                "note: {} could not be removed: {error}",
+                folder.display()
+            ));
         }
     }
 }

@@ -25,8 +25,8 @@ use routing_core::RunId;
 use super::resume::to_go_on;
 use crate::address::find_run;
 use crate::advice::advised;
-use crate::arguments::{Global, LimitArguments, RunArguments, StoreArguments};
-use crate::exit::{Exit, Failure};
+use crate::arguments::{Global, HangupChoice, LimitArguments, RunArguments, StoreArguments};
+use crate::exit::{Exit, Failure, tell};
 use crate::installation::{Local, Whereabouts};
 use crate::report::Tally;
 use crate::storage::Storage;
@@ -113,6 +113,9 @@ impl Way<'_> {
         let policy = work.policy();
         // Heard from the beginning: a signal between two processes of work is not lost.
         let mut signals = OsSignals::listen()?;
+        if self.talk.on_hangup == HangupChoice::Detach {
+            signals.ignore_hangups();
+        }
         let escape = Escape::of(self.talk, self.global)?;
         let waits = storage.location().path().is_some() && *policy != Policy::default();
         let tally = Tally::default();
@@ -126,16 +129,17 @@ impl Way<'_> {
         let (mut begin, mut work) = (begin, work);
         let mut rested = None;
         loop {
-            begin = match perform(run, begin, work, performing, storage.clone()).await? {
-                Performed::MayGoOn => match signals.next().now_or_never().flatten() {
-                    // It came when no process of work heard it.
-                    Some(signal) => {
-                        let way = format!("It rests, and can go on: irq resume {run}");
-                        eprintln!("{}", advised(&way));
-                        return Ok(Exit::by(signal));
-                    }
-                    None => Begin::GoesOn { input: None },
-                },
+            let heard = OsSignals::listen()?;
+            if let Some(signal) = signals.next().now_or_never().flatten() {
+                // It came when no process of work heard it.
+                if begin != Begin::New {
+                    let way = format!("It rests, and can go on: irq resume {run}");
+                    tell(advised(&way));
+                }
+                return Ok(Exit::by(signal));
+            }
+            begin = match perform(run, begin, work, performing, (storage.clone(), heard)).await? {
+                Performed::MayGoOn => Begin::GoesOn { input: None },
                 Performed::Ended(rest) if !waits => return rest.told(),
                 Performed::Ended(rest) => {
                     match by_itself::waited(&local, &policy, &rest, &mut signals).await? {

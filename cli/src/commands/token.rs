@@ -12,7 +12,7 @@ use crate::arguments::{
     Global, StoreArguments, TokenArguments, TokenCommand, TokenCreateArguments, TokenListArguments,
     TokenRevokeArguments,
 };
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, tell};
 use crate::installation::TokenLine;
 use crate::palette::{Palette, Tone};
 use crate::storage::complete;
@@ -50,12 +50,12 @@ async fn create(arguments: &TokenCreateArguments, store: &StoreArguments) -> any
         print(&json_line(&token))?;
         return Ok(Exit::Success);
     }
-    eprintln!(
+    tell(format_args!(
         "The secret of {} ({}), shown once; {} takes it back.",
         visible_line(&made.token.name),
         made.token.role,
         advised(&format!("`irq token revoke {}`", made.token.id)),
-    );
+    ));
     print(&format!("{}\n", made.secret))?;
     Ok(Exit::Success)
 }

@@ -5,7 +5,7 @@ use interrupts::life::Interrupt;
 use super::print;
 use crate::address::find_interrupt;
 use crate::arguments::{RedriveArguments, StoreArguments, WithdrawArguments};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::installation;
 use crate::storage::complete;
 use crate::view::{self, json_line};
@@ -26,7 +26,7 @@ pub(crate) fn withdraw(
         let after = installation.withdraw(interrupt.id).await?;
         let told = tell(&interrupt, &after, arguments.json)?;
         if let Some(why) = withdrawal::after(&*installation, &after).await? {
-            eprintln!("note: {why}");
+            exit::tell(format_args!("note: {why}"));
         }
         Ok(told)
     })

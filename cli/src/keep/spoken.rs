@@ -9,30 +9,43 @@ use interrupts::signals::{Leaving, Signal, SignalListener};
 use routing_core::StopMode;
 
 use crate::advice::advised;
-use crate::exit::Exit;
+use crate::exit::{Exit, tell};
 use crate::keyboard::give_back;
 use crate::stage::Stage;
 
 /// What the first Ctrl+C says.
-pub(crate) const FIRST_WORDS: &str =
+const FIRST_WORDS: &str =
     "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
 
 /// What follows the standard first words where tools may run.
 const AGAIN: &str = "(press Ctrl+C again to stop now)";
 
-/// What a first SIGTERM says.
-pub(crate) const TERMINATED_WORDS: &str = "Received SIGTERM. Finishing the current steps...";
-
-/// The same where tools may run, which no stop waits for.
+/// What a first SIGTERM says where tools may run, which no stop waits for.
 const TERMINATED_WITH_TOOLS: &str =
     "Received SIGTERM. Cancelling all running tools and finishing the current steps...";
 
 /// What the second one says.
-pub(crate) const SECOND_WORDS: &str =
-    "Stopping now. (press Ctrl+C again to leave without clean-up)";
+const SECOND_WORDS: &str = "Stopping now. (press Ctrl+C again to leave without clean-up)";
+
+/// What is said to a signal that asks for a stop of this mode.
+pub(crate) const fn words(signal: Signal, mode: StopMode) -> &'static str {
+    match (mode, signal) {
+        (StopMode::Graceful, Signal::Interrupt) => FIRST_WORDS,
+        (StopMode::Graceful, Signal::Terminate) => {
+            "Received SIGTERM. Finishing the current steps..."
+        }
+        (StopMode::Graceful, Signal::Hangup) => {
+            "The terminal was closed. Finishing the current steps..."
+        }
+        (StopMode::Immediate, _) | (StopMode::Graceful, Signal::Quit) => SECOND_WORDS,
+    }
+}
 
 /// How long the last words may take.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How long it may take to let go of a terminal.
+const LETTING_GO: Duration = Duration::from_secs(2);
 
 /// Which signal has ended a run, where one has: the first one counts.
 #[derive(Debug, Clone, Default)]
@@ -42,12 +55,13 @@ impl SeenSignal {
     /// The exit code that the signal asks for.
     pub(crate) fn exit(&self) -> Option<Exit> {
         let code = self.0.load(Ordering::Acquire);
-        [Exit::Interrupted, Exit::Terminated]
+        Exit::OF_SIGNALS
             .into_iter()
             .find(|exit| exit.code() == code)
     }
 
-    fn remember(&self, exit: Exit) {
+    /// A signal asks for it, or what says the same.
+    pub(crate) fn remember(&self, exit: Exit) {
         // A later signal changes nothing: the run was stopped by the first.
         let _ = self
             .0
@@ -61,14 +75,22 @@ pub(crate) struct Spoken {
     seen: SeenSignal,
     /// Whether tools may run, which every stop ends.
     has_tools: bool,
+    /// Whether the run goes on where its terminal is closed.
+    outlives: bool,
 }
 
 impl Spoken {
-    pub(crate) const fn new(stage: Stage, seen: SeenSignal, has_tools: bool) -> Self {
+    /// Speaks on a stage. The run may have tools, and may outlive its terminal.
+    pub(crate) const fn new(
+        stage: Stage,
+        seen: SeenSignal,
+        (has_tools, outlives): (bool, bool),
+    ) -> Self {
         Self {
             stage,
             seen,
             has_tools,
+            outlives,
         }
     }
 }
@@ -80,13 +102,20 @@ impl SignalListener for Spoken {
             (StopMode::Graceful, Signal::Interrupt) if self.has_tools => {
                 format!("{} {AGAIN}", tools::wording::RECEIVED)
             }
-            (StopMode::Graceful, Signal::Interrupt) => FIRST_WORDS.to_owned(),
             (StopMode::Graceful, Signal::Terminate) if self.has_tools => {
                 TERMINATED_WITH_TOOLS.to_owned()
             }
-            (StopMode::Graceful, Signal::Terminate) => TERMINATED_WORDS.to_owned(),
-            (StopMode::Immediate, _) => SECOND_WORDS.to_owned(),
+            (StopMode::Graceful | StopMode::Immediate, _) => words(signal, mode).to_owned(),
         });
+    }
+
+    fn goes_on(&mut self) -> bool {
+        if !self.outlives || !self.stage.leaves_terminal(LETTING_GO) {
+            return false;
+        }
+        let words = "The terminal was closed; the run goes on, and its questions wait.";
+        self.stage.notice(words);
+        true
     }
 
     fn leave(&mut self, leaving: Leaving) {
@@ -94,7 +123,7 @@ impl SignalListener for Spoken {
         let (written, is_written) = mpsc::channel();
         // Written beside: an output that nobody reads may be what hangs.
         std::thread::spawn(move || {
-            eprintln!("{}", skipped(&leaving));
+            tell(skipped(&leaving));
             let _ = written.send(());
         });
         let _ = is_written.recv_timeout(LAST_WORDS);

@@ -221,6 +221,10 @@ impl Report for CloudEvents {
         Ok(())
     }
 
+    fn into_file(self: Box<Self>) -> Box<dyn Report> {
+        self
+    }
+
     fn finish(&mut self, finished: &Finished) -> io::Result<()> {
         if let Some((run, at, fact)) = self.stopped.take() {
             self.write(run, at, fact.with_open(&finished.open))?;

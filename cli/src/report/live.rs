@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::agent_tree::Picture;
 use super::story::{Steps, Story};
-use super::{Detail, Finished, Palettes, Report, write_result};
+use super::{Detail, Finished, Palettes, Plain, Report, write_result};
 use crate::layout::{screen_size, wrap};
 use crate::model::CallMoment;
 
@@ -147,6 +147,10 @@ impl Report for Live {
         self.frame = self.frame.wrapping_add(1);
         self.draw();
         Ok(())
+    }
+
+    fn into_file(self: Box<Self>) -> Box<dyn Report> {
+        Box::new(Plain::in_file(self.story))
     }
 
     fn finish(&mut self, finished: &Finished) -> io::Result<()> {

@@ -27,6 +27,14 @@ impl Plain {
         }
     }
 
+    /// Goes on with a story in a file, without colours.
+    pub(super) fn in_file(story: Story) -> Self {
+        Self {
+            story: story.in_file(),
+            ..Self::new(Detail::Usual, Palettes::PLAIN)
+        }
+    }
+
     fn say(&mut self, text: &str) {
         // Progress that nobody can read any more is no reason to end the work.
         let _ = self
@@ -77,6 +85,10 @@ impl Report for Plain {
 
     fn tick(&mut self) -> io::Result<()> {
         Ok(())
+    }
+
+    fn into_file(self: Box<Self>) -> Box<dyn Report> {
+        Box::new(Self::in_file(self.story))
     }
 
     fn finish(&mut self, finished: &Finished) -> io::Result<()> {

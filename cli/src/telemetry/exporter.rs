@@ -18,6 +18,8 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::Layer;
 use tracing_subscriber::registry::LookupSpan;
 
+use crate::exit::tell;
+
 /// The variables that name a collector: of all signals, and of one.
 const ENDPOINTS: [&str; 3] = [
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -94,9 +96,9 @@ impl Exporter {
         match (spans, counts) {
             (Ok(spans), Ok(counts)) => Some(Self::of(spans, counts)),
             (Err(error), _) | (_, Err(error)) => {
-                eprintln!(
+                tell(format_args!(
                     "irq: telemetry is not exported: {error}; correct OTEL_EXPORTER_OTLP_ENDPOINT"
-                );
+                ));
                 None
             }
         }

@@ -46,13 +46,9 @@ impl Ends {
     }
 }
 
-/// The signals of a terminal, which may be there all the same.
+/// What a terminal says of itself.
 #[cfg(unix)]
 struct OfTerminal {
-    /// Its end, or that of the connection to it.
-    hangup: tokio::signal::unix::Signal,
-    /// Ctrl+\ from elsewhere, which ends a process by itself and would leave the screens on the terminal.
-    quit: tokio::signal::unix::Signal,
     /// Ctrl+Z from elsewhere.
     aside: tokio::signal::unix::Signal,
 }
@@ -62,16 +58,12 @@ impl OfTerminal {
     fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
-            hangup: signal(SignalKind::hangup())?,
-            quit: signal(SignalKind::quit())?,
             aside: signal(SignalKind::from_raw(signal_hook::consts::SIGTSTP))?,
         })
     }
 
     async fn comes(&mut self) -> End {
         tokio::select! {
-            Some(()) = self.hangup.recv() => End::Leave(Exit::Terminated),
-            Some(()) = self.quit.recv() => End::Leave(Exit::Terminated),
             Some(()) = self.aside.recv() => End::Aside,
             else => std::future::pending().await,
         }

@@ -162,7 +162,7 @@ fn pasted_lines_answer_no_confirmation_that_nobody_has_seen() {
 }
 
 #[test]
-fn a_signal_that_ends_a_process_by_itself_gives_the_terminal_back_first() {
+fn a_hangup_and_a_quit_pause_the_run_and_give_the_terminal_back() {
     for (signal, code) in [(Signal::QUIT, "131"), (Signal::HUP, "129")] {
         for is_asked in [false, true] {
             let desk = Desk::new();
@@ -171,17 +171,18 @@ fn a_signal_that_ends_a_process_by_itself_gives_the_terminal_back_first() {
             } else {
                 desk.run(&format!("--pace {SLOW}"))
             };
-            let (mut screen, shell) = start(&arguments, "ulimit -c 0;");
+            let (mut screen, shell) = start(&arguments, "");
             let shown = if is_asked { "> " } else { "the model answers" };
             screen.exp_string(shown).unwrap();
             kill_process(program_of(shell), signal).unwrap();
             leaves(&mut screen, code);
+            assert_eq!(desk.state(), "paused");
         }
     }
 }
 
 #[test]
-fn a_hangup_ends_the_process_also_after_its_window_was_open() {
+fn a_hangup_pauses_the_run_also_after_its_window_was_open() {
     let desk = Desk::new();
     let (mut screen, shell) = start(&desk.run("--pace 60"), "");
     escape(&mut screen);

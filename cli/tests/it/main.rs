@@ -80,5 +80,6 @@ mod watching_taken_back;
 mod watching_windows;
 mod watching_words;
 mod whole_run;
+mod windows_closed;
 #[path = "../crash/wire_brain.rs"]
 mod wire_brain;

@@ -103,6 +103,48 @@ fn a_termination_is_graceful_and_has_its_own_code() {
 }
 
 #[test]
+fn a_hangup_pauses_as_a_termination_does_however_often_it_is_told() {
+    let place = Place::new();
+    let child = spawn(&mut place.run(&["--pace", "100", "-v"]));
+    let mut run = Running::of(child, workspace());
+    run.wait_for("asks its model");
+    for _told in 0..3 {
+        run.send(Signal::HUP);
+    }
+    run.wait_for("The terminal was closed. Finishing the current steps...");
+    run.send(Signal::HUP);
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(129), "{seen}");
+    assert!(!seen.contains("Stopping now."), "it is in no hurry: {seen}");
+    let run = &place.runs()[0];
+    assert_eq!(run["state"], "paused", "{run:#}");
+    assert_eq!(run["reason"], "its terminal was closed", "{run:#}");
+    let stops = place.end(&["review", "--json"]).exits_with(0);
+    let stops = lines(&stops.output);
+    assert_eq!(stops.len(), 1, "{stops:#?}");
+    assert_eq!(stops[0]["source"], "user", "a person's pause: {stops:#?}");
+    assert_eq!(stops[0]["mode"], "graceful", "{stops:#?}");
+}
+
+#[test]
+fn a_quit_pauses_at_once() {
+    let place = Place::new();
+    let child = spawn(&mut place.run(&["--pace", "1", "-v"]));
+    let mut run = Running::of(child, workspace());
+    run.wait_for("asks its model");
+    run.send(Signal::QUIT);
+    run.wait_for("Stopping now.");
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(131), "{seen}");
+    let stops = place.end(&["review", "--json"]).exits_with(0);
+    let stops = lines(&stops.output);
+    assert_eq!(stops[0]["mode"], "immediate", "{stops:#?}");
+    place
+        .end(&["resume", &place.only_run(), "--no-input", "--pace", "0"])
+        .exits_with(0);
+}
+
+#[test]
 fn a_second_signal_of_another_kind_changes_how_it_stops_and_not_why() {
     let (escape, end) = (
         "interrupted from the terminal",

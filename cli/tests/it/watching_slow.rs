@@ -250,7 +250,7 @@ fn a_hangup_gives_the_terminal_back() {
     seed.run();
     let (mut screen, id) = in_a_shell(&seed, "code=$?; stty -a; echo LEFT $code");
     kill_process(id, Signal::HUP).unwrap();
-    let left = screen.exp_string("LEFT 143").unwrap();
+    let left = screen.exp_string("LEFT 129").unwrap();
     assert!(left.contains("?1049l"), "the screen was not given back");
     assert!(is_usable(&left), "{left}");
 }

@@ -1,5 +1,7 @@
 //! What the first, the second and the third signal mean.
 
+use super::Signal;
+
 /// What a signal means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rung {
@@ -18,35 +20,67 @@ pub struct Ladder {
 }
 
 impl Ladder {
-    /// What the next signal means.
-    pub const fn climb(&mut self) -> Rung {
-        let rung = match self.reached {
-            None => Rung::Ask,
-            Some(Rung::Ask) => Rung::Insist,
-            Some(Rung::Insist | Rung::Leave) => Rung::Leave,
+    /// What the next signal means; nothing where it says nothing new.
+    pub const fn climb(&mut self, signal: Signal) -> Option<Rung> {
+        let rung = match (signal, self.reached) {
+            (Signal::Hangup, Some(_)) => return None,
+            (Signal::Interrupt | Signal::Terminate | Signal::Hangup, None) => Rung::Ask,
+            (Signal::Interrupt | Signal::Terminate, Some(Rung::Ask))
+            | (Signal::Quit, None | Some(Rung::Ask)) => Rung::Insist,
+            (
+                Signal::Interrupt | Signal::Terminate | Signal::Quit,
+                Some(Rung::Insist | Rung::Leave),
+            ) => Rung::Leave,
         };
         self.reached = Some(rung);
-        rung
+        Some(rung)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Ladder, Rung};
+    use super::{Ladder, Rung, Signal};
+
+    fn rungs<const N: usize>(signals: [Signal; N]) -> [Option<Rung>; N] {
+        let mut ladder = Ladder::default();
+        signals.map(|signal| ladder.climb(signal))
+    }
 
     #[test]
     fn the_third_signal_and_all_after_it_leave() {
-        let mut ladder = Ladder::default();
-        let rungs: Vec<_> = (0..5).map(|_signal| ladder.climb()).collect();
         assert_eq!(
-            rungs,
+            rungs([Signal::Interrupt; 5]),
             [
-                Rung::Ask,
-                Rung::Insist,
-                Rung::Leave,
-                Rung::Leave,
-                Rung::Leave
+                Some(Rung::Ask),
+                Some(Rung::Insist),
+                Some(Rung::Leave),
+                Some(Rung::Leave),
+                Some(Rung::Leave)
             ]
+        );
+    }
+
+    #[test]
+    fn that_the_terminal_is_gone_asks_once_and_is_never_in_a_hurry() {
+        use Signal::{Hangup, Interrupt, Terminate};
+        assert_eq!(
+            rungs([Hangup, Hangup, Hangup, Terminate]),
+            [Some(Rung::Ask), None, None, Some(Rung::Insist)]
+        );
+        let after_two = rungs([Interrupt, Interrupt, Hangup]);
+        assert_eq!(after_two, [Some(Rung::Ask), Some(Rung::Insist), None]);
+    }
+
+    #[test]
+    fn a_quit_insists_at_once() {
+        use Signal::{Interrupt, Quit};
+        assert_eq!(
+            rungs([Quit, Interrupt]),
+            [Some(Rung::Insist), Some(Rung::Leave)]
+        );
+        assert_eq!(
+            rungs([Interrupt, Quit, Quit]),
+            [Some(Rung::Ask), Some(Rung::Insist), Some(Rung::Leave)]
         );
     }
 }

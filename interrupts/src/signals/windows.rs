@@ -15,7 +15,7 @@ use super::{Signal, SignalSource};
 pub struct OsSignals {
     interrupts: CtrlC,
     breaks: CtrlBreak,
-    closings: CtrlClose,
+    closings: Option<CtrlClose>,
     logoffs: CtrlLogoff,
     shutdowns: CtrlShutdown,
 }
@@ -30,10 +30,15 @@ impl OsSignals {
         Ok(Self {
             interrupts: ctrl_c()?,
             breaks: ctrl_break()?,
-            closings: ctrl_close()?,
+            closings: Some(ctrl_close()?),
             logoffs: ctrl_logoff()?,
             shutdowns: ctrl_shutdown()?,
         })
+    }
+
+    /// From now on a closed console is not told here.
+    pub fn ignore_hangups(&mut self) {
+        self.closings = None;
     }
 }
 
@@ -44,9 +49,16 @@ impl SignalSource for OsSignals {
             biased;
             heard = self.interrupts.recv() => heard.map(|()| Signal::Interrupt),
             heard = self.breaks.recv() => heard.map(|()| Signal::Interrupt),
-            heard = self.closings.recv() => heard.map(|()| Signal::Terminate),
+            heard = closed(&mut self.closings) => heard.map(|()| Signal::Hangup),
             heard = self.logoffs.recv() => heard.map(|()| Signal::Terminate),
             heard = self.shutdowns.recv() => heard.map(|()| Signal::Terminate),
         }
+    }
+}
+
+async fn closed(closings: &mut Option<CtrlClose>) -> Option<()> {
+    match closings {
+        Some(closings) => closings.recv().await,
+        None => std::future::pending().await,
     }
 }

@@ -51,6 +51,7 @@ fn settings() -> SignalSettings {
         by: person(),
         patience: None,
         drain: Some(std::time::Duration::from_secs(10)),
+        on_hangup: interrupts::signals::OnHangup::Pause,
     }
 }
 
@@ -96,10 +97,12 @@ async fn the_first_signal_asks_the_second_insists_the_third_leaves() {
 
 #[tokio::test(start_paused = true)]
 async fn a_second_signal_of_another_kind_says_how_and_not_why() {
-    for (first, second, source) in [
-        (Signal::Interrupt, Signal::Terminate, StopSource::User),
-        (Signal::Terminate, Signal::Interrupt, StopSource::System),
+    for (first, second) in [
+        (Signal::Interrupt, Signal::Terminate),
+        (Signal::Terminate, Signal::Interrupt),
+        (Signal::Hangup, Signal::Quit),
     ] {
+        let source = StopSource::User;
         let scene = Scene::new();
         let one = scene.process("one");
         let run = scene.run().await;
@@ -144,7 +147,7 @@ async fn a_termination_drains_within_its_limit() {
     signals.send(Signal::Terminate).unwrap();
     kept.scope().stopping().await;
     let reason = kept.scope().stopped_now().await;
-    assert_eq!(reason.source, StopSource::System);
+    assert_eq!(reason.source, StopSource::User, "a person's word");
     assert_eq!(began.elapsed().as_secs(), 10);
 }
 

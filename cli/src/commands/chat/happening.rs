@@ -3,8 +3,8 @@
 use std::io;
 
 use crossterm::event::Event;
+use interrupts::signals::{OsSignals, Signal, SignalSource as _};
 use llm::{ConversationEvent, RunEnd, RunError};
-use tokio::signal::unix::Signal;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
@@ -23,8 +23,7 @@ pub(super) enum Happening {
     /// A question was seen for as long as it takes.
     Seen,
     RunEnded(Result<Ended, JoinError>),
-    InterruptSignal,
-    Terminated,
+    Signalled(Signal),
 }
 
 /// Where everything comes from.
@@ -35,8 +34,7 @@ pub(super) struct Table {
     pub(super) questions: UnboundedReceiver<Question>,
     /// The run under way, if any.
     pub(super) runs: JoinSet<Ended>,
-    pub(super) interrupts: Signal,
-    pub(super) terminations: Signal,
+    pub(super) signals: OsSignals,
 }
 
 impl Table {
@@ -44,8 +42,7 @@ impl Table {
     pub(super) async fn next(&mut self, seen: Option<Instant>) -> Happening {
         tokio::select! {
             biased; // A key must not queue behind a chatty model.
-            _ = self.terminations.recv() => Happening::Terminated,
-            _ = self.interrupts.recv() => Happening::InterruptSignal,
+            Some(signal) = self.signals.next() => Happening::Signalled(signal),
             event = self.keys.next() => Happening::Terminal(event),
             // The conversation lives as long as the loop.
             Some(event) = self.events.recv() => Happening::Told(event),

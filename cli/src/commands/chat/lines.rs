@@ -2,9 +2,9 @@
 
 use std::io;
 
+use interrupts::signals::{OsSignals, Signal, SignalSource as _};
 use llm::{Conversation, ConversationEvent, RunEnd, RunError};
 use routing_core::{StopReason, StopSource};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::plain::Plain;
@@ -31,8 +31,7 @@ pub(super) async fn talk(
     arguments: &ChatArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let mut interrupts = signal(SignalKind::interrupt())?;
-    let mut terminations = signal(SignalKind::terminate())?;
+    let mut signals = OsSignals::listen()?;
     let mut output: Box<dyn Output> = if arguments.json {
         Box::new(Records)
     } else {
@@ -43,8 +42,7 @@ pub(super) async fn talk(
     loop {
         let line = tokio::select! {
             biased;
-            _ = terminations.recv() => return Ok(Exit::Terminated),
-            _ = interrupts.recv() => return Ok(Exit::Interrupted),
+            Some(signal) = signals.next() => return Ok(Exit::by(signal)),
             line = lines.next() => line,
         };
         let text = match line {
@@ -62,15 +60,10 @@ pub(super) async fn talk(
         let ended = loop {
             tokio::select! {
                 biased;
-                _ = terminations.recv() => {
+                Some(signal) = signals.next() => {
                     output.interrupting()?;
-                    conversation.interrupt(now("SIGTERM"));
-                    signalled.get_or_insert(Exit::Terminated);
-                }
-                _ = interrupts.recv() => {
-                    output.interrupting()?;
-                    conversation.interrupt(now("Ctrl+C"));
-                    signalled.get_or_insert(Exit::Interrupted);
+                    conversation.interrupt(now(name_of(signal)));
+                    signalled.get_or_insert(Exit::by(signal));
                 }
                 Some(event) = events.recv() => output.told(&event)?,
                 ended = &mut run => break ended,
@@ -80,6 +73,15 @@ pub(super) async fn talk(
         if let Some(exit) = left_with(ended, signalled)? {
             return Ok(exit);
         }
+    }
+}
+
+const fn name_of(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Interrupt => "Ctrl+C",
+        Signal::Terminate => "SIGTERM",
+        Signal::Hangup => "SIGHUP",
+        Signal::Quit => "SIGQUIT",
     }
 }
 

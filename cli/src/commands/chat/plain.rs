@@ -8,6 +8,7 @@ use tools::wording;
 use super::lines::Output;
 use super::{ended_line, tool_line, usage_text};
 use crate::arguments::Global;
+use crate::exit::tell;
 use crate::visible::{visible_line, visible_piece};
 
 /// Writes each piece as it arrives, and a line break behind each answer.
@@ -49,7 +50,7 @@ impl Plain {
     /// What is no answer goes to standard error.
     fn aside(&self, text: &str) {
         if !self.global.quiet {
-            eprintln!("{}", visible_line(text));
+            tell(visible_line(text));
         }
     }
 
@@ -82,7 +83,7 @@ impl Output for Plain {
                 }
                 self.end_line()?;
                 if self.global.verbose > 0 {
-                    eprintln!("{}", usage_text(*usage));
+                    tell(usage_text(*usage));
                 }
                 Ok(())
             }

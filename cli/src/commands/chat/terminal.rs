@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crossterm::event::Event;
+use interrupts::signals::{OsSignals, Signal};
 use llm::{Conversation, ConversationEvent, RunEnd};
 use routing_core::StopSource;
 use routing_core::model::ModelError;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::{JoinError, JoinSet};
 use tools::{InterruptController, wording};
 
@@ -27,6 +27,7 @@ use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice};
 use crate::palette::{Palette, Tone};
+use crate::stage::is_of_closed_terminal;
 use crate::terminal_events::TerminalEvents;
 use crate::visible::{visible_line, visible_lines, visible_piece};
 use looking_back::partial_text;
@@ -45,8 +46,7 @@ pub(super) async fn talk(
     arguments: &ChatArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let interrupts = signal(SignalKind::interrupt())?;
-    let terminations = signal(SignalKind::terminate())?;
+    let signals = OsSignals::listen()?;
     let events = conversation.events();
     let _raw = RawTerminal::take()?;
     let mut table = Table {
@@ -54,16 +54,18 @@ pub(super) async fn talk(
         events,
         questions: asked.questions,
         runs: JoinSet::new(),
-        interrupts,
-        terminations,
+        signals,
     };
     let mut talk = Talk::new(conversation, (budget, manner), arguments, global);
     talk.controller = asked.controller;
     talk.greet();
     let exit = loop {
         talk.settle_questions();
-        talk.draw(table.runs.is_empty())?;
-        talk.tools.drawn();
+        match talk.draw(table.runs.is_empty()) {
+            Ok(()) => talk.tools.drawn(),
+            Err(error) if is_of_closed_terminal(&error) => break Exit::HungUp,
+            Err(error) => return Err(error.into()),
+        }
         let happening = table.next(talk.tools.due()).await;
         match talk.handle(happening, &mut table) {
             ControlFlow::Continue(()) => {}
@@ -79,8 +81,11 @@ pub(super) async fn talk(
         talk.told(event);
     }
     talk.screen.close();
-    talk.write()?;
-    Ok(exit)
+    match talk.write() {
+        // Whoever closed the terminal reads no last words.
+        Err(error) if !is_of_closed_terminal(&error) => Err(error.into()),
+        Ok(()) | Err(_) => Ok(exit),
+    }
 }
 
 pub(super) struct Talk {
@@ -172,8 +177,8 @@ impl Talk {
 
     fn handle(&mut self, happening: Happening, table: &mut Table) -> ControlFlow<Exit> {
         match happening {
-            Happening::Terminated => ControlFlow::Break(Exit::Terminated),
-            Happening::InterruptSignal => self.wish(Wish::Interrupt, table),
+            Happening::Signalled(Signal::Interrupt) => self.wish(Wish::Interrupt, table),
+            Happening::Signalled(signal) => ControlFlow::Break(Exit::by(signal)),
             Happening::Terminal(Some(Ok(event))) => {
                 if let Event::Resize(columns, _rows) = event {
                     self.screen.resize(usize::from(columns));
@@ -187,7 +192,7 @@ impl Talk {
                 }
             }
             // The terminal has gone away.
-            Happening::Terminal(None | Some(Err(_))) => ControlFlow::Break(Exit::Success),
+            Happening::Terminal(None | Some(Err(_))) => ControlFlow::Break(Exit::HungUp),
             Happening::Told(event) => {
                 self.told(event);
                 // All that has been told is drawn together.

@@ -13,7 +13,7 @@ use super::after_visit::{end_of, goes_on_elsewhere};
 use super::work::{Performing, Rest, closed};
 use crate::address::find_run;
 use crate::due::{Due, is_free};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, tell};
 use crate::installation::Local;
 use crate::keep::has_process;
 use crate::listing;
@@ -72,10 +72,10 @@ pub(super) async fn waited(
                 say_why(rest);
             }
             if told.replace(due.at) != Some(due.at) {
-                eprintln!(
+                tell(format_args!(
                     "It goes on by itself at {}, as the policy says; Ctrl+C leaves it paused.",
                     instant(due.at)
-                );
+                ));
             }
             let until = due.at.duration_since(Timestamp::now());
             if !until.is_positive() {
@@ -101,7 +101,7 @@ fn say_why(rest: &Rest) {
     if let Some(failure) = &rest.failure
         && failure.exit != Exit::Asking
     {
-        eprintln!("{}", visible_line(&failure.to_string()));
+        tell(visible_line(&failure.to_string()));
     }
 }
 
@@ -141,7 +141,7 @@ pub(super) async fn told_otherwise(
         tally,
         ..
     } = performing;
-    let stage_thread = Stage::open(talk.report(global, tally.epoch(), tally), || {})?;
+    let stage_thread = Stage::open(talk.report(global, tally.epoch(), tally), None, |_error| {})?;
     stage_thread.stage().observe(&RunOccurrence {
         run: row.id,
         sequence: 0,

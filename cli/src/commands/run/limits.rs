@@ -11,7 +11,7 @@ use interrupts::limits::{LimitGuard, ProcessProbe, ResourceGuard, ResourceLimits
 use interrupts::manager::{LimitStops, Target};
 use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Money, PriceTable};
 use interrupts::policy::{Policy, Subject};
-use interrupts::signals::SignalSettings;
+use interrupts::signals::{OnHangup, SignalSettings};
 use interrupts::{ActorName, KindName, NameError};
 use jiff::SignedDuration;
 use routing_core::model::LanguageModel;
@@ -190,6 +190,7 @@ impl OuterLimits {
             by,
             patience: self.grace_of(StopSource::User)?,
             drain: self.grace_of(StopSource::System)?,
+            on_hangup: OnHangup::Pause,
         })
     }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use agents::run::{RunObserver, RunOccurrence, RunOrder, RunReport, RunStatus};
 use interrupts::OwnerName;
 use interrupts::life::{Interrupt, State};
-use interrupts::manager::{StopRequest, Target};
+use interrupts::manager::{StopCause, StopRequest, Target};
 use interrupts::policy::Policy;
-use interrupts::signals::{Listening, OsSignals};
+use interrupts::signals::{Listening, OnHangup, OsSignals, Signal};
 use interrupts::store::{Filter, Store, StoreError};
 use routing_core::{InterruptId, RunId, StopMode, StopSource};
 
@@ -21,7 +21,8 @@ use super::prepared::{Beside, Prepared, settle};
 use super::raised::raised;
 use super::talk::Talk;
 use crate::actor::actor;
-use crate::arguments::Global;
+use crate::arguments::{Global, HangupChoice};
+use crate::detached::Detached;
 use crate::due::{answer_open, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::hooks::CommandHook;
@@ -30,7 +31,7 @@ use crate::listing;
 use crate::model::{ModelTrouble, Watched};
 use crate::report::{Finished, KeptIn, Tally};
 use crate::reviewer::InterruptCount;
-use crate::stage::{Stage, StageThread};
+use crate::stage::{Stage, StageThread, is_of_closed_terminal};
 use crate::storage::Storage;
 use crate::tooling::InterruptedTools;
 
@@ -190,19 +191,18 @@ pub(super) async fn perform(
     begin: Begin,
     work: Work,
     performing: Performing<'_>,
-    storage: Storage,
+    (storage, signals): (Storage, OsSignals),
 ) -> anyhow::Result<Performed> {
-    // From here on no signal ends the process by itself.
-    let signals = OsSignals::listen()?;
     let is_file = storage.location().path().is_some();
     let keeping = Keeping::over(storage.clone(), &work.policy())?;
     let Some(kept) = taken(&keeping, id, begin, &work).await? else {
         return Ok(Performed::StandsStill);
     };
-    let stage_thread = opened(performing, &kept)?;
-    let stage = stage_thread.stage();
     let seen = SeenSignal::default();
-    let listening = heard(&keeping, (id, &work), signals, &stage, &seen)?;
+    let detached = outlives(performing.talk, id)?;
+    let stage_thread = opened(performing, &kept, (seen.clone(), detached.clone()))?;
+    let stage = stage_thread.stage();
+    let listening = heard(&keeping, (id, &work), signals, &stage, (&seen, detached))?;
     let model = Arc::new(Watched::new(work.prepared.model(), stage.clone()));
     let told = seen.clone();
     let attending = performing
@@ -249,14 +249,27 @@ pub(super) async fn perform(
 }
 
 /// The stage that a run is shown on.
-fn opened(performing: Performing<'_>, kept: &Kept) -> io::Result<StageThread> {
+fn opened(
+    performing: Performing<'_>,
+    kept: &Kept,
+    (seen, detached): (SeenSignal, Option<Arc<Detached>>),
+) -> io::Result<StageThread> {
     let Performing {
         talk,
         global,
         tally,
         ..
     } = performing;
-    Stage::open(talk.report(global, kept.run.epoch(), tally), unread(kept))
+    let report = talk.report(global, kept.run.epoch(), tally);
+    Stage::open(report, detached, unread(kept, seen))
+}
+
+/// What takes the place of the terminal of a run that outlives it.
+fn outlives(talk: Talk, run: RunId) -> Result<Option<Arc<Detached>>, Failure> {
+    match talk.on_hangup {
+        HangupChoice::Pause => Ok(None),
+        HangupChoice::Detach => Detached::of(run).map(|it| Some(Arc::new(it))),
+    }
 }
 
 /// Hears signals from now on and says what they do; says what should be known before the run.
@@ -265,14 +278,26 @@ fn heard(
     (id, work): (RunId, &Work),
     signals: OsSignals,
     stage: &Stage,
-    seen: &SeenSignal,
+    (seen, detached): (&SeenSignal, Option<Arc<Detached>>),
 ) -> anyhow::Result<Listening> {
     let told = stage.clone();
     if let Some(hook) = CommandHook::of(&work.policy(), move |text| told.notice(text)) {
         keeping.manager.add_hook(Arc::new(hook.of_run(id)));
     }
-    let settings = work.prepared.limits().signals(actor()?)?;
-    let spoken = Spoken::new(stage.clone(), seen.clone(), work.prepared.has_tools());
+    let mut settings = work.prepared.limits().signals(actor()?)?;
+    if let Some(detached) = &detached {
+        settings.on_hangup = OnHangup::GoOn;
+        let file = detached.path().display();
+        stage.notice(format!(
+            "If this terminal is closed, the run goes on and tells in {file}"
+        ));
+    }
+    let goes_on = detached.is_some();
+    let spoken = Spoken::new(
+        stage.clone(),
+        seen.clone(),
+        (work.prepared.has_tools(), goes_on),
+    );
     let listening = keeping.listen(signals, settings, spoken);
     for note in &work.notes {
         stage.notice(note.clone());
@@ -369,6 +394,11 @@ pub(super) async fn closed(
     let written = tokio::task::spawn_blocking(close)
         .await
         .unwrap_or_else(|error| Err(io::Error::other(error)));
+    let written = match written {
+        // Whoever closed it reads nothing any more, and knows.
+        Err(error) if is_of_closed_terminal(&error) => Ok(()),
+        written => written,
+    };
     written.map_err(|error| {
         let message = format!("the output could not be written to its end: {error}");
         Failure::new(Exit::Failure, message)
@@ -450,20 +480,29 @@ async fn lifted(kept: &Kept, begin: Begin) -> anyhow::Result<Option<String>> {
     Ok(input.filter(|_input| !is_said))
 }
 
-/// Stops a run whose output nobody reads any more.
-fn unread(kept: &Kept) -> impl Fn() + Send + Sync + 'static {
+/// Stops a run whose output nobody reads any more. That of a closed terminal is the word of whoever closed it.
+fn unread(kept: &Kept, seen: SeenSignal) -> impl FnOnce(&io::Error) + Send + 'static {
     let requests = kept.run.requests();
-    let run = kept.run.run();
-    move || {
+    let target = Target::Run(kept.run.run());
+    move |error| {
         let Ok(by) = actor() else {
             return;
         };
-        let message = "the output of the run was closed";
-        let _handle = requests.request(StopRequest {
-            mode: StopMode::Immediate,
-            source: StopSource::System,
-            ..StopRequest::pause(Target::Run(run), by, message)
-        });
+        let request = if is_of_closed_terminal(error) {
+            seen.remember(Exit::HungUp);
+            StopRequest {
+                source: StopSource::User,
+                cause: StopCause::Shutdown,
+                ..StopRequest::pause(target, by, Signal::Hangup.why_it_stops())
+            }
+        } else {
+            StopRequest {
+                mode: StopMode::Immediate,
+                source: StopSource::System,
+                ..StopRequest::pause(target, by, "the output of the run was closed")
+            }
+        };
+        let _handle = requests.request(request);
     }
 }
 

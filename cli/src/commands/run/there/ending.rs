@@ -157,6 +157,8 @@ impl Ending<'_> {
             | Exit::Partial
             | Exit::Unreachable
             | Exit::NotAuthorised
+            | Exit::HungUp
+            | Exit::Quit
             | Exit::Interrupted
             | Exit::Terminated => None,
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interrupts::life::{Interrupt, RunState};
-use interrupts::signals::{OsSignals, SignalSource};
+use interrupts::signals::{Ladder, OsSignals, SignalSource};
 use routing_core::{InterruptId, RunId};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use super::ending::{Ending, Standstill, standstill};
 use super::story::Event;
 use super::{Remote, Server};
-use crate::arguments::Global;
+use crate::arguments::{Global, HangupChoice};
 use crate::commands::review::Chosen;
 use crate::commands::run::escape::{Escape, Where};
 use crate::commands::run::talk::Talk;
@@ -74,10 +74,12 @@ pub(super) struct Following {
     told: Option<String>,
     /// Whether there is somebody here to ask.
     asks: bool,
+    /// Whether the run goes on where the terminal here is closed.
+    outlives: bool,
     palette: Palette,
     global: Global,
-    /// The signals that were heard.
-    heard: u32,
+    /// How far the signals that were heard have come.
+    heard: Ladder,
     signal: Option<Exit>,
     /// The question that is asked now.
     asking: Option<InterruptId>,
@@ -137,10 +139,11 @@ impl Following {
             },
             json: talk.json,
             told: None,
+            outlives: talk.on_hangup == HangupChoice::Detach,
             asks: is_terminal && talk.input_is_free && !talk.no_input,
             palette: Palette::for_stream(&io::stderr(), global.no_color),
             global,
-            heard: 0,
+            heard: Ladder::default(),
             signal: None,
             asking: None,
             is_typing: false,
@@ -280,7 +283,7 @@ impl Following {
     /// Somebody has pressed Esc: the run is interrupted, and goes on there where that is decided in its window. Signals
     /// are heard meanwhile.
     fn visit(&mut self) {
-        if self.heard > 0 {
+        if self.signal.is_some() {
             // Whoever leaves wants no window.
             if let Some(keys) = self.escape.keys() {
                 keys.back();
@@ -337,7 +340,7 @@ impl Following {
 
     /// Says something to people.
     fn say(&self, text: &str) {
-        if self.detail == Detail::Little && self.heard == 0 {
+        if self.detail == Detail::Little && self.signal.is_none() {
             return;
         }
         // Progress that nobody can read any more is no reason to fail.

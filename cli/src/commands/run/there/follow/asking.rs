@@ -17,7 +17,7 @@ use crate::reviewer::{Alone, Reply};
 impl Following {
     /// Asks the person here the first question that he was not asked.
     pub(super) fn ask_next(&mut self, standing: &Standing) {
-        if !self.asks || self.asking.is_some() || self.heard > 0 {
+        if !self.asks || self.asking.is_some() || self.signal.is_some() {
             return;
         }
         let left = &self.left;

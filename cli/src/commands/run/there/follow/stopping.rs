@@ -3,39 +3,33 @@
 use std::sync::Arc;
 
 use interrupts::life::Scope;
-use interrupts::signals::Signal;
+use interrupts::signals::{Rung, Signal};
 use routing_core::{InterruptType, RunId, StopMode};
 
 use super::{Beside, Following};
 use crate::advice::advised;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewStop, Remote};
-use crate::keep::{FIRST_WORDS, SECOND_WORDS, TERMINATED_WORDS};
+use crate::keep::words;
 use crate::request::Addressee;
-
-/// Why a run was asked to stop.
-const REASON: &str = "interrupted from the terminal";
 
 impl Following {
     /// What a signal does: the first one asks for a graceful stop, the second for one at once, the third leaves.
     pub(super) fn stop(&mut self, signal: Signal) -> anyhow::Result<()> {
-        self.heard += 1;
         let exit = Exit::by(signal);
+        if signal == Signal::Hangup && self.outlives {
+            let text = format!(
+                "Left: the run goes on there: irq ps {} --server {}",
+                self.run, self.url
+            );
+            return Err(Failure::new(exit, advised(&text)).into());
+        }
         self.signal.get_or_insert(exit);
-        let mode = match (self.heard, signal) {
-            (1, Signal::Interrupt) => {
-                self.say(FIRST_WORDS);
-                StopMode::Graceful
-            }
-            (1, Signal::Terminate) => {
-                self.say(TERMINATED_WORDS);
-                StopMode::Graceful
-            }
-            (2, _) => {
-                self.say(SECOND_WORDS);
-                StopMode::Immediate
-            }
-            _ => {
+        let mode = match self.heard.climb(signal) {
+            None => return Ok(()),
+            Some(Rung::Ask) => StopMode::Graceful,
+            Some(Rung::Insist) => StopMode::Immediate,
+            Some(Rung::Leave) => {
                 let text = format!(
                     "Left at once. The run goes on stopping on the server: irq ps {} --server {}",
                     self.run, self.url
@@ -43,10 +37,11 @@ impl Following {
                 return Err(Failure::new(exit, advised(&text)).into());
             }
         };
+        self.say(words(signal, mode));
         let (remote, run, sender) = (Arc::clone(&self.remote), self.run, self.beside.0.clone());
         // A server that does not answer holds up no signal.
         tokio::task::spawn_local(async move {
-            let stopped = stop_there(&remote, run, mode).await;
+            let stopped = stop_there(&remote, run, mode, signal.why_it_stops()).await;
             // Nobody waits for it where the run was left.
             let _ = sender.send(Beside::Stopped(stopped));
         });
@@ -55,7 +50,12 @@ impl Following {
 }
 
 /// Asks a server to stop a run; one that has ended meanwhile is told of by the feed.
-async fn stop_there(remote: &Remote, run: RunId, mode: StopMode) -> Result<(), Failure> {
+async fn stop_there(
+    remote: &Remote,
+    run: RunId,
+    mode: StopMode,
+    reason: &str,
+) -> Result<(), Failure> {
     let remote: &dyn Installation = remote;
     let run = remote.run(run).await?;
     let Some(run) = run.filter(|run| !run.state.is_final()) else {
@@ -66,7 +66,7 @@ async fn stop_there(remote: &Remote, run: RunId, mode: StopMode) -> Result<(), F
         interrupt_type: InterruptType::Pause,
         mode,
         scope: Scope::Run,
-        reason: REASON.to_owned(),
+        reason: reason.to_owned(),
     };
     match remote.stop(&to, &stop).await {
         Ok(_requested) => Ok(()),
