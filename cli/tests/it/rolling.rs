@@ -184,6 +184,7 @@ async fn a_run_whose_server_died_before_it_began_is_begun_by_another() {
         let store = open(&installation.store()).await;
         let row = store.run(begun.parse().unwrap()).await.unwrap().unwrap();
         let new = NewRun {
+            root: None,
             id: RunId::generate(),
             alias: None,
             content: row.content,
