@@ -138,6 +138,51 @@ fn values_that_only_the_schema_forbids_are_found() {
     );
 }
 
+/// A text of which only some are taken.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+struct Isbn(String);
+
+impl TryFrom<String> for Isbn {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        let is_one = text.starts_with("978-");
+        is_one
+            .then_some(Self(text))
+            .ok_or("an ISBN begins with 978-")
+    }
+}
+
+impl From<Isbn> for String {
+    fn from(isbn: Isbn) -> Self {
+        isbn.0
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct Book {
+    isbn: Isbn,
+}
+record!(BookRecord, BookRoute, Book);
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct BookWithExample {
+    #[schemars(example = "978-3-16-148410-0")]
+    isbn: Isbn,
+}
+record!(BookWithExampleRecord, BookWithExampleRoute, BookWithExample);
+
+#[test]
+fn an_example_stands_for_a_type_that_takes_only_some_texts() {
+    assert_one_problem::<BookRecord>(
+        "#/request/isbn",
+        "an ISBN begins",
+        "#[schemars(example = ...)]",
+    );
+    BookWithExampleRecord::check().unwrap();
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 enum Kind {
     #[schemars(rename = "Short")]

@@ -48,6 +48,9 @@ impl<'a> Samples<'a> {
             return Some(text("anything"));
         }
         let object = schema.as_object()?;
+        if let Some(given) = given(object) {
+            return Some(given.clone());
+        }
         let fill = self.counted(fill);
         if let Some((name, definition)) = resolve(schema, self.definitions) {
             if open.contains(&name) {
@@ -57,9 +60,6 @@ impl<'a> Samples<'a> {
             let value = self.value(definition, fill, open);
             open.pop();
             return value;
-        }
-        if let Some(given) = given(object) {
-            return Some(given.clone());
         }
         if let Some(branches) = branches(object) {
             let is_null = |branch: &&Value| (kind(branch) == Some("null")) == (fill == Fill::Least);
@@ -158,7 +158,9 @@ impl<'a> Samples<'a> {
 pub(super) fn least_items(object: &Map<String, Value>) -> usize {
     let least = object.get("minItems").and_then(Value::as_u64);
     least.map_or(0, |least| {
-        usize::try_from(least).unwrap_or(usize::MAX).min(16)
+        usize::try_from(least)
+            .unwrap_or(usize::MAX)
+            .min(MOST_VALUES)
     })
 }
 
@@ -235,6 +237,8 @@ fn text(text: &str) -> Value {
 fn string(object: &Map<String, Value>) -> Value {
     let sample = match object.get("format").and_then(Value::as_str) {
         Some("date-time") => "2026-01-02T03:04:05Z",
+        Some("partial-date-time") => "2026-01-02T03:04:05",
+        Some("partial-time") => "03:04:05",
         Some("date") => "2026-01-02",
         Some("time") => "03:04:05Z",
         Some("duration") => "PT1S",
