@@ -3,7 +3,7 @@
 //! An agent's id is unique in its run alone, so its full address is `RUN/AGENT`; the agent alone is enough
 //! where one live run has it. Of an id, any beginning is enough that no other id has.
 
-use interrupts::life::Interrupt;
+use interrupts::life::{AskingId, Interrupt};
 use interrupts::store::{Filter, NodeRow, Run};
 use routing_core::{InterruptId, NodeId, RunId};
 
@@ -115,6 +115,24 @@ pub(crate) async fn find_interrupt(
         .filter(|interrupt| interrupt.id.to_string().starts_with(text));
     one_of(found.collect(), text, |interrupt| interrupt.id.to_string())?
         .ok_or_else(|| no_interrupt(text))
+}
+
+/// Finds an interrupt, or one of those who ask for a stop: its id, a dot, and a number.
+///
+/// # Errors
+///
+/// As [`find`].
+pub(crate) async fn find_asking(
+    from: &dyn Installation,
+    text: &str,
+) -> Result<(Interrupt, Option<u32>), Failure> {
+    let Some((interrupt, number)) = text.split_once('.') else {
+        return Ok((find_interrupt(from, text).await?, None));
+    };
+    let interrupt = find_interrupt(from, interrupt).await?;
+    let asking = format!("{}.{number}", interrupt.id).parse::<AskingId>();
+    let asking = asking.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    Ok((interrupt, Some(asking.number)))
 }
 
 /// Finds an agent: `RUN/AGENT`, or the agent alone where one live run has it.

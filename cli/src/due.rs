@@ -140,7 +140,7 @@ pub(crate) async fn let_go_on(
     };
     if may_go_on {
         // The run was found with them: they hold it no more.
-        let lifted = kept.run.resume(&actor()?, None).await;
+        let lifted = kept.run.goes_on(&actor()?).await;
         lifted.map_err(|error| not_taken(kept.run.run(), &error))?;
         return Ok(Some(kept));
     }
@@ -270,7 +270,7 @@ fn deciding(interrupt: Interrupt, choosing: Choosing) -> Result<Deciding, Failur
     let review = interrupt.review.as_ref();
     Ok(Deciding {
         interrupt: interrupt.id,
-        judge: Judge::Person {
+        judge: Judge::PolicyLater {
             actor: actor()?,
             version: interrupt.version,
             shown: review.map_or(Digest::ZERO, |it| it.shown),

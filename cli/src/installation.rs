@@ -230,8 +230,8 @@ pub(crate) trait Installation: Send + Sync {
     /// Whose name stands beside what is done here.
     async fn my_name(&self) -> Result<String, Failure>;
 
-    /// Gives an interrupt up.
-    async fn withdraw(&self, id: InterruptId) -> Result<Interrupt, Failure>;
+    /// Gives an interrupt up; of a stop what is asked here, or the asking with a number.
+    async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<Interrupt, Failure>;
 
     /// Lets an interrupt that could not be delivered be tried again.
     async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure>;

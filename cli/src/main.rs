@@ -5,6 +5,7 @@ mod address;
 mod advice;
 mod arguments;
 mod asked;
+mod asking;
 mod audited;
 mod authority;
 mod branched;

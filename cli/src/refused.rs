@@ -126,7 +126,22 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
         )),
         Refusal::Role { .. } => Failure::new(Exit::NotAuthorised, refusal.to_string()),
         Refusal::VerdictNotAllowed { verdict, allowed } => by_verdict(interrupt, *verdict, allowed),
-        Refusal::TargetNotAllowed { .. } | Refusal::TargetMismatch | Refusal::NotAStop => {
+        Refusal::AskedByOthers { askings } => {
+            let ids: Vec<String> = askings.iter().map(ToString::to_string).collect();
+            let text = format!("none of the requests for {interrupt} is yours: {refusal}");
+            let hint = format!(
+                "`irq withdraw {}` withdraws one of them; `irq review {interrupt}` lists them",
+                ids.first().map_or("ID.N", String::as_str)
+            );
+            Failure::new(Exit::Conflict, text).hint(hint)
+        }
+        Refusal::NoSuchAsking { .. } => {
+            Failure::new(Exit::NotFound, refusal.to_string()).hint(look)
+        }
+        Refusal::TargetNotAllowed { .. }
+        | Refusal::TargetMismatch
+        | Refusal::NotAStop
+        | Refusal::ReasonTooLong { .. } => {
             Failure::new(Exit::Usage, refusal.to_string()).hint(look)
         }
         Refusal::Illegal { .. }
@@ -137,7 +152,13 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
         | Refusal::DeadlinePassed { .. }
         | Refusal::NotDue
         | Refusal::NotHeld { .. }
-        | Refusal::EvidenceInsufficient => {
+        | Refusal::EvidenceInsufficient
+        | Refusal::AlreadyTakenBack { .. }
+        | Refusal::NobodyAsks
+        | Refusal::StillAsked
+        | Refusal::AskedByPerson
+        | Refusal::NotCancelable { .. }
+        | Refusal::TooManyAskings { .. } => {
             Failure::new(Exit::Conflict, refusal.to_string()).hint(look)
         }
         _ => Failure::new(Exit::Failure, refusal.to_string()),

@@ -45,6 +45,7 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
         "type": interrupt.interrupt_type,
         "source": interrupt.source,
         "requested_by": interrupt.requested_by,
+        "askings": askings(interrupt),
         "mode": interrupt.mode,
         "scope": interrupt.scope,
         "priority": interrupt.lane().priority(),
@@ -67,6 +68,25 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
     let decision = interrupt.decision.as_ref().map(decision);
     put(&mut view, "decision", decision);
     Value::Object(view)
+}
+
+/// Who asks for a stop, each with the id with which he takes that back.
+fn askings(interrupt: &Interrupt) -> Vec<Value> {
+    let askings = interrupt.askings();
+    let views = askings.iter().map(|asking| {
+        let mut view = object(json!({
+            "id": interrupt.asking_id(asking.number),
+            "by": asking.by,
+            "source": asking.source,
+            "mode": asking.mode,
+            "reason": asking.reason,
+            "requested_at": asking.at,
+        }));
+        let withdrawn = asking.withdrawn.as_ref().map(|taken| json!(taken));
+        put(&mut view, "withdrawn", withdrawn);
+        Value::Object(view)
+    });
+    views.collect()
 }
 
 /// What may be decided, and what reviewers have done.

@@ -5,6 +5,7 @@
 //! does not list is refused, and the interrupt stays as it is. The diagram in the guide is made of the table.
 
 mod admission;
+mod asking;
 mod decision;
 mod diagram;
 mod effect;
@@ -20,6 +21,9 @@ mod state;
 mod table;
 
 pub use admission::{Admission, AdmissionError, Limits, USUAL_ATTEMPTS};
+pub use asking::{
+    Asking, AskingId, FIRST_ASKING, MOST_ASKINGS, NewAsking, ParseAskingIdError, TakenBack,
+};
 pub use decision::{Choosing, Decider, Decision, ExpiryOutcome, Judge, Verdict};
 pub use diagram::diagram;
 pub use effect::{Audited, Effect, Notice, ReviewStep};

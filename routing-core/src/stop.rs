@@ -28,6 +28,17 @@ pub enum StopSource {
     Programmatic,
 }
 
+impl StopSource {
+    /// Its place among sources, the most human first.
+    pub const fn place(self) -> u8 {
+        match self {
+            Self::User => 0,
+            Self::Programmatic => 1,
+            Self::System => 2,
+        }
+    }
+}
+
 /// Why something was stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopReason {

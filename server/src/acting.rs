@@ -25,7 +25,7 @@ use uuid::Uuid;
 use crate::access::Caller;
 use crate::app::App;
 use crate::problem::{Problem, no_interrupt, of_store};
-use interrupts::life::Interrupt;
+use interrupts::life::{AskingId, Interrupt, WithdrawCause};
 
 /// The longest key that a caller may give to a request.
 const LONGEST_KEY: usize = 200;
@@ -39,6 +39,22 @@ pub(crate) async fn interrupt_named(app: &App, text: &str) -> Result<Interrupt, 
         .await
         .map_err(|error| of_store(&error))?;
     interrupt.ok_or_else(|| no_interrupt(text))
+}
+
+/// The interrupt that a text names, and what of it shall be withdrawn: an asking, where the text is the id of one.
+pub(crate) async fn to_withdraw(
+    app: &App,
+    caller: &Caller,
+    text: &str,
+) -> Result<(Interrupt, WithdrawCause), Problem> {
+    let Ok(asking) = text.parse::<AskingId>() else {
+        let interrupt = caller.interrupt(app, text).await?;
+        return Ok((interrupt, WithdrawCause::Withdrawn));
+    };
+    let id = asking.interrupt.to_string();
+    let interrupt = caller.interrupt(app, &id).await?;
+    let number = asking.number;
+    Ok((interrupt, WithdrawCause::Asking { number }))
 }
 
 /// The key that a caller gave to a request, checked.

@@ -188,6 +188,8 @@ impl Metrics {
             Notice::ReviewOpened
             | Notice::ReviewChanged { .. }
             | Notice::ModeRaised
+            | Notice::Asked { .. }
+            | Notice::TakenBack { .. }
             | Notice::Redriven => {}
         }
     }

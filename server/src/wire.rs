@@ -15,7 +15,9 @@ mod run;
 pub(crate) use agent::{ACTIVITIES, AgentPage, AgentView, TreeNode, agent_kinds, tree_of};
 pub(crate) use checkpoint::{CheckpointPage, CheckpointView};
 pub(crate) use history::{HistoryPage, HistoryRow};
-pub(crate) use interrupt::{DecisionView, InterruptPage, InterruptView, KINDS, kind_of};
+pub(crate) use interrupt::{
+    AskingView, DecisionView, InterruptPage, InterruptView, KINDS, kind_of,
+};
 pub(crate) use message::{MessagePage, MessageStateName, MessageView};
 pub(crate) use named::{
     DecisionName, ModeName, SOURCES, ScopeName, TypeName, mode_name, scope_name, source_name,

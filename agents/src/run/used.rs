@@ -365,7 +365,8 @@ mod tests {
                 renewals,
             }];
             let times = [at(100), at(last)];
-            let mut lengths = lengths(&[work(100, None)], &times, &holds);
+            let worked = [work(100, None)];
+            let mut lengths = lengths(&worked, &times, &holds);
             lengths.next().unwrap().as_secs()
         };
         assert_eq!(seconds(107, 1), 7, "as the clock says, which was not set");

@@ -283,7 +283,7 @@ pub(crate) struct SendArguments {
 /// The arguments of `irq withdraw`.
 #[derive(Debug, Args)]
 pub(crate) struct WithdrawArguments {
-    /// The interrupt
+    /// The interrupt, or of a stop one of those who ask for it: ID.2
     pub(crate) interrupt: String,
     /// As one JSON object
     #[arg(long)]

@@ -15,6 +15,7 @@ use crate::address::find_run;
 use crate::advice::advised;
 use crate::arguments::{Global, PsArguments, StoreArguments};
 use crate::asked;
+use crate::asking;
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation};
 use crate::keep::has_process;
@@ -276,7 +277,18 @@ impl Page {
                 .to_owned(),
             );
             let open = shown.open.iter().filter(|open| open.node == row.node);
-            lines.extend(open.map(|open| self.open(open, lead)));
+            for open in open {
+                lines.push(self.open(open, lead));
+                if self.verbose {
+                    let askings = asking::lines(open);
+                    let room = self.room(columns_of(lead) + 6);
+                    lines.extend(
+                        askings
+                            .iter()
+                            .map(|it| format!("      {lead}{}", cut(it, room))),
+                    );
+                }
+            }
         }
         lines
     }

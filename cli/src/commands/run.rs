@@ -20,6 +20,7 @@ use agents::run::{Allowance, RunLimits, RunOrder};
 use futures_util::FutureExt;
 use interrupts::policy::Policy;
 use interrupts::signals::{OsSignals, SignalSource};
+use jiff::Timestamp;
 use routing_core::RunId;
 
 use super::resume::to_go_on;
@@ -138,11 +139,12 @@ impl Way<'_> {
                 }
                 return Ok(Exit::by(signal));
             }
+            let began = Timestamp::now();
             begin = match perform(run, begin, work, performing, (storage.clone(), heard)).await? {
                 Performed::MayGoOn => Begin::GoesOn { input: None },
-                Performed::Ended(rest) if !waits => return rest.told(),
                 Performed::Ended(rest) => {
-                    match by_itself::waited(&local, &policy, &rest, &mut signals).await? {
+                    let policy = waits.then_some(&*policy);
+                    match by_itself::waited(&local, (policy, began), &rest, &mut signals).await? {
                         Waited::AsTold => return rest.told(),
                         Waited::Otherwise => {
                             return by_itself::told_otherwise(&local, *rest, performing).await;

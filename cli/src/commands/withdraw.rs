@@ -3,15 +3,16 @@
 use interrupts::life::Interrupt;
 
 use super::print;
-use crate::address::find_interrupt;
+use crate::address::{find_asking, find_interrupt};
 use crate::arguments::{RedriveArguments, StoreArguments, WithdrawArguments};
+use crate::asking;
 use crate::exit::{self, Exit};
 use crate::installation;
 use crate::storage::complete;
 use crate::view::{self, json_line};
 use crate::withdrawal;
 
-/// Withdraws an interrupt.
+/// Withdraws an interrupt, or one asking of a stop.
 ///
 /// # Errors
 ///
@@ -22,8 +23,8 @@ pub(crate) fn withdraw(
 ) -> anyhow::Result<Exit> {
     complete(async {
         let installation = installation::open(store).await?;
-        let interrupt = find_interrupt(&*installation, &arguments.interrupt).await?;
-        let after = installation.withdraw(interrupt.id).await?;
+        let (interrupt, asking) = find_asking(&*installation, &arguments.interrupt).await?;
+        let after = installation.withdraw(interrupt.id, asking).await?;
         let told = tell(&interrupt, &after, arguments.json)?;
         if let Some(why) = withdrawal::after(&*installation, &after).await? {
             exit::tell(format_args!("note: {why}"));
@@ -52,6 +53,8 @@ pub(crate) fn redrive(
 fn tell(before: &Interrupt, after: &Interrupt, json: bool) -> anyhow::Result<Exit> {
     if json {
         print(&json_line(&view::interrupt(after)))?;
+    } else if before.state == after.state {
+        print(&format!("{}\n", taken_back(before, after)))?;
     } else {
         print(&format!(
             "{} was {} and is {}.\n",
@@ -59,4 +62,29 @@ fn tell(before: &Interrupt, after: &Interrupt, json: bool) -> anyhow::Result<Exi
         ))?;
     }
     Ok(Exit::Success)
+}
+
+/// What was taken back of a stop that stands, and who asks for it now.
+fn taken_back(before: &Interrupt, after: &Interrupt) -> String {
+    let stood = before.askings();
+    let gone = after.askings();
+    let gone = gone.iter().filter(|it| !it.stands());
+    let gone = gone.filter(|it| {
+        stood
+            .iter()
+            .any(|was| was.number == it.number && was.stands())
+    });
+    let ids: Vec<String> = gone
+        .map(|asking| after.asking_id(asking.number).to_string())
+        .collect();
+    let rest = match asking::still(after) {
+        Some(names) => format!("still requested by {names}"),
+        None => "with no request left; its run stops first, and then goes on".to_owned(),
+    };
+    format!(
+        "Withdrawn: {}. {} is {}, {rest}.",
+        ids.join(", "),
+        after.id,
+        after.state
+    )
 }

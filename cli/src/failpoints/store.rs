@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use interrupts::life::{
-    Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, RunState, WithdrawCause,
+    Actor, Admission, Choosing, Evidence, Interrupt, Judge, NewAsking, ReviewChange, RunState,
+    WithdrawCause,
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::{
@@ -68,6 +69,7 @@ ports! {
         fn store.withdraw(id: InterruptId, actor: Actor, cause: WithdrawCause) -> Result<Interrupt, ChangeError>;
         fn store.fail_delivery(id: InterruptId, epoch: Option<u64>, error: String) -> Result<Interrupt, ChangeError>;
         fn store.redrive(id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError>;
+        fn store.ask(id: InterruptId, asking: NewAsking) -> Result<Interrupt, ChangeError>;
         fn store.raise_mode(id: InterruptId, actor: Actor, mode: StopMode) -> Result<Interrupt, ChangeError>;
         fn store.sweep(limit: u32) -> Result<Swept, StoreError>;
         fn store.interrupt(id: InterruptId) -> Result<Option<Interrupt>, StoreError>;

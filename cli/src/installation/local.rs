@@ -7,7 +7,7 @@ use agents::run::RunProgress;
 use async_trait::async_trait;
 use interrupts::IdempotencyKey;
 use interrupts::life::{
-    Actor, Choosing, Interrupt, Judge, ReviewChange, RunState, State, WithdrawCause,
+    Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, WithdrawCause,
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::{
@@ -15,7 +15,7 @@ use interrupts::store::{
     StandingRules, Store, StoredMessage, TogetherError, VerifyError,
 };
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode};
+use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
 use server::PlanWish;
 
 use super::{
@@ -336,10 +336,13 @@ impl Installation for Local {
             // It has stopped already: whoever looks at it shall find it as it was shown.
             return Ok(());
         }
-        let raised = self
-            .store()
-            .raise_mode(id, me()?, StopMode::Immediate)
-            .await;
+        let harder = NewAsking {
+            by: me()?,
+            source: StopSource::User,
+            mode: StopMode::Immediate,
+            reason: known.reason,
+        };
+        let raised = self.store().ask(id, harder).await;
         let raised = raised.map_err(|error| by_change(id, &error))?;
         self.ring(raised.run).await
     }
@@ -390,13 +393,22 @@ impl Installation for Local {
         Ok(me()?.name.as_str().to_owned())
     }
 
-    async fn withdraw(&self, id: InterruptId) -> Result<Interrupt, Failure> {
+    async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<Interrupt, Failure> {
+        let cause = match asking {
+            Some(number) => WithdrawCause::Asking { number },
+            None => WithdrawCause::Withdrawn,
+        };
+        let changed = self.store().withdraw(id, me()?, cause).await;
         let changed = self
-            .store()
-            .withdraw(id, me()?, WithdrawCause::Withdrawn)
-            .await;
-        self.woken(changed.map_err(|error| by_change(id, &error))?)
-            .await
+            .woken(changed.map_err(|error| by_change(id, &error))?)
+            .await?;
+        if changed.state != State::Delivered || changed.is_asked_for() {
+            return Ok(changed);
+        }
+        // It takes hold first; where no process does that, this one does.
+        self.see_to(&changed).await?;
+        let now = self.interrupt(id).await?;
+        Ok(now.unwrap_or(changed))
     }
 
     async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure> {

@@ -438,8 +438,11 @@ impl Installation for Remote {
         Ok(self.client.whoami().await?.name)
     }
 
-    async fn withdraw(&self, id: InterruptId) -> Result<Interrupt, Failure> {
-        let text = id.to_string();
+    async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<Interrupt, Failure> {
+        let text = match asking {
+            Some(number) => format!("{id}.{number}"),
+            None => id.to_string(),
+        };
         let parts = ["v1", "interrupts", &text];
         let ask = Ask::to_change(Method::DELETE, &parts);
         self.client.ask::<IgnoredAny>(ask).await?;

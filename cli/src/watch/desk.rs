@@ -13,6 +13,7 @@ use super::action::{Action, Done};
 use super::standing::Standing;
 use crate::address::full;
 use crate::advice::advised;
+use crate::asking;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewDecision, NewStop, NewText, goes_on_there};
 use crate::keep::has_process;
@@ -145,7 +146,7 @@ async fn harden(at: &dyn Installation, id: InterruptId) -> Result<Done, Failure>
 /// The whole run first, so that the agent has no moment to go on.
 async fn widen(at: &dyn Installation, run: RunId, narrow: InterruptId) -> Result<Done, Failure> {
     let wide = interrupt(at, run, None, StopMode::Graceful).await?;
-    if at.withdraw(narrow).await.is_err() {
+    if at.withdraw(narrow, None).await.is_err() {
         // It has taken hold.
         let _run = let_go_on(at, narrow, None).await?;
     }
@@ -186,7 +187,12 @@ async fn withdraw(at: &dyn Installation, id: InterruptId) -> Result<Done, Failur
             return Ok(Done::StopsFirst { run, interrupt: id });
         }
     }
-    let withdrawn = at.withdraw(id).await?;
+    let withdrawn = at.withdraw(id, None).await?;
+    if let Some(names) = asking::still(&withdrawn).filter(|_names| withdrawn.state.is_live()) {
+        return Ok(Done::Told(format!(
+            "Withdrawn; it stays stopped: still requested by {names}."
+        )));
+    }
     Ok(Done::Told(
         match withdrawal::after(at, &withdrawn).await? {
             Some(why) => format!("Taken back too late: {why}"),

@@ -61,6 +61,7 @@ mod serving_branches;
 mod serving_by_itself;
 mod serving_once;
 mod serving_terms;
+mod several_askers;
 mod signals;
 mod slow_proxy;
 mod store_gone;

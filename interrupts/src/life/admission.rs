@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde::Serialize;
 
+use super::asking::{Asking, NewAsking};
 use super::decision::{ExpiryOutcome, Verdict};
 use super::effect::{Audited, Effect, Notice};
 use super::event::Actor;
@@ -133,6 +134,16 @@ impl Admission {
         Digest::of(&json)
     }
 
+    /// The same as one more asking of a stop that is under way.
+    pub fn asking(&self) -> NewAsking {
+        NewAsking {
+            by: self.requested_by.clone(),
+            source: self.source,
+            mode: self.mode,
+            reason: self.reason.clone(),
+        }
+    }
+
     /// Admits the interrupt: the first row of the table.
     ///
     /// Whether its key was seen before is for the store to say.
@@ -158,7 +169,8 @@ impl Admission {
                 version: interrupt.version,
                 epoch: interrupt.epoch,
                 actor: Some(self.requested_by.clone()),
-                detail: None,
+                // What a question asks is its agent's content; why a run was told to stop stands here alone.
+                detail: interrupt.askings().first().map(Asking::in_words),
                 shown: None,
                 answer: None,
             }),
@@ -239,6 +251,7 @@ impl Admission {
             mode: self.mode,
             scope: self.scope,
             reason: self.reason.clone(),
+            asked: Vec::new(),
             content: self.content.clone(),
             key: self.key.clone(),
             digest,

@@ -162,6 +162,15 @@ pub enum Judge {
         /// The digest of what was shown.
         shown: Digest,
     },
+    /// A policy, of what waits for a person already. It ends no stop that a person asks for.
+    PolicyLater {
+        /// In whose name.
+        actor: Actor,
+        /// The version that was seen.
+        version: u64,
+        /// The digest of what people are shown.
+        shown: Digest,
+    },
 }
 
 /// The one decision of an interrupt. It never changes.

@@ -3,6 +3,7 @@
 use routing_core::{DecisionId, EventId, InterruptId};
 use serde::{Deserialize, Serialize};
 
+use super::asking::Asking;
 use super::event::Actor;
 use super::review::Claim;
 use super::state::State;
@@ -29,6 +30,18 @@ pub enum Notice {
     },
     /// A harder stop was asked for.
     ModeRaised,
+    /// One more asks for the stop, or asks for it harder than before.
+    Asked {
+        /// What is asked.
+        asking: Box<Asking>,
+    },
+    /// Somebody does not ask for the stop any more.
+    TakenBack {
+        /// The numbers of what was taken back.
+        askings: Vec<u32>,
+        /// By whom.
+        by: Actor,
+    },
     /// It ended by a decision, which is to be dispatched.
     Dispatch {
         /// Names the dispatch, for the target to tell a repetition.

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use routing_core::{InterruptId, StopMode};
 use serde::{Deserialize, Serialize};
 
+use super::asking::NewAsking;
 use super::decision::{Choosing, Judge};
 use super::interrupt::BoundReroute;
 use super::review::ReviewChange;
@@ -56,8 +57,15 @@ pub enum Evidence {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum WithdrawCause {
-    /// Whoever asked for it, or somebody above him, does not want it any more.
+    /// Whoever asked for it, or somebody above him, does not want it any more. Of a stop it is what he asks himself.
     Withdrawn,
+    /// One asking of a stop is taken back, by whoever made it or by somebody above him.
+    Asking {
+        /// Its number.
+        number: u32,
+    },
+    /// A stop has taken hold, and all its askings were taken back.
+    NobodyAsks,
     /// A newer one has taken its place.
     Superseded {
         /// The newer one.
@@ -144,12 +152,17 @@ pub enum Event {
         /// By whom.
         actor: Actor,
     },
-    /// A second request for a stop that is under way.
+    /// A graceful stop that is under way has taken too long.
     RaiseMode {
         /// By whom.
         actor: Actor,
-        /// The mode that he wants; modes only go up.
+        /// The mode that it gets; modes only go up.
         mode: StopMode,
+    },
+    /// One more asks for a stop that is under way.
+    Ask {
+        /// Who, how and why.
+        asking: NewAsking,
     },
 }
 
@@ -166,7 +179,7 @@ impl Event {
             Self::Withdraw { .. } => Some(Trigger::Withdraw),
             Self::DeliveryFailed { .. } => Some(Trigger::DeliveryFailed),
             Self::Redrive { .. } => Some(Trigger::Redrive),
-            Self::Renew { .. } | Self::RaiseMode { .. } => None,
+            Self::Renew { .. } | Self::RaiseMode { .. } | Self::Ask { .. } => None,
         }
     }
 
@@ -184,6 +197,7 @@ impl Event {
             Self::DeliveryFailed { .. } => "delivery_failed",
             Self::Redrive { .. } => "redrive",
             Self::RaiseMode { .. } => "raise_mode",
+            Self::Ask { .. } => "ask",
         }
     }
 
@@ -194,8 +208,11 @@ impl Event {
             | Self::Withdraw { actor, .. }
             | Self::Redrive { actor }
             | Self::RaiseMode { actor, .. }
+            | Self::Ask {
+                asking: NewAsking { by: actor, .. },
+            }
             | Self::Decide {
-                judge: Judge::Person { actor, .. },
+                judge: Judge::Person { actor, .. } | Judge::PolicyLater { actor, .. },
                 ..
             } => Some(actor),
             Self::Take { .. }

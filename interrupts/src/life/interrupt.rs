@@ -5,6 +5,7 @@ use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode,
 use serde::{Deserialize, Serialize};
 
 use super::admission::Admission;
+use super::asking::Asking;
 use super::decision::{Decision, ExpiryOutcome, Verdict};
 use super::event::Actor;
 use super::lane::{Family, Lane};
@@ -62,16 +63,19 @@ pub struct Interrupt {
     pub routes: Vec<RouteName>,
     /// What it does.
     pub interrupt_type: InterruptType,
-    /// Who is behind it.
+    /// Who is behind it: of a stop the most human of those who ask for it.
     pub source: StopSource,
-    /// Who asked for it.
+    /// Who asked for it: of a stop the first of the most human of those who do.
     pub requested_by: Actor,
     /// How to stop: the hardest mode that was asked for so far.
     pub mode: StopMode,
     /// How far it reaches.
     pub scope: Scope,
-    /// Why, in words.
+    /// Why, in words: those of whoever is named as having asked for it.
     pub reason: String,
+    /// Who asks for it, once anybody has joined it or has taken anything back: see [`Interrupt::askings`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) asked: Vec<Asking>,
     /// What it says or asks, as JSON; the agent's typed request once there is one.
     pub content: String,
     /// What makes it the same request when it is sent again.

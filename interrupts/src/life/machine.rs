@@ -1,5 +1,6 @@
 //! The one interpreter of the table: an event and a time in, a new interrupt and its effects out.
 
+mod asking;
 mod decide;
 mod deliver;
 mod review;
@@ -83,10 +84,14 @@ impl Interrupt {
             } => self.change_review(actor, *version, change, now)?,
             Event::Decide { judge, choosing } => self.decide(judge, choosing, now)?,
             Event::Deadline { id } => self.expire(*id, now)?,
-            Event::Withdraw { actor, cause } => self.withdraw(actor, cause)?,
+            Event::Withdraw { actor, cause } => self.withdraw(actor, cause, now)?,
             Event::DeliveryFailed { epoch, error } => self.fail_delivery(*epoch, error, now)?,
             Event::Redrive { actor } => self.redrive(actor)?,
             Event::RaiseMode { actor, mode } => self.raise_mode(actor, *mode)?,
+            Event::Ask { asking } => match self.ask(asking, now)? {
+                Some(draft) => draft,
+                None => return Ok(self.unchanged()),
+            },
         };
         self.finish(event, draft, now)
     }
@@ -126,11 +131,14 @@ impl Interrupt {
             mut effects,
             detail,
         } = draft;
-        // A failed delivery that may be repeated, and a raised mode, leave the state as it is.
+        // A failed delivery that may be repeated, a raised mode, and one asking among several leave the state as it is.
         let note = to == self.state
             && matches!(
                 event,
-                Event::DeliveryFailed { .. } | Event::RaiseMode { .. }
+                Event::DeliveryFailed { .. }
+                    | Event::RaiseMode { .. }
+                    | Event::Ask { .. }
+                    | Event::Withdraw { .. }
             );
         let transition = if note {
             None
@@ -170,7 +178,33 @@ impl Interrupt {
         })
     }
 
-    fn withdraw(&self, actor: &Actor, cause: &WithdrawCause) -> Result<Draft, Refusal> {
+    /// Nothing happens.
+    fn unchanged(&self) -> Step {
+        Step {
+            interrupt: self.clone(),
+            transition: None,
+            effects: Vec::new(),
+        }
+    }
+
+    fn withdraw(
+        &self,
+        actor: &Actor,
+        cause: &WithdrawCause,
+        now: Timestamp,
+    ) -> Result<Draft, Refusal> {
+        if self.state != State::DeadLettered && self.family() == Family::Stop {
+            match cause {
+                WithdrawCause::Withdrawn => return self.take_back(actor, None, now),
+                WithdrawCause::Asking { number } => {
+                    return self.take_back(actor, Some(*number), now);
+                }
+                WithdrawCause::NobodyAsks => return self.end_unasked(actor),
+                WithdrawCause::Superseded { .. }
+                | WithdrawCause::RunEnded
+                | WithdrawCause::NodeEnded => {}
+            }
+        }
         let may = match actor.role {
             Role::Operator => true,
             Role::Supervisor | Role::System => self.state != State::DeadLettered,
@@ -186,6 +220,12 @@ impl Interrupt {
         let mut draft = Draft::of(self, State::Cancelled);
         draft.detail = Some(match cause {
             WithdrawCause::Withdrawn => "withdrawn".to_owned(),
+            WithdrawCause::Asking { number } => {
+                // A question is asked by its agent alone, and what could not be delivered is given up as a whole.
+                let asking = self.asking_id(*number);
+                return Err(Refusal::NoSuchAsking { asking });
+            }
+            WithdrawCause::NobodyAsks => return Err(Refusal::NotAStop),
             WithdrawCause::Superseded { by } => format!("superseded by {by}"),
             WithdrawCause::RunEnded => "its run has ended".to_owned(),
             WithdrawCause::NodeEnded => "its node has ended".to_owned(),

@@ -1,8 +1,9 @@
 //! Why an interrupt did not take an event.
 
 use jiff::Timestamp;
-use routing_core::InterruptId;
+use routing_core::{InterruptId, InterruptType};
 
+use super::asking::AskingId;
 use super::decision::{Decision, Verdict};
 use super::event::Role;
 use super::state::State;
@@ -123,4 +124,56 @@ pub enum Refusal {
     /// Only stops have modes that can be raised.
     #[error("a question has no mode to raise")]
     NotAStop,
+    /// The asking has no such number.
+    #[error("there is no request {asking}")]
+    NoSuchAsking {
+        /// Its id.
+        asking: AskingId,
+    },
+    /// The asking was taken back before.
+    #[error("{asking} was withdrawn before")]
+    AlreadyTakenBack {
+        /// Its id.
+        asking: AskingId,
+    },
+    /// Whoever withdraws has asked for nothing himself, and several others have.
+    #[error("it is requested by others: {}", list(.askings))]
+    AskedByOthers {
+        /// What they ask.
+        askings: Vec<AskingId>,
+    },
+    /// Nobody asks for the stop any more: it goes on once it has taken hold.
+    #[error("all requests for it were withdrawn")]
+    NobodyAsks,
+    /// Somebody still asks for the stop.
+    #[error("it is still requested")]
+    StillAsked,
+    /// A policy ends nothing that a person asks for.
+    #[error("a person asks for it, so only a person can end it")]
+    AskedByPerson,
+    /// Its run was told to carry it out, and it cannot be taken back.
+    #[error("this {interrupt_type} was delivered to its run, and can no longer be withdrawn")]
+    NotCancelable {
+        /// What it does.
+        interrupt_type: InterruptType,
+    },
+    /// As many of that source ask for the stop as may.
+    #[error("the stop has {most} requests of that source already, and can have no more")]
+    TooManyAskings {
+        /// How many may.
+        most: usize,
+    },
+    /// The reason is too long.
+    #[error("the reason has {given} bytes, and may have {most}")]
+    ReasonTooLong {
+        /// How long it is.
+        given: usize,
+        /// How long it may be.
+        most: usize,
+    },
+}
+
+fn list(askings: &[AskingId]) -> String {
+    let ids: Vec<String> = askings.iter().map(AskingId::to_string).collect();
+    ids.join(", ")
 }

@@ -79,6 +79,8 @@ const JUDGED: &str =
 const ENDED: &str = "bound reroute pending again, publisher told";
 const EXPIRED: &str =
     "decision with the policy's outcome, its dispatch, bound reroute pending again";
+const LAST: &str = "role; of a stop with its last asking, of STOP and PRUNE before it is delivered";
+const UNTOLD: &str = "role; of a stop only the end of its run or node, or a newer stop";
 const DUE: &str = "deadline passed by the store's clock; the outcome is never approve";
 
 impl Transition {
@@ -106,10 +108,10 @@ impl Transition {
         row(10, State::Delivered, State::Expired, Trigger::Deadline, DUE, EXPIRED),
         row(10, State::Acknowledged, State::Expired, Trigger::Deadline, DUE, EXPIRED),
         row(10, State::AwaitingReview, State::Expired, Trigger::Deadline, DUE, EXPIRED),
-        row(11, State::Requested, State::Cancelled, Trigger::Withdraw, "role", ENDED),
-        row(11, State::Delivered, State::Cancelled, Trigger::Withdraw, "role", ENDED),
-        row(11, State::Acknowledged, State::Cancelled, Trigger::Withdraw, "role", ENDED),
-        row(11, State::AwaitingReview, State::Cancelled, Trigger::Withdraw, "role", ENDED),
+        row(11, State::Requested, State::Cancelled, Trigger::Withdraw, LAST, ENDED),
+        row(11, State::Delivered, State::Cancelled, Trigger::Withdraw, UNTOLD, ENDED),
+        row(11, State::Acknowledged, State::Cancelled, Trigger::Withdraw, LAST, ENDED),
+        row(11, State::AwaitingReview, State::Cancelled, Trigger::Withdraw, LAST, ENDED),
         row(12, State::Requested, State::DeadLettered, Trigger::DeliveryFailed, "attempts spent", "last error, alert"),
         row(12, State::Delivered, State::DeadLettered, Trigger::DeliveryFailed, "attempts spent; epoch current or lease expired", "last error, alert"),
         row(12, State::Acknowledged, State::DeadLettered, Trigger::DeliveryFailed, "attempts spent; epoch current or lease expired", "last error, alert"),

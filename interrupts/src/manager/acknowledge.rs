@@ -134,6 +134,9 @@ impl Keeper {
                     self.write(|| settings.store.acknowledge(id, epoch, evidence.clone()))
                         .await
                 }
+                State::Acknowledged if !interrupt.is_asked_for() => {
+                    self.end_unasked(&interrupt).await
+                }
                 State::Acknowledged => {
                     let left = self.left_behind(&interrupt, checkpoint).await?;
                     self.resolve(&interrupt, standing, &left).await
@@ -154,6 +157,8 @@ impl Keeper {
                 | Err(ChangeError::Refused(
                     Refusal::EvidenceInsufficient
                     | Refusal::Fenced { .. }
+                    | Refusal::NobodyAsks
+                    | Refusal::StillAsked
                     | Refusal::Illegal { .. }
                     | Refusal::Ended { .. },
                 )) => {}
@@ -205,14 +210,24 @@ impl Keeper {
         interrupt: &Interrupt,
         by: InterruptId,
     ) -> Result<Interrupt, ChangeError> {
+        self.withdraw(interrupt.id, WithdrawCause::Superseded { by })
+            .await
+    }
+
+    /// Ends a stop that has taken hold, and that nobody asks for any more.
+    async fn end_unasked(&self, stop: &Interrupt) -> Result<Interrupt, ChangeError> {
+        self.withdraw(stop.id, WithdrawCause::NobodyAsks).await
+    }
+
+    pub(super) async fn withdraw(
+        &self,
+        id: InterruptId,
+        cause: WithdrawCause,
+    ) -> Result<Interrupt, ChangeError> {
         let settings = &self.shared.settings;
-        let (actor, cause) = (settings.actor(), WithdrawCause::Superseded { by });
-        self.write(|| {
-            settings
-                .store
-                .withdraw(interrupt.id, actor.clone(), cause.clone())
-        })
-        .await
+        let actor = settings.actor();
+        self.write(|| settings.store.withdraw(id, actor.clone(), cause.clone()))
+            .await
     }
 
     /// Records that the run has stopped: all its stops, then its state.

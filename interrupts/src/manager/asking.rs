@@ -15,12 +15,16 @@ use crate::life::Actor;
 impl Shared {
     /// Puts a stop in force at once, and queues what is to be recorded.
     pub(crate) fn request(self: &Arc<Self>, request: StopRequest) -> StopHandle {
+        self.request_as(request, false)
+    }
+
+    fn request_as(self: &Arc<Self>, request: StopRequest, hardens: bool) -> StopHandle {
         tracing::info!(target = ?request.target, kind = ?request.kind, mode = ?request.mode,
             source = ?request.source, message = request.message, "a stop was asked for");
         let request = Arc::new(request);
         let jobs = match request.target.in_run() {
-            Some((run, reach)) => vec![self.place_in(run, reach, &request)],
-            None => self.place_everywhere(&request),
+            Some((run, reach)) => vec![self.place_in(run, reach, &request, hardens)],
+            None => self.place_everywhere(&request, hardens),
         };
         self.arm(&request);
         let parts = jobs.into_iter().map(|job| StopPart {
@@ -33,11 +37,17 @@ impl Shared {
         }
     }
 
-    fn place_in(&self, run: RunId, reach: Reach, request: &Arc<StopRequest>) -> StopJob {
+    fn place_in(
+        &self,
+        run: RunId,
+        reach: Reach,
+        request: &Arc<StopRequest>,
+        hardens: bool,
+    ) -> StopJob {
         let asked = self.asked(reach.clone(), request);
-        let (job, recorder) = self
-            .registry
-            .ask(run, &asked, |placed| job(run, reach, placed, request));
+        let (job, recorder) = self.registry.ask(run, &asked, |placed| {
+            job(run, reach, placed, (request, hardens))
+        });
         match recorder {
             Recorder::Keeper => self.wake(run),
             Recorder::Outside => self.outside.notify_one(),
@@ -45,15 +55,20 @@ impl Shared {
         job
     }
 
-    fn place_everywhere(&self, request: &Arc<StopRequest>) -> Vec<StopJob> {
+    fn place_everywhere(&self, request: &Arc<StopRequest>, hardens: bool) -> Vec<StopJob> {
         let asked = self.asked(Reach::Run, request);
         // A template: whoever takes a run later makes the job of it.
         let no_run = RunId::from_uuid(asked.id.uuid());
-        let later = job(no_run, Reach::Run, Placed::New(asked.id), request);
+        let later = job(
+            no_run,
+            Reach::Run,
+            Placed::New(asked.id),
+            (request, hardens),
+        );
         let jobs = self.registry.ask_all(
             &asked,
             later,
-            |run, placed| job(run, Reach::Run, placed, request),
+            |run, placed| job(run, Reach::Run, placed, (request, hardens)),
             InterruptId::generate,
         );
         self.wake_all();
@@ -86,8 +101,7 @@ impl Shared {
         }
     }
 
-    /// Asks for the same stop again after a while, then immediately, unless it has become immediate or its run
-    /// has gone from here.
+    /// Makes a stop immediate after a while, unless it has become immediate or its run has gone from here.
     pub(crate) fn harden_after(self: &Arc<Self>, limit: Duration, request: StopRequest, by: Actor) {
         let shared = Arc::clone(self);
         self.tasks.spawn_on(
@@ -97,14 +111,15 @@ impl Shared {
                     () = shared.closed.cancelled() => false,
                 };
                 if over && shared.is_under_way(&request) {
-                    shared.request(StopRequest {
+                    let harder = StopRequest {
                         mode: StopMode::Immediate,
                         message: format!("{}; it did not stop within {limit:?}", request.message),
                         by,
                         key: None,
                         limit: None,
                         ..request
-                    });
+                    };
+                    shared.request_as(harder, true);
                 }
             },
             &self.runtime,
@@ -133,7 +148,12 @@ impl Shared {
     }
 }
 
-fn job(run: RunId, reach: Reach, placed: Placed, request: &Arc<StopRequest>) -> StopJob {
+fn job(
+    run: RunId,
+    reach: Reach,
+    placed: Placed,
+    (request, hardens): (&Arc<StopRequest>, bool),
+) -> StopJob {
     let (id, joins) = match placed {
         Placed::New(id) => (id, false),
         Placed::Joined(id) => (id, true),
@@ -144,6 +164,7 @@ fn job(run: RunId, reach: Reach, placed: Placed, request: &Arc<StopRequest>) -> 
         reach,
         request: Arc::clone(request),
         joins,
+        hardens,
         ticket: Ticket::new(),
     }
 }

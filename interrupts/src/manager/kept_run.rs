@@ -9,6 +9,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::acknowledge::StoppedRun;
 use super::keeper::{KeepError, Keeper};
+use super::resume::Word;
 use super::tree::Reach;
 use super::{Alive, StopHandle, StopRequest, StopRequests};
 use crate::EffectId;
@@ -197,7 +198,22 @@ impl KeptRun {
         by: &Actor,
         content: Option<String>,
     ) -> Result<Vec<Interrupt>, KeepError> {
-        self.keeper.resume(by, content).await
+        self.keeper.resume((by, Word::Person), content).await
+    }
+
+    /// As [`KeptRun::resume`], on no person's word. A pause that a person asks for is not lifted, and the run does not
+    /// go on then.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError`]; [`Refusal::AskedByPerson`](crate::life::Refusal::AskedByPerson) where a person asks for one of
+    /// them.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`KeptRun::resume`].
+    pub async fn goes_on(&self, by: &Actor) -> Result<Vec<Interrupt>, KeepError> {
+        self.keeper.resume((by, Word::Machinery), None).await
     }
 
     /// Says that nothing of the run runs any more, with the checkpoint that it can go on from. All its stops are

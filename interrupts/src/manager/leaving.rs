@@ -51,12 +51,7 @@ impl Keeper {
         &self,
         id: InterruptId,
     ) -> Result<Option<Interrupt>, KeepError> {
-        let settings = &self.shared.settings;
-        let (actor, cause) = (settings.actor(), WithdrawCause::NodeEnded);
-        let withdrawn = self
-            .write(|| settings.store.withdraw(id, actor.clone(), cause.clone()))
-            .await;
-        let withdrawn = match withdrawn {
+        let withdrawn = match self.withdraw(id, WithdrawCause::NodeEnded).await {
             Ok(withdrawn) => Some(withdrawn),
             // It has ended otherwise, or was not admitted, as whoever asked was told.
             Err(ChangeError::Refused(_) | ChangeError::Unknown { .. }) => None,

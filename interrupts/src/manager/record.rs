@@ -10,7 +10,9 @@ use super::request::Target;
 use super::shared::{Shared, StopJob};
 use super::ticket::{Progress, RequestError};
 use super::tree::Reach;
-use crate::life::{Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMPTS};
+use crate::life::{
+    Admission, Decision, ExpiryOutcome, Recurrence, Refusal, Scope, USUAL_ATTEMPTS, Verdict,
+};
 use crate::names::{IdempotencyKey, KindName};
 use crate::store::{ChangeError, Page, StoreError};
 
@@ -109,8 +111,10 @@ impl Shared {
 
     /// Records a request, and says so to whoever made it.
     pub(crate) async fn record(&self, job: &StopJob, main: &NodeId, patience: &Patience) {
-        let recorded = if job.joins {
+        let recorded = if job.joins && job.hardens {
             self.raise(job, job.id, patience).await
+        } else if job.joins {
+            self.ask(job, main, patience).await
         } else {
             self.admit(job, main, patience).await
         };
@@ -152,6 +156,40 @@ impl Shared {
         };
         let admitted = patience.write(self, request).await?;
         Ok(admitted.into_interrupt().id)
+    }
+
+    /// Records one more asking of a stop that is under way. Where that has ended meanwhile by anything but that it was
+    /// carried out, whoever ended it meant the others' askings, and this one is a stop of its own.
+    async fn ask(
+        &self,
+        job: &StopJob,
+        main: &NodeId,
+        patience: &Patience,
+    ) -> Result<InterruptId, RequestError> {
+        let settings = &self.settings;
+        let (id, asking) = (job.id, job.request.asking());
+        let asked = patience
+            .write(self, || settings.store.ask(id, asking.clone()))
+            .await;
+        match asked {
+            Ok(_) => Ok(id),
+            // It was carried out: there is nothing left to ask for.
+            Err(ChangeError::Refused(Refusal::Ended { decision, .. }))
+                if is_applied(decision.as_deref()) =>
+            {
+                Ok(id)
+            }
+            Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => {
+                self.registry.stands_anew(job.run, id);
+                let anew = StopJob {
+                    id: InterruptId::generate(),
+                    joins: false,
+                    ..job.clone()
+                };
+                self.admit(&anew, main, patience).await
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn raise(
@@ -237,4 +275,8 @@ fn key_of(job: &StopJob) -> IdempotencyKey {
         Target::Run(_) | Target::Node(..) => key.cloned(),
     };
     given.unwrap_or_else(|| IdempotencyKey::from(job.id))
+}
+
+fn is_applied(decision: Option<&Decision>) -> bool {
+    decision.is_some_and(|decision| decision.verdict == Verdict::Applied)
 }

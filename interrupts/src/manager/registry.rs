@@ -178,7 +178,10 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         {
             Some((known, job)) => {
                 let reason = hardened(&known.reason, &asked.reason);
-                if asked.reason.mode > known.reason.mode {
+                let (mode, source) = (asked.reason.mode, asked.reason.source.place());
+                let is_harder = mode > known.reason.mode;
+                let is_more_human = source < known.reason.source.place();
+                if is_harder || (is_more_human && mode == known.reason.mode) {
                     // Of a run that is taken later this is the first word.
                     known.reason = asked.reason.clone();
                     *job = later;
@@ -337,7 +340,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
             .find(|stop| stop.id == standing.id)
         {
             Some(known) => {
-                known.reason = hardened(&known.reason, &standing.reason);
+                known.reason = as_stored(&known.reason, &standing.reason);
                 false
             }
             None => {
@@ -359,6 +362,18 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
             }
             for job in &mut entry.jobs {
                 job.rename(from, to);
+            }
+        }
+    }
+
+    /// Says that a stop which has ended is asked for anew: it is to be carried out once more. Where it was taken out of
+    /// force, whoever keeps the run finds the new one in the store.
+    pub(crate) fn stands_anew(&self, run: RunId, id: InterruptId) {
+        let mut table = self.lock();
+        if let Some(entry) = table.runs.get_mut(&run) {
+            for stop in entry.standing.iter_mut().filter(|stop| stop.id == id) {
+                stop.settled = false;
+                stop.found = false;
             }
         }
     }
@@ -446,19 +461,34 @@ impl<S: Stoppable, J> Table<S, J> {
     }
 }
 
-/// The reason of a stop that is asked for again: the first says why, the hardest says how.
+/// The reason of a stop that is asked for again: the most human says why, the first of several; the hardest says how.
 fn hardened(first: &StopReason, again: &StopReason) -> StopReason {
     // That it did not stop in time is told behind the same words.
     let says_more = again.mode > first.mode && again.message.starts_with(&first.message);
-    let message = if says_more {
-        &again.message
+    let is_more_human = again.source.place() < first.source.place();
+    let says = if says_more || is_more_human {
+        again
     } else {
-        &first.message
+        first
     };
     StopReason {
         mode: first.mode.max(again.mode),
-        message: message.clone(),
+        message: says.message.clone(),
+        source: says.source,
         ..first.clone()
+    }
+}
+
+/// The reason of a stop in force, as the store has it now: whose it is may have changed either way.
+fn as_stored(known: &StopReason, stored: &StopReason) -> StopReason {
+    // That it did not stop in time stands here alone.
+    let says_more = known.message.starts_with(&stored.message);
+    let says = if says_more { known } else { stored };
+    StopReason {
+        mode: known.mode.max(stored.mode),
+        message: says.message.clone(),
+        source: stored.source,
+        timestamp: known.timestamp,
     }
 }
 

@@ -6,7 +6,7 @@ use routing_core::{InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde::{Deserialize, Serialize};
 
 use super::tree::Reach;
-use crate::life::{Actor, Scope};
+use crate::life::{Actor, NewAsking, Scope};
 use crate::names::{IdempotencyKey, KindName, RouteName};
 
 /// What is to stop.
@@ -186,6 +186,16 @@ impl StopRequest {
             cause: StopCause::SystemError,
             metadata: Some(context),
             ..Self::pause(Target::Run(run), by, error_in_words(error))
+        }
+    }
+
+    /// What it asks of a stop that is under way.
+    pub(crate) fn asking(&self) -> NewAsking {
+        NewAsking {
+            by: self.by.clone(),
+            source: self.source,
+            mode: self.mode,
+            reason: self.message.clone(),
         }
     }
 

@@ -7,15 +7,26 @@ use routing_core::{DecisionId, InterruptId, InterruptType};
 use super::keeper::{KeepError, Keeper, MOST_SWEPT};
 use super::tree::Reach;
 use crate::digest::Digest;
-use crate::life::{Actor, Choosing, Evidence, Interrupt, Judge, Refusal, State, Verdict};
+use crate::life::{
+    Actor, Choosing, Evidence, Interrupt, Judge, Refusal, State, Verdict, WithdrawCause,
+};
 use crate::store::{ChangeError, Deciding, TogetherError};
+
+/// On whose word pauses are lifted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// A person's, who ends whatever others ask.
+    Person,
+    /// Nobody's: what a person asks stands.
+    Machinery,
+}
 
 impl Keeper {
     /// Decides the pauses that the run was found with, and gives it new scopes. What is said with it goes with the
     /// first one: said once, it is read once.
     pub(crate) async fn resume(
         self: &Arc<Self>,
-        by: &Actor,
+        (by, word): (&Actor, Word),
         content: Option<String>,
     ) -> Result<Vec<Interrupt>, KeepError> {
         let lifted = {
@@ -27,7 +38,7 @@ impl Keeper {
                 .filter(|stop| stop.found && stop.interrupt_type == InterruptType::Pause)
                 .map(|stop| stop.id)
                 .collect();
-            let lifted = self.lift(&found, by, content.as_ref()).await?;
+            let lifted = self.lift(&found, (by, word), content.as_ref()).await?;
             self.shared.registry.lift(self.run, &found);
             self.shared.registry.new_turn(self.run, &Reach::Run);
             lifted
@@ -42,7 +53,7 @@ impl Keeper {
     async fn lift(
         &self,
         found: &[InterruptId],
-        by: &Actor,
+        by: (&Actor, Word),
         content: Option<&String>,
     ) -> Result<Vec<Interrupt>, KeepError> {
         let settings = &self.shared.settings;
@@ -112,6 +123,9 @@ impl Keeper {
                         .recover(|| store.acknowledge(id, epoch, evidence.clone()))
                         .await
                 }
+                State::Acknowledged if !pause.is_asked_for() => {
+                    self.withdraw(id, WithdrawCause::NobodyAsks).await
+                }
                 State::Acknowledged => {
                     let shown = Digest::of(pause.content.as_bytes());
                     settings
@@ -130,7 +144,11 @@ impl Keeper {
             match changed {
                 Ok(_)
                 | Err(ChangeError::Refused(
-                    Refusal::StaleVersion { .. } | Refusal::Ended { .. } | Refusal::Illegal { .. },
+                    Refusal::StaleVersion { .. }
+                    | Refusal::Ended { .. }
+                    | Refusal::NobodyAsks
+                    | Refusal::StillAsked
+                    | Refusal::Illegal { .. },
                 )) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -140,7 +158,11 @@ impl Keeper {
 
 /// The decisions by which those of these pauses are lifted that wait for one. What is said goes with the first of
 /// them, unless one of the others was decided with it.
-fn lifting(pauses: &[Interrupt], by: &Actor, content: Option<&String>) -> Vec<Deciding> {
+fn lifting(
+    pauses: &[Interrupt],
+    (by, word): (&Actor, Word),
+    content: Option<&String>,
+) -> Vec<Deciding> {
     let mut said = content.filter(|words| !is_said(pauses, words));
     let open = pauses
         .iter()
@@ -148,12 +170,21 @@ fn lifting(pauses: &[Interrupt], by: &Actor, content: Option<&String>) -> Vec<De
     open.map(|pause| {
         let content = said.take().cloned();
         let review = pause.review.as_ref();
+        let (actor, version) = (by.clone(), pause.version);
+        let shown = review.map_or(Digest::ZERO, |review| review.shown);
         Deciding {
             interrupt: pause.id,
-            judge: Judge::Person {
-                actor: by.clone(),
-                version: pause.version,
-                shown: review.map_or(Digest::ZERO, |review| review.shown),
+            judge: match word {
+                Word::Person => Judge::Person {
+                    actor,
+                    version,
+                    shown,
+                },
+                Word::Machinery => Judge::PolicyLater {
+                    actor,
+                    version,
+                    shown,
+                },
             },
             choosing: Choosing {
                 // An interrupt has one decision at most, so its own bits name it.

@@ -30,6 +30,8 @@ pub(crate) struct StopJob {
     pub(crate) request: Arc<StopRequest>,
     /// Whether it is a further request for a stop that is under way.
     pub(crate) joins: bool,
+    /// Whether nobody asks anew: the stop has taken too long.
+    pub(crate) hardens: bool,
     pub(crate) ticket: Ticket,
 }
 
@@ -39,7 +41,10 @@ impl Job for StopJob {
             && self.id == other.id
             && self.request.mode >= other.request.mode
             && self.request.by == other.request.by
+            && self.request.source == other.request.source
+            && self.request.message == other.request.message
             && self.request.cause == other.request.cause
+            && self.hardens == other.hardens
     }
 
     fn rename(&mut self, from: InterruptId, to: InterruptId) {

@@ -59,6 +59,8 @@ impl Shared {
             Notification::Interrupt { run, notice, .. } => match notice {
                 Notice::Admitted
                 | Notice::ModeRaised
+                | Notice::Asked { .. }
+                | Notice::TakenBack { .. }
                 | Notice::Redriven
                 | Notice::ReviewOpened
                 | Notice::ReviewChanged { .. }

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 use jiff::SignedDuration;
 use routing_core::review::Resume;
-use routing_core::{DecisionId, InterruptType, StopSource};
+use routing_core::{DecisionId, InterruptType};
 use serde::Deserialize;
 
 use super::Policy;
@@ -178,7 +178,7 @@ fn resumed(
     input: Option<String>,
     id: DecisionId,
 ) -> Result<Choosing, WhyAsk> {
-    if interrupt.source == StopSource::User {
+    if interrupt.is_asked_by_person() {
         return Err(WhyAsk::PausedByPerson);
     }
     check_verdict(interrupt, Verdict::Resume)?;

@@ -8,8 +8,8 @@ use super::error::{ChangeError, StoreError};
 use super::node::NodeActivity;
 use crate::digest::Digest;
 use crate::life::{
-    Actor, Admission, AdmissionError, Choosing, Evidence, Interrupt, Judge, Refusal, ReviewChange,
-    State, WithdrawCause,
+    Actor, Admission, AdmissionError, Choosing, Evidence, Interrupt, Judge, NewAsking, Refusal,
+    ReviewChange, State, WithdrawCause,
 };
 use crate::names::{IdempotencyKey, OwnerName};
 use crate::rules::Remember;
@@ -327,7 +327,9 @@ pub trait Interrupts: Send + Sync {
         decisions: Vec<Deciding>,
     ) -> Result<Vec<Interrupt>, TogetherError>;
 
-    /// Withdraws an interrupt that is not wanted any more.
+    /// Withdraws an interrupt that is not wanted any more. Of a stop that several ask for, it takes back what the actor
+    /// asks, or the asking that the cause names; the stop ends with the last one, once it has taken hold where its run
+    /// was told.
     ///
     /// # Errors
     ///
@@ -371,7 +373,19 @@ pub trait Interrupts: Send + Sync {
     /// Dropped, it is requested again or still dead-lettered: read it to see.
     async fn redrive(&self, id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError>;
 
-    /// Records a second request for a stop that is under way, and raises its mode where it is harder.
+    /// Records that one more asks for a stop that is under way: who, how and why. The same asked by the same is one
+    /// asking; a harder one raises the mode.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`]; refused where the stop has ended, or as many of that source stand as may.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat: the same asked again is one asking.
+    async fn ask(&self, id: InterruptId, asking: NewAsking) -> Result<Interrupt, ChangeError>;
+
+    /// Raises the mode of a graceful stop that has taken too long.
     ///
     /// # Errors
     ///

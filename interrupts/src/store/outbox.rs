@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
+use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId, StopSource};
 use serde::{Deserialize, Serialize};
 
 use super::audit::RuleEvent;
@@ -32,6 +32,9 @@ pub enum Notification {
         state: State,
         /// Its version after.
         version: u64,
+        /// Its source after, where that can differ from the one that it was admitted with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<StopSource>,
         /// What.
         #[serde(flatten)]
         notice: Notice,

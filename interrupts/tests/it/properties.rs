@@ -1,8 +1,10 @@
 //! What holds for every sequence of events, however absurd.
 
-use interrupts::life::{Decider, Effect, Event, Interrupt, Refusal, State, Transition, Verdict};
+use interrupts::life::{
+    Decider, Effect, Event, Family, Interrupt, NewAsking, Refusal, Role, State, Transition, Verdict,
+};
 use proptest::prelude::*;
-use routing_core::{InterruptType, StopMode};
+use routing_core::{InterruptType, StopMode, StopSource};
 
 use crate::scene::{actor, admission, admitted, at, every_event, reroute};
 
@@ -40,10 +42,17 @@ fn any_type() -> impl Strategy<Value = InterruptType> {
 /// The event of a happening: made for an older self where it is stale.
 fn event_of(happening: &Happening, interrupt: &Interrupt) -> Event {
     if let Some(mode) = happening.mode {
-        return Event::RaiseMode {
-            actor: actor(interrupts::life::Role::Operator),
+        let by = actor(Role::Operator);
+        if happening.event.is_multiple_of(2) {
+            return Event::RaiseMode { actor: by, mode };
+        }
+        let asking = NewAsking {
+            by,
+            source: StopSource::User,
             mode,
+            reason: format!("for reason {}", happening.event % 3),
         };
+        return Event::Ask { asking };
     }
     let mut seen = interrupt.clone();
     seen.epoch = seen.epoch.saturating_sub(happening.stale);
@@ -125,8 +134,17 @@ proptest! {
                 prop_assert_eq!(epoch, before.epoch);
             }
             // P12: the mode is the join of all requests.
-            if let Event::RaiseMode { mode, .. } = event {
+            if let Event::RaiseMode { mode, .. }
+            | Event::Ask {
+                asking: NewAsking { mode, .. },
+            } = event
+            {
                 asked_for = asked_for.max(mode);
+            }
+            // Of a stop that ends without a decision, all was taken back, or its run has ended.
+            let is_stop = before.family() == Family::Stop;
+            if is_stop && interrupt.state == State::Cancelled && before.state != State::DeadLettered {
+                prop_assert!(!interrupt.is_asked_for());
             }
             prop_assert_eq!(interrupt.mode, asked_for);
         }

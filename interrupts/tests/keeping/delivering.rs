@@ -320,9 +320,13 @@ async fn a_question_that_opens_while_the_user_stops_is_held_too_and_no_question_
         let held = scene.store.interrupt(id).await.unwrap().unwrap();
         assert_eq!(held.held_by, Some(pause));
     }
-    // The stop is withdrawn: nothing stays held by what has ended.
+    // The stop is withdrawn: it takes hold first, and nothing stays held by what has ended.
     let cause = interrupts::life::WithdrawCause::Withdrawn;
     scene.store.withdraw(pause, person(), cause).await.unwrap();
+    let worker = node("root/worker");
+    kept.acknowledge_stops_of(&worker, Evidence::Boundary, None)
+        .await
+        .unwrap();
     kept.look().await.unwrap();
     let shown = scene.store.interrupt(open.id).await.unwrap().unwrap();
     assert_eq!(shown.held_by, None);

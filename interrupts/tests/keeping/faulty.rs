@@ -5,7 +5,8 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use interrupts::life::{
-    Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, RunState, WithdrawCause,
+    Actor, Admission, Choosing, Evidence, Interrupt, Judge, NewAsking, ReviewChange, RunState,
+    WithdrawCause,
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::{
@@ -35,9 +36,10 @@ pub(crate) enum Fault {
 }
 
 /// What is written of a run that is kept and told to stop.
-const WRITING: [&str; 11] = [
+const WRITING: [&str; 12] = [
     "admit",
     "join",
+    "ask",
     "raise_mode",
     "deliver",
     "renew",
@@ -144,6 +146,7 @@ ports! {
         fn withdraw(id: InterruptId, actor: Actor, cause: WithdrawCause) -> Result<Interrupt, ChangeError>;
         fn fail_delivery(id: InterruptId, epoch: Option<u64>, error: String) -> Result<Interrupt, ChangeError>;
         fn redrive(id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError>;
+        fn ask(id: InterruptId, asking: NewAsking) -> Result<Interrupt, ChangeError>;
         fn raise_mode(id: InterruptId, actor: Actor, mode: StopMode) -> Result<Interrupt, ChangeError>;
         fn sweep(limit: u32) -> Result<Swept, StoreError>;
         fn interrupt(id: InterruptId) -> Result<Option<Interrupt>, StoreError>;

@@ -45,7 +45,7 @@ async fn audited(scene: &Scene) -> (Vec<(String, String)>, usize) {
         let subject = row.read().unwrap().subject;
         if let AuditSubject::Interrupt { audited, .. } = subject {
             let actor = audited.actor.map(|actor| actor.name.to_string());
-            if ["admit", "raise_mode"].contains(&audited.event.as_str()) {
+            if ["admit", "ask"].contains(&audited.event.as_str()) {
                 asked.push((audited.event, actor.unwrap()));
             }
         } else if let AuditSubject::Run { event, state, .. } = subject {
@@ -84,7 +84,7 @@ async fn meet(from: From, limit: LimitKind, mode: StopMode) {
     let named = |event: &str, name: &str| (event.to_owned(), name.to_owned());
     assert_eq!(
         asked,
-        [named("admit", "ada"), named("raise_mode", "one")],
+        [named("admit", "ada"), named("ask", "one")],
         "{from:?}"
     );
     assert_eq!(pauses, 1, "{from:?}");

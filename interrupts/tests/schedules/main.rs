@@ -12,10 +12,6 @@
 mod registry;
 mod scope;
 #[path = "../../src/manager/standing.rs"]
-#[expect(
-    dead_code,
-    reason = "the tests look at no more of it than the registry does"
-)]
 mod standing;
 mod sync;
 #[path = "../../src/manager/tree.rs"]

@@ -14,7 +14,7 @@ use super::request_key;
 use crate::access::{Caller, Right};
 use crate::address::{AgentAddress, Found, agents_of};
 use crate::app::App;
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Kind, Problem, of_refusal, of_store};
 
 /// A stop that somebody wants.
 #[derive(Debug, Clone)]
@@ -92,8 +92,11 @@ pub(crate) async fn stop(
     }
     let admission = admission(caller, agent, order, key)?;
     // Its key is kept with the stop that it joins, so that it is answered the same when it is sent again.
-    let admitted = app.store().join(admission).await;
-    let admitted = admitted.map_err(|error| refused(&error))?;
+    let admitted = match app.store().join(admission).await {
+        Ok(admitted) => admitted,
+        Err(AdmitError::NotRaised(refusal)) => return Err(of_refusal(&refusal, app.now())),
+        Err(error) => return Err(refused(&error)),
+    };
     app.wake(&agent.run);
     Ok(match admitted {
         Admitted::New(interrupt) => Stopped::New(interrupt),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use agents::tools::KeptCall;
-use interrupts::life::{Decider, Decision, Interrupt, Notice, ReviewStep, RunState, State};
+use interrupts::life::{
+    AskingId, Decider, Decision, Interrupt, Notice, ReviewStep, RunState, State,
+};
 use interrupts::store::{NodeActivity, Notification, OutboxRow, RuleEvent};
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
@@ -13,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::address::AgentAddress;
 use crate::problem::decider;
-use crate::wire::{mode_name, scope_name, source_name, verdict_name};
+use crate::wire::{AskingView, mode_name, scope_name, source_name, verdict_name};
 
 /// What precedes the name of every event.
 const PREFIX: &str = "dev.irq.";
@@ -196,8 +198,16 @@ impl Told {
                 run,
                 state,
                 version,
+                source,
                 notice,
-            } => Self::interrupt(*id, *run, (*state, *version), notice, about.interrupt()),
+            } => {
+                let mut told =
+                    Self::interrupt(*id, *run, (*state, *version), notice, about.interrupt());
+                if let (Value::Object(data), Some(source)) = (&mut told.data, source) {
+                    data.insert("source".to_owned(), source_name(*source).into());
+                }
+                told
+            }
             Notification::Reroute {
                 event,
                 run,
@@ -269,7 +279,10 @@ impl Told {
                 data.insert("agent_id".to_owned(), address(run, &interrupt.node).into());
                 data.insert("agent_type".to_owned(), interrupt.kind.as_str().into());
                 data.insert("type".to_owned(), interrupt.interrupt_type.name().into());
-                data.insert("source".to_owned(), source_name(interrupt.source).into());
+                data.insert(
+                    "source".to_owned(),
+                    source_name(interrupt.first_source()).into(),
+                );
                 data.insert("scope".to_owned(), scope_name(interrupt.scope).into());
             }
             if let Notice::Dispatch {
@@ -286,6 +299,7 @@ impl Told {
             if let Notice::ReviewChanged { step } = notice {
                 tell_step(data, step);
             }
+            tell_asking(data, id, notice);
             // A mode only goes up, so the one at the beginning is told with the beginning alone.
             if let (Notice::Admitted, Some(interrupt)) = (notice, interrupt) {
                 data.insert("mode".to_owned(), mode_name(interrupt.mode).into());
@@ -388,6 +402,21 @@ fn tell_step(data: &mut Map<String, Value>, step: &ReviewStep) {
     }
 }
 
+/// Who asks for a stop now, too, or does so no more.
+fn tell_asking(data: &mut Map<String, Value>, interrupt: InterruptId, notice: &Notice) {
+    if let Notice::Asked { asking } = notice {
+        // That it is taken back later has an event of its own.
+        let view = AskingView::of(interrupt, asking);
+        data.insert("asking".to_owned(), json!(view));
+    }
+    if let Notice::TakenBack { askings, by } = notice {
+        let ids = askings.iter().map(|&number| AskingId { interrupt, number });
+        let ids: Vec<String> = ids.map(|id| id.to_string()).collect();
+        data.insert("askings".to_owned(), ids.into());
+        data.insert("withdrawn_by".to_owned(), by.name.as_str().into());
+    }
+}
+
 fn address(run: RunId, node: &NodeId) -> String {
     let node = node.clone();
     AgentAddress { run, node }.to_string()
@@ -406,6 +435,8 @@ pub(super) fn interrupt_topic(notice: &Notice, state: State) -> &'static str {
             ReviewStep::Unnamed => "interrupt.updated",
         },
         Notice::ModeRaised => "interrupt.mode_raised",
+        Notice::Asked { .. } => "interrupt.asked",
+        Notice::TakenBack { .. } => "interrupt.taken_back",
         Notice::Dispatch { .. } => match state {
             State::Expired => "interrupt.expired",
             State::Rerouted => "interrupt.rerouted",

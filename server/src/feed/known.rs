@@ -57,6 +57,8 @@ fn about(row: &OutboxRow) -> Option<(InterruptId, bool)> {
         | Notice::ReviewOpened
         | Notice::ReviewChanged { .. }
         | Notice::ModeRaised
+        | Notice::Asked { .. }
+        | Notice::TakenBack { .. }
         | Notice::Ended
         | Notice::DeadLettered
         | Notice::Redriven => false,

@@ -1,7 +1,7 @@
 //! What the feed tells: every name of an event, with what it means, for those who read about it.
 
 /// The names of all events, and what each of them says.
-pub(crate) const TOLD: [(&str, &str); 45] = [
+pub(crate) const TOLD: [(&str, &str); 47] = [
     ("run.created", "A run was created."),
     ("run.running", "A run works, for the first time or again."),
     ("run.stopping", "A run was told to stop."),
@@ -68,6 +68,14 @@ pub(crate) const TOLD: [(&str, &str); 45] = [
     ),
     ("interrupt.mode_raised", "A harder stop was asked for."),
     (
+        "interrupt.asked",
+        "A further request for the stop, or a harder one: `asking` says who and why, `source` is the most human source by now.",
+    ),
+    (
+        "interrupt.taken_back",
+        "Requests for the stop were withdrawn: `askings` are their ids, `withdrawn_by` says by whom.",
+    ),
+    (
         "interrupt.resolved",
         "It was decided: `decision` and `decided_by` say what and by whom.",
     ),
@@ -110,16 +118,23 @@ pub(crate) const TOLD: [(&str, &str); 45] = [
 mod tests {
     use std::collections::BTreeSet;
 
-    use interrupts::life::{Claim, Notice, ReviewStep, RunState, State};
+    use interrupts::life::{Actor, Asking, Claim, Notice, ReviewStep, Role, RunState, State};
     use interrupts::store::{NodeActivity, RuleEvent};
     use interrupts::{ActorName, EffectId, RouteName};
     use routing_core::reroute::{CancelCause, RerouteState};
-    use routing_core::{DecisionId, EventId, InterruptId};
+    use routing_core::{DecisionId, EventId, InterruptId, StopMode, StopSource};
 
     use super::TOLD;
     use crate::feed::cloud_event::{
         RESET_TYPE, effect_topic, event_type, interrupt_topic, node_topic, reroute_name,
     };
+
+    fn someone() -> Actor {
+        Actor {
+            name: ActorName::new("alex").unwrap(),
+            role: Role::Supervisor,
+        }
+    }
 
     fn notices() -> Vec<Notice> {
         vec![
@@ -145,6 +160,21 @@ mod tests {
                 step: ReviewStep::Unnamed,
             },
             Notice::ModeRaised,
+            Notice::Asked {
+                asking: Box::new(Asking {
+                    number: 2,
+                    by: someone(),
+                    source: StopSource::User,
+                    mode: StopMode::Graceful,
+                    reason: "wait".to_owned(),
+                    at: jiff::Timestamp::UNIX_EPOCH,
+                    withdrawn: None,
+                }),
+            },
+            Notice::TakenBack {
+                askings: vec![1],
+                by: someone(),
+            },
             Notice::Dispatch {
                 effect: EffectId::of_dispatch(InterruptId::generate(), 1),
                 target: RouteName::new("ORCHESTRATOR").unwrap(),

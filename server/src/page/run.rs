@@ -246,7 +246,7 @@ async fn parts(app: &App, run: &Run, agents: Vec<AgentView>, may: bool) -> Resul
         @if !open.is_empty() {
             section.wait aria-labelledby="waits" { h2 id="waits" { "Waits for a person" }
                 ul { @for one in &open {
-                    li { a href=(format!("/review/{}", one.id)) { (asks(one)) } " (" (label(kind_of(one))) ")" }
+                    li { a href=(format!("/review/{}", one.id)) { (asks(one)) } " (" (label(kind_of(one))) ")" (also_asked(one)) }
                 } }
             }
         }
@@ -258,6 +258,16 @@ async fn parts(app: &App, run: &Run, agents: Vec<AgentView>, may: bool) -> Resul
         (messages::waiting(app, run, may).await?)
         (soon_again(app, run, "live"))
     })
+}
+
+/// Who else asks for a stop.
+fn also_asked(stop: &Interrupt) -> Markup {
+    let askings = stop.askings();
+    let standing = askings.iter().filter(|asking| asking.stands());
+    let names: Vec<&str> = standing.map(|asking| asking.by.name.as_str()).collect();
+    html! {
+        @if names.len() > 1 { ", requested by " (visible(&names.join(", "))) }
+    }
 }
 
 /// The plan of a run, where it carries out one. The run is shown without it where it cannot be read.

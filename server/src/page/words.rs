@@ -26,6 +26,8 @@ pub(super) fn event(kind: &str) -> String {
         "interrupt.held" => "It waits until another interrupt is decided",
         "interrupt.updated" => "Its review has changed",
         "interrupt.mode_raised" => "It is to happen at once",
+        "interrupt.asked" => "It is requested once more",
+        "interrupt.taken_back" => "A request for it was withdrawn",
         "interrupt.resolved" => "It is decided",
         "interrupt.rerouted" => "It is decided, and the answer goes elsewhere",
         "interrupt.expired" => "Nobody answered in time",

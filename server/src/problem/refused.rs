@@ -235,7 +235,7 @@ pub(crate) fn decider(by: &Decider) -> Cow<'_, str> {
     clippy::wildcard_enum_match_arm,
     reason = "the rest of these errors, which may become more, is told in the same way"
 )]
-fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
+pub(crate) fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
     let said = refusal.to_string();
     match refusal {
         Refusal::Ended {
@@ -283,6 +283,28 @@ fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
             ),
         )
         .with("held_by", by.to_string()),
+        Refusal::NotCancelable { .. } => Problem::new(
+            Kind::NotCancelable,
+            said,
+            "wait until it is carried out",
+        ),
+        Refusal::AskedByOthers { askings } => Problem::new(
+            Kind::NotInState,
+            said,
+            "none of its requests is yours; `DELETE /v1/interrupts/{asking}` withdraws one of them",
+        )
+        .with("askings", json!(askings)),
+        Refusal::NoSuchAsking { asking } => no_interrupt(&asking.to_string()),
+        Refusal::TooManyAskings { .. } => Problem::new(
+            Kind::NotInState,
+            said,
+            "withdraw one of them first; the stop is unchanged",
+        ),
+        Refusal::ReasonTooLong { .. } => Problem::new(
+            Kind::Shape,
+            said,
+            "say it in fewer words; nothing was recorded",
+        ),
         Refusal::Role { .. } => Problem::new(
             Kind::Forbidden,
             "your role may not do that",

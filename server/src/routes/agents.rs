@@ -235,7 +235,7 @@ pub(crate) struct InterruptBody {
 }
 
 /// Interrupts an agent. It is recorded when this returns; a new one has not taken hold yet. While one of the same kind
-/// is under way, that one is returned, and is as hard as the hardest request, also where several are made at once. A
+/// is under way, that one is returned, with one more of its `askings`, and is as hard as the hardest request, also where several are made at once. A
 /// pause is under way until it is resumed, all else until it was carried out.
 #[utoipa::path(post, path = "/v1/agents/{agent_id}/interrupts", request_body = InterruptBody,
     params(("agent_id" = String, Path), ("Idempotency-Key" = Option<String>, Header)),

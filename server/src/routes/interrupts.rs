@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use interrupts::life::{Interrupt, Lane, State as InterruptState, WithdrawCause};
+use interrupts::life::{Interrupt, Lane, State as InterruptState};
 use interrupts::store::{Filter, Page};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use utoipa::openapi::Object;
 
 use super::list::{listed, versioned};
 use crate::access::{Caller, Operates, Reads, Requests};
-use crate::acting::interrupt_named;
+use crate::acting::{interrupt_named, to_withdraw};
 use crate::address::find_agent;
 use crate::app::App;
 use crate::parameters::{Parameters, Segment, naming, one_of, page, wrong};
@@ -226,19 +226,23 @@ pub(crate) async fn read(
     Ok(versioned(interrupt.version, &headers, view))
 }
 
-/// Withdraws an interrupt that is not wanted any more. A stop that its run's process was told of takes hold all the
-/// same: of a pause, decide `resume` once it awaits its review instead.
-#[utoipa::path(delete, path = "/v1/interrupts/{interrupt_id}", params(("interrupt_id" = String, Path)),
+/// Withdraws an interrupt. Of a stop, this withdraws the caller's own requests; with the id of one of its `askings`, that
+/// one. Only a supervisor or an admin can withdraw the request of another, by its id, or by the interrupt's where it is
+/// the only one left. The mode never falls. The stop ends with the last of its requests: at once before it is delivered;
+/// after that it takes hold first, and the run then goes on in a new turn. A STOP or PRUNE that was delivered cannot be
+/// withdrawn: `not-cancelable`.
+#[utoipa::path(delete, path = "/v1/interrupts/{interrupt_id}",
+    params(("interrupt_id" = String, Path, description = "The id of an interrupt, or of an asking: `int_….2`")),
     extensions(("x-right" = json!("request"))), responses((status = 200, body = InterruptView)))]
 pub(crate) async fn withdraw(
     State(app): State<App>,
     Requests(caller): Requests,
     Segment(id): Segment,
 ) -> Result<Json<InterruptView>, Problem> {
-    let interrupt = caller.interrupt(&app, &id).await?;
+    let (interrupt, cause) = to_withdraw(&app, &caller, &id).await?;
     let withdrawn = app
         .store()
-        .withdraw(interrupt.id, caller.actor, WithdrawCause::Withdrawn)
+        .withdraw(interrupt.id, caller.actor, cause)
         .await
         .map_err(|error| of_change(&error, app.now()))?;
     app.wake_run(withdrawn.run);

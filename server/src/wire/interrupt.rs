@@ -1,10 +1,10 @@
 //! An interrupt as callers see it.
 
 use agents::tools::{ToolMatter, ToolQuestionKind};
-use interrupts::life::{Decider, Decision, ExpiryOutcome, Interrupt, Lane};
+use interrupts::life::{Asking, AskingId, Decider, Decision, ExpiryOutcome, Interrupt, Lane};
 use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;
-use routing_core::{InterruptType, StopSource};
+use routing_core::{InterruptId, InterruptType, StopSource};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -113,6 +113,61 @@ impl DecisionView {
     }
 }
 
+/// Who took an asking back.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct TakenBackView {
+    /// Who.
+    pub(crate) by: String,
+    /// When.
+    pub(crate) at: String,
+}
+
+/// One request for a stop: as many ask for it as have asked, each for himself.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct AskingView {
+    /// Its id, below the interrupt's: `DELETE /v1/interrupts/{id}` takes it back.
+    pub(crate) id: String,
+    /// Who asked.
+    pub(crate) by: String,
+    /// Who is behind it: `user`, `system` or `programmatic`.
+    pub(crate) source: String,
+    /// How to stop: `graceful` or `immediate`.
+    pub(crate) mode: String,
+    /// Why, in words.
+    pub(crate) reason: String,
+    /// When.
+    pub(crate) requested_at: String,
+    /// That it was taken back. The stop stands as long as one of its askings was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) withdrawn: Option<TakenBackView>,
+}
+
+impl AskingView {
+    /// An asking of an interrupt.
+    pub(crate) fn of(interrupt: InterruptId, asking: &Asking) -> Self {
+        let number = asking.number;
+        Self {
+            id: AskingId { interrupt, number }.to_string(),
+            by: asking.by.name.as_str().to_owned(),
+            source: source_name(asking.source).to_owned(),
+            mode: mode_name(asking.mode).to_owned(),
+            reason: asking.reason.clone(),
+            requested_at: asking.at.to_string(),
+            withdrawn: asking.withdrawn.as_ref().map(|taken| TakenBackView {
+                by: taken.by.name.as_str().to_owned(),
+                at: taken.at.to_string(),
+            }),
+        }
+    }
+
+    /// Those of a stop; a question has none.
+    fn all(interrupt: &Interrupt) -> Vec<Self> {
+        let askings = interrupt.askings();
+        let views = askings.iter().map(|it| Self::of(interrupt.id, it));
+        views.collect()
+    }
+}
+
 /// An interrupt as callers see it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct InterruptView {
@@ -128,11 +183,13 @@ pub(crate) struct InterruptView {
     pub(crate) r#type: String,
     /// What it is about, for inboxes.
     pub(crate) kind: String,
-    /// Who is behind it: `user`, `system` or `programmatic`.
+    /// Who is behind it: `user`, `system` or `programmatic`. Of a stop the most human of its askings that stand.
     pub(crate) source: String,
-    /// Who asked for it.
+    /// Who asked for it. Of a stop the first of the most human of those who do.
     pub(crate) requested_by: String,
-    /// How to stop: `graceful` or `immediate`.
+    /// Who asks for the stop, the first one first. Empty where it is a question.
+    pub(crate) askings: Vec<AskingView>,
+    /// How to stop: `graceful` or `immediate`, the harder of all that was asked.
     pub(crate) mode: String,
     /// How far it reaches: `agent` or `run`.
     pub(crate) scope: String,
@@ -226,6 +283,7 @@ impl InterruptView {
             kind: kind_of(interrupt).to_owned(),
             source: source_name(interrupt.source).to_owned(),
             requested_by: interrupt.requested_by.name.as_str().to_owned(),
+            askings: AskingView::all(interrupt),
             mode: mode_name(interrupt.mode).to_owned(),
             scope: scope_name(interrupt.scope).to_owned(),
             priority: Lane::of(interrupt.source).priority(),

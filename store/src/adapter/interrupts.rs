@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use interrupts::life::{
-    Actor, Admission, Choosing, Evidence, Interrupt, Judge, ReviewChange, WithdrawCause,
+    Actor, Admission, Choosing, Evidence, Interrupt, Judge, NewAsking, ReviewChange, WithdrawCause,
 };
 use interrupts::store::{
     AdmitError, Admitted, ChangeError, Deciding, Delivery, Filter, Interrupts, Page,
@@ -129,6 +129,10 @@ impl<B: Backend> Interrupts for Adapter<B> {
 
     async fn redrive(&self, id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError> {
         apply(&self.backend, id, Change::Redrive { actor }).await
+    }
+
+    async fn ask(&self, id: InterruptId, asking: NewAsking) -> Result<Interrupt, ChangeError> {
+        apply(&self.backend, id, Change::Ask(asking)).await
     }
 
     async fn raise_mode(

@@ -1,7 +1,8 @@
 //! Changing interrupts.
 
 use interrupts::life::{
-    Actor, Choosing, Event, Evidence, Interrupt, Judge, Refusal, ReviewChange, Role, WithdrawCause,
+    Actor, Choosing, Event, Evidence, Interrupt, Judge, NewAsking, Refusal, ReviewChange, Role,
+    WithdrawCause,
 };
 use interrupts::store::{ChangeError, Delivery};
 use interrupts::{ActorName, Digest};
@@ -9,6 +10,7 @@ use jiff::SignedDuration;
 use routing_core::{DecisionId, InterruptId, StopMode};
 
 use super::holding::{self, Ending};
+use super::join::one_more;
 use super::{Halt, Operation};
 use crate::tables::{Failed, Tables, damaged};
 
@@ -54,6 +56,7 @@ pub(crate) enum Change {
         actor: Actor,
         mode: StopMode,
     },
+    Ask(NewAsking),
     Expire,
 }
 
@@ -146,6 +149,8 @@ impl ChangeInterrupt {
                 actor: actor.clone(),
                 mode: *mode,
             },
+            Change::Ask(asking) => one_more(asking.clone(), tables)
+                .map_err(|refused| Halt::Refused(ChangeError::Refused(refused)))?,
             // An interrupt has one decision at most, so its own bits name the one of its deadline.
             Change::Expire => Event::Deadline {
                 id: DecisionId::from_uuid(interrupt.id.uuid()),

@@ -1,9 +1,9 @@
 //! Requests for a stop that is under way.
 
 use interrupts::Digest;
-use interrupts::life::{Admission, Event, Family, Interrupt, Scope, State};
+use interrupts::life::{Admission, Event, Family, Interrupt, NewAsking, Refusal, Scope};
 use interrupts::store::{AdmitError, Admitted};
-use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
+use routing_core::{InterruptId, InterruptType, NodeId, RunId};
 
 use super::admit::{admit, check_agent, known, want};
 use super::{Halt, Operation};
@@ -71,19 +71,21 @@ impl Operation for Join {
             joined: Some(stop.run),
         };
         tables.keys.put(admission.key.clone(), key);
-        if stop.state == State::AwaitingReview {
-            // It has stopped already: whoever looks at it shall find it as it was shown.
-            return Ok(Admitted::Known(stop));
-        }
-        let raise = Event::RaiseMode {
-            actor: admission.requested_by.clone(),
-            mode: admission.mode,
-        };
-        let step = stop
-            .after(&raise, tables.now)
+        let step = one_more(admission.asking(), tables)
+            .and_then(|ask| stop.after(&ask, tables.now))
             .map_err(|refused| Halt::Refused(AdmitError::NotRaised(refused)))?;
         Ok(Admitted::Known(tables.perform(step)?))
     }
+}
+
+/// One more asks for a stop.
+pub(super) fn one_more(asking: NewAsking, tables: &Tables) -> Result<Event, Refusal> {
+    let most = tables.rules.limits.reason;
+    let given = asking.reason.len();
+    if given > most {
+        return Err(Refusal::ReasonTooLong { given, most });
+    }
+    Ok(Event::Ask { asking })
 }
 
 /// Where the stops of one reach are noted: those of a run at its root, whichever of its agents they name.
@@ -166,21 +168,17 @@ fn ends_node(stop: &Interrupt, node: &NodeId) -> bool {
 }
 
 /// Whether a stop is under way that does the same, to the same: it has not been carried out, or waits for somebody
-/// to resume. A pause that waits so and that no person asked for may be ended by a policy: it is not the same as a
-/// person's.
+/// to resume. A pause that an agent has raised by itself is another: its run waits on it, and is not paused by it.
 pub(crate) fn is_same_stop(stop: &Interrupt, admission: &Admission) -> bool {
     let same_reach = match admission.scope {
         Scope::Run => true,
         Scope::Agent => stop.node == admission.node,
     };
-    let stays = stop.state != State::AwaitingReview
-        || stop.source == StopSource::User
-        || admission.source != StopSource::User;
     stop.family() == Family::Stop
         && stop.state.is_live()
         && stop.run == admission.run
         && stop.scope == admission.scope
         && same_reach
         && stop.interrupt_type == admission.interrupt_type
-        && stays
+        && !stop.is_raised_by_agent()
 }

@@ -1,7 +1,8 @@
 //! Performing a step: the interrupt and all its effects, in the tables.
 
 use interrupts::life::{
-    Actor, BoundReroute, Effect, Event, Interrupt, Notice, Role, State, Step, WithdrawCause,
+    Actor, BoundReroute, Effect, Event, FIRST_ASKING, Family, Interrupt, Notice, Role, State, Step,
+    WithdrawCause,
 };
 use interrupts::store::{AuditSubject, Intent, Notification, Repeating, RerouteRow};
 use interrupts::{ActorName, EffectId, IdempotencyKey, KindName, RouteName};
@@ -93,11 +94,21 @@ impl Tables {
             name: ActorName::new(STORE).map_err(|error| damaged(&error))?,
             role: Role::System,
         };
-        let step = interrupt
-            .after(&Event::Withdraw { actor, cause }, self.now)
-            .map_err(|refused| damaged(&refused))?;
-        self.perform(step)?;
-        Ok(())
+        let is_stop = interrupt.family() == Family::Stop;
+        let cause = match cause {
+            // What others ask of a stop stands; its first asking is its event's.
+            WithdrawCause::Withdrawn | WithdrawCause::Superseded { .. } if is_stop => {
+                let number = FIRST_ASKING;
+                WithdrawCause::Asking { number }
+            }
+            other => other,
+        };
+        match interrupt.after(&Event::Withdraw { actor, cause }, self.now) {
+            Ok(step) => self.perform(step).map(|_ended| ()),
+            // It was taken back before, or its run carries it out.
+            Err(_) if is_stop => Ok(()),
+            Err(refused) => Err(damaged(&refused).into()),
+        }
     }
 
     fn perform_effect(&mut self, interrupt: &Interrupt, effect: Effect) -> Result<(), Failed> {
@@ -329,6 +340,7 @@ fn about(interrupt: &Interrupt, notice: Notice) -> Notification {
         run: interrupt.run,
         state: interrupt.state,
         version: interrupt.version,
+        source: interrupt.joined_source(),
         notice,
     }
 }

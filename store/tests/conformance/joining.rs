@@ -33,7 +33,7 @@ pub(crate) async fn a_key_that_joined_a_stop_is_that_stops_from_then_on<S: Store
     assert_eq!((joined.id, joined.mode), (first.id, StopMode::Immediate));
     let found = scene.store.interrupt_of(&key("second")).await.unwrap();
     assert_eq!(found, Some(joined.clone()));
-    assert_eq!(scene.audited(first.id).await, ["admit", "raise_mode"]);
+    assert_eq!(scene.audited(first.id).await, ["admit", "ask"]);
 
     // Sent again it is the same request, whatever became of the stop, and however it is sent.
     let store = &scene.store;
@@ -99,10 +99,16 @@ pub(crate) async fn what_joins_a_pause_that_waits_to_be_resumed_is_that_pause<S:
     let held = scene.interrupt(first.id).await;
     let opened = scene.store.require_review(held.id, held.epoch, shown());
     let waits = opened.await.unwrap();
-    // Whoever looks at it finds it as it was shown.
-    let later = scene.store.join(stop(&run, "later", StopMode::Immediate));
-    assert_eq!(later.await, Ok(Admitted::Known(waits.clone())));
-    assert_eq!(scene.interrupt(first.id).await, waits);
+    // It stands where it stood, and is that of one more.
+    let person = Admission {
+        source: StopSource::User,
+        requested_by: actor(Role::Supervisor),
+        ..stop(&run, "later", StopMode::Immediate)
+    };
+    let later = scene.store.join(person).await.unwrap().into_interrupt();
+    assert_eq!((later.id, later.state), (first.id, State::AwaitingReview));
+    assert_eq!(later.source, StopSource::User);
+    assert_eq!((waits.askings().len(), later.askings().len()), (1, 2));
 }
 
 pub(crate) async fn what_joins_a_stop_that_was_carried_out_is_a_stop_of_its_own<S: Store>(
@@ -125,23 +131,23 @@ pub(crate) async fn what_joins_a_stop_that_was_carried_out_is_a_stop_of_its_own<
     assert_eq!(again.await.unwrap().into_interrupt().id, late.id);
 }
 
-pub(crate) async fn a_person_does_not_join_a_pause_that_a_policy_may_end<S: Store>(
-    scene: Scene<S>,
-) {
+pub(crate) async fn what_an_agent_has_raised_is_no_stop_to_join<S: Store>(scene: Scene<S>) {
     let run = scene.run().await;
-    let of = |source: StopSource, text: &str| Admission {
-        source,
-        ..stop(&run, text, StopMode::Graceful)
+    let raised = Admission {
+        scope: Scope::Agent,
+        ..stop(&run, &format!("{}/root", run.id), StopMode::Graceful)
     };
-    let limit = scene.admitted(of(StopSource::System, "limit")).await;
-    waits(&scene, &limit).await;
-    let Admitted::New(own) = scene.store.join(of(StopSource::User, "own")).await.unwrap() else {
-        panic!("a policy may end it")
+    let own = scene.awaiting(raised).await;
+    assert!(own.is_raised_by_agent());
+    let asked = Admission {
+        scope: Scope::Agent,
+        ..stop(&run, "from outside", StopMode::Graceful)
     };
-    let again = scene.store.join(of(StopSource::User, "again")).await;
-    assert_eq!(again.unwrap().into_interrupt().id, own.id);
-    let another = scene.store.join(of(StopSource::System, "another")).await;
-    assert_eq!(another.unwrap().into_interrupt().id, limit.id);
+    let Admitted::New(asked) = scene.store.join(asked).await.unwrap() else {
+        panic!("its run waits on it, and is not paused by it")
+    };
+    assert_eq!(scene.interrupt(own.id).await.askings().len(), 1);
+    assert!(asked.pauses_run());
 }
 
 pub(crate) async fn what_differs_from_the_stop_under_way_is_a_stop_of_its_own<S: Store>(

@@ -7,6 +7,7 @@
 )]
 
 mod admitting;
+mod asking;
 mod deciding;
 mod delivering;
 mod forking;
@@ -101,10 +102,20 @@ conformance! {
         a_key_that_joined_a_stop_is_that_stops_from_then_on,
         what_joins_a_pause_that_waits_to_be_resumed_is_that_pause,
         what_joins_a_stop_that_was_carried_out_is_a_stop_of_its_own,
-        a_person_does_not_join_a_pause_that_a_policy_may_end,
+        what_an_agent_has_raised_is_no_stop_to_join,
         what_differs_from_the_stop_under_way_is_a_stop_of_its_own,
         what_joins_a_stop_of_an_agent_that_has_ended_is_refused_once_that_is_over,
         a_key_that_joined_is_forgotten_with_its_run;
+    asking:
+        each_asking_has_its_reason_source_and_time_and_the_most_human_leads,
+        a_stop_ends_with_the_last_of_its_askings,
+        a_stop_that_was_delivered_takes_hold_before_it_ends,
+        an_asking_belongs_to_whoever_made_it,
+        no_policy_ends_what_a_person_asks_for,
+        what_ends_a_run_is_not_taken_back_once_it_was_told,
+        the_same_asked_by_the_same_is_one_asking_and_a_harder_one_raises_it,
+        programs_leave_people_their_askings,
+        a_stop_of_an_earlier_version_has_one_asking;
     running:
         a_run_has_one_owner_at_a_time,
         an_old_owner_writes_nothing,

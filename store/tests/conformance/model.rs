@@ -3,6 +3,7 @@
 //! The model knows states, epochs, attempts, leases and one node's reroutes, and says what each operation must
 //! come to. It shares no code with the machine.
 
+mod asking;
 mod reference;
 
 use std::collections::BTreeMap;

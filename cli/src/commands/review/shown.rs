@@ -8,6 +8,7 @@ use crate::address::full;
 use crate::advice::advised;
 use crate::arguments::verdict_name;
 use crate::asked;
+use crate::asking;
 use crate::palette::{Palette, Tone};
 use crate::refused::decided;
 use crate::reviewer::Alone;
@@ -29,6 +30,9 @@ pub(super) fn page(
         ("asked by", interrupt.requested_by.name.to_string()),
         ("requested", instant(interrupt.requested_at)),
     ];
+    for asking in asking::lines(interrupt) {
+        facts.push(("asking", asking));
+    }
     if let Some(at) = interrupt.acknowledged_at {
         facts.push(("confirmed", instant(at)));
     }

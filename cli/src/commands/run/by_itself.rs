@@ -38,7 +38,8 @@ pub(super) enum Waited {
 
 /// Waits until the policy ends all that a run waits for; not to the end where a person or anything else is waited for,
 /// where somebody else has the run, and where a signal comes. `rest` is how the run stands; what it waits for is said
-/// before the waiting. `signals` have been heard since before the run was executed.
+/// before the waiting. `signals` have been heard since before the run was executed, which began at `since`. Where the
+/// pause was withdrawn once the run had been told of it, nothing is waited for, with or without a policy.
 ///
 /// # Errors
 ///
@@ -49,10 +50,22 @@ pub(super) enum Waited {
 /// Safe: it only reads.
 pub(super) async fn waited(
     local: &Local,
-    policy: &Policy,
+    (policy, since): (Option<&Policy>, Timestamp),
     rest: &Rest,
     signals: &mut OsSignals,
 ) -> Result<Waited, Failure> {
+    match was_taken_back(local, rest, since).await {
+        Ok(true) => {
+            eprintln!("The pause was withdrawn; the run goes on.");
+            return Ok(Waited::Due);
+        }
+        Ok(false) => {}
+        // What failed is told with the run.
+        Err(error) => tracing::debug!(%error, "the interrupts of the run could not be read"),
+    }
+    let Some(policy) = policy else {
+        return Ok(Waited::AsTold);
+    };
     let mut told = None;
     loop {
         let row = find_run(local, &rest.report.run.to_string()).await?;
@@ -89,6 +102,38 @@ pub(super) async fn waited(
             () = tokio::time::sleep(left) => {}
         }
     }
+}
+
+/// Whether a run stands still for a stop that all have taken back who asked for it, since a time: it goes on then.
+///
+/// # Errors
+///
+/// Where the store cannot be read.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+async fn was_taken_back(local: &Local, rest: &Rest, since: Timestamp) -> Result<bool, Failure> {
+    if !matches!(rest.report.status, RunStatus::Paused { .. }) {
+        return Ok(false);
+    }
+    let store = &*local.storage().store;
+    let filter = Filter {
+        run: Some(rest.report.run),
+        states: vec![State::Cancelled],
+        ..Filter::default()
+    };
+    let ended = listing::interrupts_in(store, &filter).await;
+    let ended = ended.map_err(|error| by_store(&error))?;
+    let was = ended.iter().any(|it| {
+        let is_late = it.ended_at.is_some_and(|at| at >= since);
+        it.family() == Family::Stop && is_late && !it.is_asked_for()
+    });
+    if !was {
+        return Ok(false);
+    }
+    let row = find_run(local, &rest.report.run.to_string()).await?;
+    Ok(!has_process(&row) && is_free(store, &row).await?)
 }
 
 /// Whether another process works on a run.

@@ -229,7 +229,7 @@ impl Launcher {
         }
         if found == Hindrance::Shutdown {
             let by = actor().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
-            let lifted = kept.run.resume(&by, None).await;
+            let lifted = kept.run.goes_on(&by).await;
             lifted.map_err(|error| not_taken(run.id, &error))?;
         }
         if let Some(asked) = asked {

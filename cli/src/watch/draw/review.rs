@@ -12,6 +12,7 @@ use super::agents::text;
 use super::{Look, draw_text, packed};
 use crate::advice::advised;
 use crate::asked;
+use crate::asking;
 use crate::refused::decided;
 use crate::time::ago;
 use crate::visible::{visible_line, visible_lines};
@@ -29,7 +30,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, id: Interru
     let mut lines = heading(interrupt, state, look);
     match asked::question(interrupt) {
         Ok(question) => lines.extend(asked_lines(&question, state, look)),
-        Err(_it_stops) => lines.extend(paragraph(&interrupt.reason, look)),
+        Err(_it_stops) => {
+            lines.extend(paragraph(&interrupt.reason, look));
+            let askings = asking::lines(interrupt);
+            if !askings.is_empty() {
+                lines.push(Line::default());
+                lines.extend(askings.iter().flat_map(|asking| paragraph(asking, look)));
+            }
+        }
     }
     // What can be done stays in sight, however much there is to read.
     let buttons = buttons(interrupt, usize::from(area.width), look);

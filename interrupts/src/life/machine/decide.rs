@@ -20,11 +20,12 @@ impl Interrupt {
         now: Timestamp,
     ) -> Result<Draft, Refusal> {
         let by = self.check_judge(judge, now)?;
-        if let Judge::Person { .. } = judge {
+        if let Judge::Person { .. } | Judge::PolicyLater { .. } = judge {
             self.check_persons_verdict(choosing.verdict)?;
         } else {
             self.check_verdict(choosing.verdict)?;
         }
+        self.check_persons_stop(judge, choosing.verdict)?;
         if choosing.target.is_some() != (choosing.verdict == Verdict::Reroute) {
             return Err(Refusal::TargetMismatch);
         }
@@ -131,6 +132,11 @@ impl Interrupt {
                     actor,
                     version,
                     shown,
+                }
+                | Judge::PolicyLater {
+                    actor,
+                    version,
+                    shown,
                 },
                 State::AwaitingReview,
             ) => {
@@ -143,13 +149,29 @@ impl Interrupt {
                 Judge::Policy { .. }
                 | Judge::Rule { .. }
                 | Judge::HandedOn { .. }
-                | Judge::Person { .. },
+                | Judge::Person { .. }
+                | Judge::PolicyLater { .. },
                 state,
             ) => Err(Refusal::Illegal {
                 state,
                 event: "decide",
             }),
         }
+    }
+
+    /// Only a person ends what a person asks for; that it was carried out says whoever has done so.
+    fn check_persons_stop(&self, judge: &Judge, verdict: Verdict) -> Result<(), Refusal> {
+        let is_by_itself = match judge {
+            Judge::Person { .. } => false,
+            Judge::Policy { .. }
+            | Judge::Rule { .. }
+            | Judge::HandedOn { .. }
+            | Judge::PolicyLater { .. } => verdict != Verdict::Applied,
+        };
+        if is_by_itself && self.is_asked_by_person() {
+            return Err(Refusal::AskedByPerson);
+        }
+        Ok(())
     }
 
     fn check_person(

@@ -74,11 +74,7 @@ impl Interrupt {
                 });
             }
         }
-        Ok(Step {
-            interrupt,
-            transition: None,
-            effects: Vec::new(),
-        })
+        Ok(interrupt.unchanged())
     }
 
     pub(super) fn acknowledge(
@@ -124,6 +120,9 @@ impl Interrupt {
 
     pub(super) fn require_review(&self, epoch: u64, shown: Digest) -> Result<Draft, Refusal> {
         self.check_epoch(epoch)?;
+        if self.family() == Family::Stop && !self.is_asked_for() {
+            return Err(Refusal::NobodyAsks);
+        }
         let mut draft = Draft::of(self, State::AwaitingReview);
         draft.next.review = Some(Review::of(shown));
         draft.effects.push(Effect::OpenReview { shown });

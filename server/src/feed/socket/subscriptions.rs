@@ -166,6 +166,8 @@ fn named(interrupt: &Interrupt, event: &FeedEvent, state: State) -> Option<&'sta
         "interrupt.acknowledged" if interrupt.family() == Family::Stop => Some("applied"),
         "interrupt.requested"
         | "interrupt.mode_raised"
+        | "interrupt.asked"
+        | "interrupt.taken_back"
         | "interrupt.claimed"
         | "interrupt.released"
         | "interrupt.held"

@@ -16,10 +16,10 @@ use crate::page::visitor::Visitor;
 use crate::parameters::{Parameters, Segment};
 use crate::problem::not_decided;
 use crate::visible::visible;
-use crate::wire::{kind_of, label};
+use crate::wire::{kind_of, label, source_name};
 
 /// The events of the feed after which it is looked at again.
-const TOLD: &str = "sse:interrupt.acknowledged, sse:interrupt.opened, sse:interrupt.claimed, sse:interrupt.released, sse:interrupt.held, sse:interrupt.updated, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]";
+const TOLD: &str = "sse:interrupt.acknowledged, sse:interrupt.opened, sse:interrupt.claimed, sse:interrupt.released, sse:interrupt.held, sse:interrupt.updated, sse:interrupt.asked, sse:interrupt.taken_back, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]";
 
 /// What the page that is open shows.
 #[derive(Debug, Deserialize)]
@@ -74,6 +74,7 @@ fn part(interrupt: &Interrupt, caller: &Caller, now: Timestamp, is_open: bool) -
     let claim = review.and_then(|review| review.claim_at(now));
     html! {
         (facts(interrupt, now))
+        (askings(interrupt, now))
         @if not_decided(interrupt, now).is_none() { (claimed(interrupt, caller, now)) }
         @if may && not_decided(interrupt, now).is_none() { (claiming(interrupt, caller, now)) }
         @if let Some(holder) = interrupt.held_by {
@@ -102,6 +103,21 @@ fn changed(interrupt: &Interrupt, was_open: bool, now: Timestamp) -> Markup {
             }
             (false, None) => p.banner { "It waits for a person now: " a href=(again) { "read it again" } "." },
             _ => {}
+        }
+    }
+}
+
+/// Who asks for a stop, where that are several or somebody has taken it back.
+fn askings(interrupt: &Interrupt, now: Timestamp) -> Markup {
+    let all = interrupt.askings();
+    html! {
+        @if all.len() > 1 || all.iter().any(|asking| !asking.stands()) {
+            ul.hint aria-label="Requests for this stop" data-testid="askings" { @for asking in all.iter() {
+                li {
+                    (visible(asking.by.name.as_str())) " (" (label(source_name(asking.source))) ") " (time(asking.at, now)) ": " (visible(&asking.reason))
+                    @if let Some(taken) = &asking.withdrawn { ", withdrawn by " (visible(taken.by.name.as_str())) " " (time(taken.at, now)) }
+                }
+            } }
         }
     }
 }
