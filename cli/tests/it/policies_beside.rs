@@ -107,17 +107,19 @@ fn a_pause_that_a_person_asks_for_meanwhile_stands_until_a_person_ends_it() {
 }
 
 #[test]
-fn a_pause_of_the_system_is_not_a_persons() {
+fn a_pause_of_the_system_is_a_persons_too_once_a_person_asks_for_it() {
     let waiting = Waiting::in_trouble();
     let pause = ["interrupt", &waiting.run, "--reason", "mine", "--wait"];
     let paused = waiting.place.end(&pause).exits_with(0);
-    assert!(!paused.output.contains("asked for before"), "{paused:#?}");
+    assert!(paused.output.contains("asked for before"), "{paused:#?}");
     let (place, run, ended) = waiting.end();
     ended.exits_with(5);
     assert_eq!(row(&place, &run)["state"], "paused");
     let stops = place.end(&["review", "--json"]).exits_with(0);
     let stops = lines(&stops.output);
-    assert_eq!(stops.len(), 2, "{stops:#?}");
+    assert_eq!(stops.len(), 1, "{stops:#?}");
+    assert_eq!(stops[0]["source"], "user", "{stops:#?}");
+    assert_eq!(stops[0]["askings"][1]["reason"], "mine", "{stops:#?}");
 }
 
 #[test]

@@ -191,6 +191,12 @@ fn dotted(text: &str) -> String {
 }
 
 fn dotted_part(part: &str) -> String {
+    // One of the requests for a stop has a number behind the stop's id.
+    if let Some((id, number)) = part.split_once('.')
+        && id.starts_with("int_")
+    {
+        return format!("{}.{number}", dotted_part(id));
+    }
     let prefix = ["run_", "int_", "dec_", ""]
         .into_iter()
         .find(|prefix| part.starts_with(prefix))

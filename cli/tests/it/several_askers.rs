@@ -25,8 +25,8 @@ struct Holder<'all> {
 }
 
 impl<'all> Holder<'all> {
-    fn of(installation: &'all Installation, name: &str, role: &str) -> Self {
-        let create = ["token", "create", "--name", name, "--role", role];
+    fn of(installation: &'all Installation, name: &str, role: &[&str]) -> Self {
+        let create = [&["token", "create", "--name", name, "--role"][..], role].concat();
         let made = beside(installation, "root", &create).exits_with(0);
         Self {
             installation,
@@ -89,9 +89,9 @@ async fn neither_an_agent_nor_a_policy_undoes_the_pause_that_a_person_has_joined
     std::fs::write(&policy, RESUMES).unwrap();
     let policy = policy.to_str().unwrap();
     let server = installation.serve_with(&["--pace", "300", "--policy", policy]);
-    let agent = Holder::of(&installation, "agent-7", "agent");
-    let ada = Holder::of(&installation, "ada", "supervisor");
+    let ada = Holder::of(&installation, "ada", &["supervisor"]);
     let run = begun(&installation).await;
+    let agent = Holder::of(&installation, "agent-7", &["agent", "--run", &run]);
 
     let (status, first) = agent.pauses(&run, "I want to think").await;
     assert_eq!(status, StatusCode::ACCEPTED, "{first:#}");
@@ -118,7 +118,8 @@ async fn neither_an_agent_nor_a_policy_undoes_the_pause_that_a_person_has_joined
 
     // The policy lets another run go on that an agent alone has paused, and not this one.
     let other = begun(&installation).await;
-    let (_status, paused) = agent.pauses(&other, "I want to think, too").await;
+    let others = Holder::of(&installation, "agent-8", &["agent", "--run", &other]);
+    let (_status, paused) = others.pauses(&other, "I want to think, too").await;
     let path = format!("/v1/interrupts/{}", text(&paused, "/id"));
     installation
         .until(&path, |it| (it["state"] == "resolved").then_some(()))
@@ -146,9 +147,9 @@ async fn neither_an_agent_nor_a_policy_undoes_the_pause_that_a_person_has_joined
 async fn a_pause_that_all_have_taken_back_lets_the_run_go_on_in_a_new_turn() {
     let installation = Installation::new();
     let server = installation.serve_with(&["--pace", "300"]);
-    let agent = Holder::of(&installation, "agent-7", "agent");
-    let ada = Holder::of(&installation, "ada", "supervisor");
+    let ada = Holder::of(&installation, "ada", &["supervisor"]);
     let run = begun(&installation).await;
+    let agent = Holder::of(&installation, "agent-7", &["agent", "--run", &run]);
     let (_status, asked) = agent.pauses(&run, "I want to think").await;
     let id = text(&asked, "/id").to_owned();
     ada.pauses(&run, "wait for the numbers").await;
@@ -172,7 +173,7 @@ async fn a_pause_that_all_have_taken_back_lets_the_run_go_on_in_a_new_turn() {
 async fn a_stop_of_a_run_is_not_taken_back_once_its_process_was_told() {
     let installation = Installation::new();
     let server = installation.serve_with(&["--pace", "20"]);
-    let ada = Holder::of(&installation, "ada", "supervisor");
+    let ada = Holder::of(&installation, "ada", &["supervisor"]);
     let run = begun(&installation).await;
     let path = format!("/v1/agents/{run}%2Forchestrator/interrupts");
     let body = json!({"type": "STOP", "scope": "run", "reason": "enough"});
