@@ -292,11 +292,6 @@ fn edited(original: &Original, (table, statement): (&str, &str), choice: usize) 
     let path: PathBuf = folder.path().join("edited.db");
     std::fs::write(&path, &original.bytes).unwrap();
     let statement = statement.replace("decided(body)", "body LIKE '%\"decision\"%'");
-    let statement = if std::env::var("IRQ_PROGRAM").is_ok() {
-        statement.replace(", seal = NULL", "").replace(", seal", "")
-    } else {
-        statement
-    };
     let changed = edit(&path, table, &statement, choice);
     changed.then(|| std::fs::read(&path).unwrap())
 }

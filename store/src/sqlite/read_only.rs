@@ -34,13 +34,14 @@ impl Drop for Copied {
     }
 }
 
-/// Whether an error of opening a file means that its folder cannot be written.
+/// Whether an error of opening a file means that the file or its folder cannot be written.
 pub(super) fn is_reason_of(error: &StoreError, path: &Path) -> bool {
-    let fits = matches!(
+    let may_be = matches!(
         error,
-        StoreError::ReadOnly | StoreError::NotDurable { .. } | StoreError::Unavailable { .. }
+        StoreError::NotDurable { .. } | StoreError::Unavailable { .. }
     );
-    fits && path.is_file() && !takes_files(path.parent().unwrap_or(Path::new(".")))
+    let folder = path.parent().unwrap_or(Path::new("."));
+    path.is_file() && (*error == StoreError::ReadOnly || may_be && !takes_files(folder))
 }
 
 /// Whether a file can be made in a folder: permissions alone do not say.
