@@ -243,7 +243,11 @@ fn the_questions_of_a_run_that_outlives_its_window_wait() {
     run.env("XDG_STATE_HOME", place.keeping.path());
     run.env("IRQ_ON_HANGUP", "detach");
     let mut window = Window::open(&run);
-    assert!(window.shows(PATIENCE, "write an answer"), "{}", window.shown);
+    assert!(
+        window.shows(PATIENCE, "write an answer"),
+        "{}",
+        window.shown
+    );
     assert_eq!(window.close().code(), Some(5));
     let run = &place.runs()[0];
     assert_eq!(run["state"], "waiting", "{run:#}");
@@ -273,7 +277,11 @@ fn a_person_whose_window_is_closed_at_a_question_has_decided_nothing() {
     let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
     let question = open[0]["id"].as_str().unwrap();
     let mut window = Window::open(&place.irq(&["review", question]));
-    assert!(window.shows(PATIENCE, "write an answer"), "{}", window.shown);
+    assert!(
+        window.shows(PATIENCE, "write an answer"),
+        "{}",
+        window.shown
+    );
     let status = window.close();
     let is_hangup = status.signal() == Some(1) || matches!(status.code(), Some(0 | 129));
     assert!(is_hangup, "{status:?}");
