@@ -12,6 +12,7 @@ use crate::access::{Caller, Right};
 use crate::acting::interrupt_named;
 use crate::app::App;
 use crate::page::layout::{banner, refused, state, time};
+use crate::page::quoted::{in_quotes, one_line};
 use crate::page::visitor::Visitor;
 use crate::parameters::{Parameters, Segment};
 use crate::problem::not_decided;
@@ -114,7 +115,7 @@ fn askings(interrupt: &Interrupt, now: Timestamp) -> Markup {
         @if all.len() > 1 || all.iter().any(|asking| !asking.stands()) {
             ul.hint aria-label="Requests for this stop" data-testid="askings" { @for asking in all.iter() {
                 li {
-                    (visible(asking.by.name.as_str())) " (" (label(source_name(asking.source))) ") " (time(asking.at, now)) ": " (visible(&asking.reason))
+                    (visible(asking.by.name.as_str())) " (" (label(source_name(asking.source))) ") " (time(asking.at, now)) ": " (in_quotes(&one_line(&asking.reason)))
                     @if let Some(taken) = &asking.withdrawn { ", withdrawn by " (visible(taken.by.name.as_str())) " " (time(taken.at, now)) }
                 }
             } }
