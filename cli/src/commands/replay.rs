@@ -326,7 +326,8 @@ fn gist(content: &Value) -> String {
     }
     let text = ["text", "reply", "target", "summary"]
         .into_iter()
-        .find_map(|name| content.get(name).and_then(Value::as_str));
+        .find_map(|name| content.get(name).and_then(Value::as_str))
+        .filter(|text| !text.is_empty());
     match text.map(serde_json::from_str::<Value>) {
         // What a model answers is one object.
         Some(Ok(answer @ Value::Object(_))) => in_words(&answer),

@@ -24,7 +24,7 @@ pub(crate) fn no_plan(run: RunId) -> Problem {
     Problem::new(
         Kind::NoPlan,
         format!("{run} has no plan yet"),
-        format!("its planner makes it first; `irq ps {run}` shows how it stands"),
+        format!("its planner makes it first; `irq ps {run}` shows how far it is"),
     )
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn of_plan_order(run: RunId, error: &PlanOrderError, now: Timestamp) 
 
 fn of_edit(run: RunId, error: &PlanEditError, now: Timestamp) -> Problem {
     let said = error.to_string();
-    let look = format!("`irq plan {run}` shows how it stands; nothing was changed");
+    let look = format!("nothing was changed; `irq plan {run}` shows the plan");
     match error {
         PlanEditError::NoPlan { .. } => no_plan(run),
         PlanEditError::NotHeld { state, .. } => {
