@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use routing_core::StopReason;
-use routing_core::model::{ModelError, ToolRequest};
+use routing_core::model::{CallNote, ModelError, ToolRequest};
 
 use super::desk::ToolResult;
 use crate::chat::{ChatPartial, ChatUsage};
@@ -56,6 +56,11 @@ pub enum ConversationEvent {
     },
     /// The pieces of this step so far do not count: its answer starts again.
     Restarted,
+    /// Something else is to be known of the call under way: it waits for its next try, say.
+    Noted {
+        /// What.
+        note: CallNote,
+    },
     /// The answer is whole.
     Answered {
         /// The answer. It may be empty where tools are asked for.
@@ -144,6 +149,8 @@ pub enum RunError {
 pub enum Asked {
     /// The run under way ends because of it.
     StopsRun,
+    /// Nothing ran, and a message waits for its run: that run ends because of it, before it calls the model.
+    StopsNextRun,
     /// Nothing ran; the conversation is paused until the next run.
     PausesIdle,
     /// Nothing: it was paused already, or is stopping at least as hard.

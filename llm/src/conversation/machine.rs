@@ -7,7 +7,7 @@ mod tools;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use routing_core::model::{Message, ModelError, ToolRequest};
+use routing_core::model::{CallNote, Message, ModelError, ToolRequest};
 use routing_core::{StopMode, StopReason};
 
 use super::event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
@@ -74,6 +74,10 @@ pub(crate) struct Machine {
     rounds: u32,
     /// How often they may; `None` where there are no tools.
     most_rounds: Option<u32>,
+    /// Whether a message was sent since the last run began, while none was under way.
+    is_fresh: bool,
+    /// A stop that was asked for behind such a message: the next run ends by it before it calls the model.
+    stops_next: Option<StopReason>,
     events: Vec<ConversationEvent>,
 }
 
@@ -90,6 +94,8 @@ impl Machine {
             open: OpenCalls::default(),
             rounds: 0,
             most_rounds: None,
+            is_fresh: false,
+            stops_next: None,
             events: Vec::new(),
         }
     }
@@ -132,6 +138,7 @@ impl Machine {
     pub(crate) fn send(&mut self, text: String) {
         self.events
             .push(ConversationEvent::MessageSent { text: text.clone() });
+        self.is_fresh |= !self.status().is_running();
         self.waiting.push_back(text);
     }
 
@@ -143,7 +150,9 @@ impl Machine {
         self.runs += 1;
         self.rounds = 0;
         let run = RunNumber(self.runs);
-        self.phase = Phase::Running { run, asked: None };
+        self.is_fresh = false;
+        let asked = self.stops_next.take();
+        self.phase = Phase::Running { run, asked };
         self.events.push(ConversationEvent::RunStarted);
         Ok(run)
     }
@@ -151,6 +160,8 @@ impl Machine {
     /// Asks for a pause after the step, or for an interrupt now, as the reason's mode says.
     pub(crate) fn ask(&mut self, reason: StopReason) -> Asked {
         match &mut self.phase {
+            // The run that answers the message is about to begin: the stop means that run.
+            Phase::Idle | Phase::Paused if self.is_fresh => self.ask_before_run(reason),
             Phase::Paused => Asked::ChangesNothing,
             Phase::Idle => {
                 self.phase = Phase::Paused;
@@ -168,6 +179,17 @@ impl Machine {
                 Asked::StopsRun
             }
         }
+    }
+
+    /// Keeps a stop for the next run, unless one that is as hard is kept already.
+    fn ask_before_run(&mut self, reason: StopReason) -> Asked {
+        let kept = self.stops_next.as_ref();
+        if kept.is_some_and(|kept| kept.mode >= reason.mode) {
+            return Asked::ChangesNothing;
+        }
+        self.phase = Phase::Paused;
+        self.stops_next = Some(reason);
+        Asked::StopsNextRun
     }
 
     /// What the run does next. Must not be asked while a step is under way.
@@ -221,6 +243,14 @@ impl Machine {
         if self.asked_of(run).is_some() {
             self.said.clear();
             self.events.push(ConversationEvent::Restarted);
+        }
+    }
+
+    /// Something else is to be known of the call under way.
+    pub(crate) fn noted(&mut self, run: RunNumber, note: &CallNote) {
+        if self.asked_of(run).is_some() {
+            let note = note.clone();
+            self.events.push(ConversationEvent::Noted { note });
         }
     }
 
@@ -335,7 +365,7 @@ impl Machine {
     }
 
     fn failed(&mut self, error: Arc<ModelError>, asked: Option<StopReason>) -> RunError {
-        if may_have_cost(&error) {
+        if !error.is_free() {
             self.usage = self.usage.plus(ChatUsage::default());
         }
         self.said.clear();
@@ -374,17 +404,6 @@ impl Machine {
 /// The stop that was asked for, where it was an interrupt.
 fn immediate(asked: Option<StopReason>) -> Option<StopReason> {
     asked.filter(|reason| reason.mode == StopMode::Immediate)
-}
-
-/// Whether a provider may have begun an answer before the failure.
-fn may_have_cost(error: &ModelError) -> bool {
-    !matches!(
-        error,
-        ModelError::Unreachable { .. }
-            | ModelError::Unauthorized { .. }
-            | ModelError::Rejected { .. }
-            | ModelError::RateLimited { .. }
-    )
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use routing_core::Clock;
-use routing_core::model::{ChunkSink, Message, ToolRequest};
+use routing_core::model::{CallNote, ChunkSink, Message, ToolRequest};
 use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use tokio::sync::{mpsc, watch};
 
@@ -242,6 +242,11 @@ impl ChunkSink for Pieces {
     fn restarted(&self) {
         self.shared
             .change(|state| state.machine.restarted(self.run));
+    }
+
+    fn noted(&self, note: &CallNote) {
+        self.shared
+            .change(|state| state.machine.noted(self.run, note));
     }
 }
 

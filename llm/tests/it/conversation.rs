@@ -229,12 +229,13 @@ async fn of_a_thousand_interrupts_that_race_with_a_start_none_is_lost() {
         let asked = conversation.interrupt(reason());
         let end = running.await.unwrap();
         match asked {
-            Asked::StopsRun => {
+            // Whether it came before the run or in its midst.
+            Asked::StopsNextRun | Asked::StopsRun => {
                 stopped += 1;
                 assert!(matches!(end, RunEnd::Interrupted { .. }), "{end:?}");
                 assert_eq!(conversation.status(), ConversationStatus::Paused);
             }
-            // It came before the run, which is the next one then, or after its end.
+            // The run had ended.
             Asked::PausesIdle => {
                 paused += 1;
                 assert_eq!(end, RunEnd::Answered);
@@ -314,4 +315,15 @@ async fn the_blocking_api_may_be_used_inside_of_a_runtime() {
     conversation.send_message("one").unwrap();
     assert_eq!(conversation.run().unwrap(), RunEnd::Answered);
     drop(conversation);
+}
+
+#[test]
+fn an_interrupt_between_a_message_and_its_run_takes_effect_once() {
+    let conversation = BlockingConversation::new(rehearsing(0)).unwrap();
+    conversation.send_message("Hello").unwrap();
+    assert_eq!(conversation.interrupt(reason()), Asked::StopsNextRun);
+    let end = conversation.run().unwrap();
+    assert!(matches!(end, RunEnd::Interrupted { partial: None, .. }));
+    let end = conversation.run().unwrap();
+    assert_eq!(end, RunEnd::Answered, "the message still waited");
 }

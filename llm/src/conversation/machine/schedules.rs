@@ -138,9 +138,10 @@ fn an_interrupt_that_races_with_the_start_of_a_run_is_never_lost() {
             let end = run.join().unwrap().unwrap();
             let status = machine.lock().unwrap().status();
             match asked {
-                // It came first: the run goes on from the pause.
-                Asked::PausesIdle => {}
-                Asked::StopsRun => {
+                // The run had ended.
+                Asked::PausesIdle => assert_eq!(end, RunEnd::Answered),
+                // It came first, or in the midst.
+                Asked::StopsNextRun | Asked::StopsRun => {
                     assert_eq!(status, ConversationStatus::Paused);
                     // The answer may have been whole a moment before; the run ends as interrupted.
                     assert!(matches!(end, RunEnd::Interrupted { .. }), "{end:?}");

@@ -128,12 +128,35 @@ fn a_message_whose_answer_had_not_begun_is_answered_by_the_next_run() {
 }
 
 #[test]
-fn an_interrupt_while_idle_pauses_until_the_next_run_and_strands_no_message() {
+fn an_interrupt_while_idle_pauses_until_the_next_run() {
     let mut machine = Machine::new(None);
-    machine.send("one".to_owned());
     assert_eq!(machine.ask(interrupt()), Asked::PausesIdle);
     assert_eq!(machine.status(), ConversationStatus::Paused);
     assert_eq!(interrupts(&mut machine), 1);
+    machine.send("one".to_owned());
+    let run = machine.begin().unwrap();
+    assert!(matches!(machine.next(run), Next::Step(_)));
+}
+
+#[test]
+fn an_interrupt_between_a_message_and_its_run_ends_that_run_and_strands_no_message() {
+    let mut machine = Machine::new(None);
+    machine.send("one".to_owned());
+    assert_eq!(machine.ask(reason(StopMode::Graceful)), Asked::StopsNextRun);
+    assert_eq!(
+        machine.ask(interrupt()),
+        Asked::StopsNextRun,
+        "it is harder"
+    );
+    assert_eq!(machine.ask(interrupt()), Asked::ChangesNothing);
+    assert_eq!(machine.status(), ConversationStatus::Paused);
+    let run = machine.begin().unwrap();
+    assert!(matches!(
+        machine.next(run),
+        Next::Over(RunEnd::Interrupted { partial: None, .. })
+    ));
+    assert_eq!(interrupts(&mut machine), 1);
+    // One run, and no other.
     let run = machine.begin().unwrap();
     assert!(matches!(machine.next(run), Next::Step(_)));
 }
@@ -437,7 +460,9 @@ proptest! {
             }
             told += interrupts(&mut machine);
         }
-        let pending = usize::from(machine.status() == ConversationStatus::Interrupting);
+        let is_kept = machine.stops_next.as_ref()
+            .is_some_and(|kept| kept.mode == StopMode::Immediate);
+        let pending = usize::from(is_kept || machine.status() == ConversationStatus::Interrupting);
         prop_assert_eq!(told + pending, effective, "one event for each interrupt");
         let kept = machine.history().entries().iter()
             .filter(|entry| entry.message.role == Role::User)
