@@ -1,7 +1,9 @@
 //! Calls that are paid for: reserved before they are made, settled when they have ended.
 
 use async_trait::async_trait;
-use routing_core::model::{LanguageModel, ModelCall, ModelError, ModelReply, PartialReply};
+use routing_core::model::{
+    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+};
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopReason, StopScope};
 
@@ -72,14 +74,7 @@ impl<M, C: Charge> Charged<M, C> {
 
 /// What a failed call used: nothing where no provider took it, else nobody knows.
 fn usage_of_failure(error: &ModelError) -> ChatUsage {
-    let is_free = matches!(
-        error,
-        ModelError::Unreachable { .. }
-            | ModelError::Unauthorized { .. }
-            | ModelError::Rejected { .. }
-            | ModelError::RateLimited { .. }
-    );
-    if is_free {
+    if error.is_free() {
         ChatUsage::NOTHING_SENT
     } else {
         ChatUsage::default()
@@ -105,6 +100,10 @@ impl<M: LanguageModel, C: Charge> LanguageModel for Charged<M, C> {
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
+    }
+
+    fn turn_form(&self, caller: &Caller) -> TurnForm {
+        self.inner.turn_form(caller)
     }
 
     async fn call(

@@ -4,10 +4,11 @@ mod restarting;
 mod waits;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use routing_core::model::{
-    ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+    Caller, ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
@@ -24,7 +25,7 @@ pub use waits::RetryPolicy;
 /// A model whose transient failures are tried again.
 ///
 /// A wait that the provider asks for is kept to; where it is longer than the policy allows, the error
-/// is returned at once. An interruption is never retried, and ends a wait at once. A call is also
+/// is returned at once. The sink is told of each wait by [`ChunkSink::noted`]. An interruption is never retried, and ends a wait at once. A call is also
 /// tried again after pieces of its answer have been passed on: the sink is told by
 /// [`ChunkSink::restarted`] before the first piece of the new try, and only the whole answer of the
 /// last try is returned.
@@ -32,12 +33,18 @@ pub use waits::RetryPolicy;
 pub struct Retrying<M> {
     inner: M,
     policy: RetryPolicy,
+    /// Whether the server has ever answered.
+    has_answered: Arc<AtomicBool>,
 }
 
 impl<M> Retrying<M> {
     /// Retries the calls of `inner`.
     pub fn new(inner: M, policy: RetryPolicy) -> Self {
-        Self { inner, policy }
+        Self {
+            inner,
+            policy,
+            has_answered: Arc::default(),
+        }
     }
 }
 
@@ -59,11 +66,16 @@ impl<M> Retrying<M> {
         *P::chunks(&mut call) = Some(Arc::clone(&sink) as Arc<dyn ChunkSink>);
         let mut waits = Waits::new(self.policy);
         loop {
-            let error = match self.inner.run(call.clone(), scope).await {
+            let ended = self.inner.run(call.clone(), scope).await;
+            if !matches!(&ended, Err(ModelError::Unreachable { .. })) {
+                self.has_answered.store(true, Ordering::Relaxed);
+            }
+            let error = match ended {
                 Err(error) if error.is_transient() => error,
                 other => return other.map(|outcome| sink.kept_in::<P>(outcome)),
             };
-            match waits.after(error, self.inner.title(), scope).await? {
+            let has_answered = self.has_answered.load(Ordering::Relaxed);
+            match waits.after(error, has_answered, &*sink, scope).await? {
                 Waited::Over => sink.restart(),
                 Waited::Stopped(reason) => {
                     let partial = P::between_tries(sink.said());
@@ -82,6 +94,10 @@ impl<M: LanguageModel> LanguageModel for Retrying<M> {
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
+    }
+
+    fn turn_form(&self, caller: &Caller) -> TurnForm {
+        self.inner.turn_form(caller)
     }
 
     async fn call(

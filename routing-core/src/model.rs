@@ -4,7 +4,7 @@ mod shared_text;
 mod tool;
 
 use std::error::Error;
-use std::fmt::{self, Debug};
+use std::fmt::{self, Debug, Display};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -114,10 +114,34 @@ pub struct Caller {
 pub enum Purpose {
     /// An agent's own step.
     Step,
+    /// Choosing the route of an agent's own step, before its request is filled in.
+    Route,
     /// Filling in the request of the route that a resolved interrupt goes to.
     Resolution,
     /// Reviewing an interrupt in place of a person.
     Review,
+}
+
+/// How an answer that may take several routes is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnForm {
+    /// At once: the model sets one of the fields, and fills it in.
+    #[default]
+    OneStep,
+    /// In two calls: the model names one of the routes, and then fills in the request of that route, with the schema that
+    /// allows nothing else.
+    RouteFirst,
+}
+
+impl TurnForm {
+    /// The name in settings and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OneStep => "one_step",
+            Self::RouteFirst => "route_first",
+        }
+    }
 }
 
 /// One call to a model. The answer is a JSON text that fits the schema, or asks for some of the tools.
@@ -173,6 +197,57 @@ pub trait ChunkSink: Send + Sync {
 
     /// The pieces so far do not count: the answer broke off and starts again from its beginning.
     fn restarted(&self) {}
+
+    /// Something else than a piece is to be known of the call.
+    fn noted(&self, _note: &CallNote) {}
+}
+
+/// What is to be known of a call while it is under way, beside the pieces of its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallNote {
+    /// The call failed, and is made again after a wait.
+    Waits {
+        /// Why, in a few words.
+        why: String,
+        /// How long.
+        wait: Duration,
+    },
+    /// The wait is over: the call is made again.
+    GoesOn,
+    /// The prompt was too long for the model, and its oldest material was left out.
+    Cut {
+        /// How many messages were left out.
+        messages: usize,
+        /// How many bytes.
+        bytes: usize,
+    },
+}
+
+impl Display for CallNote {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Waits { why, wait } => {
+                write!(formatter, "{why}, goes on in {}", in_words(*wait))
+            }
+            Self::GoesOn => formatter.write_str("goes on"),
+            Self::Cut { messages, bytes } => write!(
+                formatter,
+                "the prompt is too long for the model: the oldest {messages} messages ({bytes} bytes) were left out"
+            ),
+        }
+    }
+}
+
+/// A wait in whole seconds, or in minutes and seconds.
+fn in_words(wait: Duration) -> String {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_millis() >= 500);
+    match (seconds / 60, seconds % 60) {
+        (0, 0) => "less than a second".to_owned(),
+        (0, seconds) => format!("{seconds} s"),
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, seconds) => format!("{minutes} min {seconds} s"),
+    }
 }
 
 /// What a model used, as far as it said.
@@ -293,6 +368,32 @@ pub enum ModelError {
         /// What the provider said.
         detail: String,
     },
+    /// The provider wants to be paid first: no credit is left, or a quota that was paid for is used up.
+    #[error("the provider wants to be paid first ({status}): {detail}")]
+    Unpaid {
+        /// The HTTP status, mostly 402.
+        status: u16,
+        /// What the provider said.
+        detail: String,
+    },
+    /// The prompt is longer than the model can read. Nothing was answered.
+    #[error("the prompt does not fit into what the model can read: {detail}")]
+    ContextFull {
+        /// What the provider said.
+        detail: String,
+    },
+    /// The model refused to answer.
+    #[error("the model refused to answer: {detail}")]
+    Refused {
+        /// In its own words.
+        detail: String,
+    },
+    /// The provider kept the answer back, for what was asked or for what the answer says.
+    #[error("the provider's content filter kept the answer back: {detail}")]
+    Filtered {
+        /// What the provider said.
+        detail: String,
+    },
     /// Too many requests.
     #[error("the provider asks to slow down (429)")]
     RateLimited {
@@ -301,11 +402,13 @@ pub enum ModelError {
         /// What the provider said.
         detail: String,
     },
-    /// The provider failed. It may be worth trying again.
+    /// The provider failed, or cannot answer now. It may be worth trying again.
     #[error("the provider failed ({status}): {detail}")]
     ProviderFailed {
-        /// The HTTP status, 5xx.
+        /// The HTTP status: 5xx, or any other that says when to try again.
         status: u16,
+        /// How long the provider asked to wait, where it said.
+        retry_after: Option<Duration>,
         /// What the provider said.
         detail: String,
     },
@@ -314,6 +417,12 @@ pub enum ModelError {
     BrokenOff {
         /// How much had arrived, in bytes.
         received: usize,
+    },
+    /// A line of the answer does not come to its end.
+    #[error("a line of the answer is longer than the limit of {limit} bytes")]
+    LineTooLong {
+        /// The limit, in bytes.
+        limit: usize,
     },
     /// The answer is longer than allowed.
     #[error("the answer is longer than the limit of {limit} bytes")]
@@ -342,6 +451,12 @@ impl ModelError {
     /// Whether the same call may succeed when it is made again.
     pub fn is_transient(&self) -> bool {
         match self {
+            // It does not know what is asked for.
+            Self::ProviderFailed {
+                status: 501 | 505,
+                retry_after: None,
+                ..
+            } => false,
             Self::Unreachable { .. }
             | Self::RateLimited { .. }
             | Self::ProviderFailed { .. }
@@ -349,7 +464,56 @@ impl ModelError {
             | Self::TimedOut { .. } => true,
             Self::Unauthorized { .. }
             | Self::Rejected { .. }
+            | Self::Unpaid { .. }
+            | Self::ContextFull { .. }
+            | Self::Refused { .. }
+            | Self::Filtered { .. }
+            | Self::LineTooLong { .. }
             | Self::TooLong { .. }
+            | Self::Malformed { .. }
+            | Self::Unrecorded(_) => false,
+        }
+    }
+
+    /// How long the provider asked to wait before the call is made again.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after, .. } | Self::ProviderFailed { retry_after, .. } => {
+                *retry_after
+            }
+            Self::Unreachable { .. }
+            | Self::Unauthorized { .. }
+            | Self::Rejected { .. }
+            | Self::Unpaid { .. }
+            | Self::ContextFull { .. }
+            | Self::Refused { .. }
+            | Self::Filtered { .. }
+            | Self::BrokenOff { .. }
+            | Self::LineTooLong { .. }
+            | Self::TooLong { .. }
+            | Self::TimedOut { .. }
+            | Self::Malformed { .. }
+            | Self::Unrecorded(_) => None,
+        }
+    }
+
+    /// Whether nothing of the call was billed: the provider did not take it.
+    pub const fn is_free(&self) -> bool {
+        match self {
+            Self::Unreachable { .. }
+            | Self::Unauthorized { .. }
+            | Self::Rejected { .. }
+            | Self::Unpaid { .. }
+            | Self::ContextFull { .. }
+            | Self::RateLimited { .. }
+            | Self::ProviderFailed { .. } => true,
+            // An answer had begun, or may have.
+            Self::Refused { .. }
+            | Self::Filtered { .. }
+            | Self::BrokenOff { .. }
+            | Self::LineTooLong { .. }
+            | Self::TooLong { .. }
+            | Self::TimedOut { .. }
             | Self::Malformed { .. }
             | Self::Unrecorded(_) => false,
         }
@@ -369,6 +533,11 @@ pub trait LanguageModel: Send + Sync {
 
     /// The dialect in which it takes schemas.
     fn dialect(&self) -> Dialect;
+
+    /// How it is asked best for an answer that may take several routes.
+    fn turn_form(&self, _caller: &Caller) -> TurnForm {
+        TurnForm::OneStep
+    }
 
     /// Runs one call; ends early, with what has arrived, when `scope` is stopped immediately.
     ///

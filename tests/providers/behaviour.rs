@@ -20,6 +20,15 @@ pub enum Behaviour {
         /// Headers beside the usual ones, such as `retry-after`.
         headers: Vec<(&'static str, String)>,
     },
+    /// Answers with an error status and this body, as it is.
+    RefusesWith {
+        /// The status.
+        status: u16,
+        /// The body.
+        body: String,
+    },
+    /// Sends this stream, as it is, and ends it orderly.
+    Sends(String),
     /// Breaks the connection after so many events.
     BreaksAfter(usize),
     /// Ends the body orderly after so many events, without the provider's end mark.
@@ -85,6 +94,8 @@ impl Behaviour {
             Self::Answers
             | Self::AnswersSlowly(_)
             | Self::Refuses { .. }
+            | Self::RefusesWith { .. }
+            | Self::Sends(_)
             | Self::BreaksAfter(_)
             | Self::EndsAfter(_)
             | Self::EndsWithin(_)

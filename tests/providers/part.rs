@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, Response, Uri};
+use axum::http::{HeaderMap, Method, Response, Uri};
 use futures_util::stream::{self, BoxStream, Stream, StreamExt};
 use serde_json::Value;
 
@@ -57,15 +57,21 @@ pub(super) struct Part {
     pub(super) blocks_sent: Arc<AtomicUsize>,
     pub(super) received_count: AtomicUsize,
     pub(super) cancellations: Cancellations,
+    /// What it says of its models, where it says anything.
+    pub(super) models: Mutex<Option<String>>,
 }
 
 /// Answers one request.
 pub(super) async fn handle(
     State(part): State<Arc<Part>>,
+    method: Method,
     uri: Uri,
     headers: HeaderMap,
     text: String,
 ) -> Result<Response<Body>, Infallible> {
+    if method == Method::GET {
+        return Ok(part.about_itself(&uri));
+    }
     // Dropped with this future where the client goes away first.
     let guard = part.hang_ups.guard();
     let received = Received::new(&uri, headers, text);
@@ -90,6 +96,10 @@ pub(super) async fn handle(
             &headers,
             "the double was told to refuse",
         ),
+        Behaviour::RefusesWith { status, body } => {
+            let body = stream::iter([Ok(Bytes::from(body))]).boxed();
+            response(status, "application/json", &[], guard, body)
+        }
         Behaviour::Page => {
             let page = stream::iter([Ok(Bytes::from_static(
                 b"<html>\n\n<body>Welcome</body></html>",
@@ -100,6 +110,7 @@ pub(super) async fn handle(
         | Behaviour::AnswersSlowly(_)
         | Behaviour::ReachesLengthLimit
         | Behaviour::Withholds
+        | Behaviour::Sends(_)
         | Behaviour::BreaksAfter(_)
         | Behaviour::EndsAfter(_)
         | Behaviour::EndsWithin(_)
@@ -119,6 +130,19 @@ pub(super) async fn handle(
 }
 
 impl Part {
+    /// Answers a question about the server itself, which is no call of a model.
+    fn about_itself(&self, uri: &Uri) -> Response<Body> {
+        let models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = uri.path().ends_with("/models");
+        let said = models.clone().filter(|_| asked);
+        let status = if said.is_some() { 200 } else { 404 };
+        Response::builder()
+            .status(status)
+            .header("content-type", "application/json")
+            .body(Body::from(said.unwrap_or_default()))
+            .unwrap_or_default()
+    }
+
     /// Keeps a request, and says which number it has, from 1.
     fn keep(&self, received: Received) -> usize {
         let mut all = self.received.lock().unwrap_or_else(PoisonError::into_inner);
@@ -211,10 +235,12 @@ impl Part {
                 "event: content_block_delta\ndata: {nonsense\n\n".to_owned(),
             ])
             .boxed(),
+            Behaviour::Sends(ref stream) => sent(vec![stream.clone()]).boxed(),
             Behaviour::Answers
             | Behaviour::ReachesLengthLimit
             | Behaviour::Withholds
             | Behaviour::Refuses { .. }
+            | Behaviour::RefusesWith { .. }
             | Behaviour::StallsBeforeHeaders
             | Behaviour::Page => sent(events).boxed(),
         }

@@ -83,6 +83,7 @@ impl ProviderDouble {
             blocks_sent: Arc::default(),
             received_count: AtomicUsize::new(0),
             cancellations: Cancellations::default(),
+            models: Mutex::default(),
         });
         let secured = Secured::new(transport)?;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
@@ -102,6 +103,12 @@ impl ProviderDouble {
             server: tokio::spawn(transport::serve(listener, secured, router)),
             authority,
         })
+    }
+
+    /// From now on it lists its models so, as servers of one's own do.
+    pub fn lists_models(&self, models: &serde_json::Value) {
+        let said = self.part.models.lock();
+        *said.unwrap_or_else(PoisonError::into_inner) = Some(models.to_string());
     }
 
     /// The certificate by which its own is trusted, where it has one.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use routing_core::event::InterruptRequestEvent;
 use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::model::{Caller, TokenUsage};
+use routing_core::model::{CallNote, Caller, TokenUsage};
 use routing_core::review::{Answer, Question};
 use routing_core::{EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason};
 use serde::{Deserialize, Serialize};
@@ -97,6 +97,13 @@ pub enum RunEvent {
     ModelCallRecorded {
         /// On whose behalf it was made.
         caller: Caller,
+    },
+    /// Something is to be known of the call to a node's model that is under way: it waits for its next try, say.
+    ModelNoted {
+        /// The node.
+        node: NodeId,
+        /// What.
+        note: CallNote,
     },
     /// A model's answer does not fit, and it is asked again where corrections are left.
     AnswerCorrected {

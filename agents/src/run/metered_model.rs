@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
+    Caller, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
+    TurnForm,
 };
 use routing_core::{NodeId, Outcome, StopScope};
 
@@ -85,6 +86,10 @@ impl LanguageModel for MeteredModel {
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
+    }
+
+    fn turn_form(&self, caller: &Caller) -> TurnForm {
+        self.inner.turn_form(caller)
     }
 
     async fn call(

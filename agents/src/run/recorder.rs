@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use routing_core::model::ChunkSink;
+use routing_core::model::{CallNote, ChunkSink};
 use routing_core::{Clock, NodeId, RunId};
 
 use super::event::{RunEvent, RunObserver, RunOccurrence};
@@ -58,6 +58,13 @@ impl ChunkSink for AnswerChunks {
         self.recorder.record(RunEvent::AnswerChunk {
             node: self.node.clone(),
             text: text.to_owned(),
+        });
+    }
+
+    fn noted(&self, note: &CallNote) {
+        self.recorder.record(RunEvent::ModelNoted {
+            node: self.node.clone(),
+            note: note.clone(),
         });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use routing_core::model::ChunkSink;
+use routing_core::model::{CallNote, ChunkSink};
 
 /// What an answer begins with: JSON, or the fence around it.
 const BEGINNINGS: [char; 2] = ['{', '`'];
@@ -67,6 +67,10 @@ impl ChunkSink for HeldBack {
 
     fn restarted(&self) {
         self.forget();
+    }
+
+    fn noted(&self, note: &CallNote) {
+        self.inner.noted(note);
     }
 }
 

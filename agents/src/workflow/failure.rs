@@ -266,7 +266,7 @@ impl FlowError {
                 "`irq replay RUN` shows whether its agents go in circles; else resume it with --max-steps above {taken}"
             ));
         }
-        self.model_error().map(|error| model_hint(error).to_owned())
+        self.model_error().map(|error| llm::hint(error).to_owned())
     }
 
     /// The model's own error, where one is the cause.
@@ -290,39 +290,4 @@ fn at_limit(taken: u32, limit: u32) -> String {
     format!(
         "the run has taken {taken} steps in all, and its limit, which counts all of them, is {limit}"
     )
-}
-
-/// What may help against a model's error.
-fn model_hint(error: &ModelError) -> &'static str {
-    match error {
-        ModelError::Unreachable { .. } => {
-            "check --base-url, and that a server listens there; without a server, --model rehearsal needs none"
-        }
-        ModelError::Unauthorized { .. } => {
-            "check the provider's key in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, …)"
-        }
-        ModelError::Rejected {
-            status: 300..=399 | 405,
-            ..
-        }
-        | ModelError::ProviderFailed { status: 501, .. }
-        | ModelError::Malformed { .. } => {
-            "check that --base-url leads to an API of the kind that the model's provider speaks"
-        }
-        ModelError::Rejected { status: 404, .. } => {
-            "check the model's name, and --base-url where it is given"
-        }
-        ModelError::Rejected { .. } => {
-            "check the model's name, and that the model can answer in JSON by a schema"
-        }
-        ModelError::RateLimited { .. } => "wait, or use a key with a higher limit",
-        ModelError::ProviderFailed { .. } => "the provider has a fault of its own; try again later",
-        ModelError::BrokenOff { .. } => "the connection broke; try again",
-        ModelError::TooLong { .. } => "the model does not come to an end; try another one",
-        ModelError::TimedOut { .. } => {
-            "the model is too slow; try a smaller one, or another provider"
-        }
-        ModelError::Unrecorded(_) => "see to the store, then resume the run",
-        _ => "try another model",
-    }
 }

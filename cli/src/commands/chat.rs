@@ -26,7 +26,7 @@ use routing_core::{StopMode, StopReason, StopSource};
 
 use crate::arguments::{ChatArguments, Global, StoreArguments};
 use crate::exit::{Exit, Failure};
-use crate::model::{Manner, ModelChoice};
+use crate::model::{Manner, ModelChoice, ModelTrouble};
 use crate::palette;
 use crate::stage::is_of_closed_terminal;
 use tools::Asked;
@@ -122,27 +122,9 @@ fn now(message: &str) -> StopReason {
 }
 
 /// A model's failure with its exit code.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other failures have no exit code of their own"
-)]
 fn failure(error: &Arc<ModelError>) -> Failure {
-    let (exit, hint) = match **error {
-        ModelError::Unreachable { .. } => (
-            Exit::Unreachable,
-            Some("check --base-url and that the server runs"),
-        ),
-        ModelError::Unauthorized { .. } => (
-            Exit::NotAuthorised,
-            Some("check the key in the provider's environment variable"),
-        ),
-        _ => (Exit::Failure, None),
-    };
-    let failure = Failure::new(exit, crate::causes(&**error));
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    let exit = ModelTrouble::of(error).map_or(Exit::Failure, ModelTrouble::exit);
+    Failure::new(exit, crate::causes(&**error)).hint(llm::hint(error))
 }
 
 /// What a call cost, for people.

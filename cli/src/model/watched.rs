@@ -8,12 +8,12 @@ use jiff::Timestamp;
 use llm::ChatUsage;
 use routing_core::ask::is_rejected_early;
 use routing_core::model::{
-    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
+    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage, TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 
-use crate::exit::causes;
+use crate::exit::{Exit, causes};
 use crate::stage::Stage;
 
 /// A call to a model has begun or ended.
@@ -78,6 +78,31 @@ pub(crate) enum ModelTrouble {
     Unreachable,
     /// It refuses the key.
     Unauthorised,
+    /// Its provider wants to be paid first.
+    Unpaid,
+}
+
+impl ModelTrouble {
+    /// The trouble of a failed call, where it has an exit code of its own.
+    pub(crate) const fn of(error: &ModelError) -> Option<Self> {
+        if let ModelError::Unreachable { .. } = error {
+            Some(Self::Unreachable)
+        } else if let ModelError::Unauthorized { .. } = error {
+            Some(Self::Unauthorised)
+        } else if let ModelError::Unpaid { .. } = error {
+            Some(Self::Unpaid)
+        } else {
+            None
+        }
+    }
+
+    /// How the program ends by it.
+    pub(crate) const fn exit(self) -> Exit {
+        match self {
+            Self::Unreachable => Exit::Unreachable,
+            Self::Unauthorised | Self::Unpaid => Exit::NotAuthorised,
+        }
+    }
 }
 
 /// Watches another model. How a call ended is told once that is recorded: nothing is told that its store does not have.
@@ -118,6 +143,10 @@ impl LanguageModel for Watched {
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
+    }
+
+    fn turn_form(&self, caller: &Caller) -> TurnForm {
+        self.inner.turn_form(caller)
     }
 
     async fn call(
@@ -186,13 +215,7 @@ fn end_of(
             (end, None)
         }
         Err(error) => {
-            let trouble = if let ModelError::Unreachable { .. } = error {
-                Some(ModelTrouble::Unreachable)
-            } else if let ModelError::Unauthorized { .. } = error {
-                Some(ModelTrouble::Unauthorised)
-            } else {
-                None
-            };
+            let trouble = ModelTrouble::of(error);
             let error = causes(error);
             (CallEnd::Failed { error }, trouble)
         }

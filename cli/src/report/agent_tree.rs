@@ -74,6 +74,8 @@ impl AgentTree {
             self.change(node, |row| row.start_step(*step, at));
         } else if let RunEvent::AnswerChunk { node, text } = event {
             self.change(node, |row| row.received += text.len());
+        } else if let RunEvent::ModelNoted { node, note } = event {
+            self.change(node, |row| row.note(note, at));
         } else if let RunEvent::AnswerCorrected {
             node, correction, ..
         } = event

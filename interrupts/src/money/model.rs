@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply,
+    Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use routing_core::{Outcome, StopScope};
 
@@ -111,6 +111,10 @@ impl LanguageModel for BudgetedModel {
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
+    }
+
+    fn turn_form(&self, caller: &Caller) -> TurnForm {
+        self.inner.turn_form(caller)
     }
 
     async fn call(

@@ -80,18 +80,10 @@ impl Usage {
 
     /// What a failed call used: nothing where no provider took it, else nobody knows.
     pub const fn of_failure(error: &ModelError) -> Self {
-        match error {
-            ModelError::Unreachable { .. }
-            | ModelError::Unauthorized { .. }
-            | ModelError::Rejected { .. }
-            | ModelError::RateLimited { .. }
-            | ModelError::ProviderFailed { .. } => Self::NOT_BILLED,
-            // An answer had begun, or may have. A kind of failure that is not known yet is treated alike.
-            ModelError::BrokenOff { .. }
-            | ModelError::TooLong { .. }
-            | ModelError::TimedOut { .. }
-            | ModelError::Malformed { .. }
-            | _ => Self::UNKNOWN,
+        if error.is_free() {
+            Self::NOT_BILLED
+        } else {
+            Self::UNKNOWN
         }
     }
 

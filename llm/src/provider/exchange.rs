@@ -18,6 +18,12 @@ use crate::chat::{
     AtProvider, ChatOutcome, ChatPartial, ChatReply, ChatUsage, Discarded, characters,
 };
 
+/// Why an answer ends that a model refuses, with Anthropic.
+const REFUSAL: &str = "refusal";
+
+/// Why an answer ends for which no room is left, with Anthropic.
+const CONTEXT_FULL: &str = "model_context_window_exceeded";
+
 /// How an exchange ends, for either port.
 type Ending = Result<Exchanged, ModelError>;
 
@@ -155,7 +161,7 @@ impl Exchange {
         let deadline = start + limits.whole;
         let mut silence = Silence {
             events_seen: 0,
-            until: start + limits.headers + limits.silence,
+            until: start + limits.first,
         };
         loop {
             let event = tokio::select! {
@@ -186,6 +192,9 @@ impl Exchange {
                 )) => {}
                 Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => {
                     self.discarded.reasoning += chunk.content.len();
+                }
+                Some(Err(_)) if self.watch.withheld().blocked.is_some() => {
+                    return Err(self.broken_off());
                 }
                 Some(Err(error)) => {
                     return Err(failure::of(error, &self.context, self.text.len()));
@@ -242,7 +251,11 @@ impl Exchange {
         }
         let seen = self.watch.events();
         if seen == silence.events_seen {
-            return Some(limits.silence);
+            return Some(if seen == 0 {
+                limits.first
+            } else {
+                limits.silence
+            });
         }
         silence.events_seen = seen;
         silence.until = now + limits.silence;
@@ -281,12 +294,11 @@ impl Exchange {
         if let Some(response) = &end.captured_response_id {
             self.span.named(response);
         }
-        if self.watch.is_withheld() {
-            return Err(withheld("content_filter"));
+        if let Some(error) = self.no_answer(reason) {
+            return Err(error);
         }
         let cut_off = match reason {
-            EndReason::MaxTokens(_) => true,
-            EndReason::ContentFilter(said) => return Err(withheld(said)),
+            EndReason::MaxTokens(_) | EndReason::ContentFilter(_) => true,
             EndReason::Completed(_)
             | EndReason::ToolCall(_)
             | EndReason::StopSequence(_)
@@ -301,7 +313,42 @@ impl Exchange {
         }))
     }
 
+    /// Why what has ended is no answer, where it is none.
+    fn no_answer(&self, reason: &EndReason) -> Option<ModelError> {
+        let withheld = self.watch.withheld();
+        if let Some(refusal) = withheld.refusal {
+            let detail = self.context.detail(&refusal);
+            return Some(ModelError::Refused { detail });
+        }
+        let said = match reason {
+            EndReason::ContentFilter(said) => Some(said.as_str()),
+            EndReason::MaxTokens(said) if said == CONTEXT_FULL => {
+                let detail = format!("the provider ended the answer with `{said}`");
+                return Some(ModelError::ContextFull { detail });
+            }
+            EndReason::MaxTokens(_)
+            | EndReason::Completed(_)
+            | EndReason::ToolCall(_)
+            | EndReason::StopSequence(_)
+            | EndReason::Other(_) => withheld.is_filtered.then_some("content_filter"),
+        }?;
+        let why = withheld.why.map(|why| format!(": {why}"));
+        let detail = format!("it ended with `{said}`{}", why.unwrap_or_default());
+        Some(if said == REFUSAL {
+            let words = self.context.detail(&self.text);
+            let detail = if words.is_empty() { detail } else { words };
+            ModelError::Refused { detail }
+        } else {
+            ModelError::Filtered { detail }
+        })
+    }
+
     fn broken_off(&self) -> ModelError {
+        let withheld = self.watch.withheld();
+        if let Some(why) = withheld.blocked {
+            let detail = format!("it did not take the prompt ({why})");
+            return ModelError::Filtered { detail };
+        }
         if self.watch.is_no_event_stream() {
             let detail = "the server did not answer with a stream of events".to_owned();
             return ModelError::Malformed { detail };
@@ -329,9 +376,4 @@ fn asked_for(watch: &FrameWatch, end: &StreamEnd) -> Vec<ToolRequest> {
         ToolRequest::new(call.call_id.as_str(), call.fn_name.as_str(), arguments)
     };
     captured.into_iter().map(request).collect()
-}
-
-fn withheld(said: &str) -> ModelError {
-    let detail = format!("the provider withheld the answer ({said})");
-    ModelError::Malformed { detail }
 }

@@ -8,6 +8,7 @@ use reqwest::header::HeaderMap;
 use routing_core::model::ModelError;
 use serde_json::Value;
 
+use super::cause;
 use super::retry_after;
 use super::{CallLimits, Secret};
 
@@ -37,7 +38,10 @@ pub(crate) fn of(error: genai::Error, context: &FailureContext, received: usize)
             body,
             headers,
             ..
-        } => refused(status.as_u16(), &context.detail(&body), &headers),
+        } => {
+            let said = serde_json::from_str(&body).unwrap_or(Value::Null);
+            refused(status.as_u16(), &said, context.detail(&body), &headers)
+        }
         genai::Error::WebStream { error, .. } => of_transport(error, context, received),
         genai::Error::StreamParse { serde_error, .. } if serde_error.is_eof() => {
             ModelError::BrokenOff { received }
@@ -61,7 +65,7 @@ fn of_transport(
     };
     if let Some(timeout) = error.downcast_ref::<StreamTimeout>() {
         let limit = match timeout {
-            StreamTimeout::Headers => context.limits.headers,
+            StreamTimeout::Headers => context.limits.first,
             StreamTimeout::Read => context.limits.silence,
         };
         return ModelError::TimedOut { limit };
@@ -83,16 +87,32 @@ fn of_transport(
     }
 }
 
-/// The error of an HTTP status.
-fn refused(status: u16, detail: &str, headers: &HeaderMap) -> ModelError {
-    let detail = detail.to_owned();
+/// The error of an HTTP status, with the body of the answer and what may be shown of it.
+fn refused(status: u16, body: &Value, detail: String, headers: &HeaderMap) -> ModelError {
+    if let Some(error) = cause::of(status, body, &detail) {
+        return error;
+    }
+    let retry_after = retry_after::asked_for(headers, SystemTime::now())
+        .or_else(|| retry_after::asked_for_in(body));
     match status {
-        401 | 403 => ModelError::Unauthorized { status, detail },
+        // No key gets better by waiting.
+        401 => ModelError::Unauthorized { status, detail },
+        403 if retry_after.is_none() => ModelError::Unauthorized { status, detail },
         429 => ModelError::RateLimited {
-            retry_after: retry_after::asked_for(headers, SystemTime::now()),
+            retry_after,
             detail,
         },
-        500.. => ModelError::ProviderFailed { status, detail },
+        408 | 425 | 500.. => ModelError::ProviderFailed {
+            status,
+            retry_after,
+            detail,
+        },
+        // Whatever it is, the provider says when to try again.
+        _ if retry_after.is_some() => ModelError::ProviderFailed {
+            status,
+            retry_after,
+            detail,
+        },
         _ => ModelError::Rejected { status, detail },
     }
 }
@@ -117,12 +137,22 @@ fn in_stream(body: &Value, context: &FailureContext) -> ModelError {
         ("invalid_request_error", _, _) | (_, "INVALID_ARGUMENT", _) => 400,
         _ => 500,
     };
-    refused(number.unwrap_or(named), &detail, &HeaderMap::new())
+    refused(number.unwrap_or(named), body, detail, &HeaderMap::new())
+}
+
+/// Whether what a server says is a page of HTML: of a proxy, or of an address that is no API's.
+fn is_page(said: &str) -> bool {
+    let beginning: String = said.trim_start().chars().take(15).collect();
+    let beginning = beginning.to_ascii_lowercase();
+    beginning.starts_with("<!doctype html") || beginning.starts_with("<html")
 }
 
 impl FailureContext {
     /// What a provider said, on one line, short, and without the key.
-    fn detail(&self, said: &str) -> String {
+    pub(crate) fn detail(&self, said: &str) -> String {
+        if is_page(said) {
+            return "the server answered with a page for people, not with JSON".to_owned();
+        }
         let json: Option<Value> = serde_json::from_str(said).ok();
         let message = json.as_ref().and_then(|json| {
             // Some wrap the object in a list.

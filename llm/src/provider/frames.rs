@@ -33,15 +33,31 @@ pub(crate) struct FrameWatch {
     no_json: AtomicBool,
     usage: Mutex<TokenUsage>,
     response: Mutex<Response>,
+    withheld: Mutex<Withheld>,
     tools: Mutex<ToolStream>,
 }
+
+/// What a stream says of an answer that is none.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Withheld {
+    /// The model's words, where it refuses to answer.
+    pub(crate) refusal: Option<String>,
+    /// Whether a filter kept the rest back, with the Responses API.
+    pub(crate) is_filtered: bool,
+    /// What the provider says about the reason.
+    pub(crate) why: Option<String>,
+    /// Why the prompt was not taken, with Gemini.
+    pub(crate) blocked: Option<String>,
+}
+
+/// What such events have in them. Everything else is not looked at for it.
+const OF_WITHHELD: [&str; 4] = ["refusal", "content_filter", "blockReason", "finishMessage"];
 
 /// The answer as OpenAI's Responses API keeps it.
 #[derive(Debug, Default)]
 struct Response {
     id: Option<String>,
     over: bool,
-    withheld: bool,
 }
 
 impl FrameWatch {
@@ -66,10 +82,35 @@ impl FrameWatch {
         response.id.clone().filter(|_id| !response.over)
     }
 
-    /// Whether the Responses API withheld the rest of the answer.
-    pub(crate) fn is_withheld(&self) -> bool {
-        let response = self.response.lock().unwrap_or_else(PoisonError::into_inner);
-        response.withheld
+    /// What the stream said of an answer that is none.
+    pub(crate) fn withheld(&self) -> Withheld {
+        let withheld = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
+        withheld.clone()
+    }
+
+    /// Looks for a refusal, and for what a filter kept back.
+    fn look_for_withheld(&self, event: &Value) {
+        let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str);
+        let mut withheld = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
+        let kind = text("/type").unwrap_or_default();
+        let piece = text("/choices/0/delta/refusal").or_else(|| {
+            (kind == "response.refusal.delta")
+                .then(|| text("/delta"))
+                .flatten()
+        });
+        if let Some(piece) = piece {
+            withheld.refusal.get_or_insert_default().push_str(piece);
+        }
+        let why = text("/response/incomplete_details/reason");
+        withheld.is_filtered |= why == Some("content_filter");
+        if let Some(why) =
+            text("/candidates/0/finishMessage").or_else(|| text("/delta/stop_details/explanation"))
+        {
+            withheld.why = Some(why.to_owned());
+        }
+        if let Some(why) = text("/promptFeedback/blockReason") {
+            withheld.blocked = Some(why.to_owned());
+        }
     }
 
     /// Looks at an event of the Responses API that is about the answer as a whole.
@@ -84,8 +125,6 @@ impl FrameWatch {
         if let Some(id) = id.filter(is_name) {
             response.id = Some(id.to_owned());
         }
-        let why = event.pointer("/response/incomplete_details/reason");
-        response.withheld |= why.is_some_and(|why| why == "content_filter");
         response.over |= LAST_OF_RESPONSE.contains(&name);
     }
 
@@ -127,10 +166,14 @@ impl ChatFrameSink for FrameWatch {
         // The last event of a response repeats the whole answer, and says its cost nowhere else.
         let is_short = data.len() <= LONGEST_WITH_USAGE || about_response.is_some();
         let has_usage = data.contains("\"usage");
+        let is_withheld = OF_WITHHELD.iter().any(|word| data.contains(word));
         if is_short
-            && (has_usage || about_response.is_some())
+            && (has_usage || is_withheld || about_response.is_some())
             && let Some(event) = frame.json()
         {
+            if is_withheld {
+                self.look_for_withheld(&event);
+            }
             if let Some(name) = about_response {
                 self.look_at_response(name, &event);
             }

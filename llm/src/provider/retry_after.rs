@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::HeaderMap;
+use serde_json::Value;
 
 /// The wait that the headers of a refusal ask for: in milliseconds, in seconds, or as a date.
 pub(crate) fn asked_for(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
@@ -19,13 +20,40 @@ pub(crate) fn asked_for(headers: &HeaderMap, now: SystemTime) -> Option<Duration
         })
 }
 
+/// The wait that the body of a refusal asks for: Gemini says it there, as `retryDelay`.
+pub(crate) fn asked_for_in(body: &Value) -> Option<Duration> {
+    let body = body.get(0).unwrap_or(body);
+    let details = body.pointer("/error/details")?.as_array()?;
+    let said = details
+        .iter()
+        .find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    let seconds = said.strip_suffix('s')?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, SystemTime};
 
     use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-    use super::asked_for;
+    use serde_json::json;
+
+    use super::{asked_for, asked_for_in};
+
+    #[test]
+    fn what_stands_in_the_body_is_read_too() {
+        let said = |delay: &str| {
+            json!({"error": {"code": 429, "details": [{"@type": "type.googleapis.com/google.rpc.Help"},
+                {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}]}})
+        };
+        assert_eq!(
+            asked_for_in(&said("34.5s")),
+            Some(Duration::from_millis(34_500))
+        );
+        assert_eq!(asked_for_in(&said("soon")), None);
+        assert_eq!(asked_for_in(&json!({"error": "no"})), None);
+    }
 
     #[test]
     fn every_form_is_read() {

@@ -159,11 +159,15 @@ fn error_type(error: &ModelError) -> String {
     match error {
         ModelError::Unauthorized { status, .. }
         | ModelError::Rejected { status, .. }
+        | ModelError::Unpaid { status, .. }
         | ModelError::ProviderFailed { status, .. } => status.to_string(),
         ModelError::RateLimited { .. } => "429".to_owned(),
         ModelError::Unreachable { .. } => "unreachable".to_owned(),
         ModelError::BrokenOff { .. } => "broken_off".to_owned(),
-        ModelError::TooLong { .. } => "too_long".to_owned(),
+        ModelError::TooLong { .. } | ModelError::LineTooLong { .. } => "too_long".to_owned(),
+        ModelError::ContextFull { .. } => "context_full".to_owned(),
+        ModelError::Refused { .. } => "refused".to_owned(),
+        ModelError::Filtered { .. } => "content_filter".to_owned(),
         ModelError::TimedOut { .. } => "timeout".to_owned(),
         ModelError::Malformed { .. } => "malformed".to_owned(),
         // A failure that is not known yet.

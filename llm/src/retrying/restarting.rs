@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use routing_core::Outcome;
-use routing_core::model::ChunkSink;
+use routing_core::model::{CallNote, ChunkSink};
 
 use crate::port::Port;
 
@@ -90,6 +90,12 @@ impl ChunkSink for RestartingSink {
         });
         if let Some(inner) = &self.inner {
             inner.restarted();
+        }
+    }
+
+    fn noted(&self, note: &CallNote) {
+        if let Some(inner) = &self.inner {
+            inner.noted(note);
         }
     }
 }

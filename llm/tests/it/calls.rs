@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use llm::{CallLimits, Provider, ProviderConfig, ProviderModel, Secret};
 use routing_core::model::{
-    AnswerSchemaRef, Caller, ChunkSink, LanguageModel, Message, ModelCall, ModelError, ModelReply,
-    PartialReply, Purpose,
+    AnswerSchemaRef, CallNote, Caller, ChunkSink, LanguageModel, Message, ModelCall, ModelError,
+    ModelReply, PartialReply, Purpose,
 };
 use routing_core::schema::{AnswerSchema, Dialect};
 use routing_core::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
@@ -87,6 +87,7 @@ pub(crate) fn call(dialect: Dialect) -> ModelCall {
 #[derive(Debug)]
 pub(crate) struct Pieces {
     pub(crate) text: Mutex<String>,
+    notes: Mutex<Vec<String>>,
     count: watch::Sender<usize>,
 }
 
@@ -94,12 +95,18 @@ impl Pieces {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             text: Mutex::default(),
+            notes: Mutex::default(),
             count: watch::Sender::new(0),
         })
     }
 
     pub(crate) fn text(&self) -> String {
         self.text.lock().unwrap().clone()
+    }
+
+    /// What else was told.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.notes.lock().unwrap().clone()
     }
 
     /// Waits until so many pieces have come.
@@ -118,6 +125,10 @@ impl ChunkSink for Pieces {
     fn restarted(&self) {
         self.text.lock().unwrap().push_str("<restarted>");
     }
+
+    fn noted(&self, note: &CallNote) {
+        self.notes.lock().unwrap().push(note.to_string());
+    }
 }
 
 pub(crate) fn provider(form: WireForm) -> Provider {
@@ -135,7 +146,8 @@ pub(crate) fn limits() -> CallLimits {
     CallLimits {
         answer: 1024 * 1024,
         whole: long,
-        headers: long,
+        connect: long,
+        first: long,
         silence: long,
     }
 }

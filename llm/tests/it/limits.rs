@@ -40,7 +40,7 @@ async fn an_answer_of_fifty_megabytes_in_one_line_is_too_long_or_too_late() {
     let within = Duration::from_secs(1);
     let limits = CallLimits {
         silence: within,
-        headers: within,
+        first: within,
         whole: 3 * within,
         ..CallLimits::default()
     };
@@ -68,7 +68,7 @@ async fn a_line_without_an_end_is_silence() {
     for form in WireForm::ALL {
         let limits = CallLimits {
             silence: short,
-            headers: short,
+            first: short,
             ..limits()
         };
         let error = limited(form, Behaviour::EndlessLine, limits).await;
@@ -84,7 +84,7 @@ async fn headers_that_never_come_are_too_late() {
     let short = Duration::from_millis(50);
     for form in WireForm::ALL {
         let limits = CallLimits {
-            headers: short,
+            first: short,
             ..limits()
         };
         let error = limited(form, Behaviour::StallsBeforeHeaders, limits).await;

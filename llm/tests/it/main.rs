@@ -13,6 +13,8 @@ mod early_end;
 mod failures;
 mod interrupts;
 mod limits;
+mod outcomes;
+mod real_model;
 mod recordings;
 mod rehearsal;
 mod requests;

@@ -40,14 +40,92 @@ async fn a_transient_failure_is_tried_again() {
 }
 
 #[tokio::test]
-async fn three_tries_are_all() {
-    let double = double(WireForm::OpenAi, [Behaviour::refuses(500)]).await;
+async fn of_what_may_cost_something_each_time_three_tries_are_all() {
+    let double = double(WireForm::OpenAi, [Behaviour::BreaksAfter(3)]).await;
     let error = retried(&double, quick()).await.unwrap_err();
-    assert!(matches!(
-        error,
-        ModelError::ProviderFailed { status: 500, .. }
-    ));
+    assert!(matches!(error, ModelError::BrokenOff { .. }), "{error:?}");
     assert_eq!(double.received().len(), 3);
+}
+
+#[tokio::test]
+async fn a_server_that_has_never_answered_is_tried_three_times() {
+    let away = Away::for_calls(usize::MAX, Duration::ZERO);
+    let model = Retrying::new(&away, quick());
+    let ending = model
+        .call(call(Dialect::JsonSchema), &StopScope::new())
+        .await;
+    assert!(matches!(ending, Err(ModelError::Unreachable { .. })));
+    assert_eq!(away.calls.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_of_three_minutes_is_survived() {
+    for status in [500, 503, 529] {
+        let away = Away::failing(status, Duration::from_secs(180));
+        let model = Retrying::new(&away, RetryPolicy::default());
+        let outcome = model
+            .call(call(Dialect::JsonSchema), &StopScope::new())
+            .await;
+        assert!(outcome.is_ok(), "{status}: {outcome:?}");
+    }
+    // A server that is away altogether, once it has answered.
+    let away = Away::for_calls(usize::MAX, Duration::from_secs(180));
+    away.answers_first.store(true, Ordering::Relaxed);
+    let model = Retrying::new(&away, RetryPolicy::default());
+    for _before_and_after in 0..2 {
+        let outcome = model
+            .call(call(Dialect::JsonSchema), &StopScope::new())
+            .await;
+        assert!(outcome.is_ok(), "{outcome:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_beyond_the_budget_is_an_error_within_it() {
+    let away = Away::failing(503, Duration::from_secs(3_600));
+    let model = Retrying::new(&away, RetryPolicy::default());
+    let start = tokio::time::Instant::now();
+    let ending = model
+        .call(call(Dialect::JsonSchema), &StopScope::new())
+        .await;
+    assert!(matches!(
+        ending,
+        Err(ModelError::ProviderFailed { status: 503, .. })
+    ));
+    let took = start.elapsed().as_secs();
+    assert!((250..=300).contains(&took), "{took}");
+}
+
+#[tokio::test]
+async fn a_wait_is_kept_to_whatever_status_asks_for_it() {
+    for status in [408, 409, 425, 429, 403, 500, 503, 529] {
+        let refusal = Behaviour::Refuses {
+            status,
+            headers: vec![("retry-after", "0.2".to_owned())],
+        };
+        let double = double(WireForm::OpenAi, [refusal, Behaviour::Answers]).await;
+        let start = std::time::Instant::now();
+        let outcome = retried(&double, quick()).await;
+        assert!(outcome.is_ok(), "{status}: {outcome:?}");
+        assert!(start.elapsed() >= Duration::from_millis(200), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_wait_is_told_with_its_end() {
+    let double = double(
+        WireForm::OpenAi,
+        [Behaviour::asks_to_wait("0.6"), Behaviour::Answers],
+    )
+    .await;
+    let pieces = Pieces::new();
+    let model = Retrying::new(model(&double, WireForm::OpenAi), quick());
+    let call = ModelCall {
+        chunks: Some(pieces.clone()),
+        ..call(model.dialect())
+    };
+    model.call(call, &StopScope::new()).await.unwrap();
+    assert_eq!(pieces.notes(), ["rate limited, goes on in 1 s", "goes on"]);
 }
 
 #[tokio::test]
@@ -65,7 +143,7 @@ async fn what_cannot_succeed_is_tried_once() {
 
 #[tokio::test]
 async fn a_wait_that_is_longer_than_allowed_is_not_begun() {
-    let double = double(WireForm::OpenAi, [Behaviour::asks_to_wait("61")]).await;
+    let double = double(WireForm::OpenAi, [Behaviour::asks_to_wait("301")]).await;
     let error = retried(&double, quick()).await.unwrap_err();
     assert!(matches!(error, ModelError::RateLimited { .. }));
     assert_eq!(double.received().len(), 1);
@@ -185,8 +263,7 @@ async fn a_stop_in_the_middle_of_a_wait_is_not_slept_through() {
 async fn the_waits_of_a_call_are_bounded_together() {
     let busy = Busy::refusing(100, 25);
     let policy = RetryPolicy {
-        tries: 100,
-        waits_in_all: Duration::from_secs(60),
+        budget: Duration::from_secs(60),
         ..quick()
     };
     let model = Retrying::new(&busy, policy);
@@ -209,4 +286,74 @@ async fn an_answer_that_never_began_does_not_start_again() {
     let model = Retrying::new(&busy, quick());
     model.call(call, &StopScope::new()).await.unwrap();
     assert_eq!(pieces.text(), ANSWER);
+}
+
+/// Away, or failing, until some time has passed since it was first called in vain.
+struct Away {
+    status: Option<u16>,
+    lasts: Duration,
+    since: std::sync::Mutex<Option<tokio::time::Instant>>,
+    calls: AtomicUsize,
+    most: usize,
+    answers_first: std::sync::atomic::AtomicBool,
+}
+
+impl Away {
+    fn failing(status: u16, lasts: Duration) -> Self {
+        Self {
+            status: Some(status),
+            ..Self::for_calls(0, lasts)
+        }
+    }
+
+    fn for_calls(most: usize, lasts: Duration) -> Self {
+        Self {
+            status: None,
+            lasts,
+            since: std::sync::Mutex::default(),
+            calls: AtomicUsize::new(0),
+            most,
+            answers_first: std::sync::atomic::AtomicBool::new(false),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        let mut since = self.since.lock().unwrap();
+        let since = since.get_or_insert_with(tokio::time::Instant::now);
+        since.elapsed() >= self.lasts && (self.most == 0 || !self.lasts.is_zero())
+    }
+}
+
+#[async_trait]
+impl LanguageModel for &Away {
+    fn name(&self) -> &'static str {
+        "away"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::JsonSchema
+    }
+
+    async fn call(&self, _call: ModelCall, _scope: &StopScope) -> Ending {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        if self.answers_first.swap(false, Ordering::Relaxed) || self.is_over() {
+            return Ok(Outcome::Completed(ModelReply {
+                tool_requests: Vec::new(),
+                text: ANSWER.to_owned(),
+                usage: TokenUsage::default(),
+                cut_off: false,
+            }));
+        }
+        Err(match self.status {
+            Some(status) => ModelError::ProviderFailed {
+                status,
+                retry_after: None,
+                detail: "down".to_owned(),
+            },
+            None => ModelError::Unreachable {
+                endpoint: "http://127.0.0.1:1/".to_owned(),
+                source: "refused".into(),
+            },
+        })
+    }
 }

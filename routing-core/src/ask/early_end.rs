@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 
 use crate::answer::ArrivingAnswer;
-use crate::model::ChunkSink;
+use crate::model::{CallNote, ChunkSink};
 use crate::route_set::RouteSet;
 use crate::routing::Routing;
 use crate::stop::{StopMode, StopReason, StopScope, StopSource};
@@ -67,5 +67,11 @@ impl<R: Routing> ChunkSink for EarlyEnd<R> {
             inner.restarted();
         }
         self.change(ArrivingAnswer::restart);
+    }
+
+    fn noted(&self, note: &CallNote) {
+        if let Some(inner) = &self.inner {
+            inner.noted(note);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use llm::ConversationEvent;
+use routing_core::model::CallNote;
 use tools::wording;
 
 use super::lines::Output;
@@ -77,6 +78,12 @@ impl Output for Plain {
         match event {
             ConversationEvent::Piece { text } => self.write(&visible_piece(text)),
             ConversationEvent::Restarted => self.marked("[broke off; asked again]"),
+            ConversationEvent::Noted { note } => {
+                if *note != CallNote::GoesOn {
+                    self.aside(&note.to_string());
+                }
+                Ok(())
+            }
             ConversationEvent::Answered { usage, cut_off, .. } => {
                 if *cut_off {
                     self.marked("[cut off at the length limit]")?;

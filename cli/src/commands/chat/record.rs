@@ -36,6 +36,9 @@ fn record(event: &ConversationEvent) -> Option<Value> {
         }
         ConversationEvent::Piece { text } => json!({"type": "piece", "text": text}),
         ConversationEvent::Restarted => json!({"type": "restarted"}),
+        ConversationEvent::Noted { note } => {
+            json!({"type": "noted", "text": note.to_string()})
+        }
         ConversationEvent::Answered {
             text,
             tool_requests,

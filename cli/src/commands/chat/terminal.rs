@@ -10,7 +10,7 @@ use crossterm::event::Event;
 use interrupts::signals::{OsSignals, Signal};
 use llm::{Conversation, ConversationEvent, RunEnd};
 use routing_core::StopSource;
-use routing_core::model::ModelError;
+use routing_core::model::{CallNote, ModelError};
 use tokio::task::{JoinError, JoinSet};
 use tools::{InterruptController, wording};
 
@@ -341,6 +341,9 @@ impl Talk {
             ConversationEvent::Restarted => {
                 self.heard_of_answer = false;
                 self.marked("[broke off; asked again]");
+            }
+            ConversationEvent::Noted { note } if note != CallNote::GoesOn => {
+                self.notice(&note.to_string());
             }
             ConversationEvent::Answered { usage, cut_off, .. } => {
                 if cut_off {

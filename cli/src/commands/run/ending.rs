@@ -38,11 +38,7 @@ impl Ending<'_> {
             RunStatus::Failed {
                 limit_hit: true, ..
             } => Exit::LimitHit,
-            RunStatus::Failed { .. } => match self.trouble {
-                Some(ModelTrouble::Unreachable) => Exit::Unreachable,
-                Some(ModelTrouble::Unauthorised) => Exit::NotAuthorised,
-                None => Exit::Failure,
-            },
+            RunStatus::Failed { .. } => self.trouble.map_or(Exit::Failure, ModelTrouble::exit),
         }
     }
 

@@ -146,7 +146,7 @@ impl Picture {
         let time = row.elapsed(self.now).map(duration).unwrap_or_default();
         let used = lead + columns_of(&label) + STEP_COLUMNS + TIME_COLUMNS + 4;
         let room = self.columns.saturating_sub(used);
-        let mut activity = row.activity();
+        let mut activity = row.activity(self.now);
         if branch.folded > 0 {
             activity = format!("(+{} done) {activity}", branch.folded);
         }

@@ -4,10 +4,14 @@ use agents::AgentKind;
 use agents::run::NodeState;
 use jiff::{SignedDuration, Timestamp};
 use routing_core::NodeId;
-use routing_core::model::TokenUsage;
+use routing_core::model::{CallNote, TokenUsage};
 
 use super::words_of;
 use crate::layout::quantity;
+use crate::visible::visible_line;
+
+/// How long a model may be asked without a word before it is said that it reads.
+const LONG: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a row is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +39,10 @@ pub(crate) struct AgentRow {
     /// How much of the answer has arrived, in bytes.
     pub(super) received: usize,
     asking: bool,
+    /// When it began to ask.
+    asked: Timestamp,
+    /// Why its call waits, and until when.
+    wait: Option<(String, Timestamp)>,
     said: Option<String>,
     /// What its interrupt waits for.
     pub(super) waits_for: Option<String>,
@@ -55,6 +63,8 @@ impl AgentRow {
             correction: 0,
             received: 0,
             asking: false,
+            asked: at,
+            wait: None,
             said: None,
             waits_for: None,
             usage: TokenUsage::default(),
@@ -86,8 +96,22 @@ impl AgentRow {
         self.correction = 0;
         self.received = 0;
         self.asking = true;
+        self.asked = at;
+        self.wait = None;
         self.waits_for = None;
         self.until = None;
+    }
+
+    /// Something is to be known of its call.
+    pub(super) fn note(&mut self, note: &CallNote, at: Timestamp) {
+        self.wait = None;
+        if let CallNote::Waits { why, wait } = note {
+            let wait = SignedDuration::try_from(*wait).unwrap_or(SignedDuration::MAX);
+            let until = at.saturating_add(wait).unwrap_or(Timestamp::MAX);
+            self.wait = Some((why.clone(), until));
+            // What had arrived does not count.
+            self.received = 0;
+        }
     }
 
     /// It does nothing of its own now.
@@ -152,12 +176,12 @@ impl AgentRow {
     }
 
     /// What it does or waits for, in a few words.
-    pub(super) fn activity(&self) -> String {
+    pub(super) fn activity(&self, now: Timestamp) -> String {
         if let Some(waits_for) = &self.waits_for {
             return waits_for.clone();
         }
         if self.asking && !self.has_ended() {
-            return self.asking_words();
+            return self.asking_words(now);
         }
         match (&self.said, self.state) {
             (Some(said), _) => said.clone(),
@@ -172,9 +196,20 @@ impl AgentRow {
         }
     }
 
-    fn asking_words(&self) -> String {
+    fn asking_words(&self, now: Timestamp) -> String {
+        if let Some((why, until)) = &self.wait
+            && *until > now
+        {
+            let left = until.duration_since(now).as_secs() + 1;
+            return format!("{}, goes on in {left} s", visible_line(why));
+        }
         let bytes = quantity(u64::try_from(self.received).unwrap_or(u64::MAX));
+        let asked = now.duration_since(self.asked);
         match (self.correction, self.received) {
+            // A model of one's own may read for minutes before it says a word.
+            (0, 0) if asked >= LONG => {
+                format!("its model reads the prompt, {} s", asked.as_secs())
+            }
             (0, 0) => "asks its model".to_owned(),
             (0, _) => format!("the model answers, {bytes} characters"),
             (nth, 0) => format!("asks again, correction {nth}"),

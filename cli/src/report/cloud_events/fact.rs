@@ -162,6 +162,11 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
         ),
         // Pieces of an answer are for the eye, and a call tells of its own end.
         RunEvent::AnswerChunk { .. } | RunEvent::ModelCallRecorded { .. } => return Vec::new(),
+        RunEvent::ModelNoted { node, note } => Fact::agent(
+            "llm.noted",
+            node,
+            json!({"agent_id": node, "text": note.to_string()}),
+        ),
         RunEvent::AnswerCorrected {
             node,
             correction,

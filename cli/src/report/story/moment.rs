@@ -5,6 +5,7 @@ use agents::plan_execute::{Fact, FactKind};
 use agents::run::{NodeState, RunEvent};
 use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
 use routing_core::handler::{DecidedBy, FilledBy};
+use routing_core::model::CallNote;
 use routing_core::review::Answer;
 use routing_core::{AgentType, NodeId};
 
@@ -95,6 +96,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             Moment::change(tree.label(node), format!("step {step}, asks its model"))
         }
         RunEvent::AnswerChunk { .. } | RunEvent::ModelCallRecorded { .. } => None,
+        RunEvent::ModelNoted { node, note } => noted(tree, node, note),
         RunEvent::AnswerCorrected {
             node,
             correction,
@@ -312,6 +314,15 @@ fn progress_words(progress: &Progress) -> String {
     }
 }
 
+/// What is to be known of a call that is under way. That a wait is over is seen by what follows.
+fn noted(tree: &AgentTree, node: &NodeId, note: &CallNote) -> Option<Moment> {
+    if *note == CallNote::GoesOn {
+        return None;
+    }
+    let what = visible_line(&note.to_string());
+    Moment::of(tree.label(node), "‖", Tone::Waiting, what)
+}
+
 /// What became of a call. What an interrupt made of it is said in the standard words.
 fn tool_ended(tree: &AgentTree, node: &NodeId, message: &ToolMessage) -> Option<Moment> {
     let who = tree.label(node);
@@ -342,7 +353,7 @@ pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<Moment> {
             // The mark comes first: what follows may be cut.
             let what = format!(
                 "was interrupted in its answer [partial]: {}",
-                visible_line(text)
+                cut(&visible_line(text), WIDEST_CALL)
             );
             Moment::of(who, "⊘", Tone::Waiting, what)
         }

@@ -152,6 +152,10 @@ fn what_had_arrived_of_an_interrupted_answer_stays_and_is_marked() {
             story.tell_call(&cancelled(" "), None).is_empty(),
             "nothing had arrived"
         );
+        // Of a long one as much as fits into a line.
+        let lines = story.tell_call(&cancelled(&"word ".repeat(2_000)), None);
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].chars().count() < 300, "{}", lines[0].len());
     }
 }
 

@@ -1,0 +1,48 @@
+//! What may help against a model's failure.
+
+use routing_core::model::ModelError;
+
+/// What may help, in one sentence for the person who chose the model.
+pub const fn hint(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Unreachable { .. } => {
+            "check --base-url, and that a server listens there; without a server, --model rehearsal needs none"
+        }
+        ModelError::Unauthorized { .. } => {
+            "check the provider's key in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, …)"
+        }
+        ModelError::Unpaid { .. } => "add credit to the account of the key, or use another key",
+        ModelError::ContextFull { .. } => {
+            "use a model that reads more, start its server with a larger context, or say its size as `context` of its profile"
+        }
+        ModelError::Refused { .. } => "say it in other words, or use another model",
+        ModelError::Filtered { .. } => {
+            "look for what the filter may have met in the goal and in the files, or use another provider"
+        }
+        ModelError::Rejected {
+            status: 300..=399 | 405,
+            ..
+        }
+        | ModelError::ProviderFailed { status: 501, .. }
+        | ModelError::Malformed { .. } => {
+            "check that --base-url leads to an API of the kind that the model's provider speaks"
+        }
+        ModelError::Rejected { status: 404, .. } => {
+            "check the model's name, and --base-url where it is given"
+        }
+        ModelError::Rejected { .. } => {
+            "check the model's name, and that the model can answer in JSON by a schema"
+        }
+        ModelError::RateLimited { .. } => "wait, or use a key with a higher limit",
+        ModelError::ProviderFailed { .. } => "the provider has a fault of its own; try again later",
+        ModelError::BrokenOff { .. } => "the connection broke; try again",
+        ModelError::LineTooLong { .. } | ModelError::TooLong { .. } => {
+            "the model does not come to an end; try another one"
+        }
+        ModelError::TimedOut { .. } => {
+            "the model is too slow; try a smaller one, or another provider"
+        }
+        ModelError::Unrecorded(_) => "see to the store, then resume the run",
+        _ => "try another model",
+    }
+}
