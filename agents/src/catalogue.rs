@@ -7,7 +7,7 @@ mod schema;
 mod vocabulary;
 
 pub use graph::{Edge, Place, edges, mermaid};
-pub use schema::{SchemaError, SchemaQuery, schema};
+pub use schema::{SchemaError, SchemaQuery, TwoSteps, schema, two_steps};
 pub use vocabulary::script_vocabulary;
 
 use routing_core::schema::AnswerSchema;
@@ -44,6 +44,8 @@ pub struct RecordInfo {
     /// Its routes, in the order of their fields; none where it routes nothing.
     pub routes: &'static [RouteInfo],
     schema: fn(&SchemaQuery) -> Result<&'static AnswerSchema, SchemaError>,
+    /// Its turn in two steps, where it has routes to choose from.
+    two_steps: Option<fn(&SchemaQuery) -> Result<TwoSteps, SchemaError>>,
 }
 
 impl RecordInfo {
@@ -53,6 +55,7 @@ impl RecordInfo {
             kind,
             routes: R::ROUTES,
             schema: schema::of_routing::<R>,
+            two_steps: Some(schema::steps_of::<R>),
         }
     }
 
@@ -90,6 +93,7 @@ static RECORDS: [RecordInfo; 19] = [
         kind: RecordKind::ReviewDecision,
         routes: &[],
         schema: schema::of_review_decision,
+        two_steps: None,
     },
 ];
 

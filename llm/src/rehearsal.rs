@@ -24,7 +24,7 @@ use routing_core::model::{
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatReply, ChatUsage};
 
@@ -85,6 +85,9 @@ impl RehearsalModel {
     ///
     /// For servers that play a provider and have the schema as JSON only.
     pub fn answer(&self, schema: &Value, messages: &[Message], caller: &Caller) -> String {
+        if caller.purpose == Purpose::Route {
+            return self.route(schema, messages, caller);
+        }
         let scripted = self.script().and_then(|script| script.answer_for(caller));
         if let Some(step) = scripted {
             return step.text();
@@ -102,6 +105,29 @@ impl RehearsalModel {
 }
 
 impl RehearsalModel {
+    /// The name of the route of the answer that it would give at once.
+    fn route(&self, schema: &Value, messages: &[Message], caller: &Caller) -> String {
+        let step = Caller {
+            purpose: Purpose::Step,
+            ..caller.clone()
+        };
+        let routes = route_choice::named(schema).unwrap_or_default();
+        let is_offered = |name: &str| routes.iter().any(|(offered, _)| offered == name);
+        let scripted = self.script().and_then(|script| script.answer_for(&step));
+        let scripted = scripted.and_then(|step| {
+            let answer: Map<String, Value> = serde_json::from_str(&step.text()).ok()?;
+            answer.into_iter().map(|(name, _)| name).next()
+        });
+        let wanted = interrupt::wanted(self.script(), messages, &step);
+        let facts = Facts::gather(messages, &self.config.material);
+        let name = scripted
+            .or_else(|| wanted.map(|wanted| wanted.route.to_owned()))
+            .filter(|name| is_offered(name))
+            .or_else(|| route_choice::choose(&routes, &facts, &step).map(str::to_owned))
+            .unwrap_or_default();
+        compact(&json!({ "route": name }))
+    }
+
     /// The tools that it asks for before it answers. A scripted answer needs none.
     fn tools_for(&self, call: &ModelCall) -> Vec<ToolRequest> {
         let scripted = self.script();

@@ -1,6 +1,7 @@
 //! Asking a model until its answer fits, a bounded number of times.
 
 mod early_end;
+mod route_first;
 
 use std::sync::Arc;
 
@@ -8,13 +9,17 @@ use crate::answer::{AnswerError, AnswerFault, ConstraintCheck, body, fault_so_fa
 use crate::context::LlmCallContext;
 use crate::model::{
     Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
+    TurnForm,
 };
 use crate::outcome::Outcome;
+use crate::route::RouteId;
+use crate::route_set::RouteSet;
 use crate::routing::Routing;
 use crate::stop::StopScope;
 
 use early_end::EarlyEnd;
 pub use early_end::is_rejected_early;
+pub use route_first::{STEP_MARK, choice_schema};
 
 /// How many corrections an answer gets unless told otherwise.
 pub const DEFAULT_CORRECTIONS: u32 = 3;
@@ -87,7 +92,10 @@ impl CorrectionObserver for () {
 impl Asker {
     /// Asks until the answer is one of the routes that the context allows.
     ///
-    /// A wrong answer is explained to the model, with the JSON path and the reason, and asked for again.
+    /// Where the context wants the route first, the model is asked for that alone, and then for the request of what it
+    /// named, with the schema and the reader that allow nothing else: whatever it names is one of the legal routes.
+    ///
+    /// A wrong answer is explained to the model, with the JSON path, the reason and what is allowed, and asked for again.
     /// It is looked at while it arrives: once nothing that could follow would mend it, the call is ended,
     /// so that the rest is neither waited for nor paid for.
     ///
@@ -104,19 +112,91 @@ impl Asker {
         observer: &dyn CorrectionObserver,
         scope: &StopScope,
     ) -> Result<Outcome<Asked<T>, PartialReply>, AskError> {
-        let mut call = context.to_call(self.model.dialect());
+        if context.form == TurnForm::OneStep || context.selection.routes().len() < 2 {
+            return self.ask_at_once(context, observer, scope).await;
+        }
+        let chosen = match self.choose(context, observer, scope).await? {
+            Outcome::Completed(chosen) => chosen,
+            Outcome::Interrupted { reason, partial } => {
+                return Ok(Outcome::Interrupted { reason, partial });
+            }
+        };
+        let filling = route_first::filling(context, chosen.routing);
+        let outcome = self.ask_at_once(&filling, observer, scope).await?;
+        Ok(match outcome {
+            Outcome::Completed(asked) => Outcome::Completed(Asked {
+                corrections: chosen.corrections + asked.corrections,
+                usage: chosen.usage.plus(asked.usage),
+                ..asked
+            }),
+            interrupted @ Outcome::Interrupted { .. } => interrupted,
+        })
+    }
+
+    /// Asks for the whole answer: one of the allowed routes, with its request.
+    async fn ask_at_once<T: Routing>(
+        &self,
+        context: &LlmCallContext<T>,
+        observer: &dyn CorrectionObserver,
+        scope: &StopScope,
+    ) -> Result<Outcome<Asked<T>, PartialReply>, AskError> {
+        let routes = context.selection.routes();
+        let question = Question {
+            call: context.to_call(self.model.dialect()),
+            allowed: allowed_fields(routes),
+            watched: Some(routes),
+        };
+        self.until_it_fits(question, observer, scope, |reply| {
+            self.read(context, &reply.text, reply.cut_off)
+        })
+        .await
+    }
+
+    /// Asks for a route alone.
+    async fn choose<T: Routing>(
+        &self,
+        context: &LlmCallContext<T>,
+        observer: &dyn CorrectionObserver,
+        scope: &StopScope,
+    ) -> Result<Outcome<Asked<RouteId<T>>, PartialReply>, AskError> {
+        let offered = context.offered();
+        let question = Question {
+            call: route_first::choice(context, self.model.dialect()),
+            allowed: route_first::allowed(offered),
+            watched: None::<RouteSet<T>>,
+        };
+        self.until_it_fits(question, observer, scope, |reply| {
+            route_first::read(&reply.text, reply.cut_off, offered)
+        })
+        .await
+    }
+
+    /// Asks until the answer can be read. Of a wrong one the model is told where and why it is wrong, and what every
+    /// answer may be; it is not repeated, for that costs more with each correction and teaches nothing.
+    async fn until_it_fits<T: Routing, A>(
+        &self,
+        question: Question<T>,
+        observer: &dyn CorrectionObserver,
+        scope: &StopScope,
+        read: impl Fn(&ModelReply) -> Result<A, AnswerError> + Send,
+    ) -> Result<Outcome<Asked<A>, PartialReply>, AskError> {
+        let Question {
+            mut call,
+            allowed,
+            watched,
+        } = question;
         let mut attempts = Vec::new();
         let mut usage = TokenUsage::default();
         for correction in 0..=self.corrections {
             call.caller.correction = correction;
-            let reply = match self.answer(context, &call, scope).await? {
+            let reply = match self.answer(watched, &call, scope).await? {
                 Outcome::Completed(reply) => reply,
                 Outcome::Interrupted { reason, partial } => {
                     return Ok(Outcome::Interrupted { reason, partial });
                 }
             };
             usage = usage.plus(reply.usage);
-            match self.read(context, &reply.text, reply.cut_off) {
+            match read(&reply) {
                 Ok(routing) => {
                     return Ok(Outcome::Completed(Asked {
                         routing,
@@ -127,8 +207,7 @@ impl Asker {
                 }
                 Err(error) => {
                     observer.corrected(correction + 1, &error);
-                    call.messages.extend(said(&reply.text));
-                    call.messages.push(explanation(context, &error));
+                    call.messages.push(explanation(&allowed, &error));
                     attempts.push(WrongAnswer {
                         text: reply.text,
                         error,
@@ -139,15 +218,17 @@ impl Asker {
         Err(AskError::Spent { attempts })
     }
 
-    /// One answer: whole, or what there is of one that was rejected early.
+    /// One answer: whole, or what there is of one that was rejected early, where it is watched for its routes.
     async fn answer<T: Routing>(
         &self,
-        context: &LlmCallContext<T>,
+        watched: Option<RouteSet<T>>,
         call: &ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        let Some(routes) = watched else {
+            return self.model.call(call.clone(), scope).await;
+        };
         let call_scope = scope.child();
-        let routes = context.selection.routes();
         let end = EarlyEnd::around(call.chunks.clone(), routes, call_scope.clone());
         let watched = ModelCall {
             chunks: Some(end),
@@ -200,16 +281,24 @@ impl Asker {
     }
 }
 
-/// What the model said, where it said anything: providers refuse conversations with empty messages.
-pub(crate) fn said(text: &str) -> Option<Message> {
-    (!text.trim().is_empty()).then(|| Message::assistant(text))
+/// What is asked, as often as need be.
+struct Question<T: Routing> {
+    call: ModelCall,
+    /// What every answer may be, in words.
+    allowed: String,
+    /// The routes for which the answer is watched while it arrives.
+    watched: Option<RouteSet<T>>,
 }
 
-fn explanation<T: Routing>(context: &LlmCallContext<T>, error: &AnswerError) -> Message {
-    let allowed = context.selection.routes().fields().join("`, `");
+/// What an answer may be that takes one of these routes.
+fn allowed_fields<T: Routing>(routes: RouteSet<T>) -> String {
+    let fields = routes.fields().join("`, `");
+    format!("one JSON object that has exactly one of these fields, and nothing else: `{fields}`")
+}
+
+fn explanation(allowed: &str, error: &AnswerError) -> Message {
     Message::user(format!(
-        "Your last answer cannot be used.\npath: {}\nreason: {}\nAnswer again with one JSON object that has \
-         exactly one of these fields, and nothing else: `{allowed}`.",
+        "Your last answer cannot be used.\npath: {}\nreason: {}\nAnswer again with {allowed}.",
         error.path(),
         error.reason()
     ))

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{AnswerSchemaRef, Caller, ChunkSink, Dialect, Message, ModelCall};
+use crate::model::{AnswerSchemaRef, Caller, ChunkSink, Dialect, Message, ModelCall, TurnForm};
 use crate::route::RouteId;
 use crate::route_set::RouteSet;
 use crate::routing::{Routing, RoutingKind};
@@ -105,6 +105,14 @@ pub struct LlmCallContext<T: Routing> {
     pub snapshot: RouteSnapshot<T>,
     /// Which routes the answer may take. Decorators narrow it.
     pub selection: Selection<T>,
+    /// How an answer that may take several routes is asked for.
+    pub form: TurnForm,
+    /// Routes that are not offered where the route is chosen first: those that would lead in a circle. An answer that
+    /// names one of them is no legal choice then; where all would be left out, all are offered.
+    pub withheld: RouteSet<T>,
+    /// The route that leads the work forward, where there is one: it is named first where the route is chosen first, for
+    /// small models take what stands first.
+    pub forward: Option<RouteId<T>>,
     /// Told of each piece of the answer as it arrives.
     pub chunks: Option<Arc<dyn ChunkSink>>,
 }
@@ -117,8 +125,18 @@ impl<T: Routing> LlmCallContext<T> {
             messages,
             snapshot,
             selection: Selection::All,
+            form: TurnForm::OneStep,
+            withheld: RouteSet::EMPTY,
+            forward: None,
             chunks: None,
         }
+    }
+
+    /// The routes that are offered where the route is chosen first.
+    pub fn offered(&self) -> RouteSet<T> {
+        let allowed = self.selection.routes();
+        let offered = allowed.difference(self.withheld);
+        if offered.is_empty() { allowed } else { offered }
     }
 
     /// The call for a model that takes schemas in this dialect.

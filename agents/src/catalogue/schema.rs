@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
+use routing_core::ask::choice_schema;
+use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot, Selection};
 use routing_core::handler::ReviewDecision;
 use routing_core::model::{Caller, Purpose};
 use routing_core::schema::{AnswerSchema, Dialect};
@@ -55,6 +56,12 @@ pub enum SchemaError {
         /// The record.
         record: &'static str,
     },
+    /// The record has no routes to choose from.
+    #[error("`{record}` has no routes to choose from: it is asked in one step")]
+    NoRoutes {
+        /// The record.
+        record: &'static str,
+    },
     /// The record has no route back to this caller.
     #[error(
         "`{record}` has no route back to {caller}; callers are: {}",
@@ -94,10 +101,58 @@ pub fn schema(record: &str, query: &SchemaQuery) -> Result<&'static AnswerSchema
     }
 }
 
+/// The schemas of a turn in two steps.
+#[derive(Debug, Clone)]
+pub struct TwoSteps {
+    /// Of the first step: which route.
+    pub choice: AnswerSchema,
+    /// Of the second step, for each route that may be named.
+    pub requests: Vec<(&'static str, &'static AnswerSchema)>,
+}
+
+/// The schemas with which a turn of the record of this name is asked in two steps.
+///
+/// # Errors
+///
+/// [`SchemaError`] where there is no such record, it has no routes to choose from, or the situation means nothing to it.
+pub fn two_steps(record: &str, query: &SchemaQuery) -> Result<TwoSteps, SchemaError> {
+    let info = records().iter().find(|info| info.name == record);
+    match info.map(|info| info.two_steps) {
+        Some(Some(steps)) => steps(query),
+        Some(None) => Err(SchemaError::NoRoutes {
+            record: info.map_or("", |info| info.name),
+        }),
+        None => Err(SchemaError::UnknownRecord {
+            given: record.to_owned(),
+            known: records().iter().map(|info| info.name).collect(),
+        }),
+    }
+}
+
+/// The schemas of a routing record's turn in two steps.
+pub(super) fn steps_of<R: Routing>(query: &SchemaQuery) -> Result<TwoSteps, SchemaError> {
+    let routes = decorated::<R>(query)?.selection.routes();
+    Ok(TwoSteps {
+        choice: choice_schema(routes, query.dialect),
+        requests: routes
+            .iter()
+            .map(|route| {
+                let schema = Selection::Only(route).schema(query.dialect);
+                (route.field(), schema)
+            })
+            .collect(),
+    })
+}
+
 /// The schema of a routing record, after the decorators that every call goes through.
 pub(super) fn of_routing<R: Routing>(
     query: &SchemaQuery,
 ) -> Result<&'static AnswerSchema, SchemaError> {
+    Ok(decorated::<R>(query)?.selection.schema(query.dialect))
+}
+
+/// The context of a call after the decorators.
+fn decorated<R: Routing>(query: &SchemaQuery) -> Result<LlmCallContext<R>, SchemaError> {
     let snapshot = RouteSnapshot {
         decided: None,
         reroute: interrupt_route(query.reroute_to)?,
@@ -116,8 +171,7 @@ pub(super) fn of_routing<R: Routing>(
         correction: 0,
     };
     let context = LlmCallContext::<R>::new(caller, Vec::new(), snapshot);
-    let decorated = DecoratorChain::default().decorate(context);
-    Ok(decorated.selection.schema(query.dialect))
+    Ok(DecoratorChain::default().decorate(context))
 }
 
 fn interrupt_route<R: Routing>(
@@ -150,7 +204,8 @@ fn return_route<R: Routing>(caller: RouteType) -> Result<RouteId<R>, SchemaError
 pub(super) fn of_review_decision(
     query: &SchemaQuery,
 ) -> Result<&'static AnswerSchema, SchemaError> {
-    static ROW: [OnceLock<AnswerSchema>; 4] = [const { OnceLock::new() }; 4];
+    static ROW: [OnceLock<AnswerSchema>; Dialect::ALL.len()] =
+        [const { OnceLock::new() }; Dialect::ALL.len()];
     const NAME: &str = "ReviewDecision";
     if query.origin.is_some() || query.reroute_to.is_some() {
         return Err(SchemaError::NoInterruptAnswer { record: NAME });

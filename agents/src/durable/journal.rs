@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use interrupts::store::{Begun, Intent, JournalEntry, JournalError, Repeating};
 use interrupts::{EffectId, KindName};
 use jiff::Timestamp;
-use routing_core::model::{Caller, Purpose, TokenUsage};
+use routing_core::model::{Caller, Purpose, TokenUsage, TurnForm};
 use routing_core::{InterruptId, NodeId};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
@@ -91,8 +91,25 @@ impl RunJournal {
             Purpose::Resolution | Purpose::Review if self.record.is_fork() => {
                 format!("{place}@{}", self.record.run)
             }
-            Purpose::Step | Purpose::Resolution | Purpose::Review => place,
+            Purpose::Step | Purpose::Route | Purpose::Resolution | Purpose::Review => place,
         }
+    }
+
+    /// In which form a turn was begun, where it was: it goes on in that, whatever the model would be asked in today.
+    pub(crate) fn form_of(&self, caller: &Caller) -> Result<Option<TurnForm>, KeepError> {
+        let first = |purpose| {
+            let caller = Caller {
+                purpose,
+                correction: 0,
+                ..caller.clone()
+            };
+            self.call_place(&caller)
+        };
+        if self.at(&first(Purpose::Route))?.is_some() {
+            return Ok(Some(TurnForm::RouteFirst));
+        }
+        let is_begun = self.at(&first(Purpose::Step))?.is_some();
+        Ok(is_begun.then_some(TurnForm::OneStep))
     }
 
     /// Whether what follows a call is recorded although its answer is not: earlier versions kept none of an answer that

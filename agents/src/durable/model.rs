@@ -8,7 +8,7 @@ use interrupts::money::Usage;
 use jiff::Timestamp;
 use routing_core::ask::is_rejected_early;
 use routing_core::model::{
-    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+    Caller, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 
@@ -171,6 +171,12 @@ impl LanguageModel for JournalledModel {
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
+    }
+
+    fn turn_form(&self, caller: &Caller) -> TurnForm {
+        // Where the journal cannot be read, the call itself says so.
+        let begun = self.journal.form_of(caller).unwrap_or_default();
+        begun.unwrap_or_else(|| self.inner.turn_form(caller))
     }
 
     async fn call(

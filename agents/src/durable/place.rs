@@ -6,6 +6,7 @@ use routing_core::model::{Caller, Purpose};
 const fn purpose(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Step => "step",
+        Purpose::Route => "route",
         Purpose::Resolution => "resolution",
         Purpose::Review => "review",
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    ChunkSink, Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply,
-    Purpose, Role, TokenUsage, ToolOffer, ToolRequest,
+    Caller, ChunkSink, Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply,
+    PartialReply, Purpose, Role, TokenUsage, ToolOffer, ToolRequest, TurnForm,
 };
 use routing_core::{Outcome, StopScope};
 use tools::{ToolMessage, wording};
@@ -37,6 +37,15 @@ impl LanguageModel for ToolUsingModel {
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
+    }
+
+    fn turn_form(&self, caller: &Caller) -> TurnForm {
+        // What an agent's tools return may lead it another way than it would have chosen before.
+        if self.tooling.offers(caller).is_empty() {
+            self.inner.turn_form(caller)
+        } else {
+            TurnForm::OneStep
+        }
     }
 
     async fn call(

@@ -21,6 +21,8 @@ pub(crate) struct Node {
     pub(crate) conversation: Conversation,
     /// The type of its last interrupts, and how many it raised in a row of its own accord.
     pub(crate) streak: Option<Streak>,
+    /// How many times in a row it has called a node that comes back to it.
+    pub(crate) calls_in_a_row: u32,
     /// Whether a supervisor's event was read and no interrupt was raised since.
     pub(crate) asked_to_interrupt: bool,
     /// The kind to which its answer goes back, for nodes that others call.
@@ -80,6 +82,7 @@ impl Node {
             step: 0,
             conversation: Conversation::default(),
             streak: None,
+            calls_in_a_row: 0,
             asked_to_interrupt: false,
             home: None,
             work: Vec::new(),

@@ -5,16 +5,20 @@ use std::sync::Arc;
 use routing_core::answer::AnswerError;
 use routing_core::ask::{AskError, Asked, CorrectionObserver};
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
-use routing_core::model::{Caller, Message, PartialReply, Purpose};
-use routing_core::{AgentType, NodeId, Outcome, RouteId, Routing, StopScope};
+use routing_core::model::{Caller, Message, PartialReply, Purpose, TurnForm};
+use routing_core::{AgentType, NodeId, Outcome, RouteId, RouteSet, Routing, StopScope};
 use tracing::Instrument as _;
 
 use super::flow::Flow;
+use super::kinds::{INTERRUPT_FIELD, comes_back, forward_field};
 use super::node::Node;
 use crate::durable::error::KeepError;
 use crate::run::RunEvent;
 use crate::run::recorder::{AnswerChunks, Recorder};
 use crate::run::spans::failed;
+
+/// After so many calls of nodes that come back, in a row, a node is offered none.
+const MOST_CALLS: u32 = 2;
 
 /// The answer of the node's turn where it was recorded, was taken at once, and asks for no tools: nothing of the
 /// question is put together. In all other cases the model is asked as usual, which reads what else was recorded.
@@ -24,6 +28,10 @@ pub(super) fn recalled<R: Routing>(
 ) -> Result<Option<Asked<R>>, KeepError> {
     let journal = &flow.engine.journal;
     let mut caller = caller(flow, node);
+    if journal.form_of(&caller)? == Some(TurnForm::RouteFirst) {
+        // What was chosen says what may have been filled in: both are read.
+        return Ok(None);
+    }
     let first = journal.call_place(&caller);
     caller.correction = 1;
     if !journal.is_answered(&first)? || journal.at(&journal.call_place(&caller))?.is_some() {
@@ -89,11 +97,27 @@ fn context<R: Routing>(flow: &Flow, node: &Node, messages: Vec<Message>) -> LlmC
         ..RouteSnapshot::default()
     };
     let mut context = LlmCallContext::new(caller(flow, node), messages, snapshot);
+    context.form = flow.engine.asker.model.turn_form(&context.caller);
+    context.withheld = withheld(node);
+    context.forward = RouteId::from_field(forward_field(node.kind));
     context.chunks = Some(Arc::new(AnswerChunks {
         recorder: Arc::clone(&flow.engine.recorder),
         node: node.id.clone(),
     }));
     DecoratorChain::default().decorate(context)
+}
+
+/// The routes that the node is not offered where it names its route first: it has gone round in a circle by them.
+fn withheld<R: Routing>(node: &Node) -> RouteSet<R> {
+    let is_told_to_go_on = node.streak.is_some_and(|streak| streak.told);
+    let circles = |field: &str| {
+        (field == INTERRUPT_FIELD && is_told_to_go_on && !node.asked_to_interrupt)
+            || (comes_back(field) && node.calls_in_a_row >= MOST_CALLS)
+    };
+    RouteSet::ALL
+        .iter()
+        .filter(|route: &RouteId<R>| circles(route.field()))
+        .collect()
 }
 
 /// The route back to whoever called the node.

@@ -67,6 +67,11 @@ pub(super) async fn turn<R: Routing>(flow: &Flow, path: &mut Path) -> Result<Nex
             }
         };
         let node = path.top()?;
+        node.calls_in_a_row = if comes_back(field) {
+            node.calls_in_a_row + 1
+        } else {
+            0
+        };
         if field == INTERRUPT_FIELD {
             node.asked_to_interrupt = false;
             return Ok(Next::routing(routing));

@@ -21,7 +21,7 @@ fn every_schema_that_a_model_is_shown_keeps_its_providers_limits() {
         }
     }
     // 14 narrowed routes, 14 records without return routes, 4 + 4 + 13 callers, and the review.
-    assert_eq!(checked, 4 * (14 + 14 + 21 + 1));
+    assert_eq!(checked, 5 * (14 + 14 + 21 + 1));
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 

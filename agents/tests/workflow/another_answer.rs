@@ -179,7 +179,7 @@ impl Part for Fickle {
         // What fills in a request is wrong more often: a person is asked when it is wrong four times.
         let is_wrong = match call.caller.purpose {
             Purpose::Resolution => chances.is(55),
-            Purpose::Step | Purpose::Review => chances.is(30),
+            Purpose::Step | Purpose::Route | Purpose::Review => chances.is(30),
         };
         let text = if is_wrong && call.caller.purpose == Purpose::Review {
             return Some(reply(format!("no review {number}")));

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use interrupts::EffectId;
 use interrupts::life::{RunState, State};
 use interrupts::store::{Filter, Page, Store};
-use routing_core::model::{ModelCall, Purpose};
+use routing_core::model::{ModelCall, Purpose, TurnForm};
 use routing_core::reroute::RerouteState;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, RunId, StopScope};
@@ -62,6 +62,7 @@ pub(crate) fn place(call: &ModelCall) -> String {
     let caller = &call.caller;
     let purpose = match caller.purpose {
         Purpose::Step => "step",
+        Purpose::Route => "route",
         Purpose::Resolution => "resolution",
         Purpose::Review => "review",
     };
@@ -72,6 +73,8 @@ pub(crate) fn place(call: &ModelCall) -> String {
 /// Looks at each call whether its result is recorded already.
 pub(crate) struct Watchful {
     store: Arc<dyn Store>,
+    /// How it is asked.
+    form: TurnForm,
     /// The places that were asked for although their results were there.
     repeated: Arc<Mutex<Vec<String>>>,
     calls: Arc<Mutex<Vec<String>>>,
@@ -79,6 +82,10 @@ pub(crate) struct Watchful {
 
 #[async_trait]
 impl Part for Watchful {
+    fn turn_form(&self) -> TurnForm {
+        self.form
+    }
+
     async fn play(&self, call: &mut ModelCall, _: &StopScope) -> Option<Reply> {
         let place = place(call);
         let effect = EffectId::in_run(call.caller.run, &place);
@@ -103,6 +110,8 @@ pub(crate) struct Lives {
     pub(crate) calls: Arc<Mutex<Vec<String>>>,
     pub(crate) script: fn(Stage) -> Stage,
     pub(crate) reviewer: Arc<dyn Reviewer>,
+    /// How the model of the next life is asked.
+    pub(crate) form: TurnForm,
 }
 
 /// What a run leaves, without what names it.
@@ -140,7 +149,13 @@ impl Lives {
             calls: Arc::default(),
             script,
             reviewer: Arc::new(Steady),
+            form: TurnForm::OneStep,
         }
+    }
+
+    /// The lives of a run whose turns are asked in this form.
+    pub(crate) fn in_form(self, form: TurnForm) -> Self {
+        Self { form, ..self }
     }
 
     pub(crate) fn stage(&self, store: Arc<dyn Store>) -> Stage {
@@ -150,6 +165,7 @@ impl Lives {
         stage.reviewer = Some(Arc::clone(&self.reviewer));
         let part = Watchful {
             store: Arc::clone(&self.store),
+            form: self.form,
             repeated: Arc::clone(&self.repeated),
             calls: Arc::clone(&self.calls),
         };

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use llm::RehearsalModel;
 use routing_core::model::{
-    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
+    Caller, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
+    TurnForm,
 };
 use routing_core::{Outcome, StopScope};
 
@@ -15,6 +16,11 @@ pub(crate) type Reply = Result<Outcome<ModelReply, PartialReply>, ModelError>;
 #[async_trait]
 pub(crate) trait Part: Send + Sync {
     async fn play(&self, call: &mut ModelCall, scope: &StopScope) -> Option<Reply>;
+
+    /// How it is asked.
+    fn turn_form(&self) -> TurnForm {
+        TurnForm::OneStep
+    }
 }
 
 /// The rehearsal model, with a part that comes first, and a list of all calls.
@@ -42,6 +48,10 @@ impl<P: Part> LanguageModel for Playing<P> {
 
     fn dialect(&self) -> Dialect {
         Dialect::JsonSchema
+    }
+
+    fn turn_form(&self, _caller: &Caller) -> TurnForm {
+        self.part.turn_form()
     }
 
     async fn call(&self, mut call: ModelCall, scope: &StopScope) -> Reply {

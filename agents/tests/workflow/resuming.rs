@@ -5,6 +5,7 @@ use std::sync::Arc;
 use agents::run::{RunEvent, RunStatus};
 use interrupts::life::{RunState, State};
 use interrupts::store::{CheckpointId, NewRun};
+use routing_core::model::TurnForm;
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, RunId};
 
@@ -58,6 +59,60 @@ async fn a_death_before_any_operation_of_the_store_changes_nothing() {
 #[tokio::test]
 async fn a_death_after_any_operation_of_the_store_changes_nothing() {
     sweep(Death::After, every(), 3).await;
+}
+
+/// A turn that is asked in two steps has two places: neither is asked again, wherever the process dies.
+#[tokio::test]
+async fn a_death_between_choosing_a_route_and_filling_it_in_changes_nothing() {
+    let run = RunId::generate();
+    let two_steps = || Lives::of(eventful, run).in_form(TurnForm::RouteFirst);
+    let undisturbed = two_steps();
+    let (report, operations) = undisturbed.die(Death::Never).await;
+    let expected = left(&report.unwrap());
+    let calls = undisturbed.calls.lock().unwrap().clone();
+    assert!(calls.contains(&"root#1/route/0".to_owned()), "{calls:?}");
+    assert!(calls.contains(&"root#1/step/0".to_owned()), "{calls:?}");
+    undisturbed.check(&"undisturbed").await;
+    for at in (1..operations).step_by(every()) {
+        let lives = two_steps();
+        let death = Death::After(at);
+        let report = match lives.die(death).await {
+            (Some(report), _) => report,
+            (None, _) => lives.go_on().await,
+        };
+        assert_eq!(left(&report), expected, "{death:?}");
+        lives.check(&death).await;
+    }
+}
+
+/// A journal of an earlier version has turns in one step, and a profile may have been changed meanwhile.
+#[tokio::test]
+async fn a_turn_goes_on_in_the_form_in_which_it_was_begun() {
+    let run = RunId::generate();
+    for (first, then) in [
+        (TurnForm::OneStep, TurnForm::RouteFirst),
+        (TurnForm::RouteFirst, TurnForm::OneStep),
+    ] {
+        let undisturbed = Lives::of(eventful, run).in_form(first);
+        let (report, operations) = undisturbed.die(Death::Never).await;
+        let expected = left(&report.unwrap());
+        for at in (2..operations).step_by(3 * every()) {
+            let lives = Lives::of(eventful, run).in_form(first);
+            let death = Death::Before(at);
+            let (report, _) = lives.die(death).await;
+            let lives = lives.in_form(then);
+            let report = match report {
+                Some(report) => report,
+                None => lives.go_on().await,
+            };
+            let found = left(&report);
+            // What is asked in another form has another cost.
+            assert_eq!(found.status, expected.status, "{death:?}");
+            assert_eq!(found.interrupts, expected.interrupts, "{death:?}");
+            assert_eq!(found.steps, expected.steps, "{death:?}");
+            lives.check(&death).await;
+        }
+    }
 }
 
 #[tokio::test]

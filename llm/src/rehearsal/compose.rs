@@ -78,7 +78,9 @@ impl<'a> Composer<'a> {
             listed: false,
             depth: 0,
         };
-        match route_choice::routes(self.view, &root) {
+        let routes = route_choice::routes(self.view, &root)
+            .or_else(|| wanted.and_then(|wanted| route_choice::only(&root, wanted.route)));
+        match routes {
             Some(routes) => self.routed(&root, &routes, wanted),
             None => self.satisfying(&root, place),
         }

@@ -1,5 +1,6 @@
 //! When the rehearsal model raises an interrupt: because its script says so, or the router asks.
 
+use routing_core::ask::STEP_MARK;
 use routing_core::event::INTERRUPT_REQUEST_MARK;
 use routing_core::model::{Caller, Message, Role};
 use serde_json::{Map, Value, json};
@@ -29,6 +30,8 @@ fn requested(messages: &[Message]) -> Option<Map<String, Value>> {
     let last = messages
         .iter()
         .rev()
+        // Of an answer in two steps, what each step asks stands behind what the agent was told.
+        .filter(|message| !message.text.starts_with(STEP_MARK))
         .find(|message| message.role == Role::User)?;
     let mut lines = last.text.lines();
     lines.find(|line| line.starts_with(INTERRUPT_REQUEST_MARK))?;

@@ -22,6 +22,7 @@ impl Random {
             Purpose::Step => 0,
             Purpose::Resolution => 1,
             Purpose::Review => 2,
+            Purpose::Route => 3,
         }]);
         hash.update(caller.node.as_str().as_bytes());
         Self {

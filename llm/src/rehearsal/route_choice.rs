@@ -54,6 +54,20 @@ pub(crate) fn routes(view: &SchemaView<'_>, root: &Demands) -> Option<Routes> {
     routes_as_fields(view, root).or_else(|| routes_as_variants(view, root))
 }
 
+/// The one route of a record that was narrowed to this one.
+pub(crate) fn only(root: &Demands, route: &str) -> Option<Routes> {
+    let properties = root.get("properties")?.as_object()?;
+    let request = properties.get(route)?;
+    (properties.len() == 1).then(|| vec![(route.to_owned(), request.clone())])
+}
+
+/// The routes of which one is to be named and nothing else, by their names.
+pub(crate) fn named(schema: &Value) -> Option<Routes> {
+    let names = schema.pointer("/properties/route/enum")?.as_array()?;
+    let name = |name: &Value| name.as_str().map(|name| (name.to_owned(), Value::Null));
+    names.iter().map(name).collect()
+}
+
 fn routes_as_fields(view: &SchemaView<'_>, root: &Demands) -> Option<Routes> {
     let properties = root.get("properties")?.as_object()?;
     let is_route = |name: &str, schema: &Value| {

@@ -12,7 +12,6 @@ use super::resolution::HandleError;
 use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
 use crate::answer::{AnswerError, AnswerFault, read_strictly};
-use crate::ask::said;
 use crate::interrupt::{InterruptDetails, SealedInterrupt};
 use crate::model::{AnswerSchemaRef, Caller, Message, ModelCall, Purpose};
 use crate::outcome::Outcome;
@@ -159,7 +158,6 @@ where
             if call.caller.correction > asker.corrections {
                 return Err(HandleError::Review(error).into());
             }
-            call.messages.extend(said(&reply.text));
             call.messages.push(Message::user(format!(
                 "Your last answer cannot be used.\npath: {}\nreason: {}\nAnswer again.",
                 error.path(),

@@ -29,6 +29,18 @@ impl AnswerSchema {
         Self::render(source::of_type::<T>(name), dialect)
     }
 
+    /// A schema of ours that every dialect takes as it is.
+    pub(crate) fn as_it_is(name: &str, dialect: Dialect, value: Value) -> Self {
+        Self {
+            name: source::provider_name(name),
+            dialect,
+            text: value.to_string(),
+            has_constraints: false,
+            checked: None,
+            value,
+        }
+    }
+
     pub(super) fn render(source: Source, dialect: Dialect) -> Self {
         let Source {
             name,
@@ -40,6 +52,7 @@ impl AnswerSchema {
             Dialect::OpenAiStrict | Dialect::Anthropic | Dialect::Gemini => {
                 render(&lenient, dialect)
             }
+            Dialect::Grammar => render(&plain, dialect),
         };
         Self {
             name,

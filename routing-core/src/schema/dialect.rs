@@ -19,15 +19,20 @@ pub enum Dialect {
     Anthropic,
     /// Gemini's response schema.
     Gemini,
+    /// JSON Schema as servers take it that turn it into a grammar, such as llama.cpp and Ollama: they hold a model to it
+    /// sign by sign. So it says of every text and list how long it may be, for nothing else ends a model that goes
+    /// round in circles; and a record is a choice of its routes, of which exactly one can be written.
+    Grammar,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::JsonSchema,
         Self::OpenAiStrict,
         Self::Anthropic,
         Self::Gemini,
+        Self::Grammar,
     ];
 
     /// The name on the command line and in file names.
@@ -37,6 +42,21 @@ impl Dialect {
             Self::OpenAiStrict => "openai",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
+            Self::Grammar => "grammar",
+        }
+    }
+
+    /// The longest list and the longest text that a model is asked for where its schema says nothing, within so many lists:
+    /// an answer that is longer is taken all the same. `None` where the provider takes no such bound.
+    pub(super) const fn longest(self, within: usize) -> (Option<u64>, Option<u64>) {
+        match (self, within) {
+            (Self::JsonSchema | Self::Anthropic, _) => (None, None),
+            // They come to an end by themselves; and they take no bounds of texts.
+            (Self::OpenAiStrict | Self::Gemini, _) => (Some(100), None),
+            // The longest of all answers, a list of tickets, fits into some two thousand tokens.
+            (Self::Grammar, 0) => (Some(4), Some(400)),
+            (Self::Grammar, 1) => (Some(3), Some(160)),
+            (Self::Grammar, _) => (Some(2), Some(80)),
         }
     }
 
@@ -104,6 +124,26 @@ impl Dialect {
                 "minItems",
                 "maxItems",
             ],
+            Self::Grammar => &[
+                "$defs",
+                "$ref",
+                "description",
+                "type",
+                "properties",
+                "required",
+                "additionalProperties",
+                "items",
+                "anyOf",
+                "enum",
+                "const",
+                "format",
+                "minimum",
+                "maximum",
+                "minLength",
+                "maxLength",
+                "minItems",
+                "maxItems",
+            ],
         }
     }
 
@@ -134,7 +174,7 @@ impl Dialect {
                 "ipv6",
                 "uuid",
             ],
-            Self::Gemini => &["date-time", "date", "time"],
+            Self::Gemini | Self::Grammar => &["date-time", "date", "time"],
         }
     }
 }
@@ -147,7 +187,7 @@ impl Display for Dialect {
 
 /// A text that names no dialect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown dialect `{given}`; known are: json-schema, openai, anthropic, gemini")]
+#[error("unknown dialect `{given}`; known are: json-schema, openai, anthropic, gemini, grammar")]
 pub struct UnknownDialect {
     given: String,
 }

@@ -91,13 +91,16 @@ pub(super) fn violations(schema: &Value, dialect: Dialect) -> Vec<LimitViolation
     };
     reference::check(schema, &mut report);
     if dialect != Dialect::JsonSchema {
-        shape::check_root(schema, &mut report);
+        if dialect != Dialect::Grammar {
+            shape::check_root(schema, &mut report);
+        }
         each_schema(schema, |path, schema| {
             shape::check(path, schema, &mut report);
         });
     }
     match dialect {
-        Dialect::JsonSchema => {}
+        // What a server makes of a grammar has no published limits.
+        Dialect::JsonSchema | Dialect::Grammar => {}
         Dialect::OpenAiStrict => {
             count::check(schema, &mut report);
             expand::check_levels(schema, OPENAI_LEVELS, &mut report);

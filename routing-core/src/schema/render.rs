@@ -3,8 +3,11 @@
 //! Every rewriting allows at least what the plain schema allows, or at most the spellings that reading
 //! takes: what a dialect cannot say is left out, told to the model in the description, and checked
 //! when the answer comes back. What cannot be left out either (a map, a recursion) stays as it is, and
-//! [`check_limits`](super::check_limits) reports it.
+//! [`check_limits`](super::check_limits) reports it. Only the lengths that are put where the plain schema says none allow less:
+//! they keep a model from writing for ever, and an answer that is longer is taken.
 
+mod bounds;
+mod choice;
 mod description;
 mod inline;
 mod keyword;
@@ -23,6 +26,9 @@ pub(super) use keyword::takes;
 /// Writes a plain schema in a provider's dialect.
 pub(super) fn render(plain: &Value, dialect: Dialect) -> Value {
     let mut schema = plain.clone();
+    if dialect == Dialect::Grammar {
+        choice::of_routes(&mut schema);
+    }
     roots_mut(&mut schema, |tree| {
         simple::simplify(tree, dialect);
         nullable::settle_options(tree, dialect);
@@ -35,6 +41,13 @@ pub(super) fn render(plain: &Value, dialect: Dialect) -> Value {
     }
     put_definitions(&mut schema, definitions);
     roots_mut(&mut schema, |tree| keyword::keep_known(tree, dialect));
+    // What has a definition of its own mostly stands in a list.
+    let mut definitions = take_definitions(&mut schema);
+    bounds::set(&mut schema, dialect, 0);
+    for definition in definitions.values_mut() {
+        bounds::set(definition, dialect, 1);
+    }
+    put_definitions(&mut schema, definitions);
     prune(&mut schema);
     schema
 }

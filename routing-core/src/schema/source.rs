@@ -135,7 +135,7 @@ fn finish(mut root: Value, definitions: Map<String, Value>) -> Value {
 }
 
 /// The name in the letters that providers take, at least 1 and at most 64 of them.
-fn provider_name(name: &str) -> String {
+pub(super) fn provider_name(name: &str) -> String {
     let known: String = name
         .chars()
         .map(|char| match char {

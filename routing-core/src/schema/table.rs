@@ -35,7 +35,7 @@ pub struct SchemaTable<R: Routing> {
 
 /// One schema in each dialect.
 #[derive(Debug, Default)]
-struct Row([OnceLock<AnswerSchema>; 4]);
+struct Row([OnceLock<AnswerSchema>; Dialect::ALL.len()]);
 
 impl Row {
     #[inline]

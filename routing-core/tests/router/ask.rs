@@ -8,10 +8,10 @@ use routing_core::ask::{AskError, Asker, CorrectionObserver};
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
 use routing_core::model::{
     Caller, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, Purpose, Role,
-    TokenUsage,
+    TokenUsage, TurnForm,
 };
 use routing_core::schema::AnswerSchema;
-use routing_core::{Outcome, Route, Routing, RunId, StopScope};
+use routing_core::{Outcome, Route, RouteSet, Routing, RunId, StopScope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -110,7 +110,7 @@ impl CorrectionObserver for Counted {
 }
 
 #[tokio::test]
-async fn a_wrong_answer_stands_in_the_conversation_and_an_empty_one_does_not() {
+async fn a_wrong_answer_is_explained_and_not_repeated() {
     let (wrong, right) = (r#"{"paint":{}}"#, r#"{"paint":{"colour":"red"}}"#);
     let model = ScriptedModel::saying(&[wrong, " \n", right]);
     let asker = Asker {
@@ -129,9 +129,173 @@ async fn a_wrong_answer_stands_in_the_conversation_and_an_empty_one_does_not() {
     let corrections: Vec<_> = calls.iter().map(|call| call.caller.correction).collect();
     assert_eq!(corrections, [0, 1, 2]);
     let roles: Vec<_> = calls[2].messages.iter().map(|said| said.role).collect();
-    // Providers refuse a conversation with an empty message.
-    assert_eq!(roles, [Role::Assistant, Role::User, Role::User]);
-    assert_eq!(&*calls[2].messages[0].text, wrong);
+    assert_eq!(roles, [Role::User, Role::User]);
+    for said in &calls[2].messages {
+        assert!(said.text.contains("path: ") && said.text.contains("`paint`"));
+        assert!(!said.text.contains(wrong), "{}", said.text);
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Wood {
+    species: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Routing)]
+struct WorkRouting {
+    /// Gives it a
+    /// colour.
+    #[route(marker = WorkPaintRoute)]
+    paint: Option<Paint>,
+    /// Builds it anew.
+    #[route(marker = WorkWoodRoute)]
+    wood: Option<Wood>,
+    /// Sends it away.
+    #[route(marker = WorkThrowRoute)]
+    throw: Option<Wood>,
+}
+
+fn work() -> LlmCallContext<WorkRouting> {
+    let mut context = LlmCallContext::new(
+        context().caller,
+        vec![routing_core::model::Message::user("What now?")],
+        RouteSnapshot::default(),
+    );
+    context.form = TurnForm::RouteFirst;
+    context
+}
+
+fn asker(model: &Arc<ScriptedModel>, corrections: u32) -> Asker {
+    Asker {
+        model: Arc::clone(model) as _,
+        constraints: Arc::new(TypesOnly),
+        corrections,
+    }
+}
+
+#[tokio::test]
+async fn the_route_is_chosen_first_and_then_its_request_is_filled_in() {
+    let model = ScriptedModel::saying(&[r#"{"route":"wood"}"#, r#"{"wood":{"species":"oak"}}"#]);
+    let asked = asker(&model, 0)
+        .ask(&work(), &(), &StopScope::new())
+        .await
+        .unwrap()
+        .completed()
+        .unwrap();
+    assert_eq!(asked.routing.wood.unwrap().species, "oak");
+    assert_eq!(asked.text, r#"{"wood":{"species":"oak"}}"#);
+    let calls = model.calls.lock().unwrap();
+    let purposes: Vec<_> = calls.iter().map(|call| call.caller.purpose).collect();
+    assert_eq!(purposes, [Purpose::Route, Purpose::Step]);
+    // The first offers names and nothing else, the second that one request alone.
+    assert_eq!(
+        calls[0].schema.text(),
+        r#"{"type":"object","properties":{"route":{"type":"string","enum":["paint","wood","throw"]}},"required":["route"],"additionalProperties":false}"#
+    );
+    let last = &calls[0].messages.last().unwrap().text;
+    assert!(
+        last.contains("- `paint`: Gives it a colour.\n- `wood`: Builds it anew."),
+        "{last}"
+    );
+    assert_eq!(
+        calls[1].schema.text(),
+        WorkWoodRoute::schema(Dialect::JsonSchema).text()
+    );
+    assert!(!calls[1].schema.text().contains("colour"));
+    // What was asked in the first step does not stand in the second.
+    assert_eq!(calls[1].messages.len(), 2);
+}
+
+#[tokio::test]
+async fn whatever_the_first_step_says_the_second_takes_that_route_and_no_other() {
+    let model = ScriptedModel::saying(&[
+        r#"{"route":"nowhere"}"#,
+        r#"{"route":"wood"}"#,
+        r#"{"paint":{"colour":"red"}}"#,
+        r#"{"wood":{"species":"oak"},"paint":{"colour":"red"}}"#,
+        r#"{"wood":{"species":"oak"}}"#,
+    ]);
+    let asked = asker(&model, 2)
+        .ask(&work(), &(), &StopScope::new())
+        .await
+        .unwrap()
+        .completed()
+        .unwrap();
+    assert_eq!(asked.routing.wood.unwrap().species, "oak");
+    assert_eq!(asked.corrections, 3, "of both steps");
+    let calls = model.calls.lock().unwrap();
+    let told = &calls[1].messages.last().unwrap().text;
+    assert!(
+        told.contains("path: $.route\nreason: `nowhere` is no route")
+            && told.contains("`paint`, `wood`, `throw`"),
+        "{told}"
+    );
+    let corrections: Vec<_> = calls.iter().map(|call| call.caller.correction).collect();
+    assert_eq!(corrections, [0, 1, 0, 1, 2]);
+}
+
+#[tokio::test]
+async fn a_route_that_is_withheld_is_not_offered_and_not_taken() {
+    let model = ScriptedModel::saying(&[
+        r#"{"route":"throw"}"#,
+        r#"{"route":"paint"}"#,
+        r#"{"paint":{"colour":"red"}}"#,
+    ]);
+    let mut context = work();
+    context.withheld = RouteSet::of::<WorkThrowRoute>();
+    let asked = asker(&model, 1)
+        .ask(&context, &(), &StopScope::new())
+        .await
+        .unwrap();
+    assert!(asked.completed().unwrap().routing.paint.is_some());
+    assert!(
+        !model.calls.lock().unwrap()[0]
+            .schema
+            .text()
+            .contains("throw")
+    );
+    // What leads forward is named first.
+    context.forward = Some(WorkWoodRoute::id());
+    let model = ScriptedModel::saying(&[r#"{"route":"wood"}"#, r#"{"wood":{"species":"oak"}}"#]);
+    asker(&model, 0)
+        .ask(&context, &(), &StopScope::new())
+        .await
+        .unwrap();
+    let told = model.calls.lock().unwrap()[0]
+        .messages
+        .last()
+        .unwrap()
+        .text
+        .clone();
+    assert!(told.find("`wood`") < told.find("`paint`"), "{told}");
+    // Where nothing would be left, all of it is.
+    context.withheld = RouteSet::ALL;
+    assert_eq!(context.offered(), RouteSet::ALL);
+}
+
+#[test]
+fn a_grammar_allows_exactly_one_route_and_bounds_every_text() {
+    let schema = WorkRouting::schemas().full(Dialect::Grammar);
+    let branches = schema.value()["anyOf"].as_array().unwrap();
+    assert_eq!(branches.len(), 3);
+    for branch in branches {
+        assert_eq!(branch["required"].as_array().unwrap().len(), 1);
+        assert_eq!(branch["additionalProperties"], false);
+    }
+    let narrowed = WorkWoodRoute::schema(Dialect::Grammar);
+    assert!(
+        narrowed.text().contains(r#""maxLength":400"#),
+        "{}",
+        narrowed.text()
+    );
+    // It bounds what is asked for, and not what is taken.
+    assert!(
+        !narrowed
+            .constraints_schema()
+            .to_string()
+            .contains("maxLength")
+    );
 }
 
 /// Says that its answer was cut off, though what there is can be read.

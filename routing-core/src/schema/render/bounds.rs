@@ -1,0 +1,62 @@
+//! Lengths where a schema says none: a model that is held to a schema sign by sign may go round in circles within a text or a
+//! list, and nothing else would end it.
+
+use serde_json::{Map, Value};
+
+use crate::schema::Dialect;
+use crate::schema::walk::children_mut;
+
+/// What a string is bounded by already.
+const BOUNDED: [&str; 4] = ["enum", "const", "format", "maxLength"];
+
+/// Puts a length to every text and list that has none, in a schema that stands within so many lists.
+pub(super) fn set(schema: &mut Value, dialect: Dialect, within: usize) {
+    let (items, text) = dialect.longest(within);
+    if items.is_none() && text.is_none() {
+        return;
+    }
+    let is_list = schema.as_object().is_some_and(|object| is(object, "array"));
+    let inside = within + usize::from(is_list);
+    children_mut(schema, |child| set(child, dialect, inside));
+    let Value::Object(object) = schema else {
+        return;
+    };
+    if let Some(longest) = items
+        && is_list
+        && !object.contains_key("maxItems")
+    {
+        let least = object.get("minItems").and_then(Value::as_u64);
+        object.insert(
+            "maxItems".to_owned(),
+            longest.max(least.unwrap_or(0)).into(),
+        );
+        // A small model leaves out what there is to do, where it may.
+        if text.is_some() && least.is_none() && holds_objects(object) {
+            object.insert("minItems".to_owned(), 1.into());
+        }
+    }
+    if let Some(longest) = text
+        && is(object, "string")
+        && !BOUNDED.iter().any(|keyword| object.contains_key(*keyword))
+    {
+        let least = object.get("minLength").and_then(Value::as_u64).unwrap_or(1);
+        object.insert("minLength".to_owned(), least.into());
+        object.insert("maxLength".to_owned(), longest.max(least).into());
+    }
+}
+
+/// Whether a list's entries are objects.
+fn holds_objects(list: &Map<String, Value>) -> bool {
+    list.get("items")
+        .and_then(Value::as_object)
+        .is_some_and(|items| items.contains_key("$ref") || items.contains_key("properties"))
+}
+
+/// Whether a schema is of this type, among others perhaps.
+fn is(object: &Map<String, Value>, kind: &str) -> bool {
+    match object.get("type") {
+        Some(Value::String(only)) => only == kind,
+        Some(Value::Array(kinds)) => kinds.iter().any(|it| it == kind),
+        Some(_) | None => false,
+    }
+}
