@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use routing_core::model::{LanguageModel, ModelCall, ModelError, ModelReply, PartialReply};
+use routing_core::model::{
+    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+};
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 
@@ -56,6 +58,10 @@ impl<M: LanguageModel> LanguageModel for Deadlined<M> {
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
+    }
+
+    fn turn_form(&self, caller: &Caller) -> TurnForm {
+        self.inner.turn_form(caller)
     }
 
     async fn call(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+    Caller, ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
@@ -156,6 +156,10 @@ impl LanguageModel for Fallback<dyn LanguageModel> {
 
     fn dialect(&self) -> Dialect {
         self.first.dialect()
+    }
+
+    fn turn_form(&self, caller: &Caller) -> TurnForm {
+        self.first.turn_form(caller)
     }
 
     async fn call(

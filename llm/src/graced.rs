@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use routing_core::model::{LanguageModel, ModelCall, ModelError, ModelReply, PartialReply};
+use routing_core::model::{
+    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+};
 use routing_core::schema::Dialect;
 use routing_core::{Clock, Outcome, StopMode, StopReason, StopScope, StopSource};
 
@@ -80,6 +82,10 @@ impl<M: LanguageModel> LanguageModel for Graced<M> {
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
+    }
+
+    fn turn_form(&self, caller: &Caller) -> TurnForm {
+        self.inner.turn_form(caller)
     }
 
     async fn call(

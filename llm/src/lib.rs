@@ -14,8 +14,10 @@ mod conversation;
 mod deadlined;
 mod fallback;
 mod graced;
+mod hint;
 mod limited;
 mod port;
+mod profile;
 mod provider;
 mod registry;
 mod rehearsal;
@@ -35,10 +37,12 @@ pub use conversation::{
 pub use deadlined::Deadlined;
 pub use fallback::{Fallback, MixedDialects};
 pub use graced::Graced;
+pub use hint::hint;
 pub use limited::Limited;
+pub use profile::ModelProfile;
 pub use provider::{
     CallLimits, CancelObserver, CancelOutcome, CancelReport, ModelId, ParseModelIdError, Provider,
-    ProviderConfig, ProviderError, ProviderModel, Secret,
+    ProviderConfig, ProviderError, ProviderModel, Secret, ServerFacts, ServerKind,
 };
 pub use registry::ModelRegistry;
 pub use rehearsal::{

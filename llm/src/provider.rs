@@ -10,13 +10,16 @@
 //! the call.
 
 mod background;
+mod cause;
 mod endpoint;
 mod exchange;
 mod failure;
+mod fitting;
 mod frames;
 mod io_thread;
 mod limits;
 mod model_id;
+mod probe;
 mod request;
 mod retry_after;
 mod secret;
@@ -27,7 +30,8 @@ mod usage;
 mod wire;
 
 use std::env;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -35,13 +39,14 @@ use genai::chat::{ChatOptions, ChatRequest};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden};
 use routing_core::model::{
-    ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+    Caller, ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 use tracing::Instrument;
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome, characters};
+use crate::profile::ModelProfile;
 
 use background::{Background, CancelOnDrop};
 use endpoint::BaseUrl;
@@ -55,10 +60,8 @@ use wire::Wire;
 pub use background::{CancelObserver, CancelOutcome, CancelReport};
 pub use limits::CallLimits;
 pub use model_id::{ModelId, ParseModelIdError, Provider};
+pub use probe::{ServerFacts, ServerKind};
 pub use secret::Secret;
-
-/// How long a connection may take to be made.
-const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
 /// What is sent where a server wants no key and the client library insists on one.
 const NO_KEY: &str = "none";
@@ -89,7 +92,7 @@ pub enum ProviderError {
         /// The provider.
         provider: Provider,
         /// The variable in which the key is looked for.
-        variable: &'static str,
+        variable: String,
     },
     /// The base URL is none.
     #[error("`{given}` is no base URL: {reason}")]
@@ -102,6 +105,15 @@ pub enum ProviderError {
     /// The model has no name.
     #[error("the name of the model is empty")]
     NoModel,
+    /// The file with the certificates of authorities cannot be read.
+    #[error("cannot read the certificates in {}", file.display())]
+    CertificateFile {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
     /// The HTTP client cannot be built.
     #[error("the HTTP client cannot be built")]
     Client(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -122,11 +134,28 @@ pub struct ProviderModel {
     base_url: Option<BaseUrl>,
     key: Secret,
     limits: CallLimits,
-    local: bool,
+    /// What was said of it.
+    profile: ModelProfile,
+    /// What holds where neither that nor its server says anything.
+    built_in: ModelProfile,
+    transport: Transport,
     http: reqwest::Client,
     client: Client,
     io_thread: IoThread,
     background: Option<Background>,
+    /// What its server is, once it was asked, where it is to be asked at all.
+    probe: Option<Arc<OnceLock<ServerFacts>>>,
+}
+
+/// How connections are made.
+#[derive(Debug, Clone, Default)]
+struct Transport {
+    connect: Duration,
+    /// Whether the server is on this machine.
+    local: bool,
+    authorities: Vec<reqwest::Certificate>,
+    /// Whether each read and write is told.
+    told: bool,
 }
 
 impl ProviderModel {
@@ -141,6 +170,60 @@ impl ProviderModel {
 
     fn with_environment(
         config: ProviderConfig,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ProviderError> {
+        let variable_name = config.provider.key_variable();
+        Self::with_key_from(config, variable_name, variable)
+    }
+
+    /// Prepares the model of a profile: its own settings, and below them the built-in ones of its provider. Sends nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ProviderError`] where no request could be made, or the certificates of the profile are none.
+    pub fn of_profile(id: &ModelId, profile: &ModelProfile) -> Result<Self, ProviderError> {
+        let mut built_in = ModelProfile::of(id.provider);
+        let known = profile.clone().or(built_in.clone());
+        let config = ProviderConfig {
+            provider: id.provider,
+            model: id.model.clone(),
+            base_url: profile.base_url.clone(),
+            key: None,
+            limits: known.limits(),
+        };
+        let key_variable = known.key_variable.as_deref();
+        let made = Self::with_key_from(config, key_variable, |name| env::var(name).ok())?;
+        if made.transport.local {
+            built_in = built_in.or(ModelProfile::of_local_server());
+        }
+        let is_own = profile.base_url.is_some() || id.provider.is_local();
+        let made = match &profile.ca_certificate {
+            Some(file) => {
+                let pem = std::fs::read(file).map_err(|source| ProviderError::CertificateFile {
+                    file: file.clone(),
+                    source,
+                })?;
+                made.trusting(&pem)?
+            }
+            None => made,
+        };
+        let made = if profile.background == Some(true) {
+            made.in_background(Arc::new(()))
+        } else {
+            made
+        };
+        Ok(Self {
+            limits: profile.clone().or(built_in.clone()).limits(),
+            profile: profile.clone(),
+            built_in,
+            probe: is_own.then(Arc::default),
+            ..made
+        })
+    }
+
+    fn with_key_from(
+        config: ProviderConfig,
+        key_variable: Option<&str>,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, ProviderError> {
         let ProviderConfig {
@@ -160,19 +243,24 @@ impl ProviderModel {
             .transpose()?;
         let local = base_url.as_ref().is_some_and(BaseUrl::is_loopback);
         let found = key.or_else(|| {
-            let name = provider.key_variable()?;
-            variable(name)
+            variable(key_variable?)
                 .filter(|key| !key.trim().is_empty())
                 .map(|key| Secret::new(key.trim()))
         });
-        let key = match (found, provider.key_variable()) {
+        let key = match (found, key_variable) {
             (Some(key), _) => key,
             (None, Some(variable)) if !local => {
+                let variable = variable.to_owned();
                 return Err(ProviderError::NoKey { provider, variable });
             }
             (None, _) => Secret::new(NO_KEY),
         };
-        let http = http_client(local, Vec::new())?;
+        let transport = Transport {
+            connect: limits.connect,
+            local,
+            ..Transport::default()
+        };
+        let http = transport.client()?;
         Ok(Self {
             name: format!("{provider}:{model}"),
             provider,
@@ -182,7 +270,10 @@ impl ProviderModel {
             limits,
             client: client(http.clone())?,
             http,
-            local,
+            transport,
+            profile: ModelProfile::default(),
+            built_in: ModelProfile::default(),
+            probe: None,
             background: None,
             io_thread: IoThread::start().map_err(ProviderError::Thread)?,
         })
@@ -199,12 +290,59 @@ impl ProviderModel {
             .ok()
             .filter(|found| !found.is_empty());
         let authorities = authorities.ok_or(ProviderError::Certificate)?;
-        let http = http_client(self.local, authorities)?;
+        self.over(|transport| transport.authorities = authorities)
+    }
+
+    /// Tells each read and write of its connections by the facade `log`, keys and all: for debugging.
+    ///
+    /// # Errors
+    ///
+    /// [`ProviderError`] where the HTTP client cannot be built.
+    pub fn telling_connections(self) -> Result<Self, ProviderError> {
+        self.over(|transport| transport.told = true)
+    }
+
+    fn over(self, change: impl FnOnce(&mut Transport)) -> Result<Self, ProviderError> {
+        let mut transport = self.transport.clone();
+        change(&mut transport);
+        let http = transport.client()?;
         Ok(Self {
             client: client(http.clone())?,
             http,
+            transport,
             ..self
         })
+    }
+
+    /// How it is asked.
+    fn manner(&self) -> request::Manner<'_> {
+        request::Manner {
+            provider: self.provider,
+            model: &self.model,
+            limits: &self.limits,
+            max_tokens: self.known(|profile| profile.max_tokens),
+            temperature: self.known(|profile| profile.temperature),
+        }
+    }
+
+    /// One thing of its profile: as it was said, else as its server says, else as it is built in.
+    fn known<T>(&self, part: impl Fn(&ModelProfile) -> Option<T>) -> Option<T> {
+        part(&self.profile)
+            .or_else(|| part(&self.facts()?.profile()))
+            .or_else(|| part(&self.built_in))
+    }
+
+    /// Its profile as it holds: what was said, what its server says of itself, and what is built in.
+    pub fn profile(&self) -> ModelProfile {
+        let found = self.facts().map(ServerFacts::profile).unwrap_or_default();
+        self.profile.clone().or(found).or(self.built_in.clone())
+    }
+
+    /// What its server says of itself; `None` where it is not one's own, or cannot be reached now.
+    ///
+    /// Blocks this thread for a moment, the first time.
+    pub fn server_facts(&self) -> Option<&ServerFacts> {
+        self.facts()
     }
 
     /// Asks for answers that are made in the background, where the provider makes such answers (OpenAI's
@@ -297,24 +435,27 @@ impl ProviderModel {
     }
 }
 
-fn http_client(
-    local: bool,
-    authorities: Vec<reqwest::Certificate>,
-) -> Result<reqwest::Client, ProviderError> {
-    let mut builder = reqwest::Client::builder()
-        .connect_timeout(CONNECT_WITHIN)
-        .tcp_nodelay(true)
-        // A redirect would carry the key's header to wherever it points.
-        .redirect(reqwest::redirect::Policy::none())
-        // A compressed stream could hide an answer of any size.
-        .no_gzip()
-        .tls_certs_merge(authorities);
-    if local {
-        builder = builder.no_proxy();
+impl Transport {
+    fn client(&self) -> Result<reqwest::Client, ProviderError> {
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(self.connect)
+            .tcp_nodelay(true)
+            // A redirect would carry the key's header to wherever it points.
+            .redirect(reqwest::redirect::Policy::none())
+            // A compressed stream could hide an answer of any size.
+            .no_gzip()
+            .tls_certs_merge(self.authorities.clone());
+        if self.local {
+            builder = builder.no_proxy();
+        }
+        if self.told {
+            // Frames of HTTP/2 are no text.
+            builder = builder.connection_verbose(true).http1_only();
+        }
+        builder
+            .build()
+            .map_err(|error| ProviderError::Client(Box::new(error)))
     }
-    builder
-        .build()
-        .map_err(|error| ProviderError::Client(Box::new(error)))
 }
 
 fn client(http: reqwest::Client) -> Result<Client, ProviderError> {
@@ -331,7 +472,19 @@ impl LanguageModel for ProviderModel {
     }
 
     fn dialect(&self) -> Dialect {
-        self.provider.dialect()
+        let known = self.known(|profile| profile.dialect);
+        known.unwrap_or_else(|| self.provider.dialect())
+    }
+
+    fn turn_form(&self, _caller: &Caller) -> TurnForm {
+        let by_dialect = || match self.dialect() {
+            Dialect::Grammar => TurnForm::RouteFirst,
+            Dialect::JsonSchema | Dialect::OpenAiStrict | Dialect::Anthropic | Dialect::Gemini => {
+                TurnForm::OneStep
+            }
+        };
+        let known = self.known(|profile| profile.turn);
+        known.unwrap_or_else(by_dialect)
     }
 
     async fn call(
@@ -339,7 +492,10 @@ impl LanguageModel for ProviderModel {
         call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let request = request::of(&call, self.provider, &self.model, &self.limits);
+        let manner = self.manner();
+        let context = self.known(|profile| profile.context);
+        let call = fitting::fit(call, context, manner.max_tokens)?;
+        let request = request::of(&call, &manner);
         let exchanged = self
             .exchange(request, call.chunks, OutputType::Json, scope)
             .await?;
@@ -354,7 +510,7 @@ impl ChatModel for ProviderModel {
     }
 
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let request = request::of_chat(&call, self.provider, &self.model, &self.limits);
+        let request = request::of_chat(&call, &self.manner());
         let read = characters::read(&call.messages, &call.tools);
         let exchanged = self
             .exchange(request, call.chunks, OutputType::Text, scope)

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use routing_core::model::{LanguageModel, ModelCall, ModelError, ModelReply, PartialReply};
+use routing_core::model::{
+    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+};
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopMode, StopReason, StopScope};
 
@@ -131,6 +133,10 @@ impl LanguageModel for Registered<dyn LanguageModel> {
 
     fn dialect(&self) -> Dialect {
         self.inner.dialect()
+    }
+
+    fn turn_form(&self, caller: &Caller) -> TurnForm {
+        self.inner.turn_form(caller)
     }
 
     async fn call(

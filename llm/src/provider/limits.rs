@@ -2,26 +2,30 @@
 
 use std::time::Duration;
 
-/// What bounds one call to a provider.
+/// What bounds one call to a provider, by its phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimits {
     /// The longest answer, in bytes.
     pub answer: usize,
     /// The longest time for the whole call.
     pub whole: Duration,
-    /// The longest time until the provider begins to answer.
-    pub headers: Duration,
-    /// The longest time between two events of the stream.
+    /// The longest time until a connection is made.
+    pub connect: Duration,
+    /// The longest time until the first event of the answer. A server that reads a long prompt says nothing meanwhile.
+    pub first: Duration,
+    /// The longest time between two events of the stream, once there was one.
     pub silence: Duration,
 }
 
 impl Default for CallLimits {
-    /// 8 MiB, 10 minutes for the whole, 60 seconds until the answer begins and between two events.
+    /// 8 MiB; 10 minutes for the whole, 10 seconds for the connection, 2 minutes until the first event, 60 seconds between
+    /// two.
     fn default() -> Self {
         Self {
             answer: 8 * 1024 * 1024,
             whole: Duration::from_secs(600),
-            headers: Duration::from_secs(60),
+            connect: Duration::from_secs(10),
+            first: Duration::from_secs(120),
             silence: Duration::from_secs(60),
         }
     }

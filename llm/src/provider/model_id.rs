@@ -41,6 +41,11 @@ impl Provider {
         self.kind.default_key_env_name()
     }
 
+    /// Whether its servers are one's own: which dialect they take is asked.
+    pub fn is_local(self) -> bool {
+        matches!(self.kind, AdapterKind::Ollama | AdapterKind::Omlx)
+    }
+
     /// The dialect in which it takes schemas.
     pub fn dialect(self) -> Dialect {
         self.wire().dialect()

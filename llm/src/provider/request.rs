@@ -7,30 +7,37 @@ use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest, ChatResponseFormat, JsonSpec, ReasoningEffort,
 };
 use routing_core::model::{Message, ModelCall, ToolOffer};
-use routing_core::schema::AnswerSchema;
+use routing_core::schema::{AnswerSchema, Dialect};
 use serde_json::{Map, Value, json};
 
 use super::wire::Wire;
 use super::{CallLimits, Provider};
 use crate::chat::ChatCall;
 
+/// How a model is asked, whatever it is asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner<'m> {
+    pub(crate) provider: Provider,
+    /// What the provider calls the model.
+    pub(crate) model: &'m str,
+    pub(crate) limits: &'m CallLimits,
+    pub(crate) max_tokens: Option<u32>,
+    pub(crate) temperature: Option<f64>,
+}
+
 /// The request and the options of a call.
-pub(crate) fn of(
-    call: &ModelCall,
-    provider: Provider,
-    model: &str,
-    limits: &CallLimits,
-) -> (ChatRequest, ChatOptions) {
+pub(crate) fn of(call: &ModelCall, manner: &Manner<'_>) -> (ChatRequest, ChatOptions) {
     let schema = &*call.schema;
-    let wire = provider.wire();
-    let structured = if call.tools.is_empty() || wire.takes_schema_beside_tools(model) {
+    let provider = manner.provider;
+    let wire = wire_of(provider, schema);
+    let structured = if call.tools.is_empty() || wire.takes_schema_beside_tools(manner.model) {
         structured_output(wire, schema)
     } else {
         Structured::Instructions
     };
     let mut first = Vec::new();
     let mut body = Map::new();
-    let mut options = options(provider, model, limits);
+    let mut options = options(manner);
     match structured {
         Structured::Body(schema) => body.extend(schema),
         Structured::Format(format) => options = options.with_response_format(format),
@@ -45,15 +52,18 @@ pub(crate) fn of(
 }
 
 /// The request and the options of a call for free text.
-pub(crate) fn of_chat(
-    call: &ChatCall,
-    provider: Provider,
-    model: &str,
-    limits: &CallLimits,
-) -> (ChatRequest, ChatOptions) {
-    let options = options(provider, model, limits);
+pub(crate) fn of_chat(call: &ChatCall, manner: &Manner<'_>) -> (ChatRequest, ChatOptions) {
+    let options = options(manner);
     let said = (call.messages.as_slice(), &*call.tools);
-    request(said, provider, Vec::new(), (Map::new(), options))
+    request(said, manner.provider, Vec::new(), (Map::new(), options))
+}
+
+/// How the schema is sent: a server that is spoken to like OpenAI and makes a grammar of it is not strict in OpenAI's sense.
+fn wire_of(provider: Provider, schema: &AnswerSchema) -> Wire {
+    match (provider.wire(), schema.dialect()) {
+        (Wire::OpenAi, Dialect::Grammar) => Wire::ChatCompletions,
+        (wire, _) => wire,
+    }
 }
 
 /// A conversation with its tools, after messages that come first.
@@ -79,11 +89,21 @@ fn request(
     (request, options)
 }
 
-fn options(provider: Provider, model: &str, limits: &CallLimits) -> ChatOptions {
+fn options(manner: &Manner<'_>) -> ChatOptions {
+    let Manner {
+        provider, model, ..
+    } = *manner;
     let mut options = ChatOptions::default()
         .with_capture_usage(true)
-        .with_stream_header_timeout(limits.headers)
-        .with_stream_read_timeout(limits.silence);
+        .with_stream_header_timeout(manner.limits.first)
+        // The first event may come long after the headers.
+        .with_stream_read_timeout(manner.limits.silence.max(manner.limits.first));
+    if let Some(most) = manner.max_tokens {
+        options = options.with_max_tokens(most);
+    }
+    if let Some(temperature) = manner.temperature {
+        options = options.with_temperature(temperature);
+    }
     // The client library takes a name such as `qwen-max` for `qwen` with an effort. An effort of a
     // budget keeps it from that, and is not sent in this form.
     let reads_effort = ReasoningEffort::from_model_name(model).0.is_some();
