@@ -35,7 +35,7 @@ pub(crate) use kept::{
 
 pub(crate) use planning::PlanArguments;
 pub(crate) use serving::{
-    DoctorArguments, RoleChoice, ServeArguments, TokenArguments, TokenCommand,
+    BenchForm, BenchModelArguments, DoctorArguments, RoleChoice, ServeArguments, TokenArguments, TokenCommand,
     TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
 };
 
@@ -49,6 +49,10 @@ pub(crate) struct Arguments {
     /// Which store.
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+    /// Write what is sent to models' servers, and what they answer, into this file; keys are blanked, what was asked and
+    /// answered is not
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    pub(crate) debug_http: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -123,6 +127,8 @@ pub(crate) enum Command {
     Policy(PolicyArguments),
     /// Print a schema as a model would get it
     Schema(SchemaArguments),
+    /// Measure how well a model keeps to its routes, in each form of asking
+    BenchModel(BenchModelArguments),
     /// Print where each agent's interrupt may go
     Routes(RoutesArguments),
     /// Say what is wrong with this installation, and how to fix it
@@ -400,9 +406,23 @@ pub(crate) struct SchemaArguments {
     /// With only the way back to this caller, for agents that go back to their caller
     #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route)]
     pub(crate) caller: Option<RouteType>,
-    /// In the form that this provider takes: json-schema, openai, anthropic or gemini
+    /// In the form that this provider takes: json-schema, openai, anthropic, gemini or grammar
     #[arg(long, value_name = "DIALECT", default_value = "json-schema", value_parser = parse_dialect)]
     pub(crate) dialect: Dialect,
+    /// How a turn with this record is asked: with --model as that model is asked, else in both forms
+    #[arg(long, conflicts_with_all = ["origin", "reroute_to", "list"])]
+    pub(crate) turn: bool,
+    /// The model whose turns are shown
+    #[arg(
+        long,
+        value_name = "MODEL",
+        requires = "turn",
+        conflicts_with = "dialect"
+    )]
+    pub(crate) model: Option<String>,
+    /// Where that model's API is, for servers of your own
+    #[arg(long, value_name = "URL", requires = "model")]
+    pub(crate) base_url: Option<String>,
     /// The names of the records, one a line
     #[arg(long, conflicts_with_all = ["record", "origin", "reroute_to", "caller", "dialect"])]
     pub(crate) list: bool,

@@ -1,5 +1,6 @@
 //! What `irq` can do, one file for each command.
 
+mod bench_model;
 mod chat;
 mod checkpoints;
 mod config;
@@ -28,6 +29,7 @@ mod withdraw;
 
 use std::io::{self, Write};
 
+pub(crate) use bench_model::bench_model;
 pub(crate) use chat::chat;
 pub(crate) use checkpoints::checkpoints;
 pub(crate) use config::config;

@@ -17,6 +17,7 @@ mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
 mod hooks;
+mod http_log;
 mod installation;
 mod keep;
 mod keyboard;
@@ -58,7 +59,7 @@ use arguments::{Arguments, Command, Global, StoreArguments};
 use exit::{Exit, Failure, causes};
 use installation::Whereabouts;
 use palette::{Palette, Tone};
-use telemetry::Telemetry;
+use telemetry::{Logged, Telemetry};
 use visible::visible_lines;
 
 /// A run that goes on makes and forgets millions of small texts: the system's allocator gives their memory back and
@@ -92,14 +93,17 @@ fn main() -> ExitCode {
         arguments.command,
         Command::Run(_) | Command::Resume(_) | Command::Fork(_)
     );
-    let logs = if serves {
-        Some(telemetry::log_filter(global))
-    } else if shows {
-        telemetry::run_log_filter(global)
-    } else {
-        None
+    let logged = match (serves, shows) {
+        (true, _) => Logged::OfServer,
+        (false, true) => Logged::OfRun,
+        (false, false) => Logged::Nothing,
     };
-    let telemetry = Telemetry::begin(logs);
+    if let Some(file) = &arguments.debug_http
+        && let Err(failure) = http_log::begin(file)
+    {
+        return fail(&anyhow::Error::from(failure), global).into();
+    }
+    let telemetry = Telemetry::begin(telemetry::log_filter(global, logged));
     // A server's own span would last for days.
     let span = (!serves).then(|| tracing::info_span!("irq", command = name).entered());
     let exit = match perform(arguments.command, &arguments.store, global) {
@@ -142,6 +146,7 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
         | Command::Token(_)
         | Command::Plan(_)
         | Command::Schema(_)
+        | Command::BenchModel(_)
         | Command::Routes(_)
         | Command::Doctor(_)
         | Command::Config(_)
@@ -177,6 +182,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Purge(purge) => commands::purge(&purge, store, global),
         Command::Policy(policy) => commands::policy(&policy, store),
         Command::Schema(schema) => commands::schema(&schema),
+        Command::BenchModel(bench) => commands::bench_model(&bench, global),
         Command::Routes(routes) => commands::routes(&routes, global),
         Command::Doctor(doctor) => commands::doctor(&doctor, store, global),
         Command::Config(config) => commands::config(&config, store, global),

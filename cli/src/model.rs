@@ -1,28 +1,30 @@
 //! Which model plays the agents.
 
+mod settings;
 mod watched;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use llm::{
-    CallLimits, Charge, Charged, ChatModel, ModelId, Pace, ParseModelIdError, Provider,
-    ProviderConfig, ProviderError, ProviderModel, RehearsalConfig, RehearsalModel, RetryPolicy,
-    Retrying, Script,
+    Charge, Charged, ChatModel, ModelId, ModelProfile, Pace, ParseModelIdError, Provider,
+    ProviderError, ProviderModel, RehearsalConfig, RehearsalModel, Retrying, Script,
 };
 use routing_core::model::LanguageModel;
 
 use crate::authority;
 use crate::exit::{Exit, Failure, causes};
+use crate::http_log;
 use crate::nearest::nearest;
 
+pub(crate) use settings::{Settings, place as settings_place};
 pub(crate) use watched::{CallEnd, CallMoment, CallPhase, ModelTrouble, Watched};
 
 /// The name of the model that needs no provider.
 const REHEARSAL: &str = "rehearsal";
 
 /// What the command line says about the model, before anything is opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ModelChoice {
     /// The rehearsal.
     Rehearsal,
@@ -30,13 +32,13 @@ pub(crate) enum ModelChoice {
     Provider {
         /// Which.
         id: ModelId,
-        /// Where it is served, where that is not the provider's own address.
-        base_url: Option<String>,
+        /// What is said of it.
+        profile: Box<ModelProfile>,
     },
 }
 
 /// What a rehearsal plays from.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Rehearsal {
     /// What its choices start from.
     pub(crate) seed: u64,
@@ -76,7 +78,7 @@ impl Manner {
 }
 
 impl ModelChoice {
-    /// Reads `rehearsal` or `PROVIDER:NAME`.
+    /// Reads `rehearsal`, `PROVIDER:NAME`, or the name of a profile in the file of settings.
     ///
     /// # Errors
     ///
@@ -90,10 +92,54 @@ impl ModelChoice {
             }
             return Ok(Self::Rehearsal);
         }
+        let said = ModelProfile {
+            base_url,
+            ..ModelProfile::default()
+        };
+        // What has a colon names a provider; profiles have names without one.
+        let kept = if text.contains(':') {
+            None
+        } else {
+            Settings::read()?.models.remove(text)
+        };
+        let (text, profile) = match kept {
+            Some(profile) => match profile.model.clone() {
+                Some(model) => (model, said.or(profile)),
+                None => {
+                    let message = format!("the profile `{text}` does not say which model it is");
+                    let hint = "add a line such as: model = \"openai:NAME\"";
+                    return Err(Failure::new(Exit::Usage, message).hint(hint));
+                }
+            },
+            None => (text.to_owned(), said),
+        };
         match text.parse::<ModelId>() {
-            Ok(id) => Ok(Self::Provider { id, base_url }),
-            Err(error) => Err(unknown_model(text, &error)),
+            Ok(id) => Ok(Self::Provider {
+                id,
+                profile: Box::new(profile),
+            }),
+            Err(error) => Err(unknown_model(&text, &error)),
         }
+    }
+
+    /// The provider's model itself, without what wraps it; `None` for the rehearsal. Nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// A failure where a key is missing or the base URL is none.
+    pub(crate) fn provider(&self) -> Result<Option<ProviderModel>, Failure> {
+        match self {
+            Self::Rehearsal => Ok(None),
+            Self::Provider { id, profile } => untried_model(id, profile).map(Some),
+        }
+    }
+
+    /// The same model with another profile, where it has one.
+    pub(crate) fn changed(mut self, change: impl FnOnce(&mut ModelProfile)) -> Self {
+        if let Self::Provider { profile, .. } = &mut self {
+            change(profile);
+        }
+        self
     }
 
     /// Prepares the model; nothing is sent.
@@ -109,7 +155,10 @@ impl ModelChoice {
                 material: rehearsal.material,
                 script: rehearsal.script,
             }))),
-            Self::Provider { id, base_url } => Ok(Arc::new(provider_model(id, base_url)?)),
+            Self::Provider { id, profile } => {
+                let model = untried_model(&id, &profile)?;
+                Ok(Arc::new(Retrying::new(model, profile.retries())))
+            }
         }
     }
 
@@ -132,44 +181,37 @@ impl ModelChoice {
                 pace,
                 ..RehearsalConfig::default()
             }))),
-            Self::Provider { id, base_url } => {
-                let model = manner.of(untried_model(id, base_url)?)?;
+            Self::Provider { id, profile } => {
+                let model = manner.of(untried_model(&id, &profile)?)?;
+                let retries = profile.retries();
                 Ok(match charge {
                     // Each try is paid for.
-                    Some(charge) => Arc::new(Retrying::new(
-                        Charged::new(model, charge),
-                        RetryPolicy::default(),
-                    )),
-                    None => Arc::new(Retrying::new(model, RetryPolicy::default())),
+                    Some(charge) => Arc::new(Retrying::new(Charged::new(model, charge), retries)),
+                    None => Arc::new(Retrying::new(model, retries)),
                 })
             }
         }
     }
 }
 
-fn provider_model(
-    id: ModelId,
-    base_url: Option<String>,
-) -> Result<Retrying<ProviderModel>, Failure> {
-    let model = untried_model(id, base_url)?;
-    Ok(Retrying::new(model, RetryPolicy::default()))
-}
-
-fn untried_model(id: ModelId, base_url: Option<String>) -> Result<ProviderModel, Failure> {
-    ProviderModel::new(ProviderConfig {
-        provider: id.provider,
-        model: id.model,
-        base_url,
-        key: None,
-        limits: CallLimits::default(),
-    })
-    .map_err(|error| unusable_model(&error))
+fn untried_model(id: &ModelId, profile: &ModelProfile) -> Result<ProviderModel, Failure> {
+    let made = ProviderModel::of_profile(id, profile).and_then(|model| {
+        if http_log::is_on() {
+            model.telling_connections()
+        } else {
+            Ok(model)
+        }
+    });
+    made.map_err(|error| unusable_model(&error))
 }
 
 fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {
     let providers: Vec<String> = Provider::all().map(|known| known.to_string()).collect();
     let mut known: Vec<&str> = providers.iter().map(String::as_str).collect();
     known.push(REHEARSAL);
+    let profiles: Vec<String> = Settings::read()
+        .map(|settings| settings.models.into_keys().collect())
+        .unwrap_or_default();
     let provider = given
         .split_once(':')
         .map_or(given, |(provider, _)| provider);
@@ -183,8 +225,12 @@ fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {
         Some(near) => format!("did you mean {near}:NAME? "),
         None => String::new(),
     };
+    let own = match profiles.as_slice() {
+        [] => String::new(),
+        some => format!("; profiles of your own: {}", some.join(", ")),
+    };
     let hint = format!(
-        "{guess}known are {REHEARSAL} and, as PROVIDER:NAME, {}",
+        "{guess}known are {REHEARSAL} and, as PROVIDER:NAME, {}{own}",
         providers.join(", ")
     );
     Failure::new(Exit::Usage, message).hint(hint)
@@ -196,6 +242,8 @@ fn unusable_model(error: &ProviderError) -> Failure {
         failure(Exit::NotAuthorised).hint("or run without a key: --model rehearsal")
     } else if let ProviderError::BaseUrl { .. } = error {
         failure(Exit::Usage).hint("give a whole URL, such as http://127.0.0.1:8080/v1")
+    } else if let ProviderError::CertificateFile { .. } = error {
+        failure(Exit::NotFound)
     } else if let ProviderError::NoModel = error {
         failure(Exit::Usage).hint("write PROVIDER:NAME")
     } else {

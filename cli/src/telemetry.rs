@@ -18,31 +18,40 @@ use crate::arguments::Global;
 use crate::exit::tell;
 use crate::stage;
 
-/// What is logged where `IRQ_LOG` says nothing else.
+/// Where it is said what is logged; the first that says something holds.
+const VARIABLES: [&str; 2] = ["IRQ_LOG", "RUST_LOG"];
+
+/// What a server logs where nothing else is said.
 const USUAL_LOG: &str = "warn,irq=info,server=info";
 
 /// What is logged with `-v` where a run is shown: what an interrupt does to tools, and what goes wrong.
 const OF_TOOLS: &str = "warn,tools=info";
 
-/// What is logged to standard error where a run is shown: what `IRQ_LOG` says; else, with `-v`, when tools were told to
-/// stop and how long each took.
-pub(crate) fn run_log_filter(global: Global) -> Option<EnvFilter> {
-    match std::env::var("IRQ_LOG") {
-        Ok(filter) if !filter.is_empty() => Some(EnvFilter::new(filter)),
-        Ok(_) | Err(_) => (global.verbose > 0).then(|| EnvFilter::new(OF_TOOLS)),
-    }
+/// What a command logs where nothing else is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Logged {
+    /// What a server does.
+    OfServer,
+    /// With `-v`, when tools of a run that is shown were told to stop, and how long each took.
+    OfRun,
+    /// Nothing.
+    Nothing,
 }
 
-/// What is logged to standard error by a server.
-pub(crate) fn log_filter(global: Global) -> EnvFilter {
-    EnvFilter::new(
-        match (std::env::var("IRQ_LOG"), global.quiet, global.verbose) {
-            (Ok(filter), _, _) if !filter.is_empty() => filter,
-            (_, true, _) => "error".to_owned(),
-            (_, false, 0) => USUAL_LOG.to_owned(),
-            (_, false, _) => "info,irq=debug,server=debug,interrupts=debug".to_owned(),
-        },
-    )
+/// What is logged to standard error: what the environment says, else what is usual for the command.
+pub(crate) fn log_filter(global: Global, logged: Logged) -> Option<EnvFilter> {
+    let said = VARIABLES
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|filter| !filter.is_empty());
+    let usual = match (logged, global.quiet, global.verbose) {
+        (Logged::OfServer, true, _) => Some("error"),
+        (Logged::OfServer, false, 0) => Some(USUAL_LOG),
+        (Logged::OfServer, false, _) => Some("info,irq=debug,server=debug,interrupts=debug"),
+        (Logged::OfRun, _, 1..) => Some(OF_TOOLS),
+        (Logged::OfRun, _, 0) | (Logged::Nothing, _, _) => None,
+    };
+    said.map(EnvFilter::new).or_else(|| usual.map(EnvFilter::new))
 }
 
 /// A line of the log: where a run is shown it goes to the stage, which draws around it.

@@ -210,7 +210,60 @@ pub(crate) struct DoctorArguments {
     /// The file that names MCP servers: each is started or reached, and its tools are listed
     #[arg(long, value_name = "FILE")]
     pub(crate) mcp: Option<PathBuf>,
+    /// A model to try: whether it is reached, keeps to a schema, and ends when it is told to
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Where that model's API is, for servers of your own
+    #[arg(long, value_name = "URL", requires = "model")]
+    pub(crate) base_url: Option<String>,
+    /// Keep the profile of that model in the file of settings, under this name
+    #[arg(long, value_name = "NAME", requires = "model", num_args = 0..=1, default_missing_value = "local")]
+    pub(crate) write: Option<String>,
     /// One finding a line, as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The arguments of `irq bench-model`.
+///
+/// The whole workflow is run unattended, in memory, once for each form and repetition: agents' questions are answered with
+/// their first choice, and a question of the system's ends its run.
+#[derive(Debug, Args)]
+pub(crate) struct BenchModelArguments {
+    /// The model: `rehearsal`, PROVIDER:NAME, or the name of a profile
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: String,
+    /// Where its API is, for servers of your own
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// How often the workflow is run in each form
+    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = parse_count)]
+    pub(crate) runs: NonZeroU32,
+    /// Only in this form: route_first, one_step or wide
+    #[arg(long, value_name = "FORM")]
+    pub(crate) form: Option<BenchForm>,
+    /// How long one run may take before it counts as not completed: 90s, 15m
+    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = parse_duration)]
+    pub(crate) timeout: SignedDuration,
+    /// What is done
+    #[arg(long, value_name = "TEXT", default_value = "Describe this project")]
+    pub(crate) goal: String,
+    /// The folder that it is about; it is only read
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+    /// One form a line, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A form of asking that is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum BenchForm {
+    /// The route first, then its request.
+    RouteFirst,
+    /// All at once, in the model's own dialect.
+    OneStep,
+    /// All at once, with a schema that offers every field as optional.
+    Wide,
 }

@@ -96,6 +96,16 @@ fn settings(store: &StoreArguments, global: Global) -> anyhow::Result<Vec<Settin
                 "usual"
             },
         ),
+        setting(
+            "models",
+            crate::model::settings_place()
+                .map_or_else(|| "none".to_owned(), |file| file.display().to_string()),
+            if variable("IRQ_CONFIG").is_some() {
+                "IRQ_CONFIG"
+            } else {
+                "usual"
+            },
+        ),
         setting("editor", editor, editor_origin),
         setting("colours", colours.0.to_owned(), colours.1),
     ])

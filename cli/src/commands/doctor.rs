@@ -2,6 +2,7 @@
 
 mod finding;
 mod machine;
+mod model;
 mod server;
 mod servers;
 mod store;
@@ -40,6 +41,9 @@ pub(crate) fn doctor(
             }
         };
         findings.extend(machine::findings());
+        if let Some(name) = &arguments.model {
+            findings.extend(model::findings(name, arguments).await?);
+        }
         if let Some(file) = &arguments.mcp {
             findings.extend(servers::findings(file).await);
         }

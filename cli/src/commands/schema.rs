@@ -2,9 +2,14 @@
 
 use agents::catalogue::{self, SchemaError, SchemaQuery};
 
+use routing_core::model::{Caller, Purpose, TurnForm};
+use routing_core::{NodeId, RunId};
+use serde_json::{Map, Value, json};
+
 use super::print;
 use crate::arguments::SchemaArguments;
 use crate::exit::{Exit, Failure};
+use crate::model::{ModelChoice, Rehearsal};
 use crate::nearest::nearest;
 use crate::view::json_line;
 
@@ -38,14 +43,58 @@ pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
         caller: arguments.caller,
         dialect: arguments.dialect,
     };
-    let schema = catalogue::schema(&arguments.record, &query).map_err(|error| explained(&error))?;
-    let text = if arguments.json {
-        json_line(schema.value())
+    let shown = if arguments.turn {
+        turn(arguments, query)?
     } else {
-        serde_json::to_string_pretty(schema.value())? + "\n"
+        let schema = catalogue::schema(&arguments.record, &query);
+        schema.map_err(|error| explained(&error))?.value().clone()
+    };
+    let text = if arguments.json {
+        json_line(&shown)
+    } else {
+        serde_json::to_string_pretty(&shown)? + "\n"
     };
     print(&text)?;
     Ok(Exit::Success)
+}
+
+/// How a turn with the record is asked: in the form that the model is asked in, or in both where none is named.
+fn turn(arguments: &SchemaArguments, mut query: SchemaQuery) -> Result<Value, Failure> {
+    let mut form = None;
+    if let Some(name) = &arguments.model {
+        let choice = ModelChoice::parse(name, arguments.base_url.clone())?;
+        let model = choice.open(Rehearsal::default())?;
+        query.dialect = model.dialect();
+        form = Some(model.turn_form(&Caller {
+            run: RunId::generate(),
+            node: NodeId::root(),
+            agent_type: "SCHEMA",
+            purpose: Purpose::Step,
+            turn: 1,
+            correction: 0,
+        }));
+    }
+    let mut shown = Map::new();
+    shown.insert("dialect".to_owned(), query.dialect.name().into());
+    if form != Some(TurnForm::RouteFirst) {
+        let schema = catalogue::schema(&arguments.record, &query);
+        let schema = schema.map_err(|error| explained(&error))?.value().clone();
+        shown.insert(TurnForm::OneStep.name().to_owned(), schema);
+    }
+    if form != Some(TurnForm::OneStep) {
+        let steps = catalogue::two_steps(&arguments.record, &query);
+        let steps = steps.map_err(|error| explained(&error))?;
+        let requests: Map<String, Value> = steps
+            .requests
+            .into_iter()
+            .map(|(field, schema)| (field.to_owned(), schema.value().clone()))
+            .collect();
+        shown.insert(
+            TurnForm::RouteFirst.name().to_owned(),
+            json!({"choose": steps.choice.value(), "fill": requests}),
+        );
+    }
+    Ok(shown.into())
 }
 
 fn explained(error: &SchemaError) -> Failure {

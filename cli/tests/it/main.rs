@@ -31,6 +31,7 @@ mod listing;
 mod looking_back;
 mod manual;
 mod meeting;
+mod models;
 mod nothing_passed_over;
 mod other_forms;
 mod place;

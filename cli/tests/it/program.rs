@@ -24,11 +24,15 @@ pub(crate) fn irq() -> Command {
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
         "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+        "IRQ_LOG",
+        "RUST_LOG",
     ] {
         command.env_remove(variable);
     }
     // A run is kept in memory unless a test says otherwise: no test writes into its user's folders.
     command.env("IRQ_STORE", "memory:");
+    // Nor does one read the profiles of models that its user has.
+    command.env("IRQ_CONFIG", "/dev/null");
     command.stdin(Stdio::null());
     command
 }

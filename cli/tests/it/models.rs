@@ -1,0 +1,322 @@
+//! Models as they are: profiles, servers of one's own, and what goes wrong, told as it is.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, WireForm};
+
+use crate::program::{Ended, irq};
+
+async fn double(behaviours: impl IntoIterator<Item = Behaviour>) -> ProviderDouble {
+    ProviderDouble::answering(WireForm::OpenAi, behaviours, |_| "Hello.".to_owned())
+        .await
+        .unwrap()
+}
+
+/// A refusal with a body of the provider's own.
+fn refusal(status: u16, body: &str) -> Behaviour {
+    Behaviour::RefusesWith {
+        status,
+        body: body.to_owned(),
+    }
+}
+
+/// Runs the command to its end, with one line of input.
+async fn said(mut command: Command, line: &'static str) -> Ended {
+    command
+        .env("OPENAI_API_KEY", RIGHT_KEY)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let ended = tokio::task::spawn_blocking(move || {
+        let mut child = command.spawn().unwrap();
+        // A program that reads none has ended by then.
+        let _read = child.stdin.take().unwrap().write_all(line.as_bytes());
+        child.wait_with_output().unwrap()
+    });
+    Ended::from(ended.await.unwrap())
+}
+
+fn chat(base_url: &str) -> Command {
+    let mut command = irq();
+    command.args([
+        "chat",
+        "--model",
+        "openai:some-model",
+        "--base-url",
+        base_url,
+    ]);
+    command
+}
+
+fn run(folder: &Path, options: &[&str]) -> Command {
+    let mut command = irq();
+    command
+        .args(["run", "Describe this folder", "--no-input", "--workspace"])
+        .arg(folder)
+        .args(options)
+        .env("IRQ_STORE", folder.join("irq.db"));
+    command
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_is_shown_with_its_end() {
+    let double = double([Behaviour::asks_to_wait("1"), Behaviour::Answers]).await;
+    let ended = said(chat(double.address()), "hi\n").await.exits_with(0);
+    assert!(
+        ended.error_output.contains("rate limited, goes on in 1 s"),
+        "{ended:#?}"
+    );
+    assert!(ended.output.contains("Hello."), "{ended:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_goes_wrong_is_told_in_the_providers_words_with_a_hint() {
+    let quota = r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","code":"insufficient_quota"}}"#;
+    let context = r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_ctx":8192}}"#;
+    let filter = r#"{"error":{"code":"content_filter","message":"The prompt was filtered."}}"#;
+    for (behaviour, code, words, hint) in [
+        (
+            refusal(402, r#"{"error":{"message":"Insufficient Balance"}}"#),
+            77,
+            "paid first (402): Insufficient Balance",
+            "add credit",
+        ),
+        (
+            refusal(429, quota),
+            77,
+            "paid first (429): You exceeded",
+            "add credit",
+        ),
+        (
+            refusal(400, context),
+            1,
+            "does not fit into what the model can read",
+            "larger context",
+        ),
+        (
+            refusal(400, filter),
+            1,
+            "content filter kept the answer back",
+            "the filter may have met",
+        ),
+    ] {
+        let double = double([behaviour]).await;
+        let folder = tempfile::tempdir().unwrap();
+        let base = double.address();
+        let options = ["--model", "openai:some-model", "--base-url", base];
+        let ended = said(run(folder.path(), &options), "")
+            .await
+            .exits_with(code);
+        let ended = ended.says(words);
+        assert!(ended.error_output.contains(hint), "{ended:#?}");
+        assert!(!ended.error_output.contains("empty"), "{ended:#?}");
+        // The run is paused: it can go on.
+        let mut ps = irq();
+        ps.args(["ps", "--json"])
+            .env("IRQ_STORE", folder.path().join("irq.db"));
+        let listed = said(ps, "").await.exits_with(0);
+        let listed: Value = serde_json::from_str(&listed.output).unwrap();
+        assert_eq!(listed["state"], "paused", "{listed:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_goes_over_the_wire_is_written_down_without_the_key() {
+    let double = double([Behaviour::Answers]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("http.log");
+    let mut command = chat(double.address());
+    command.arg("--debug-http").arg(&file);
+    said(command, "a question\n").await.exits_with(0);
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        written.contains("> POST /v1/chat/completions HTTP/1.1"),
+        "{written}"
+    );
+    assert!(written.contains("authorization: [blanked]"), "{written}");
+    assert!(
+        written.contains("a question") && written.contains("Hello"),
+        "{written}"
+    );
+    assert!(!written.contains(RIGHT_KEY), "{written}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logs_are_shown_where_the_environment_asks_for_them() {
+    for variable in ["RUST_LOG", "IRQ_LOG"] {
+        let double = double([Behaviour::asks_to_wait("0"), Behaviour::Answers]).await;
+        let mut command = chat(double.address());
+        command.env(variable, "llm=info");
+        let ended = said(command, "hi\n").await.exits_with(0);
+        assert!(ended.error_output.contains("trying again"), "{ended:#?}");
+        assert!(!ended.error_output.contains(RIGHT_KEY), "{ended:#?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_has_a_name_of_ones_own_and_its_own_keys_variable() {
+    let double = double([Behaviour::Answers]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("irq.toml");
+    let text = format!(
+        "[models.mine]\nmodel = \"openai:some-model\"\nbase_url = \"{}\"\nkey_variable = \"MY_KEY\"\nmax_tokens = 77\ntemperature = 0.5\n",
+        double.address()
+    );
+    std::fs::write(&settings, text).unwrap();
+    let mut command = irq();
+    command
+        .args(["chat", "--model", "mine"])
+        .env("IRQ_CONFIG", &settings)
+        .env("MY_KEY", RIGHT_KEY);
+    said(command, "hi\n").await.exits_with(0);
+    let body = double.received()[0].body.clone();
+    assert_eq!(body["model"], "some-model");
+    let most = body
+        .get("max_tokens")
+        .or_else(|| body.get("max_completion_tokens"));
+    assert_eq!(most, Some(&json!(77)), "{body:#}");
+    assert_eq!(body["temperature"], 0.5);
+    // A profile that is not there is explained with those that are.
+    let mut command = irq();
+    command
+        .args(["chat", "--model", "nine"])
+        .env("IRQ_CONFIG", &settings);
+    let ended = said(command, "")
+        .await
+        .exits_with(2)
+        .says("unknown model `nine`");
+    assert!(
+        ended.error_output.contains("profiles of your own: mine"),
+        "{ended:#?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_ones_own_is_asked_what_it_takes() {
+    let models =
+        json!({"data": [{"id": "some-model", "owned_by": "llamacpp", "meta": {"n_ctx": 4096}}]});
+    let double = double([Behaviour::Answers]).await;
+    double.lists_models(&models);
+    let folder = tempfile::tempdir().unwrap();
+    let base = double.address();
+    let options = [
+        "--model",
+        "openai:some-model",
+        "--base-url",
+        base,
+        "--corrections",
+        "0",
+    ];
+    // What it answers is no answer, so a person is wanted.
+    said(run(folder.path(), &options), "").await.exits_with(5);
+    let body = double.received()[0].body.clone();
+    let format = &body["response_format"]["json_schema"];
+    assert_eq!(format["strict"], false);
+    assert_eq!(format["name"], "OrchestratorRouting_route");
+    assert!(
+        format["schema"]["properties"]["route"]["enum"].is_array(),
+        "{format:#}"
+    );
+}
+
+#[test]
+fn a_turn_is_shown_as_a_model_is_asked() {
+    let shown = irq()
+        .args([
+            "schema",
+            "OrchestratorRouting",
+            "--turn",
+            "--dialect",
+            "grammar",
+        ])
+        .output()
+        .unwrap();
+    let shown = Ended::from(shown).exits_with(0);
+    let shown: Value = serde_json::from_str(&shown.output).unwrap();
+    let choose = &shown["route_first"]["choose"]["properties"]["route"]["enum"];
+    assert_eq!(choose[0], "interruptRequest");
+    let fill = &shown["route_first"]["fill"]["discoveryOrchestratorRequest"];
+    assert_eq!(fill["required"], json!(["discoveryOrchestratorRequest"]));
+    assert!(shown["one_step"]["anyOf"].is_array(), "{shown:#}");
+}
+
+#[test]
+fn a_model_is_measured_in_each_form() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("README.md"), "# Bakery\n").unwrap();
+    let measured = irq()
+        .args([
+            "bench-model",
+            "--model",
+            "rehearsal",
+            "--json",
+            "--workspace",
+        ])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let measured = Ended::from(measured).exits_with(0);
+    let forms: Vec<Value> = measured
+        .output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(forms.len(), 3);
+    for form in &forms {
+        assert_eq!(form["completed"], 1, "{form:#}");
+        assert_eq!(form["right_routes"], form["answers"], "{form:#}");
+        assert_eq!(form["wrong_routes_accepted"], 0, "{form:#}");
+    }
+    // A turn in two steps asks twice.
+    assert!(forms[0]["answers"].as_u64() > forms[1]["answers"].as_u64());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_is_tried_and_its_profile_kept() {
+    let answer =
+        r#"{"selectedChoices":["yes"],"text":"It only reads.","confirmations":[],"confidence":90}"#;
+    let double = ProviderDouble::answering(WireForm::OpenAi, [Behaviour::Answers], move |_| {
+        answer.to_owned()
+    })
+    .await
+    .unwrap();
+    double.lists_models(
+        &json!({"data": [{"id": "some-model", "owned_by": "llamacpp", "meta": {"n_ctx": 4096}}]}),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("irq.toml");
+    let mut command = irq();
+    command
+        .args([
+            "doctor",
+            "--json",
+            "--model",
+            "openai:some-model",
+            "--base-url",
+            double.address(),
+        ])
+        .args(["--write", "mine"])
+        .env("IRQ_CONFIG", &settings);
+    let tried = said(command, "").await;
+    let found: Vec<String> = tried
+        .output
+        .lines()
+        .filter(|line| line.contains(r#""model""#))
+        .map(str::to_owned)
+        .collect();
+    let all = found.join("\n");
+    assert!(all.contains("its server is llama.cpp"), "{tried:#?}");
+    assert!(
+        all.contains("schemas as grammar, turns as route_first, reads 4096 tokens"),
+        "{tried:#?}"
+    );
+    assert!(all.contains("kept to the schema"), "{tried:#?}");
+    let kept = std::fs::read_to_string(&settings).unwrap();
+    assert!(
+        kept.contains("[models.mine]") && kept.contains(r#"dialect = "grammar""#),
+        "{kept}"
+    );
+}
