@@ -132,7 +132,7 @@ impl Exit {
             Self::Partial => "some of several things were done, others not",
             Self::Unreachable => "the model's server, or the one of --server, cannot be reached",
             Self::NotAuthorised => {
-                "the model's key, or the token of --token-file, is missing or refused"
+                "the model's key, or the token of --token-file, is missing or refused; or a payment is missing"
             }
             Self::HungUp => "stopped by SIGHUP: the terminal was closed",
             Self::Interrupted => "stopped by Ctrl+C",
