@@ -30,8 +30,8 @@ pub(super) fn set(schema: &mut Value, dialect: Dialect, within: usize) {
             "maxItems".to_owned(),
             longest.max(least.unwrap_or(0)).into(),
         );
-        // A small model leaves out what there is to do, where it may.
-        if text.is_some() && least.is_none() && holds_objects(object) {
+        // What is demanded in words alone, a small model leaves out.
+        if text.is_some() && least.is_none() && demands_one(object) {
             object.insert("minItems".to_owned(), 1.into());
         }
     }
@@ -45,11 +45,10 @@ pub(super) fn set(schema: &mut Value, dialect: Dialect, within: usize) {
     }
 }
 
-/// Whether a list's entries are objects.
-fn holds_objects(list: &Map<String, Value>) -> bool {
-    list.get("items")
-        .and_then(Value::as_object)
-        .is_some_and(|items| items.contains_key("$ref") || items.contains_key("properties"))
+/// Whether a list's description says that it has an entry.
+fn demands_one(list: &Map<String, Value>) -> bool {
+    let said = list.get("description").and_then(Value::as_str);
+    said.is_some_and(|said| said.to_ascii_lowercase().contains("at least one"))
 }
 
 /// Whether a schema is of this type, among others perhaps.
