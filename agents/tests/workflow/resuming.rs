@@ -70,8 +70,8 @@ async fn a_death_between_choosing_a_route_and_filling_it_in_changes_nothing() {
     let (report, operations) = undisturbed.die(Death::Never).await;
     let expected = left(&report.unwrap());
     let calls = undisturbed.calls.lock().unwrap().clone();
-    assert!(calls.contains(&"root#1/route/0".to_owned()), "{calls:?}");
-    assert!(calls.contains(&"root#1/step/0".to_owned()), "{calls:?}");
+    assert!(calls.contains(&"orchestrator#1/route/0".to_owned()), "{calls:?}");
+    assert!(calls.contains(&"orchestrator#1/step/0".to_owned()), "{calls:?}");
     undisturbed.check(&"undisturbed").await;
     for at in (1..operations).step_by(every()) {
         let lives = two_steps();
