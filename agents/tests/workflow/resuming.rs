@@ -70,8 +70,14 @@ async fn a_death_between_choosing_a_route_and_filling_it_in_changes_nothing() {
     let (report, operations) = undisturbed.die(Death::Never).await;
     let expected = left(&report.unwrap());
     let calls = undisturbed.calls.lock().unwrap().clone();
-    assert!(calls.contains(&"orchestrator#1/route/0".to_owned()), "{calls:?}");
-    assert!(calls.contains(&"orchestrator#1/step/0".to_owned()), "{calls:?}");
+    assert!(
+        calls.contains(&"orchestrator#1/route/0".to_owned()),
+        "{calls:?}"
+    );
+    assert!(
+        calls.contains(&"orchestrator#1/step/0".to_owned()),
+        "{calls:?}"
+    );
     undisturbed.check(&"undisturbed").await;
     for at in (1..operations).step_by(every()) {
         let lives = two_steps();
@@ -106,9 +112,13 @@ async fn a_turn_goes_on_in_the_form_in_which_it_was_begun() {
                 None => lives.go_on().await,
             };
             let found = left(&report);
-            // What is asked in another form has another cost.
-            assert_eq!(found.status, expected.status, "{death:?}");
-            assert_eq!(found.interrupts, expected.interrupts, "{death:?}");
+            // What is asked in another form has another cost, and may be said in other words.
+            assert_completed(&report);
+            assert_eq!(
+                found.interrupts.len(),
+                expected.interrupts.len(),
+                "{death:?}"
+            );
             assert_eq!(found.steps, expected.steps, "{death:?}");
             lives.check(&death).await;
         }
