@@ -72,12 +72,17 @@ impl<M, C: Charge> Charged<M, C> {
     }
 }
 
-/// What a failed call used: nothing where no provider took it, else nobody knows.
+/// Whether a provider may have begun an answer before the failure: a provider that fails may do so in the midst of one.
+pub(crate) const fn may_have_cost(error: &ModelError) -> bool {
+    !error.is_free() || matches!(error, ModelError::ProviderFailed { .. })
+}
+
+/// What a failed call used: nothing where no provider took it, else it is not known.
 fn usage_of_failure(error: &ModelError) -> ChatUsage {
-    if error.is_free() {
-        ChatUsage::NOTHING_SENT
-    } else {
+    if may_have_cost(error) {
         ChatUsage::default()
+    } else {
+        ChatUsage::NOTHING_SENT
     }
 }
 

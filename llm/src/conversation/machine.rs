@@ -12,6 +12,7 @@ use routing_core::{StopMode, StopReason};
 
 use super::event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
 use super::history::{Completeness, History};
+use crate::charged::may_have_cost;
 use crate::chat::{AtProvider, ChatPartial, ChatReply, ChatUsage};
 
 use open_calls::OpenCalls;
@@ -365,7 +366,7 @@ impl Machine {
     }
 
     fn failed(&mut self, error: Arc<ModelError>, asked: Option<StopReason>) -> RunError {
-        if !error.is_free() {
+        if may_have_cost(&error) {
             self.usage = self.usage.plus(ChatUsage::default());
         }
         self.said.clear();
