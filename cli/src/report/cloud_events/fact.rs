@@ -14,12 +14,13 @@ const FIRST_EPOCH: u64 = 1;
 
 /// What passes: what agents do at this moment, what a tool says on its way, what was refused here, that a stop begins. The
 /// store has what it follows from or what it leads to, and not the thing itself.
-const TRANSIENT: [&str; 9] = [
+const TRANSIENT: [&str; 10] = [
     "agent.finished",
     "agent.spawned",
     "agent.status_changed",
     "decision.refused",
     "interrupt.request_refused",
+    "llm.noted",
     "run.stopping",
     "tool.late_result_dropped",
     "tool.progress",
