@@ -11,7 +11,7 @@ pub(crate) mod failure;
 pub(crate) mod flow;
 mod following;
 mod interrupts;
-mod kinds;
+pub(crate) mod kinds;
 pub(crate) mod node;
 pub(crate) mod plan;
 mod question;

@@ -303,7 +303,7 @@ impl Keeping {
     /// Dropped, the run was created or not.
     pub(crate) async fn create(&self, id: RunId, order: &RunOrder) -> anyhow::Result<Run> {
         let new = NewRun {
-            root: order.workflow.root_kind(),
+            root: order.workflow.root(),
             id,
             alias: None,
             content: order.to_content()?,

@@ -42,7 +42,7 @@ pub use node::{NodeActivity, NodeRow, Nodes};
 pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
 pub use purge::{Purge, Purged};
 pub use reroute::{RerouteRow, Reroutes};
-pub use run::{NewRun, Run, RunError, RunHold, Runs};
+pub use run::{NewRun, RootNode, Run, RunError, RunHold, Runs};
 pub use standing_rules::{NewRule, RuleError, StandingRules};
 
 /// Everything that a store does.

@@ -1,7 +1,8 @@
 //! What a run is to do, as the store keeps it: everything that is needed to begin it again.
 
 use interrupts::KindName;
-use routing_core::AgentType as _;
+use interrupts::store::RootNode;
+use routing_core::{AgentType as _, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::allowance::Allowance;
@@ -9,6 +10,7 @@ use crate::agent_kind::AgentKind;
 use crate::plan_execute::PLAN_EXECUTE;
 use crate::run::RunLimits;
 use crate::tools::ToolPermissions;
+use crate::workflow::kinds::place;
 
 /// The newest version of the form.
 const VERSION: u32 = 3;
@@ -36,13 +38,19 @@ impl Workflow {
         }
     }
 
-    /// The kind of its root node, which a run has from its creation. Always there: the names of these kinds fit.
-    pub fn root_kind(self) -> Option<KindName> {
-        let name = match self {
-            Self::Agents => AgentKind::Orchestrator.name(),
-            Self::PlanExecute => PLAN_EXECUTE,
+    /// The node that a run of it begins with. Always there: these ids and kinds fit.
+    pub fn root(self) -> Option<RootNode> {
+        let (node, kind) = match self {
+            Self::Agents => {
+                let first = AgentKind::Orchestrator;
+                (NodeId::new(place(first).1), first.name())
+            }
+            Self::PlanExecute => (Ok(NodeId::root()), PLAN_EXECUTE),
         };
-        KindName::new(name).ok()
+        Some(RootNode {
+            node: node.ok()?,
+            kind: KindName::new(kind).ok()?,
+        })
     }
 
     /// The version of the form that an order of this workflow has: the oldest one that knows it, so that an

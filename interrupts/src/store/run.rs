@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
-use routing_core::RunId;
+use routing_core::{NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::CheckpointId;
@@ -43,6 +43,9 @@ pub struct Run {
     /// The checkpoint that it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<CheckpointId>,
+    /// The node that it begins with, where that was recorded with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<RootNode>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it ended, where it has.
@@ -65,6 +68,7 @@ impl Run {
             version: 1,
             checkpoint: 0,
             forked_from: None,
+            root: new.root,
             created_at: now,
             ended_at: None,
         }
@@ -118,6 +122,15 @@ impl RunHold {
     pub const MOST: usize = 8;
 }
 
+/// The node that a run begins with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RootNode {
+    /// Its id.
+    pub node: NodeId,
+    /// Its kind.
+    pub kind: KindName,
+}
+
 /// A run that is to be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRun {
@@ -127,9 +140,9 @@ pub struct NewRun {
     pub alias: Option<String>,
     /// What it is to do, as JSON.
     pub content: String,
-    /// The kind of its root node, which is recorded with the run: from then on the run can be addressed and stopped.
-    /// `None` where the owner records the node itself. A fork has the kind of the run that it leaves.
-    pub root: Option<KindName>,
+    /// The node that it begins with, which is recorded with the run: from then on the run can be addressed and
+    /// stopped. `None` where the owner records the node itself. A fork has that of the run that it leaves.
+    pub root: Option<RootNode>,
 }
 
 /// Why a run was not changed.

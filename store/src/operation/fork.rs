@@ -6,7 +6,7 @@ use interrupts::EffectId;
 use interrupts::store::{
     AuditSubject, CheckpointId, Intent, JournalEntry, KnownEffect, NewRun, Repeating, Run, RunError,
 };
-use routing_core::{NodeId, RunId};
+use routing_core::RunId;
 
 use super::run::{alias_of, place};
 use super::{Halt, Operation, node};
@@ -31,9 +31,7 @@ impl Operation for Fork {
         tables.heads.want(&());
         tables.runs.want(&self.new.id);
         tables.checkpoint_ids.want(&self.from);
-        for run in [self.from.run, self.new.id] {
-            tables.nodes.want(&(run, NodeId::root()));
-        }
+        tables.runs.want(&self.from.run);
         if let Some(alias) = &self.new.alias {
             tables.aliases.want(alias);
         }
@@ -83,12 +81,14 @@ impl Operation for Fork {
             from: self.from,
             effects,
         })?;
-        let root = tables.nodes.get(&(self.from.run, NodeId::root()))?;
-        if let Some(kind) = root.map(|row| row.node.kind.clone()) {
-            node::begin(*id, kind, tables)?;
+        let left = tables.runs.get(&self.from.run)?;
+        let root = left.and_then(|row| row.run.root.clone());
+        if let Some(root) = &root {
+            node::begin(*id, root.clone(), tables)?;
         }
         let mut run = Run::created(self.new.clone(), tables.now);
         run.forked_from = Some(self.from);
+        run.root = root;
         Ok(place(run, tables)?)
     }
 }

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use interrupts::KindName;
-use interrupts::store::{NodeActivity, NodeRow, Notification, RunError};
-use routing_core::{NodeId, RunId};
+use interrupts::store::{NodeActivity, NodeRow, Notification, RootNode, RunError};
+use routing_core::RunId;
 
 use super::run::check_epoch;
 use super::unread::{self, Ended};
@@ -91,11 +90,12 @@ fn next_position(tables: &mut Tables) -> Result<u64, Failed> {
 }
 
 /// Records the root node of a new run, so that the run can be addressed from then on. Its creation tells of it.
-pub(super) fn begin(run: RunId, kind: KindName, tables: &mut Tables) -> Result<(), Failed> {
+pub(super) fn begin(run: RunId, root: RootNode, tables: &mut Tables) -> Result<(), Failed> {
+    let key = (run, root.node.clone());
     let node = NodeRow {
         run,
-        node: NodeId::root(),
-        kind,
+        node: root.node,
+        kind: root.kind,
         activity: NodeActivity::Pending,
         takes_messages: false,
         turn: 0,
@@ -104,7 +104,6 @@ pub(super) fn begin(run: RunId, kind: KindName, tables: &mut Tables) -> Result<(
         since: tables.now,
     };
     let position = next_position(tables)?;
-    let key = (run, NodeId::root());
     tables.nodes.put(key, PlacedNode { position, node });
     Ok(())
 }

@@ -23,7 +23,9 @@ impl Operation for CreateRun {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.runs.want(&self.new.id);
-        tables.nodes.want(&(self.new.id, NodeId::root()));
+        if let Some(root) = &self.new.root {
+            tables.nodes.want(&(self.new.id, root.node.clone()));
+        }
         if let Some(alias) = &self.new.alias {
             tables.aliases.want(alias);
         }
@@ -49,8 +51,8 @@ impl Operation for CreateRun {
         alias_of(&self.new, tables)?;
         let run = Run::created(self.new.clone(), tables.now);
         audit(&run, "create", tables)?;
-        if let Some(kind) = root {
-            node::begin(*id, kind.clone(), tables)?;
+        if let Some(root) = root {
+            node::begin(*id, root.clone(), tables)?;
         }
         Ok(place(run, tables)?)
     }

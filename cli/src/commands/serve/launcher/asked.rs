@@ -83,7 +83,7 @@ impl RunLauncher for Launcher {
             };
         }
         let (run_order, content) = self.0.defaults.order(&order)?;
-        let root = run_order.workflow.root_kind();
+        let root = run_order.workflow.root();
         let work = self
             .0
             .prepare(run_order, &content)
