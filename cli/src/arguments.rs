@@ -35,8 +35,8 @@ pub(crate) use kept::{
 
 pub(crate) use planning::PlanArguments;
 pub(crate) use serving::{
-    BenchForm, BenchModelArguments, DoctorArguments, RoleChoice, ServeArguments, TokenArguments, TokenCommand,
-    TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
+    BenchForm, BenchModelArguments, DoctorArguments, RoleChoice, ServeArguments, TokenArguments,
+    TokenCommand, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
 };
 
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.

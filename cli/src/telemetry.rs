@@ -51,7 +51,8 @@ pub(crate) fn log_filter(global: Global, logged: Logged) -> Option<EnvFilter> {
         (Logged::OfRun, _, 1..) => Some(OF_TOOLS),
         (Logged::OfRun, _, 0) | (Logged::Nothing, _, _) => None,
     };
-    said.map(EnvFilter::new).or_else(|| usual.map(EnvFilter::new))
+    said.map(EnvFilter::new)
+        .or_else(|| usual.map(EnvFilter::new))
 }
 
 /// A line of the log: where a run is shown it goes to the stage, which draws around it.

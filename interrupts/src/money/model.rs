@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Caller, Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+    Caller, Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply,
+    TurnForm,
 };
 use routing_core::{Outcome, StopScope};
 

@@ -4,7 +4,7 @@ use interrupts::life::{Lease, RunState, State};
 use interrupts::store::{AuditSubject, Delivery, NewRun, Notification, Run, RunError, RunHold};
 use jiff::SignedDuration;
 use routing_core::reroute::{CancelCause, RerouteChange, RerouteState};
-use routing_core::{EventId, InterruptId, NodeId, RunId};
+use routing_core::{EventId, InterruptId, RunId};
 
 use super::change::end_orphan;
 use super::unread::{self, Ended};
