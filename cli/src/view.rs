@@ -1,6 +1,6 @@
 //! Runs, agents and interrupts as JSON: the names that programs meet everywhere.
 
-use interrupts::life::{BoundReroute, Decider, Decision, ExpiryOutcome, Interrupt};
+use interrupts::life::{BoundReroute, Decider, Decision, ExpiryOutcome, Family, Interrupt};
 use interrupts::store::{NodeRow, Run};
 use serde_json::{Map, Value, json};
 
@@ -45,7 +45,6 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
         "type": interrupt.interrupt_type,
         "source": interrupt.source,
         "requested_by": interrupt.requested_by,
-        "askings": askings(interrupt),
         "mode": interrupt.mode,
         "scope": interrupt.scope,
         "priority": interrupt.lane().priority(),
@@ -53,6 +52,9 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
         "version": interrupt.version,
         "reason": crate::asked::reason(interrupt),
     }));
+    if interrupt.family() == Family::Stop {
+        view.insert("askings".to_owned(), askings(interrupt).into());
+    }
     for (name, key) in [
         ("choices", "choices"),
         ("confirmation_items", "confirmationItems"),

@@ -56,7 +56,7 @@ pub(super) async fn waited(
 ) -> Result<Waited, Failure> {
     match was_taken_back(local, rest, since).await {
         Ok(true) => {
-            eprintln!("The pause was withdrawn; the run goes on.");
+            tell("The pause was withdrawn; the run goes on.");
             return Ok(Waited::Due);
         }
         Ok(false) => {}
