@@ -115,5 +115,5 @@ fn what_the_log_of_a_read_only_store_has_is_shown_too() {
     std::fs::remove_file(beside(&place, "-shm")).unwrap();
     answers_are_the_same(&place, &looks);
     let listed = looking(&place, place.folder.path(), &["history", "--json"]);
-    assert!(listed.output.lines().count() > 3, "{listed:?}");
+    assert!(listed.output.lines().count() >= 3, "{listed:?}");
 }

@@ -247,15 +247,16 @@ fn commands_begin_what_a_branch_has_left_on_a_server() {
             .map(|row| (row["id"].clone(), row["state"].clone()));
         states.collect::<Vec<_>>()
     };
+    // The newest first.
     let left = [
-        (json!(run), json!("paused")),
         (json!(branch), json!("created")),
+        (json!(run), json!("paused")),
     ];
     assert_eq!(states(&served), left);
     // The branch asks the same, and so does the run that it left.
     let resumed = served.end(&["resume", &branch, "--no-input"]).exits_with(5);
     assert_ne!(resumed.output.trim(), question);
-    assert_eq!(states(&served)[0], left[0]);
+    assert_eq!(states(&served)[1], left[1]);
     let resumed = served.end(&["resume", &run, "--no-input"]).exits_with(5);
     assert_eq!(resumed.output.trim(), question);
 }

@@ -229,7 +229,7 @@ async fn calls_that_a_servers_end_cuts_off_are_told_so_and_the_next_server_does_
         }
         assert_eq!(place.text("log.txt").as_deref(), Some("one\n"), "once");
         let replayed = place.end(&["replay", &run]).exits_with(0).output;
-        let calls = replayed.matches("tool_call begins: shell").count();
+        let calls = replayed.matches("calls a tool: shell").count();
         assert_eq!(calls, 2, "each once: {replayed}");
         next.end();
     }
