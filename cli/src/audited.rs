@@ -151,7 +151,6 @@ fn step(entry: &Value) -> String {
     let to = text_of(entry, "to").unwrap_or_default();
     match (event.as_str(), to.as_str()) {
         ("admit", _) => "requested",
-        ("ask", _) => "requested once more",
         ("take", _) => "delivered to the run's process",
         ("acknowledge", _) => "acknowledged by its agent",
         ("require_review", _) => "waits for a person",
