@@ -132,7 +132,10 @@ pub(crate) struct Exchange {
 /// When the stream is given up on for saying nothing.
 struct Silence {
     events_seen: u64,
+    /// When it is looked at again.
     until: Instant,
+    /// Until when the first event has to come.
+    first: Instant,
 }
 
 impl Exchange {
@@ -161,7 +164,8 @@ impl Exchange {
         let deadline = start + limits.whole;
         let mut silence = Silence {
             events_seen: 0,
-            until: start + limits.first,
+            until: start + limits.first.min(limits.silence),
+            first: start + limits.first,
         };
         loop {
             let event = tokio::select! {
@@ -251,11 +255,15 @@ impl Exchange {
         }
         let seen = self.watch.events();
         if seen == silence.events_seen {
-            return Some(if seen == 0 {
-                limits.first
-            } else {
-                limits.silence
-            });
+            if seen > 0 {
+                return Some(limits.silence);
+            }
+            if now >= silence.first {
+                return Some(limits.first);
+            }
+            // Events may come that nothing is passed on of, so it is looked at again before the first one is too late.
+            silence.until = silence.first.min(now + limits.silence);
+            return None;
         }
         silence.events_seen = seen;
         silence.until = now + limits.silence;
@@ -316,8 +324,10 @@ impl Exchange {
     /// Why what has ended is no answer, where it is none.
     fn no_answer(&self, reason: &EndReason) -> Option<ModelError> {
         let withheld = self.watch.withheld();
-        if let Some(refusal) = withheld.refusal {
-            let detail = self.context.detail(&refusal);
+        if let Some(refusal) = &withheld.refusal
+            && !refusal.is_empty()
+        {
+            let detail = self.context.detail(refusal);
             return Some(ModelError::Refused { detail });
         }
         let said = match reason {
@@ -345,6 +355,10 @@ impl Exchange {
 
     fn broken_off(&self) -> ModelError {
         let withheld = self.watch.withheld();
+        if let Some(refusal) = withheld.refusal.filter(|words| !words.is_empty()) {
+            let detail = self.context.detail(&refusal);
+            return ModelError::Refused { detail };
+        }
         if let Some(why) = withheld.blocked {
             let detail = format!("it did not take the prompt ({why})");
             return ModelError::Filtered { detail };

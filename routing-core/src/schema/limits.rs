@@ -90,10 +90,8 @@ pub(super) fn violations(schema: &Value, dialect: Dialect) -> Vec<LimitViolation
         violations: Vec::new(),
     };
     reference::check(schema, &mut report);
-    if dialect != Dialect::JsonSchema {
-        if dialect != Dialect::Grammar {
-            shape::check_root(schema, &mut report);
-        }
+    if !matches!(dialect, Dialect::JsonSchema | Dialect::Grammar) {
+        shape::check_root(schema, &mut report);
         each_schema(schema, |path, schema| {
             shape::check(path, schema, &mut report);
         });
