@@ -34,6 +34,9 @@ pub enum RecordKind {
     ReviewDecision,
 }
 
+/// Makes the two steps of a record's turn.
+type TwoStepsOf = fn(&SchemaQuery) -> Result<TwoSteps, SchemaError>;
+
 /// A record that goes to a model.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordInfo {
@@ -45,7 +48,7 @@ pub struct RecordInfo {
     pub routes: &'static [RouteInfo],
     schema: fn(&SchemaQuery) -> Result<&'static AnswerSchema, SchemaError>,
     /// Its turn in two steps, where it has routes to choose from.
-    two_steps: Option<fn(&SchemaQuery) -> Result<TwoSteps, SchemaError>>,
+    two_steps: Option<TwoStepsOf>,
 }
 
 impl RecordInfo {

@@ -93,6 +93,7 @@ pub(crate) fn no_rule(given: &str) -> Failure {
 }
 
 /// What the life of an interrupt does not allow.
+#[expect(clippy::too_many_lines, reason = "one arm for each refusal")]
 pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
     let look = format!("nothing was changed; `irq review {interrupt}` shows it");
     match refusal {

@@ -121,18 +121,7 @@ async fn record(
         return Ok(Stopped::Unasked);
     }
     engine.keep_nodes().await?;
-    let (state, reason) = match status {
-        RunStatus::Completed { .. } => (RunState::Completed, "its work is done"),
-        RunStatus::Waiting { .. } => (RunState::Waiting, "it waits for an answer"),
-        RunStatus::Paused { reason } => (RunState::Paused, reason.as_str()),
-        RunStatus::Cancelled { reason, .. } => (RunState::Cancelled, reason.as_str()),
-        RunStatus::Failed {
-            error,
-            resumable: true,
-            ..
-        } => (RunState::Paused, error.as_str()),
-        RunStatus::Failed { error, .. } => (RunState::Failed, error.as_str()),
-    };
+    let (state, reason) = state_of(status);
     let result = match status {
         RunStatus::Completed { summary } => Some(summary.clone()),
         RunStatus::Waiting { .. }
@@ -178,6 +167,22 @@ async fn record(
         record.release().await?;
     }
     Ok(stopped)
+}
+
+/// The state that a run ends in, and why.
+fn state_of(status: &RunStatus) -> (RunState, &str) {
+    match status {
+        RunStatus::Completed { .. } => (RunState::Completed, "its work is done"),
+        RunStatus::Waiting { .. } => (RunState::Waiting, "it waits for an answer"),
+        RunStatus::Paused { reason } => (RunState::Paused, reason),
+        RunStatus::Cancelled { reason, .. } => (RunState::Cancelled, reason),
+        RunStatus::Failed {
+            error,
+            resumable: true,
+            ..
+        } => (RunState::Paused, error),
+        RunStatus::Failed { error, .. } => (RunState::Failed, error),
+    }
 }
 
 pub(crate) fn failed(error: &FlowError) -> RunStatus {

@@ -53,7 +53,6 @@ fn settings(store: &StoreArguments, global: Global) -> anyhow::Result<Vec<Settin
         (Some(_), true) => "IRQ_STORE".to_owned(),
         (Some(_) | None, _) => "--store".to_owned(),
     };
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let user = set_name().map(|_name| "IRQ_USER");
     let editor = ["VISUAL", "EDITOR"]
         .into_iter()
@@ -96,19 +95,22 @@ fn settings(store: &StoreArguments, global: Global) -> anyhow::Result<Vec<Settin
                 "usual"
             },
         ),
-        setting(
-            "models",
-            crate::model::settings_place()
-                .map_or_else(|| "none".to_owned(), |file| file.display().to_string()),
-            if variable("IRQ_CONFIG").is_some() {
-                "IRQ_CONFIG"
-            } else {
-                "usual"
-            },
-        ),
+        models(),
         setting("editor", editor, editor_origin),
         setting("colours", colours.0.to_owned(), colours.1),
     ])
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Where the profiles of models are.
+fn models() -> Setting {
+    let file = crate::model::settings_place();
+    let file = file.map_or_else(|| "none".to_owned(), |file| file.display().to_string());
+    let origin = variable("IRQ_CONFIG").map_or("usual", |_file| "IRQ_CONFIG");
+    setting("models", file, origin)
 }
 
 fn setting(name: &'static str, value: String, origin: &str) -> Setting {

@@ -110,6 +110,6 @@ fn explained(error: &SchemaError) -> Failure {
             .hint("--origin and --reroute-to narrow InterruptRouting"),
         SchemaError::NoReturnRoute { .. } => Failure::new(Exit::Usage, error.to_string())
             .hint("--caller narrows the records of agents that go back to their caller"),
-        _ => Failure::new(Exit::Usage, error.to_string()),
+        SchemaError::NoRoutes { .. } | _ => Failure::new(Exit::Usage, error.to_string()),
     }
 }

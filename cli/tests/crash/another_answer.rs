@@ -164,11 +164,11 @@ impl Examined {
             Some(_) => self.recorded() + 1 + self.below(FARTHEST) as usize,
             None => usize::MAX,
         };
-        if self.watch(&mut life, position, number % 3 == 2) {
-            if let Some(signal) = signal {
-                self.disturbed += 1;
-                send(&life, signal);
-            }
+        if self.watch(&mut life, position, number % 3 == 2)
+            && let Some(signal) = signal
+        {
+            self.disturbed += 1;
+            send(&life, signal);
         }
         let code = life.end();
         if code.is_some_and(|code| !CODES.contains(&code)) {

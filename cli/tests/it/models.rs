@@ -112,7 +112,10 @@ async fn what_goes_wrong_is_told_in_the_providers_words_with_a_hint() {
             .exits_with(code);
         let ended = ended.says(words);
         assert!(ended.error_output.contains(hint), "{ended:#?}");
-        assert!(!ended.error_output.contains("answer is empty"), "{ended:#?}");
+        assert!(
+            !ended.error_output.contains("answer is empty"),
+            "{ended:#?}"
+        );
         // The run is paused: it can go on.
         let mut ps = irq();
         ps.args(["ps", "--json"])

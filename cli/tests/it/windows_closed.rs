@@ -131,7 +131,7 @@ fn run_in_window(place: &Place, nth: usize) -> Command {
         &["--pace", "300", "-v", "--no-color"],
     ];
     let run = place.run(forms[nth % forms.len()]);
-    if nth / forms.len() % 2 == 0 {
+    if (nth / forms.len()).is_multiple_of(2) {
         return run;
     }
     // The shell leads the session, and dies of the same signal.

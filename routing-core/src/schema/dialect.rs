@@ -65,6 +65,7 @@ impl Dialect {
     /// What OpenAI's page lists as constraints (`pattern`, `multipleOf`, the bounds of numbers and
     /// of arrays) is taken by its newer models; Anthropic's page lists bounds as unsupported, and the
     /// Gemini API reference lists each keyword that it heeds.
+    #[expect(clippy::too_many_lines, reason = "one list for each provider")]
     pub(super) const fn keywords(self) -> &'static [&'static str] {
         match self {
             Self::JsonSchema => &[],

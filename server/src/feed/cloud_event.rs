@@ -191,6 +191,7 @@ impl Told {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each notification")]
     fn of(notification: &Notification, about: &About) -> Self {
         match notification {
             Notification::Interrupt {

@@ -231,6 +231,7 @@ pub(crate) fn decider(by: &Decider) -> Cow<'_, str> {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm for each refusal")]
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the rest of these errors, which may become more, is told in the same way"

@@ -101,7 +101,12 @@ impl Tables {
                 let number = FIRST_ASKING;
                 WithdrawCause::Asking { number }
             }
-            other => other,
+            other @ (WithdrawCause::Withdrawn
+            | WithdrawCause::Asking { .. }
+            | WithdrawCause::NobodyAsks
+            | WithdrawCause::Superseded { .. }
+            | WithdrawCause::RunEnded
+            | WithdrawCause::NodeEnded) => other,
         };
         match interrupt.after(&Event::Withdraw { actor, cause }, self.now) {
             Ok(step) => self.perform(step).map(|_ended| ()),

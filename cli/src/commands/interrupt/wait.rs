@@ -47,21 +47,7 @@ pub(super) async fn wait(
                 }
             }
             if now.state.is_final() || now.state == State::DeadLettered {
-                let text = match ended_agent(from, &now).await? {
-                    Some(agent) => {
-                        format!("{id} came too late: {agent} before the stop reached it")
-                    }
-                    None => format!("{id} is {}, and was never {wanted}", now.state),
-                };
-                let look = format!("`irq history --interrupt {id}` tells what happened");
-                let hint = match now.mode {
-                    StopMode::Graceful if now.family() == Family::Stop => format!(
-                        "a graceful stop waits for the end of a step, and an agent with one step ends with it; \
-                         `--mode immediate` stops within a step; {look}"
-                    ),
-                    StopMode::Graceful | StopMode::Immediate => look,
-                };
-                return Err(Failure::new(Exit::Conflict, text).hint(hint));
+                return Err(never(from, &now, wanted).await?);
             }
             if now.family() == Family::Stop && now.acknowledged_at.is_none() {
                 from.see_to(&now).await?;
@@ -93,6 +79,28 @@ pub(super) async fn wait(
         None => format!("it is kept; look with `irq review {id}`"),
     };
     Err(Failure::new(Exit::TimedOut, text).hint(hint))
+}
+
+/// Why an interrupt that has ended never came to the wanted state.
+async fn never(
+    from: &dyn Installation,
+    now: &Interrupt,
+    wanted: State,
+) -> Result<Failure, Failure> {
+    let id = now.id;
+    let text = match ended_agent(from, now).await? {
+        Some(agent) => format!("{id} came too late: {agent} before the stop reached it"),
+        None => format!("{id} is {}, and was never {wanted}", now.state),
+    };
+    let look = format!("`irq history --interrupt {id}` tells what happened");
+    let hint = match now.mode {
+        StopMode::Graceful if now.family() == Family::Stop => format!(
+            "a graceful stop waits for the end of a step, and an agent with one step ends with it; \
+             `--mode immediate` stops within a step; {look}"
+        ),
+        StopMode::Graceful | StopMode::Immediate => look,
+    };
+    Ok(Failure::new(Exit::Conflict, text).hint(hint))
 }
 
 /// The agent that was to stop and has come to its end instead, and how it ended.

@@ -55,7 +55,7 @@ enum Beside {
     /// What a person has answered was sent; what is to be said of it.
     Sent(Result<Option<String>, Failure>),
     /// How the run stood, and how much was done here when that was read.
-    Seen(u64, Result<Standing, Failure>),
+    Seen(u64, Box<Result<Standing, Failure>>),
     /// The window of the run was left; what is to be said then.
     Visited(Vec<String>),
     /// The server was asked to stop the run.
@@ -249,7 +249,7 @@ impl Following {
     /// Takes what came of what is done beside; how the run stands, where that is what came.
     fn came(&mut self, came: Beside) -> anyhow::Result<Option<Seen>> {
         match came {
-            Beside::Seen(done, standing) => return Ok(self.seen(done, standing)?),
+            Beside::Seen(done, standing) => return Ok(self.seen(done, *standing)?),
             Beside::Answered(seen, reply) => self.answered(*seen, reply)?,
             Beside::Decided => {
                 (self.asking, self.is_typing) = (None, false);

@@ -74,7 +74,7 @@ impl Following {
         tokio::task::spawn_local(async move {
             let standing = Standing::of(&remote, run).await;
             // Nobody waits for it where the run was left.
-            let _ = sender.send(Beside::Seen(done, standing));
+            let _ = sender.send(Beside::Seen(done, Box::new(standing)));
         });
     }
 
