@@ -5,11 +5,14 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
+use std::time::Duration;
 
 use interrupts::store::StoreError;
 
 use super::open::beside;
 
+/// Within how long a frame that was begun is written.
+const WRITTEN_WITHIN: Duration = Duration::from_millis(100);
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 /// The first four bytes, but for the last bit, which says in which order checksums read numbers.
@@ -22,7 +25,7 @@ const MAGIC: u32 = 0x377f_0682;
 /// [`StoreError::Corrupt`] where it is damaged, and has more after that.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let log = beside(path, "-wal");
-    match damage(&log) {
+    match lasting_damage(&log) {
         Ok(None) => Ok(()),
         Ok(Some(detail)) => Err(StoreError::Corrupt {
             detail: format!("the log {}: {detail}", log.display()),
@@ -31,6 +34,16 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
         // Whoever opens it says why.
         Err(_unreadable) => Ok(()),
     }
+}
+
+/// What is wrong with a log, and stays so. Another process may be in the midst of a frame when it is read: its header is
+/// there before its page is.
+fn lasting_damage(log: &Path) -> io::Result<Option<String>> {
+    let Some(found) = damage(log)? else {
+        return Ok(None);
+    };
+    std::thread::sleep(WRITTEN_WITHIN);
+    Ok(damage(log)?.filter(|again| *again == found))
 }
 
 /// What is wrong with a log, in words.
