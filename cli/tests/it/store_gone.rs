@@ -20,22 +20,19 @@ enum Fate {
     Replaced,
     CutOff,
     Emptied,
-    /// By another store that is no shorter.
-    Overwritten,
     LogEmptied,
 }
 
-static FATES: [Fate; 7] = [
+static FATES: [Fate; 6] = [
     Fate::Deleted,
     Fate::DeletedWithItsLog,
     Fate::Replaced,
     Fate::CutOff,
     Fate::Emptied,
-    Fate::Overwritten,
     Fate::LogEmptied,
 ];
 
-/// What is tried: the last ones, which the tests of the store try too, only where many rounds are wanted.
+/// What is tried: the last one, which the tests of the store try too, only where many rounds are wanted.
 fn fates() -> &'static [Fate] {
     if rounds() > 1 { &FATES } else { &FATES[..5] }
 }
@@ -62,15 +59,6 @@ impl Fate {
             }
             Self::CutOff => truncate(store, 4_096 * 3),
             Self::Emptied => truncate(store, 0),
-            Self::Overwritten => {
-                let other = Place::new();
-                other.end_of_run(&[]).exits_with(0);
-                let mut bytes = std::fs::read(other.store()).unwrap();
-                let length = std::fs::metadata(store).unwrap().len();
-                bytes.resize(bytes.len().max(usize::try_from(length).unwrap()), 0);
-                let file = std::fs::OpenOptions::new().write(true).open(store);
-                file.unwrap().write_all(&bytes).unwrap();
-            }
             Self::LogEmptied => truncate(&beside("-wal"), 0),
         }
         std::fs::read(store).ok()
@@ -78,7 +66,7 @@ impl Fate {
 
     /// Whether another file is there now, which is somebody else's.
     const fn puts_another_there(self) -> bool {
-        matches!(self, Self::Replaced | Self::Overwritten)
+        matches!(self, Self::Replaced)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The file that was opened. It can be deleted, replaced or truncated while it is in use; SQLite does not notice, and
 //! writes on to a file that has no name any more.
 //!
-//! Metadata is read each time, and what the file says when its time of change is another one: overwriting it keeps its
-//! number. That is read through SQLite, for closing a second file of our own would release the locks of this process: see
-//! [`OwnFiles`]. The log has no locks, and is read as a file.
+//! Of the file only metadata is read. Opening it a second time, through SQLite without locks or not, would release the
+//! locks of this process when that is closed, and another process could take itself for the last one: see [`OwnFiles`].
+//! So a file that is overwritten in place by one that is at least as long is not found. The log has no locks, and is
+//! read as a file.
 //!
 //! [`OwnFiles`]: interrupts::OwnFiles
 
@@ -11,15 +12,8 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::{Duration, SystemTime};
 
 use interrupts::store::StoreError;
-use rusqlite::{Connection, OpenFlags};
-
-/// How often what a file says is read until it is taken for overwritten, and how long to wait between: another process
-/// may just be moving what its log has into it.
-const LOOKS: u32 = 50;
-const BETWEEN: Duration = Duration::from_millis(20);
 
 /// The first bytes of a log, but for the last bit.
 const MAGIC: [u8; 3] = [0x37, 0x7f, 0x06];
@@ -74,50 +68,8 @@ pub(super) struct OpenedFile {
 struct Seen {
     /// The greatest length, in bytes. A file in use never shrinks: this program does not vacuum.
     length: u64,
-    /// When the file was changed last.
-    changed: Option<SystemTime>,
-    /// What it says; nothing where that is still in the log alone.
-    says: Option<Says>,
     /// The greatest length of the log. It is written from its beginning again, and not cut off.
     log_length: u64,
-}
-
-/// What a file says by itself, without its log: which store it is, and how far its audit goes, which never goes back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Says {
-    store: String,
-    audit: i64,
-}
-
-impl Says {
-    fn of(path: &Path) -> rusqlite::Result<Self> {
-        // It takes no locks, and reads no log.
-        let mut address = "file:".to_owned();
-        for byte in path.as_os_str().as_encoded_bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                    address.push(char::from(*byte));
-                }
-                byte => address.push_str(&format!("%{byte:02x}")),
-            }
-        }
-        address.push_str("?immutable=1");
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-            | OpenFlags::SQLITE_OPEN_URI
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(address, flags)?;
-        let sql = "SELECT name, (SELECT COALESCE(MAX(position), 0) FROM audit) FROM store";
-        connection.query_row(sql, (), |row| {
-            Ok(Self {
-                store: row.get(0)?,
-                audit: row.get(1)?,
-            })
-        })
-    }
-
-    fn goes_on_from(&self, before: &Self) -> bool {
-        self.store == before.store && self.audit >= before.audit
-    }
 }
 
 impl OpenedFile {
@@ -131,8 +83,6 @@ impl OpenedFile {
             file: Identity::of(&found),
             seen: Mutex::new(Seen {
                 length: found.len(),
-                changed: found.modified().ok(),
-                says: Says::of(&real).ok(),
                 log_length: 0,
             }),
             log: PathBuf::from(log),
@@ -142,8 +92,8 @@ impl OpenedFile {
         })
     }
 
-    /// Checks that the path still leads to this file, and that it was neither truncated nor overwritten. A transaction is
-    /// acknowledged only after a check that follows its commit.
+    /// Checks that the path still leads to this file, and that it was not truncated. A transaction is acknowledged only
+    /// after a check that follows its commit.
     ///
     /// # Errors
     ///
@@ -187,32 +137,7 @@ impl OpenedFile {
             let now = found.len();
             return Some(format!("{file} was truncated from {before} to {now} bytes"));
         }
-        let changed = found.modified().ok();
-        if changed != seen.changed {
-            seen.changed = changed;
-            if !self.still_says(&mut seen.says) {
-                return Some(format!("{file} was overwritten"));
-            }
-        }
         self.look_at_log(&mut seen.log_length)
-    }
-
-    /// Whether the file goes on from what it said before.
-    fn still_says(&self, before: &mut Option<Says>) -> bool {
-        for _look in 0..LOOKS {
-            match (Says::of(&self.path), &*before) {
-                (Ok(says), Some(before)) if !says.goes_on_from(before) => {}
-                (Ok(says), _) => {
-                    *before = Some(says);
-                    return true;
-                }
-                // What it says is still in the log.
-                (Err(_unread), None) => return true,
-                (Err(_unread), Some(_)) => {}
-            }
-            std::thread::sleep(BETWEEN);
-        }
-        false
     }
 
     fn look_at_log(&self, length: &mut u64) -> Option<String> {
