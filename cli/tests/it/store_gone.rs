@@ -1,7 +1,7 @@
 //! A store that is deleted, replaced or cut off while it is in use: whatever comes afterwards is refused, and a file that
 //! took its place is never written.
 
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
