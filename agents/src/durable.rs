@@ -18,6 +18,7 @@ pub(crate) mod handed;
 pub(crate) mod handed_event;
 pub(crate) mod input;
 pub(crate) mod journal;
+pub(crate) mod kinds;
 pub(crate) mod letter;
 pub(crate) mod model;
 pub(crate) mod order;

@@ -1,6 +1,7 @@
 //! Events with which supervisors ask a running agent to interrupt itself, and say where to go then.
 
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::agent_type::AgentType;
@@ -14,10 +15,18 @@ pub const INTERRUPT_REQUEST_MARK: &str = "[interrupt request]";
 
 /// A supervisor's wish: that a running agent raises an interrupt, and where its answer shall go.
 ///
-/// Its JSON is fixed. An absent or null `rerouteToAgentType` means: back to the source.
+/// Its JSON is fixed. An absent or null `rerouteToAgentType` means: back to the source. `K` are the kinds of agents and
+/// `R` their routes: types of an orchestrator, or names where its types are not known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, bound = "")]
-pub struct InterruptRequestEvent<K: AgentType> {
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    bound(
+        serialize = "K: Serialize, R: Serialize",
+        deserialize = "K: DeserializeOwned, R: DeserializeOwned"
+    )
+)]
+pub struct InterruptRequestEvent<K, R = <K as AgentType>::Route> {
     /// Names the event; the same id with the same content is the same event.
     pub event_id: EventId,
     /// When it was published, by the publisher's clock.
@@ -28,7 +37,7 @@ pub struct InterruptRequestEvent<K: AgentType> {
     pub source_agent_type: K,
     /// Where to go after the interrupt; back to the source where it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reroute_to_agent_type: Option<K::Route>,
+    pub reroute_to_agent_type: Option<R>,
     /// What the interrupt shall do.
     pub interrupt_type: InterruptType,
     /// Why, in words for the agent and for people.
@@ -44,7 +53,7 @@ pub struct InterruptRequestEvent<K: AgentType> {
     pub context_for_decision: String,
 }
 
-impl<K: AgentType> InterruptRequestEvent<K> {
+impl<K: DeserializeOwned, R: DeserializeOwned> InterruptRequestEvent<K, R> {
     /// Reads an event from JSON, strictly.
     ///
     /// # Errors
@@ -54,11 +63,40 @@ impl<K: AgentType> InterruptRequestEvent<K> {
     pub fn from_json(json: &[u8]) -> Result<Self, AnswerError> {
         read_strictly(json)
     }
+}
 
+impl<K: AgentType> InterruptRequestEvent<K> {
     /// Where the interrupt's answer shall go.
     pub fn target(&self) -> K::Route {
         self.reroute_to_agent_type
             .unwrap_or_else(|| self.source_agent_type.origin_route())
+    }
+
+}
+
+impl<K, R> InterruptRequestEvent<K, R> {
+    /// The same event with its kind and its target named otherwise.
+    ///
+    /// # Errors
+    ///
+    /// Where one of the two has no other name.
+    pub fn renamed<L, S, E>(
+        self,
+        kind: impl FnOnce(K) -> Result<L, E>,
+        target: impl FnOnce(R) -> Result<S, E>,
+    ) -> Result<InterruptRequestEvent<L, S>, E> {
+        Ok(InterruptRequestEvent {
+            event_id: self.event_id,
+            timestamp: self.timestamp,
+            node_id: self.node_id,
+            source_agent_type: kind(self.source_agent_type)?,
+            reroute_to_agent_type: self.reroute_to_agent_type.map(target).transpose()?,
+            interrupt_type: self.interrupt_type,
+            reason: self.reason,
+            choices: self.choices,
+            confirmation_items: self.confirmation_items,
+            context_for_decision: self.context_for_decision,
+        })
     }
 
     /// What the agent is told: a user message that asks it to raise the interrupt.

@@ -3,6 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use interrupts::{KindName, NameError};
 use interrupts::store::{Checkpoint, CheckpointDraft, CheckpointId, StoreError};
 use routing_core::{InterruptId, NodeId};
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use super::error::KeepError;
 use super::journal::RunJournal;
 use super::order::Workflow;
-use crate::agent_kind::AgentKind;
 use crate::plan_execute::{Phase, PlanEnd, PlanStanding};
 use crate::run::{NodeState, NodeView};
 
@@ -39,18 +39,19 @@ pub struct NodeSnapshot {
     /// Its id.
     pub node: NodeId,
     /// Its kind.
-    pub kind: AgentKind,
+    pub kind: KindName,
     /// What it did.
     pub state: NodeState,
 }
 
-impl From<NodeView> for NodeSnapshot {
-    fn from(view: NodeView) -> Self {
-        Self {
+impl NodeSnapshot {
+    /// A node as it stands.
+    pub(crate) fn of(view: NodeView) -> Result<Self, NameError> {
+        Ok(Self {
             node: view.node,
-            kind: view.kind,
+            kind: KindName::new(view.kind)?,
             state: view.state,
-        }
+        })
     }
 }
 

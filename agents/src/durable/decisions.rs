@@ -22,7 +22,6 @@ use super::error::KeepError;
 use super::given_up::given_up_because;
 use super::handed::decide_as_before;
 use super::place;
-use crate::agent_kind::RouteType;
 
 /// The decisions of a run in its store.
 pub(crate) struct StoreDecisions {
@@ -44,7 +43,7 @@ impl From<DecisionError> for DecisionErrorBox {
     }
 }
 
-type Known = Result<Option<StandingDecision<RouteType>>, DecisionErrorBox>;
+type Known<R> = Result<Option<StandingDecision<R>>, DecisionErrorBox>;
 
 impl StoreDecisions {
     /// The interrupt in which a matter is decided: a request that nobody could fill in is a question of its own.
@@ -62,7 +61,7 @@ impl StoreDecisions {
         Ok(self.desk.record.store().interrupt(interrupt).await?)
     }
 
-    async fn known(&self, interrupt: InterruptId) -> Known {
+    async fn known<R: AgentType>(&self, interrupt: InterruptId) -> Known<R> {
         match self.row(interrupt).await? {
             Some(row) => standing(&row),
             None => Ok(None),
@@ -174,10 +173,10 @@ impl StoreDecisions {
     }
 
     /// Tries until one decision stands.
-    async fn settle(
+    async fn settle<R: AgentType>(
         &self,
-        proposal: &Proposal<RouteType>,
-    ) -> Result<StandingDecision<RouteType>, DecisionErrorBox> {
+        proposal: &Proposal<R>,
+    ) -> Result<StandingDecision<R>, DecisionErrorBox> {
         let id = self.id_of(proposal.interrupt, proposal.matter);
         loop {
             let Some(row) = self.row(id).await? else {
@@ -251,7 +250,7 @@ fn created_at(interrupt: InterruptId) -> jiff::Timestamp {
         .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
-fn judge(row: &Interrupt, proposal: &Proposal<RouteType>) -> Result<Judge, KeepError> {
+fn judge<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Judge, KeepError> {
     let shown = row.review.as_ref().map(|review| review.shown);
     match (row.state, shown) {
         (State::AwaitingReview, Some(shown)) => Ok(Judge::Person {
@@ -279,7 +278,7 @@ pub(crate) fn name_of(answerer: Option<&Answerer>) -> Result<ActorName, KeepErro
     Ok(ActorName::new(name)?)
 }
 
-fn choosing(row: &Interrupt, proposal: &Proposal<RouteType>) -> Result<Choosing, KeepError> {
+fn choosing<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Choosing, KeepError> {
     let verdict = verdict(row, proposal);
     let target = if verdict == Verdict::Reroute {
         Some(RouteName::new(proposal.target.name())?)
@@ -295,7 +294,7 @@ fn choosing(row: &Interrupt, proposal: &Proposal<RouteType>) -> Result<Choosing,
 }
 
 /// The verdict that says what was answered, among those that the interrupt allows.
-fn verdict(row: &Interrupt, proposal: &Proposal<RouteType>) -> Verdict {
+fn verdict<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Verdict {
     let answer = &proposal.answer;
     let meant = if proposal.is_chosen {
         Verdict::Reroute
@@ -315,7 +314,7 @@ fn verdict(row: &Interrupt, proposal: &Proposal<RouteType>) -> Verdict {
 }
 
 /// The answer as the store keeps it: of a pause, the new input.
-fn content(row: &Interrupt, proposal: &Proposal<RouteType>) -> Result<String, KeepError> {
+fn content<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<String, KeepError> {
     let answer = &proposal.answer;
     if row.interrupt_type == InterruptType::Pause && answer.edited_request.is_none() {
         return Ok(json!({ "input": answer.text }).to_string());
@@ -331,7 +330,7 @@ fn content(row: &Interrupt, proposal: &Proposal<RouteType>) -> Result<String, Ke
 
 /// The decision of an interrupt that has ended. One that was given up gets none until somebody has it tried again,
 /// so nobody waits for it.
-fn standing(row: &Interrupt) -> Known {
+fn standing<R: AgentType>(row: &Interrupt) -> Known<R> {
     if let Some(reason) = given_up_because(row) {
         let interrupt = row.id;
         return Err(DecisionError::Cancelled { interrupt, reason }.into());
@@ -353,7 +352,10 @@ fn standing(row: &Interrupt) -> Known {
     }
 }
 
-fn read(row: &Interrupt, decision: &Decision) -> Result<StandingDecision<RouteType>, KeepError> {
+fn read<R: AgentType>(
+    row: &Interrupt,
+    decision: &Decision,
+) -> Result<StandingDecision<R>, KeepError> {
     let unreadable = |source| KeepError::Unreadable {
         place: format!("the decision of {}", row.id),
         source,
@@ -363,7 +365,7 @@ fn read(row: &Interrupt, decision: &Decision) -> Result<StandingDecision<RouteTy
         let said = answer.text.take().unwrap_or_default();
         answer.text = Some(format!("{words} {said}").trim().to_owned());
     }
-    let target = decision.target.as_str().parse::<RouteType>();
+    let target = decision.target.as_str().parse::<R>();
     let target = target.map_err(|error| unreadable(serde::de::Error::custom(error)))?;
     let decided_by = match &decision.by {
         Decider::Person { .. } => DecidedBy::Person,
@@ -428,12 +430,12 @@ pub(crate) const fn words(decision: &Decision) -> Option<&'static str> {
 }
 
 #[async_trait]
-impl Decisions<RouteType> for StoreDecisions {
+impl<R: AgentType> Decisions<R> for StoreDecisions {
     async fn standing(
         &self,
         interrupt: InterruptId,
         matter: Matter,
-    ) -> Result<Option<StandingDecision<RouteType>>, DecisionError> {
+    ) -> Result<Option<StandingDecision<R>>, DecisionError> {
         let known = self.known(self.id_of(interrupt, matter)).await;
         known.map_err(|error| error.0)
     }
@@ -464,7 +466,7 @@ impl Decisions<RouteType> for StoreDecisions {
         &self,
         interrupt: InterruptId,
         matter: Matter,
-    ) -> Result<StandingDecision<RouteType>, DecisionError> {
+    ) -> Result<StandingDecision<R>, DecisionError> {
         let id = self.id_of(interrupt, matter);
         let began = Instant::now();
         loop {
@@ -487,8 +489,8 @@ impl Decisions<RouteType> for StoreDecisions {
 
     async fn decide(
         &self,
-        proposal: Proposal<RouteType>,
-    ) -> Result<StandingDecision<RouteType>, DecisionError> {
+        proposal: Proposal<R>,
+    ) -> Result<StandingDecision<R>, DecisionError> {
         self.settle(&proposal).await.map_err(|error| error.0)
     }
 }

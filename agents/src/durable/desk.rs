@@ -15,17 +15,16 @@ use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{AdmitError, ChangeError, Delivery, RaisedQuestion, Store, StoreError};
 use interrupts::{ActorName, KindName, RouteName};
 use jiff::Timestamp;
-use routing_core::event::InterruptRequestEvent;
 use routing_core::{
-    AgentType, DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopMode, StopSource,
+    DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopMode, StopSource,
 };
 use serde_json::Value;
 
 use super::error::KeepError;
 use super::handed::decide_as_before;
+use super::kinds::NamedEvent;
 use super::place;
 use super::record::RunRecord;
-use crate::agent_kind::{AgentKind, RouteType};
 
 pub(crate) use events::{event_key, published};
 
@@ -40,11 +39,11 @@ pub(crate) struct Desk {
     pub(crate) record: Arc<RunRecord>,
     /// The events that came while this process had the run. What an event has become in the store is the
     /// agent's request, once there is one.
-    events: Mutex<HashMap<EventId, InterruptRequestEvent<AgentKind>>>,
+    events: Mutex<HashMap<EventId, NamedEvent>>,
     /// Where in the run the interrupts stand that this process has raised.
     places: Mutex<HashMap<InterruptId, String>>,
     /// What comes with a fork, and after an event that a question of its node takes first.
-    put_off: Mutex<Vec<InterruptRequestEvent<AgentKind>>>,
+    put_off: Mutex<Vec<NamedEvent>>,
 }
 
 /// An interrupt that an agent raises.
@@ -52,14 +51,9 @@ pub(crate) struct Raising<'a> {
     pub(crate) interrupt: InterruptId,
     pub(crate) node: &'a NodeId,
     pub(crate) turn: u32,
-    pub(crate) kind: AgentKind,
+    pub(crate) kind: &'static str,
     pub(crate) details: &'a InterruptDetails,
     pub(crate) request: &'a Value,
-}
-
-pub(crate) fn all_routes() -> Result<Vec<RouteName>, KeepError> {
-    let names = RouteType::NAMES.iter().map(|name| RouteName::new(*name));
-    Ok(names.collect::<Result<_, _>>()?)
 }
 
 /// The part of the machinery that acts here.
@@ -85,7 +79,7 @@ impl Desk {
         }
     }
 
-    fn events(&self) -> MutexGuard<'_, HashMap<EventId, InterruptRequestEvent<AgentKind>>> {
+    fn events(&self) -> MutexGuard<'_, HashMap<EventId, NamedEvent>> {
         // Only insertions, so a panic elsewhere leaves the table whole.
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -96,13 +90,13 @@ impl Desk {
     }
 
     /// Keeps an event for later.
-    pub(crate) fn put_off(&self, event: InterruptRequestEvent<AgentKind>) {
+    pub(crate) fn put_off(&self, event: NamedEvent) {
         let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
         put_off.push(event);
     }
 
     /// What was kept for later for a node.
-    pub(crate) fn take_put_off(&self, node: &NodeId) -> Vec<InterruptRequestEvent<AgentKind>> {
+    pub(crate) fn take_put_off(&self, node: &NodeId) -> Vec<NamedEvent> {
         let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
         let (own, others) = std::mem::take(&mut *put_off)
             .into_iter()
@@ -271,9 +265,9 @@ impl Desk {
             id: *interrupt,
             run: self.record.run,
             node: (*node).clone(),
-            kind: KindName::new(kind.name())?,
-            origin: RouteName::new(kind.origin_route().name())?,
-            routes: all_routes()?,
+            kind: KindName::new(*kind)?,
+            origin: RouteName::new(self.record.kinds.origin_of(kind))?,
+            routes: self.record.kinds.routes()?,
             interrupt_type: details.r#type,
             source: StopSource::Programmatic,
             requested_by: Actor {

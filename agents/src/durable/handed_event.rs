@@ -5,14 +5,13 @@ use interrupts::life::Interrupt;
 use interrupts::store::{CheckpointId, KnownEffect, Run, Store, StoreError};
 use interrupts::{Digest, KindName};
 use jiff::Timestamp;
-use routing_core::event::InterruptRequestEvent;
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::desk::{Desk, event_key, is_other_content, published};
 use super::error::KeepError;
-use crate::agent_kind::AgentKind;
+use super::kinds::NamedEvent;
 
 /// The kind of the journal's entries that hold it.
 pub(crate) const EVENT: &str = "event";
@@ -21,7 +20,7 @@ pub(crate) const EVENT: &str = "event";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HandedEvent {
     /// As it was published first.
-    event: InterruptRequestEvent<AgentKind>,
+    event: NamedEvent,
     /// Its ids in the runs before: whoever has read it there has read it.
     known_as: Vec<EventId>,
     /// When it would have expired there; absent where a question had taken it, which does not let it expire.
@@ -101,7 +100,7 @@ impl HandedEvent {
         })
     }
 
-    fn in_run(&self, run: RunId) -> Option<InterruptRequestEvent<AgentKind>> {
+    fn in_run(&self, run: RunId) -> Option<NamedEvent> {
         let mut event = self.event.clone();
         event.event_id = id_in(run, &event.event_id)?;
         Some(event)
@@ -155,7 +154,7 @@ impl Desk {
         Ok(())
     }
 
-    async fn publish(&self, event: &InterruptRequestEvent<AgentKind>) -> Result<(), KeepError> {
+    async fn publish(&self, event: &NamedEvent) -> Result<(), KeepError> {
         match self.admit_event(event).await {
             Err(error) if is_other_content(&error) => {
                 tracing::warn!(event = %event.event_id, "its id was used for something else");

@@ -19,6 +19,7 @@ use super::checkpoint::RunSnapshot;
 use super::control::RunControl;
 use super::error::KeepError;
 use super::input;
+use super::kinds::Kinds;
 
 /// How many nodes are read together.
 const NODES: u32 = 1_000;
@@ -92,6 +93,8 @@ impl RunStore {
 pub(crate) struct RunRecord {
     pub(crate) run: RunId,
     pub(crate) kept: RunStore,
+    /// The kinds of its agents.
+    pub(crate) kinds: Kinds,
     epoch: OnceLock<u64>,
     /// The checkpoint that it was forked off at, where it was.
     forked_from: OnceLock<CheckpointId>,
@@ -107,10 +110,11 @@ pub(crate) enum Standing {
 }
 
 impl RunRecord {
-    pub(crate) fn new(run: RunId, kept: RunStore) -> Self {
+    pub(crate) fn new(run: RunId, kinds: Kinds, kept: RunStore) -> Self {
         Self {
             run,
             kept,
+            kinds,
             epoch: OnceLock::new(),
             forked_from: OnceLock::new(),
             has_events: AtomicBool::new(false),
@@ -119,7 +123,7 @@ impl RunRecord {
 
     /// A run that this process owns in this epoch and does not work on.
     pub(crate) fn owned(run: RunId, kept: RunStore, epoch: u64) -> Self {
-        let record = Self::new(run, kept);
+        let record = Self::new(run, Kinds::default(), kept);
         let _first = record.epoch.set(epoch);
         record
     }

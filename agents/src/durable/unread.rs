@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use interrupts::life::{Interrupt, State, Verdict};
 use interrupts::store::{Filter, MessageState, Page};
-use routing_core::event::InterruptRequestEvent;
 use routing_core::{EventId, InterruptType, NodeId};
 
 use super::desk::Desk;
@@ -12,8 +11,8 @@ use super::error::KeepError;
 use super::given_up::given_up_because;
 use super::input::{self, GivenInput, said_with};
 use super::journal::RunJournal;
+use super::kinds::NamedEvent;
 use super::letter::{Letter, Origin};
-use crate::agent_kind::AgentKind;
 
 const PAGE: u32 = 1_000;
 
@@ -29,13 +28,13 @@ pub(crate) struct Unread {
 }
 
 /// The event of an interrupt that a supervisor's event asked for.
-pub(crate) fn event_of(interrupt: &Interrupt) -> Option<InterruptRequestEvent<AgentKind>> {
-    let event: InterruptRequestEvent<AgentKind> = serde_json::from_str(&interrupt.content).ok()?;
+pub(crate) fn event_of(interrupt: &Interrupt) -> Option<NamedEvent> {
+    let event: NamedEvent = serde_json::from_str(&interrupt.content).ok()?;
     (event.event_id.as_str() == interrupt.key.as_str()).then_some(event)
 }
 
 /// The letter that tells a node of an event.
-pub(crate) fn event_letter(event: &InterruptRequestEvent<AgentKind>) -> Letter {
+pub(crate) fn event_letter(event: &NamedEvent) -> Letter {
     Letter {
         origin: Origin::Event {
             event: event.event_id.clone(),

@@ -35,6 +35,7 @@ use crate::durable::checkpoint::Checkpoints;
 use crate::durable::control::{OnlyScope, RunControl};
 use crate::durable::error::KeepError;
 use crate::durable::journal::RunJournal;
+use crate::durable::kinds::Kinds;
 use crate::durable::model::JournalledModel;
 use crate::durable::record::RunRecord;
 use crate::run::handle::worked_since;
@@ -156,7 +157,7 @@ impl Driver {
         } = config;
         let control = control_of(&store, scope);
         let model = Arc::new(MeteredModel::new(model));
-        let journal = Arc::new(RunJournal::new(Arc::new(RunRecord::new(run, store))));
+        let journal = Arc::new(RunJournal::new(Arc::new(RunRecord::new(run, Kinds::default(), store))));
         let root = NodeId::root();
         let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
         let tooling = tools.map(|settings| {

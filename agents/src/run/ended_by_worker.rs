@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use interrupts::KindName;
 use interrupts::store::{Checkpoint, JournalEntry, Page, Store, StoreError};
 use routing_core::NodeId;
 
@@ -33,24 +34,11 @@ pub async fn ended_by_worker(
     let Ok(snapshot) = RunSnapshot::of(checkpoint) else {
         return Ok(None);
     };
-    let is_worker = |kind| match kind {
-        AgentKind::DiscoveryAgent | AgentKind::PlanningAgent | AgentKind::TicketAgent => true,
-        AgentKind::Orchestrator
-        | AgentKind::OrchestratorCollector
-        | AgentKind::DiscoveryOrchestrator
-        | AgentKind::DiscoveryDispatch
-        | AgentKind::DiscoveryCollector
-        | AgentKind::PlanningOrchestrator
-        | AgentKind::PlanningDispatch
-        | AgentKind::PlanningCollector
-        | AgentKind::TicketOrchestrator
-        | AgentKind::TicketDispatch
-        | AgentKind::TicketCollector
-        | AgentKind::ReviewAgent
-        | AgentKind::MergerAgent
-        | AgentKind::ContextManager => false,
+    let is_worker = |kind: &KindName| {
+        let kind = kind.as_str().parse::<AgentKind>();
+        kind.is_ok_and(AgentKind::is_worker)
     };
-    let workers = snapshot.nodes.iter().filter(|it| is_worker(it.kind));
+    let workers = snapshot.nodes.iter().filter(|it| is_worker(&it.kind));
     let workers: Vec<&NodeId> = workers.map(|it| &it.node).collect();
     let (mut answered, mut ended) = (HashMap::new(), Vec::new());
     let mut after = 0;

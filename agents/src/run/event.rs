@@ -1,16 +1,15 @@
 //! What happens in a run, told as it happens.
 
 use jiff::Timestamp;
-use routing_core::event::InterruptRequestEvent;
 use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::model::{CallNote, Caller, TokenUsage};
 use routing_core::review::{Answer, Question};
 use routing_core::{EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use crate::durable::kinds::NamedEvent;
 use tools::{Progress, ToolMessage};
 
-use crate::agent_kind::AgentKind;
 use crate::plan_execute::{Fact, FinishedStep, PlanRole, PlanStep};
 
 /// What a node does.
@@ -57,14 +56,14 @@ pub enum RunEvent {
         /// The node above it.
         parent: Option<NodeId>,
         /// Its kind.
-        kind: AgentKind,
+        kind: &'static str,
     },
     /// A node does something else than before.
     AgentStatusChanged {
         /// The node.
         node: NodeId,
         /// Its kind.
-        kind: AgentKind,
+        kind: &'static str,
         /// What it does now.
         status: NodeState,
     },
@@ -80,7 +79,7 @@ pub enum RunEvent {
         /// The node.
         node: NodeId,
         /// Its kind.
-        kind: AgentKind,
+        kind: &'static str,
         /// The step's number in the run, from 1.
         step: u32,
         /// The node's turn, from 1.
@@ -162,7 +161,7 @@ pub enum RunEvent {
         /// The node.
         node: NodeId,
         /// Its kind.
-        kind: AgentKind,
+        kind: &'static str,
         /// The step's number in the run, from 1.
         step: u32,
         /// The field that it set.
@@ -177,7 +176,7 @@ pub enum RunEvent {
     /// A supervisor's event was accepted.
     EventPublished {
         /// The event.
-        event: InterruptRequestEvent<AgentKind>,
+        event: NamedEvent,
     },
     /// A supervisor's event was refused.
     EventRefused {
@@ -200,7 +199,7 @@ pub enum RunEvent {
         /// The node.
         node: NodeId,
         /// Its kind.
-        kind: AgentKind,
+        kind: &'static str,
         /// The shared part.
         details: InterruptDetails,
         /// All of it.
@@ -309,7 +308,7 @@ pub enum RunEvent {
         /// The node.
         node: NodeId,
         /// Its kind.
-        kind: AgentKind,
+        kind: &'static str,
         /// How.
         status: NodeState,
     },

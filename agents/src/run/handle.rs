@@ -68,7 +68,7 @@ impl Run {
 
     /// What became of the events that were published.
     pub fn reroutes(&self) -> Arc<dyn PendingReroutes<AgentKind>> {
-        Arc::clone(&self.engine.reroutes)
+        Arc::clone(&self.engine.reroutes) as Arc<_>
     }
 
     /// The way of what comes from outside to the run's nodes, for whoever takes it from the store.

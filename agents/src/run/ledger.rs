@@ -11,7 +11,6 @@ use super::event::{NodeState, RunEvent};
 use super::nodes::NodeDirectory;
 use super::recorder::Recorder;
 use super::report::{InterruptRecord, InterruptResult};
-use crate::agent_kind::AgentKind;
 
 /// Keeps the run's interrupts, and tells the observer what happens to them.
 pub(crate) struct Ledger {
@@ -125,7 +124,7 @@ impl Ledger {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn raiser(&self, interrupt: InterruptId) -> Option<(NodeId, AgentKind)> {
+    fn raiser(&self, interrupt: InterruptId) -> Option<(NodeId, &'static str)> {
         let kept = self.lock();
         let record = kept
             .records

@@ -12,7 +12,6 @@ use routing_core::bus::{AgentDirectory, NodeStatus};
 use routing_core::{AgentType, NodeId, RunId};
 
 use super::event::NodeState;
-use crate::agent_kind::AgentKind;
 use crate::durable::letter::{Letter, Origin};
 
 /// A node as it stands.
@@ -22,8 +21,8 @@ pub struct NodeView {
     pub node: NodeId,
     /// The node above it.
     pub parent: Option<NodeId>,
-    /// Its kind.
-    pub kind: AgentKind,
+    /// The name of its kind.
+    pub kind: &'static str,
     /// What it does.
     pub state: NodeState,
     /// Whether an event can be published for it: it has a turn, or will have one.
@@ -59,7 +58,7 @@ struct Nodes {
 
 #[derive(Debug)]
 struct Entry {
-    kind: AgentKind,
+    kind: &'static str,
     state: NodeState,
     letters: Letters,
     place: usize,
@@ -97,7 +96,7 @@ impl NodeDirectory {
     }
 
     /// Adds a node; whether it is new.
-    pub(crate) fn add(&self, id: &NodeId, kind: AgentKind) -> bool {
+    pub(crate) fn add(&self, id: &NodeId, kind: &'static str) -> bool {
         let mut nodes = self.lock();
         if nodes.entries.contains_key(id) {
             return false;
@@ -226,7 +225,7 @@ impl NodeDirectory {
         Ok(NodeRow {
             run: self.run,
             node: id.clone(),
-            kind: KindName::new(entry.kind.name())?,
+            kind: KindName::new(entry.kind)?,
             activity: activity(entry.state),
             takes_messages: matches!(entry.letters, Letters::Open(_)),
             turn: entry.turn,
@@ -250,7 +249,7 @@ impl NodeDirectory {
     }
 
     /// The nodes that have not ended, of one and all below it, in the order in which they came to be.
-    pub(crate) fn unended_within(&self, id: &NodeId) -> Vec<(NodeId, AgentKind)> {
+    pub(crate) fn unended_within(&self, id: &NodeId) -> Vec<(NodeId, &'static str)> {
         let nodes = self.lock();
         let within = nodes.order.iter().filter(|node| node.is_within(id));
         let unended = within.filter_map(|node| {
@@ -294,20 +293,21 @@ fn words(state: NodeState) -> &'static str {
     }
 }
 
-impl AgentDirectory<AgentKind> for NodeDirectory {
-    fn find(&self, node: &NodeId) -> Option<NodeStatus<AgentKind>> {
-        self.lock().entries.get(node).map(|entry| {
+impl<K: AgentType> AgentDirectory<K> for NodeDirectory {
+    fn find(&self, node: &NodeId) -> Option<NodeStatus<K>> {
+        self.lock().entries.get(node).and_then(|entry| {
             let running = matches!(entry.letters, Letters::Open(_));
-            NodeStatus {
+            Some(NodeStatus {
                 run: self.run,
-                kind: entry.kind,
+                // A node of another orchestrator is none of this one's.
+                kind: entry.kind.parse().ok()?,
                 running,
                 status: if running {
                     "running"
                 } else {
                     words(entry.state)
                 },
-            }
+            })
         })
     }
 }
@@ -348,7 +348,8 @@ mod tests {
     use routing_core::bus::AgentDirectory;
     use routing_core::{NodeId, RunId};
 
-    use super::{AgentKind, NodeDirectory, NodeState};
+    use super::{NodeDirectory, NodeState};
+    use crate::agent_kind::AgentKind;
 
     #[test]
     fn a_node_that_stands_as_the_store_was_told_before_is_no_news() {
@@ -361,7 +362,7 @@ mod tests {
             let nodes = NodeDirectory::new(run);
             nodes.were_told(told);
             for node in [&first, &second] {
-                nodes.add(node, AgentKind::Orchestrator);
+                nodes.add(node, "ORCHESTRATOR");
                 nodes.end(node, NodeState::Completed);
             }
             nodes
@@ -382,9 +383,10 @@ mod tests {
     fn a_node_ends_once() {
         let nodes = NodeDirectory::new(RunId::generate());
         let node = NodeId::new("orchestrator").unwrap();
-        nodes.add(&node, AgentKind::Orchestrator);
+        nodes.add(&node, "ORCHESTRATOR");
         assert!(nodes.end(&node, NodeState::Pruned));
         assert!(!nodes.end(&node, NodeState::Completed));
-        assert_eq!(nodes.find(&node).unwrap().status, "pruned");
+        let found = AgentDirectory::<AgentKind>::find(&nodes, &node);
+        assert_eq!(found.unwrap().status, "pruned");
     }
 }

@@ -9,7 +9,6 @@ use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId};
 use serde::Serialize;
 
 use super::event::RunEvent;
-use crate::agent_kind::AgentKind;
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -129,8 +128,8 @@ pub struct InterruptRecord {
     pub interrupt: InterruptId,
     /// The node that raised it.
     pub node: NodeId,
-    /// The kind of that node.
-    pub origin: AgentKind,
+    /// The name of that node's kind.
+    pub origin: &'static str,
     /// Its type.
     pub interrupt_type: InterruptType,
     /// Why it was raised.

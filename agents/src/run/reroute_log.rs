@@ -7,16 +7,17 @@ use interrupts::life::State;
 use interrupts::store::Admitted;
 use routing_core::bus::{Admission, AgentDirectory, BusEvent, PublishRefusal};
 use routing_core::event::InterruptRequestEvent;
-use routing_core::reroute::{PendingReroutes, RerouteState, StoreError};
+use routing_core::reroute::{RerouteState, StoreError};
 use routing_core::{AgentType, EventId, NodeId};
 
 use super::event::RunEvent;
 use super::nodes::NodeDirectory;
 use super::recorder::Recorder;
-use crate::agent_kind::{AgentKind, RouteType};
 use crate::durable::desk::{Desk, event_key, in_words, is_other_content};
 use crate::durable::error::KeepError;
 use crate::durable::journal::RunJournal;
+use crate::durable::kinds::{NamedEvent, named};
+use crate::durable::reroutes::StoreReroutes;
 use crate::durable::unread::{event_letter, event_of};
 
 /// Admits events, and tells the observer of each. An event is stored before its agent is told.
@@ -24,7 +25,7 @@ pub(crate) struct RerouteLog {
     pub(crate) desk: Arc<Desk>,
     pub(crate) journal: Arc<RunJournal>,
     pub(crate) nodes: Arc<NodeDirectory>,
-    pub(crate) reroutes: Arc<dyn PendingReroutes<AgentKind>>,
+    pub(crate) reroutes: Arc<StoreReroutes>,
     pub(crate) recorder: Arc<Recorder>,
     /// Held while an event is admitted and told, and while a node opens its letters: the observer
     /// hears of the event before it hears of the message.
@@ -48,7 +49,7 @@ impl RerouteLog {
     pub(crate) async fn pending(
         &self,
         node: &NodeId,
-    ) -> Result<Option<InterruptRequestEvent<AgentKind>>, KeepError> {
+    ) -> Result<Option<NamedEvent>, KeepError> {
         let waiting = self.desk.waiting(node).await?;
         Ok(waiting.as_ref().and_then(event_of))
     }
@@ -61,15 +62,15 @@ impl RerouteLog {
     }
 
     /// Tells what became of an older event that was replaced by one which then came too late.
-    async fn tell_if_ended(
+    async fn tell_if_ended<K: AgentType>(
         &self,
-        older: Option<&InterruptRequestEvent<AgentKind>>,
-    ) -> Result<Option<BusEvent<AgentKind>>, StoreError> {
+        older: Option<&NamedEvent>,
+    ) -> Result<Option<BusEvent<K>>, StoreError> {
         let Some(older) = older else {
             return Ok(None);
         };
         let event = older.event_id.clone();
-        let Some(stored) = self.reroutes.fate(&event).await? else {
+        let Some(stored) = self.reroutes.state_of(&event).await? else {
             return Ok(None);
         };
         if !stored.state.is_final() {
@@ -83,9 +84,9 @@ impl RerouteLog {
         Ok(Some(BusEvent::RerouteChanged { event, state }))
     }
 
-    fn check(&self, event: &InterruptRequestEvent<AgentKind>) -> Result<(), PublishRefusal> {
+    fn check<K: AgentType>(&self, event: &InterruptRequestEvent<K>) -> Result<(), PublishRefusal> {
         let node = &event.node_id;
-        let Some(found) = self.nodes.find(node) else {
+        let Some(found) = AgentDirectory::<K>::find(&*self.nodes, node) else {
             return Err(PublishRefusal::UnknownNode { node: node.clone() });
         };
         if !found.running {
@@ -102,16 +103,15 @@ impl RerouteLog {
             });
         }
         // All routes may be named: the type holds no other.
-        let _target: RouteType = event.target();
         Ok(())
     }
 
     /// Admits an event that was checked, and tells its node.
-    async fn accept(
+    async fn accept<K: AgentType>(
         &self,
-        event: &InterruptRequestEvent<AgentKind>,
-        older: Option<&InterruptRequestEvent<AgentKind>>,
-    ) -> Result<Vec<BusEvent<AgentKind>>, PublishRefusal> {
+        event: &NamedEvent,
+        older: Option<&NamedEvent>,
+    ) -> Result<Vec<BusEvent<K>>, PublishRefusal> {
         let admitted = match self.desk.admit_event(event).await {
             Ok(admitted) => admitted,
             Err(error) if is_other_content(&error) => {
@@ -146,14 +146,11 @@ impl RerouteLog {
     }
 
     /// The node ended while the event was admitted.
-    async fn come_too_late(
-        &self,
-        event: &InterruptRequestEvent<AgentKind>,
-    ) -> Result<(), PublishRefusal> {
+    async fn come_too_late(&self, event: &NamedEvent) -> Result<(), PublishRefusal> {
         let node = &event.node_id;
         let run = self.desk.record.run;
         self.reroutes.node_ended(run, node).await?;
-        let state = self.reroutes.fate(&event.event_id).await?;
+        let state = self.reroutes.state_of(&event.event_id).await?;
         // An interrupt that the node raised before it ended may have taken the event already: then it was
         // accepted, and what follows from it stands.
         let is_taken = matches!(
@@ -170,22 +167,22 @@ impl RerouteLog {
     }
 
     /// The older event of the node, whose place the new one has taken.
-    async fn replaced(
+    async fn replaced<K: AgentType>(
         &self,
-        event: &InterruptRequestEvent<AgentKind>,
-        older: Option<&InterruptRequestEvent<AgentKind>>,
-    ) -> Result<Option<BusEvent<AgentKind>>, PublishRefusal> {
+        event: &NamedEvent,
+        older: Option<&NamedEvent>,
+    ) -> Result<Option<BusEvent<K>>, PublishRefusal> {
         let older = older.filter(|older| older.event_id != event.event_id);
         Ok(self.tell_if_ended(older).await?)
     }
 }
 
 #[async_trait]
-impl Admission<AgentKind> for RerouteLog {
+impl<K: AgentType> Admission<K> for RerouteLog {
     async fn admit(
         &self,
-        event: &InterruptRequestEvent<AgentKind>,
-    ) -> Result<Vec<BusEvent<AgentKind>>, PublishRefusal> {
+        event: &InterruptRequestEvent<K>,
+    ) -> Result<Vec<BusEvent<K>>, PublishRefusal> {
         // A run that is resumed has its nodes again once it is where it stood.
         self.journal.until_live().await;
         let _held = self.gate.lock().await;
@@ -193,18 +190,18 @@ impl Admission<AgentKind> for RerouteLog {
         let known = known.map_err(|error| unavailable(&error))?;
         let older = self.pending(&event.node_id).await;
         let older = older.map_err(|error| unavailable(&error))?;
+        let told = named(event.clone()).map_err(|error| unavailable(&error.into()))?;
         let admitted = async {
             if !known {
                 self.check(event)?;
             }
-            self.accept(event, older.as_ref()).await
+            self.accept(&told, older.as_ref()).await
         };
         match admitted.await {
             Ok(changes) => {
                 if !known {
-                    self.recorder.record(RunEvent::EventPublished {
-                        event: event.clone(),
-                    });
+                    self.recorder
+                        .record(RunEvent::EventPublished { event: told });
                 }
                 Ok(changes)
             }
@@ -216,7 +213,7 @@ impl Admission<AgentKind> for RerouteLog {
                 if known {
                     return Err(refusal);
                 }
-                self.tell_if_ended(older.as_ref()).await?;
+                self.tell_if_ended::<K>(older.as_ref()).await?;
                 Err(refusal)
             }
         }

@@ -113,13 +113,10 @@ async fn nodes(store: &dyn Store, run: RunId) -> Result<Vec<NodeSnapshot>, Store
             return Ok(nodes);
         };
         after = *last;
-        nodes.extend(rows.into_iter().filter_map(|(_position, row)| {
-            Some(NodeSnapshot {
-                // A kind that a newer version of the program knows is none of these nodes.
-                kind: row.kind.as_str().parse().ok()?,
-                state: state_of(row.activity),
-                node: row.node,
-            })
+        nodes.extend(rows.into_iter().map(|(_position, row)| NodeSnapshot {
+            kind: row.kind,
+            state: state_of(row.activity),
+            node: row.node,
         }));
     }
 }

@@ -12,11 +12,10 @@ use jiff::Timestamp;
 use routing_core::handler::InterruptMoment;
 use routing_core::review::{Answer, Question, QuestionKind, Reviewer};
 use routing_core::{
-    AgentType as _, InterruptId, InterruptType, NodeId, Outcome, StopReason, StopScope,
+    InterruptId, InterruptType, NodeId, Outcome, StopReason, StopScope,
 };
 
 use super::matter::ToolMatter;
-use crate::agent_kind::AgentKind;
 use crate::durable::desk::Desk;
 use crate::durable::error::KeepError;
 use crate::durable::record::RunRecord;
@@ -205,14 +204,8 @@ fn clear(matter: &ToolMatter, answer: &Answer, question: &Question) -> Result<Ve
     })
 }
 
-/// Where the interrupts of a type of agent go: of an agent of a plan, to itself.
-fn origin_of(agent_type: &'static str) -> &'static str {
-    let kind = agent_type.parse::<AgentKind>();
-    kind.map_or(agent_type, |kind| kind.origin_route().name())
-}
-
 fn question(record: &RunRecord, asker: &Asker, matter: &ToolMatter, id: InterruptId) -> Question {
-    let origin = origin_of(asker.agent_type);
+    let origin = record.kinds.origin_of(asker.agent_type);
     let payload = serde_json::to_value(&matter.tool_call).unwrap_or_default();
     matter.shown_in(Question {
         interrupt: id,

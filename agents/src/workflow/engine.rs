@@ -12,7 +12,6 @@ use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus, InProcessBus};
 use routing_core::context::DecoratorChain;
 use routing_core::handler::{Branches, HandlerConfig, HandlerPolicy, UnifiedInterruptHandler};
 use routing_core::model::LanguageModel;
-use routing_core::reroute::PendingReroutes;
 use routing_core::review::Reviewer;
 use routing_core::{Blackboard, Clock, EventId, NodeId, RunId, StopScope};
 
@@ -24,6 +23,7 @@ use crate::durable::decisions::StoreDecisions;
 use crate::durable::desk::Desk;
 use crate::durable::error::KeepError;
 use crate::durable::journal::RunJournal;
+use crate::durable::kinds::Kinds;
 use crate::durable::letter::Letter;
 use crate::durable::model::JournalledModel;
 use crate::durable::record::{RunRecord, Standing};
@@ -78,7 +78,7 @@ pub(crate) struct Keeping {
     pub(crate) journal: Arc<RunJournal>,
     pub(crate) desk: Arc<Desk>,
     pub(crate) decisions: Arc<StoreDecisions>,
-    pub(crate) reroutes: Arc<dyn PendingReroutes<AgentKind>>,
+    pub(crate) reroutes: Arc<StoreReroutes>,
     pub(crate) reroute_log: Arc<RerouteLog>,
     pub(crate) bus: Arc<InProcessBus<AgentKind>>,
     pub(crate) checkpoints: Checkpoints,
@@ -102,7 +102,7 @@ impl Keeping {
         let record = Arc::new(record);
         let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
         let desk = Arc::new(Desk::new(record));
-        let reroutes: Arc<dyn PendingReroutes<AgentKind>> = Arc::new(StoreReroutes {
+        let reroutes = Arc::new(StoreReroutes {
             desk: Arc::clone(&desk),
         });
         let reroute_log = Arc::new(RerouteLog {
@@ -151,7 +151,7 @@ impl Keeping {
             asker: asker.clone(),
             reviewing_model: asker.clone(),
             reviewer,
-            reroutes: Arc::clone(&self.reroutes),
+            reroutes: Arc::clone(&self.reroutes) as Arc<_>,
             decisions: Arc::clone(&self.decisions) as Arc<_>,
             decorators: DecoratorChain::default(),
             observer: Arc::clone(ledger) as Arc<_>,
@@ -198,7 +198,7 @@ impl Engine {
         } = config;
         let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
         let nodes = Arc::new(NodeDirectory::new(run));
-        let keeping = Keeping::over(RunRecord::new(run, store), &nodes, &recorder);
+        let keeping = Keeping::over(RunRecord::new(run, Kinds::of::<AgentKind>(), store), &nodes, &recorder);
         let model = Arc::new(MeteredModel::new(model));
         let ledger = Arc::new(Ledger::new(Arc::clone(&recorder), Arc::clone(&nodes)));
         let reviewer: Arc<dyn Reviewer> = Arc::new(StoppableReviewer { inner: reviewer });
@@ -385,8 +385,8 @@ impl Engine {
                 .nodes
                 .all()
                 .into_iter()
-                .map(NodeSnapshot::from)
-                .collect(),
+                .map(NodeSnapshot::of)
+                .collect::<Result<_, _>>()?,
             interrupts: self.ledger.open(),
             result,
         };
@@ -469,14 +469,14 @@ impl Engine {
 
     /// Gives up the events that have waited too long.
     pub(crate) async fn expire(&self) -> Result<(), FlowError> {
-        let expired = self.reroutes.expire(self.clock.now()).await?;
+        let expired = self.reroutes.expire().await?;
         self.tell_ended(expired).await
     }
 
     /// Tells the observer and the bus what became of events that no decision used.
     pub(crate) async fn tell_ended(&self, events: Vec<EventId>) -> Result<(), FlowError> {
         for event in events {
-            let Some(stored) = self.reroutes.fate(&event).await? else {
+            let Some(stored) = self.reroutes.state_of(&event).await? else {
                 continue;
             };
             self.recorder.record(RunEvent::EventEnded {

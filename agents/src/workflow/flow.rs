@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use routing_core::model::Message;
 use routing_core::planner::BlackboardRoutingPlanner;
-use routing_core::{NodeId, StopReason};
+use routing_core::{AgentType as _, NodeId, StopReason};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
@@ -189,11 +189,11 @@ impl Flow {
 
     /// Adds a node at the end of the path.
     pub(crate) fn spawn(&self, path: &mut Path, kind: AgentKind, id: NodeId) {
-        if self.engine.nodes.add(&id, kind) {
+        if self.engine.nodes.add(&id, kind.name()) {
             self.engine.recorder.record(RunEvent::AgentSpawned {
                 node: id.clone(),
                 parent: id.parent(),
-                kind,
+                kind: kind.name(),
             });
         }
         path.push(Node::new(id, kind));
@@ -235,7 +235,7 @@ impl Flow {
         if engine.nodes.end(&node.id, state) {
             engine.recorder.record(RunEvent::AgentFinished {
                 node: node.id.clone(),
-                kind: node.kind,
+                kind: node.kind.name(),
                 status: state,
             });
         }
@@ -304,7 +304,7 @@ impl Flow {
         if self.engine.nodes.set_state(&node.id, state) {
             self.engine.recorder.record(RunEvent::AgentStatusChanged {
                 node: node.id.clone(),
-                kind: node.kind,
+                kind: node.kind.name(),
                 status: state,
             });
         }

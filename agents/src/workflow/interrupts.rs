@@ -239,7 +239,7 @@ async fn record(
         interrupt,
         node: &node.id,
         turn: node.turn,
-        kind: node.kind,
+        kind: node.kind.name(),
         details: &request.details(),
         request: &payload,
     };
@@ -366,7 +366,7 @@ fn raised(
     let record = InterruptRecord {
         interrupt,
         node: node.id.clone(),
-        origin: request.kind(),
+        origin: request.kind().name(),
         interrupt_type: details.r#type,
         reason: details.reason.clone(),
         outcome: InterruptResult::Open,
@@ -375,7 +375,7 @@ fn raised(
     flow.engine.recorder.record(RunEvent::InterruptRaised {
         interrupt,
         node: node.id.clone(),
-        kind: request.kind(),
+        kind: request.kind().name(),
         details,
         payload: request.payload()?,
     });

@@ -196,7 +196,7 @@ async fn step<R: Routing>(
     }
     engine.recorder.record(RunEvent::StepStarted {
         node: node.id.clone(),
-        kind: node.kind,
+        kind: node.kind.name(),
         step: number,
         turn: node.turn,
     });
@@ -363,7 +363,7 @@ fn answered<R: Routing>(
     node.conversation.push(Message::assistant(asked.text));
     flow.engine.recorder.record(RunEvent::StepFinished {
         node: node.id.clone(),
-        kind: node.kind,
+        kind: node.kind.name(),
         step,
         field,
         summary,

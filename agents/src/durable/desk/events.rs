@@ -5,18 +5,17 @@ use interrupts::life::{
     WithdrawCause,
 };
 use interrupts::store::{Admitted, ChangeError, Filter, Page, Store, StoreError};
-use interrupts::{ActorName, IdempotencyKey, KindName, RouteName};
-use routing_core::event::InterruptRequestEvent;
+use interrupts::{ActorName, IdempotencyKey, RouteName};
 use routing_core::reroute::RerouteState;
 use routing_core::{
-    AgentType, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
+    EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
 };
 
-use super::{Desk, all_routes, machinery, set_terms, shortened};
-use crate::agent_kind::AgentKind;
+use super::{Desk, machinery, set_terms, shortened};
 use crate::durable::entry::InterruptIntent;
 use crate::durable::error::KeepError;
 use crate::durable::journal::INTERRUPT;
+use crate::durable::kinds::NamedEvent;
 use crate::durable::unread::event_of;
 
 /// How many interrupts of a node are looked at together.
@@ -30,7 +29,7 @@ impl Desk {
     /// stopped by it before the agent has said so itself.
     pub(crate) async fn admit_event(
         &self,
-        event: &InterruptRequestEvent<AgentKind>,
+        event: &NamedEvent,
     ) -> Result<Admitted, KeepError> {
         let interrupt_type = match event.interrupt_type {
             InterruptType::AgentReview => InterruptType::AgentReview,
@@ -40,14 +39,14 @@ impl Desk {
             | InterruptType::Prune
             | InterruptType::Branch => InterruptType::HumanReview,
         };
-        let kind = event.source_agent_type;
+        let (kinds, kind) = (&self.record.kinds, &event.source_agent_type);
         let mut admission = Admission {
             id: InterruptId::generate(),
             run: self.record.run,
             node: event.node_id.clone(),
-            kind: KindName::new(kind.name())?,
-            origin: RouteName::new(kind.origin_route().name())?,
-            routes: all_routes()?,
+            kind: kind.clone(),
+            origin: RouteName::new(kinds.origin_of(kind.as_str()))?,
+            routes: kinds.routes()?,
             interrupt_type,
             source: StopSource::Programmatic,
             requested_by: Actor {
@@ -64,7 +63,7 @@ impl Desk {
             on_expiry: ExpiryOutcome::Reject,
             most_attempts: USUAL_ATTEMPTS,
             recurrence: Recurrence::Verbatim,
-            reroute: Some(RouteName::new(event.target().name())?),
+            reroute: Some(kinds.target_of(event)?),
         };
         set_terms(&self.record, &mut admission).await?;
         let admitted = self.record.store().admit(admission).await?;
@@ -142,7 +141,7 @@ impl Desk {
     pub(crate) async fn event(
         &self,
         event: &EventId,
-    ) -> Result<Option<InterruptRequestEvent<AgentKind>>, KeepError> {
+    ) -> Result<Option<NamedEvent>, KeepError> {
         if let Some(known) = self.events().get(event) {
             return Ok(Some(known.clone()));
         }
@@ -155,7 +154,7 @@ pub(crate) async fn published(
     store: &dyn Store,
     run: RunId,
     event: &EventId,
-) -> Result<Option<InterruptRequestEvent<AgentKind>>, StoreError> {
+) -> Result<Option<NamedEvent>, StoreError> {
     // What is no key admitted nothing.
     let Ok(key) = IdempotencyKey::new(event.as_str()) else {
         return Ok(None);
@@ -180,7 +179,7 @@ async fn journalled(
     store: &dyn Store,
     run: RunId,
     event: &EventId,
-) -> Result<Option<InterruptRequestEvent<AgentKind>>, StoreError> {
+) -> Result<Option<NamedEvent>, StoreError> {
     let mut after = 0;
     loop {
         let page = Page {
@@ -208,7 +207,7 @@ async fn journalled(
 }
 
 /// The event that had asked for an interrupt, as the interrupt's entry keeps it.
-fn published_with(content: &str) -> serde_json::Result<Option<InterruptRequestEvent<AgentKind>>> {
+fn published_with(content: &str) -> serde_json::Result<Option<NamedEvent>> {
     let intent: InterruptIntent = serde_json::from_str(content)?;
     intent.event.map(serde_json::from_value).transpose()
 }
@@ -218,13 +217,13 @@ fn rebuilt(
     event: &EventId,
     interrupt: &Interrupt,
     target: &str,
-) -> Option<InterruptRequestEvent<AgentKind>> {
-    Some(InterruptRequestEvent {
+) -> Option<NamedEvent> {
+    Some(NamedEvent {
         event_id: event.clone(),
         timestamp: interrupt.requested_at,
         node_id: interrupt.node.clone(),
-        source_agent_type: interrupt.kind.as_str().parse().ok()?,
-        reroute_to_agent_type: Some(target.parse().ok()?),
+        source_agent_type: interrupt.kind.clone(),
+        reroute_to_agent_type: Some(RouteName::new(target).ok()?),
         interrupt_type: interrupt.interrupt_type,
         reason: interrupt.reason.clone(),
         choices: Vec::new(),

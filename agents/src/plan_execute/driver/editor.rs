@@ -18,6 +18,7 @@ use routing_core::{Clock, RunId};
 use super::table::Table;
 use crate::durable::error::KeepError;
 use crate::durable::journal::RunJournal;
+use crate::durable::kinds::Kinds;
 use crate::durable::record::{RunRecord, RunStore};
 use crate::plan_execute::event::Refused;
 use crate::plan_execute::observer::PlanReadError;
@@ -267,7 +268,7 @@ async fn as_owner(
 ) -> Result<StoredPlan, PlanEditError> {
     let (run, state) = (row.id, row.state);
     let kept = RunStore::new(Arc::clone(&bench.store), bench.owner.clone(), "");
-    let record = Arc::new(RunRecord::new(bench.run, kept));
+    let record = Arc::new(RunRecord::new(bench.run, Kinds::default(), kept));
     let checkpoint = take(&record, bench.lost.as_ref()).await?;
     let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
     let table = Table::lay(bench, row, journal, checkpoint);

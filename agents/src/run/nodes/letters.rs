@@ -119,7 +119,6 @@ mod tests {
     use routing_core::{NodeId, RunId};
 
     use super::{Letter, NodeDirectory, Origin};
-    use crate::agent_kind::AgentKind;
 
     fn letter(position: u64) -> Letter {
         Letter {
@@ -132,7 +131,7 @@ mod tests {
     fn a_box_is_not_closed_while_something_is_in_it() {
         let nodes = NodeDirectory::new(RunId::generate());
         let node = NodeId::new("orchestrator").unwrap();
-        nodes.add(&node, AgentKind::Orchestrator);
+        nodes.add(&node, "ORCHESTRATOR");
         assert_eq!(
             nodes.put(&node, letter(1)),
             Err(NodeEnded),

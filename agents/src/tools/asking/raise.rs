@@ -9,7 +9,7 @@ use interrupts::{ActorName, Digest, KindName, RouteName};
 use routing_core::review::Question;
 use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
 
-use super::{Asker, Asking, ToolDesk, origin_of};
+use super::{Asker, Asking, ToolDesk};
 use crate::durable::desk::{decide_by_rule, machinery, shortened};
 use crate::durable::error::KeepError;
 use crate::tools::matter::{ToolMatter, ToolQuestionKind};
@@ -149,7 +149,7 @@ impl ToolDesk {
         asking: Asking<'_>,
     ) -> Result<Admission, KeepError> {
         let matter = asking.matter;
-        let origin = RouteName::new(origin_of(asker.agent_type))?;
+        let origin = RouteName::new(self.desk.record.kinds.origin_of(asker.agent_type))?;
         let mut admission = Admission {
             id,
             run: self.desk.record.run,

@@ -4,8 +4,7 @@ use interrupts::life::{Decider, Interrupt};
 use routing_core::InterruptId;
 use routing_core::handler::{DecidedBy, FilledBy, InterruptMoment, InterruptObserver};
 
-use super::{Asker, Heard, ToolDesk, origin_of, question};
-use crate::agent_kind::AgentKind;
+use super::{Asker, Heard, ToolDesk, question};
 use crate::durable::decisions::answer;
 use crate::durable::error::KeepError;
 use crate::run::{InterruptRecord, InterruptResult, RunEvent};
@@ -29,7 +28,7 @@ impl ToolDesk {
             Decider::Deadline => DecidedBy::Deadline,
         };
         self.told(row.id, InterruptMoment::Answered(&answer));
-        let origin = origin_of(asker.agent_type);
+        let origin = self.desk.record.kinds.origin_of(asker.agent_type);
         if let Some(ledger) = &self.ledger {
             let target = origin.to_owned();
             let end = InterruptResult::Routed {
@@ -71,9 +70,10 @@ impl ToolDesk {
         matter: &ToolMatter,
         id: InterruptId,
     ) -> Result<(), KeepError> {
-        let (Some(ledger), Ok(kind)) = (&self.ledger, asker.agent_type.parse::<AgentKind>()) else {
+        let Some(ledger) = &self.ledger else {
             return Ok(());
         };
+        let kind = asker.agent_type;
         let details = matter
             .shown_in(question(&self.desk.record, asker, matter, id))
             .details;
