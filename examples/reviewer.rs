@@ -9,9 +9,10 @@ use std::error::Error;
 use std::sync::Arc;
 
 use agents::catalogue::script_vocabulary;
-use agents::run::{Goal, RunConfig, RunLimits, RunObserver, RunOccurrence, RunStore, execute};
+use agents::run::{Goal, RunConfig, execute};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
+use engine::run::{RunLimits, RunObserver, RunOccurrence, RunStore};
 use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel, Script};
 use routing_core::handler::HandlerPolicy;

@@ -9,12 +9,11 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::run::{
-    Goal, NodeState, Run, RunConfig, RunLimits, RunObserver, RunOccurrence, RunStore,
-};
+use agents::run::{Goal, Run, RunConfig};
 use agents::workspace::Workspace;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
+use engine::run::{NodeState, RunLimits, RunObserver, RunOccurrence, RunStore};
 use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use routing_core::event::InterruptRequestEvent;
@@ -121,7 +120,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let found = nodes
             .all()
             .into_iter()
-            .find(|node| node.kind == AgentKind::DiscoveryOrchestrator && works(node.state));
+            .find(|node| node.kind == "DISCOVERY_ORCHESTRATOR" && works(node.state));
         if let Some(found) = found {
             break found.node;
         }

@@ -3,5 +3,6 @@
 
 pub mod auditor;
 pub mod collector;
+pub mod mortal;
 pub mod processes;
 pub mod providers;

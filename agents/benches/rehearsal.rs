@@ -8,13 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
-use agents::run::{
-    Goal, RunConfig, RunLimits, RunObserver, RunOccurrence, RunReport, RunStore, execute,
-};
+use agents::run::{Goal, RunConfig, execute};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
+use engine::run::{RunLimits, RunObserver, RunOccurrence, RunReport, RunStore};
 use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use routing_core::handler::HandlerPolicy;

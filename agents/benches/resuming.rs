@@ -11,11 +11,10 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use agents::catalogue;
-use agents::run::{
-    Goal, RunConfig, RunLimits, RunObserver, RunOccurrence, RunStatus, RunStore, execute,
-};
+use agents::run::{Goal, RunConfig, execute};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
+use engine::run::{RunLimits, RunObserver, RunOccurrence, RunStatus, RunStore};
 use interrupts::OwnerName;
 use interrupts::store::{Journal as _, Page, Store};
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel, Script};

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::agent_kind::AgentKind;
 use crate::records::{Draft, FullRequest};
-use crate::workflow::engine::Engine;
+use crate::workflow::agents_run::AgentsRun;
 use crate::workflow::node::Part;
 
 /// What is true for every agent.
@@ -48,7 +48,7 @@ pub(crate) fn instructions<R: Routing>(kind: AgentKind, home: Option<RouteId<R>>
 }
 
 /// The first message of a node: the goal, and what there is of the workspace.
-pub(crate) fn opening(engine: &Engine, part: &Part) -> String {
+pub(crate) fn opening(engine: &AgentsRun, part: &Part) -> String {
     let goal = engine.goal.gist();
     let facts = material::facts(&engine.workspace, part);
     format!("Goal: {goal}\n{facts}")

@@ -2,8 +2,8 @@
 
 use agents::plan_execute::plan_kind;
 use agents::records::InterruptRouting;
-use agents::tools::ToolMatter;
 use agents::{AgentKind, RouteType};
+use engine::tools::ToolMatter;
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt};
 use routing_core::answer::ConstraintCheck;

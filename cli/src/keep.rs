@@ -28,7 +28,8 @@ use store::bell_at;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use agents::run::{Allowance, Hold, RunOrder, RunStore, Workflow, Working, save_standing};
+use agents::run::{RunOrder, Workflow, save_standing};
+use engine::run::{Allowance, Hold, RunStore, Working};
 
 use crate::exit::{Exit, Failure, causes};
 use crate::listing;

@@ -1,6 +1,7 @@
 //! How far runs have come and what they have used, across all processes that executed them.
 
-use agents::run::{CallEnd, RunProgress, RunUse, Steps};
+use agents::run::{RunProgress, Steps};
+use engine::run::{CallEnd, RunUse};
 use interrupts::store::Run;
 use jiff::SignedDuration;
 use routing_core::model::TokenUsage;

@@ -9,7 +9,7 @@ mod summary;
 
 use std::io::{self, IsTerminal, Write};
 
-use agents::run::{RunOccurrence, RunReport, RunStatus};
+use engine::run::{RunOccurrence, RunReport, RunStatus};
 use routing_core::InterruptId;
 
 use crate::layout::screen_size;

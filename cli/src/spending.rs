@@ -1,6 +1,6 @@
 //! What may be spent: an amount, and the prices of models.
 
-use agents::run::{BudgetOrder, CallEnd, CallUse, Prompt};
+use engine::run::{BudgetOrder, CallEnd, CallUse, Prompt};
 use interrupts::money::{CallBound, ModelPrice, Money, PriceTable, Usage};
 use routing_core::model::TokenUsage;
 

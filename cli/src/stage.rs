@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use agents::run::{RunObserver, RunOccurrence};
+use engine::run::{RunObserver, RunOccurrence};
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agents::run::{RunEvent, RunObserver, RunOccurrence, ToolOrder};
-use agents::tools::{AgentTools, RunElicitor, ToolPermissions};
+use agents::run::ToolOrder;
+use agents::usual_access;
+use engine::run::{RunEvent, RunObserver, RunOccurrence};
+use engine::tools::{AgentTools, RunElicitor, ToolPermissions};
 use tools::{
     CallEnd, Containment, McpConfig, McpServers, McpServersConfig, ProgramConfig, ToolCounter,
     ToolCounts, ToolRegistry, Workspace, built_in_tools,
@@ -46,7 +48,7 @@ fn read_permissions(file: &Path) -> Result<ToolPermissions, Failure> {
         let text = format!("cannot read the permissions {}: {error}", file.display());
         Failure::new(Exit::NotFound, text)
     })?;
-    ToolPermissions::from_toml(&text).map_err(|error| {
+    ToolPermissions::from_toml(&text, &usual_access()).map_err(|error| {
         let text = format!("{} says no permissions:\n{error}", file.display());
         Failure::new(Exit::Usage, text).hint("docs/tools.md says what such a file may say")
     })
@@ -81,7 +83,7 @@ impl PreparedTools {
                 .register(tool)
                 .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
         }
-        let tools = AgentTools::new(registry, workspace, &order.permissions)
+        let tools = AgentTools::new(registry, workspace, &order.permissions, usual_access())
             .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
         Ok(Self {
             tools,

@@ -71,7 +71,6 @@ impl<K: AgentType> InterruptRequestEvent<K> {
         self.reroute_to_agent_type
             .unwrap_or_else(|| self.source_agent_type.origin_route())
     }
-
 }
 
 impl<K, R> InterruptRequestEvent<K, R> {

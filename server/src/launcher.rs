@@ -1,8 +1,8 @@
 //! The port behind which runs are executed.
 
 use agents::plan_execute::{PlanEditError, StoredPlan};
-use agents::run::ResumeRequest;
 use async_trait::async_trait;
+use engine::run::ResumeRequest;
 use interrupts::Digest;
 use interrupts::life::Actor;
 use interrupts::store::{CheckpointId, Run};

@@ -5,6 +5,7 @@ use routing_core::ask::{AskError, Asker, CorrectionObserver};
 use routing_core::context::{LlmCallContext, RouteSnapshot};
 use routing_core::model::{Caller, Message, ModelError, Purpose};
 use routing_core::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing, RunId};
+use serde::{Deserialize, Serialize};
 
 use super::effect::Asking;
 use super::event::{Failure, PlanEvent};
@@ -14,7 +15,8 @@ use super::records::{ExecutorRouting, PlannerRouting, ReplannerRouting};
 use super::state::PlanExecute;
 
 /// The agents of the workflow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PlanRole {
     /// Makes the first plan.
     Planner,

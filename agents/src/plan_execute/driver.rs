@@ -27,26 +27,28 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::desk::PlanDesk;
-use super::effect::{Fact, PersonAsked, PlanEffect};
+use super::effect::{PersonAsked, PlanEffect};
 use super::event::{Failure, PlanEvent, Refused};
+use super::news::{PlanNews, PlanStands};
 use super::revision::Unfit;
 use super::state::{Cause, Phase, PlanEnd, PlanExecute, RetryPolicy};
-use crate::durable::checkpoint::Checkpoints;
-use crate::durable::control::{OnlyScope, RunControl};
-use crate::durable::error::KeepError;
-use crate::durable::journal::RunJournal;
-use crate::durable::kinds::Kinds;
-use crate::durable::model::JournalledModel;
-use crate::durable::record::RunRecord;
+use crate::run::RunConfig;
 use crate::run::handle::worked_since;
-use crate::run::metered_model::MeteredModel;
 use crate::run::progress::steps_taken;
-use crate::run::recorder::Recorder;
-use crate::run::spans::RunSpans;
-use crate::run::{RunConfig, RunEvent, RunLimits, RunReport, RunStore};
-use crate::tools::{Tooling, ToolingParts};
-use crate::workflow::engine::with_tools;
 use crate::workflow::failure::FlowError;
+use engine::durable::checkpoint::Checkpoints;
+use engine::durable::control::{OnlyScope, RunControl};
+use engine::durable::error::KeepError;
+use engine::durable::journal::RunJournal;
+use engine::durable::kinds::Kinds;
+use engine::durable::model::JournalledModel;
+use engine::durable::record::RunRecord;
+use engine::run::live::with_tools;
+use engine::run::metered_model::MeteredModel;
+use engine::run::recorder::Recorder;
+use engine::run::spans::RunSpans;
+use engine::run::{RunEvent, RunLimits, RunReport, RunStore};
+use engine::tools::{Tooling, ToolingParts};
 
 pub use editor::{PlanBench, PlanChange, PlanEditError, change_plan};
 pub use nodes::PLAN_EXECUTE;
@@ -111,6 +113,19 @@ struct Driver {
     workspace: String,
 }
 
+/// What happened does not fit where a plan stands.
+#[derive(Debug, thiserror::Error)]
+#[error("the plan cannot go on")]
+struct CannotGoOn(#[source] Refused);
+
+/// A decided change of a plan does not fit it any more.
+#[derive(Debug, thiserror::Error)]
+#[error("what was decided about the plan is not carried out")]
+struct NotCarriedOut(#[source] Unfit);
+
+/// What helps then.
+const HINT_UNFIT: &str = "the plan stands as it stood: `irq plan RUN` shows it; change it again, or resume the run with it";
+
 /// What follows from an effect.
 enum Next {
     Event(PlanEvent),
@@ -157,7 +172,11 @@ impl Driver {
         } = config;
         let control = control_of(&store, scope);
         let model = Arc::new(MeteredModel::new(model));
-        let journal = Arc::new(RunJournal::new(Arc::new(RunRecord::new(run, Kinds::default(), store))));
+        let journal = Arc::new(RunJournal::new(Arc::new(RunRecord::new(
+            run,
+            Kinds::default(),
+            store,
+        ))));
         let root = NodeId::root();
         let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
         let tooling = tools.map(|settings| {
@@ -258,7 +277,7 @@ impl Driver {
             }
             turn => turn,
         };
-        let turn = turn.map_err(FlowError::PlanRefused)?;
+        let turn = turn.map_err(|refused| FlowError::of_workflow(CannotGoOn(refused)))?;
         self.standing.state = turn.state;
         Ok(turn.effects)
     }
@@ -304,7 +323,7 @@ impl Driver {
         }
         if let Some(unfit) = self.unfit.take() {
             // The decision is done with, and nobody's pause holds the plan: it says why it stands still.
-            return Err(FlowError::Unfit(unfit));
+            return Err(FlowError::resumable(NotCarriedOut(unfit), HINT_UNFIT));
         }
         match self.standing.state.phase() {
             Phase::Held(held) => Ok(Next::Rest(Rest::Held {
@@ -349,7 +368,7 @@ impl Driver {
         self.keep_nodes().await?;
         let stands_otherwise = !facts.is_empty();
         for fact in facts {
-            self.tell(fact);
+            self.tell(PlanNews::Told(fact));
         }
         if stands_otherwise {
             self.tell_plan();
@@ -360,14 +379,14 @@ impl Driver {
     /// How the plan stands, for whoever shows it.
     fn tell_plan(&self) {
         let plan = self.standing.state.plan();
-        self.recorder.record(RunEvent::PlanStands {
+        self.tell(PlanNews::Stands(PlanStands {
             done: plan.finished().to_vec(),
             left: plan.left().to_vec(),
-        });
+        }));
     }
 
-    fn tell(&self, fact: Fact) {
-        self.recorder.record(RunEvent::PlanTold { fact });
+    fn tell(&self, news: PlanNews) {
+        self.recorder.record(news.into());
     }
 
     /// Saves where the workflow stands, and what of it was carried out by that.

@@ -1,44 +1,18 @@
 //! What a run needs.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use engine::run::{RunLimits, RunObserver, RunStore};
+use engine::tools::AgentTools;
 use llm::SupervisorStep;
 use routing_core::answer::ConstraintCheck;
-use routing_core::ask::DEFAULT_CORRECTIONS;
 use routing_core::handler::HandlerPolicy;
 use routing_core::model::LanguageModel;
 use routing_core::review::Reviewer;
 use routing_core::{Clock, RunId};
-use serde::{Deserialize, Serialize};
 
-use super::event::RunObserver;
 use super::goal::Goal;
-use crate::durable::record::RunStore;
-use crate::tools::AgentTools;
 use crate::workspace::Workspace;
-
-/// How far a run may go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunLimits {
-    /// How many steps the run may take; the run fails where it needs more.
-    pub max_steps: u32,
-    /// How many workers of a dispatch node work at the same time.
-    pub parallel_workers: NonZeroUsize,
-    /// How many times a wrong answer is explained to the model and asked for again.
-    pub corrections: u32,
-}
-
-impl Default for RunLimits {
-    /// 200 steps, 4 workers at a time, 3 corrections.
-    fn default() -> Self {
-        Self {
-            max_steps: 200,
-            parallel_workers: const { NonZeroUsize::new(4).expect("four is not zero") },
-            corrections: DEFAULT_CORRECTIONS,
-        }
-    }
-}
 
 /// What a run needs.
 pub struct RunConfig {

@@ -6,11 +6,11 @@ use interrupts::KindName;
 use interrupts::store::{Checkpoint, JournalEntry, Page, Store, StoreError};
 use routing_core::NodeId;
 
-use super::RunSnapshot;
 use crate::agent_kind::AgentKind;
-use crate::durable::entry::{InterruptEnd, InterruptOutcome};
-use crate::durable::journal::{INTERRUPT, MODEL_CALL};
-use crate::durable::place;
+use engine::durable::entry::{InterruptEnd, InterruptOutcome};
+use engine::durable::journal::{INTERRUPT, MODEL_CALL};
+use engine::durable::place;
+use engine::run::RunSnapshot;
 
 /// How many entries of the journal are read together.
 const PAGE: u32 = 500;

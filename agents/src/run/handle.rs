@@ -7,31 +7,27 @@ use jiff::SignedDuration;
 use routing_core::bus::EventBus;
 use routing_core::model::LanguageModel;
 use routing_core::reroute::PendingReroutes;
-use routing_core::{Route, RunId, StopMode, StopScope};
+use routing_core::{Route, RunId, StopScope};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::config::RunConfig;
-use super::ending;
-use super::event::RunEvent;
-use super::inbox::RunInbox;
-use super::nodes::NodeDirectory;
 use super::progress::steps_taken;
-use super::report::RunReport;
 use crate::agent_kind::AgentKind;
-use crate::durable::replay::Replay;
 use crate::records::{NonEmptyText, OrchestratorRequest, OrchestratorRoute, Phase};
-use crate::workflow::dispatch::broken_off;
-use crate::workflow::engine::Engine;
+use crate::workflow::agents_run::AgentsRun;
 use crate::workflow::failure::FlowError;
 use crate::workflow::flow::{Flow, FlowEnd, Next, Planner, Role};
 use crate::workflow::plan::planner;
+use engine::durable::replay::Replay;
+use engine::run::ending::conclude;
+use engine::run::{RunEnd, NodeDirectory, RunEvent, RunInbox, RunReport};
 
 /// A run. While it is executed, its bus takes events and its directory knows its nodes.
 pub struct Run {
-    engine: Arc<Engine>,
+    engine: Arc<AgentsRun>,
 }
 
 /// Executes a run and reports what became of it.
@@ -47,7 +43,7 @@ impl Run {
     /// Prepares a run. Nothing is done yet.
     pub fn new(config: RunConfig) -> Self {
         Self {
-            engine: Arc::new(Engine::new(config)),
+            engine: Arc::new(AgentsRun::new(config)),
         }
     }
 
@@ -73,9 +69,7 @@ impl Run {
 
     /// The way of what comes from outside to the run's nodes, for whoever takes it from the store.
     pub fn inbox(&self) -> RunInbox {
-        RunInbox {
-            engine: Arc::clone(&self.engine),
-        }
+        RunInbox::of(Arc::clone(&self.engine.live))
     }
 
     /// Executes the run and reports what became of it: from its start, or from where it stood. All that it
@@ -98,7 +92,7 @@ impl Run {
             Err(error) => Err(error.into()),
         };
         engine.journal.close();
-        let status = ending::conclude(&engine, end, scope).await;
+        let status = conclude(&engine, end.and_then(run_end), scope).await;
         engine.spans.end(&status);
         engine.recorder.record(status.last_event());
         // What the journal says counts no call that a budget refused; where it cannot be read, what is known here does.
@@ -115,13 +109,28 @@ impl Run {
     }
 }
 
+/// How the run's own flow ended, for its run.
+fn run_end(end: FlowEnd) -> Result<RunEnd, FlowError> {
+    Ok(match end {
+        FlowEnd::Completed(summary) => RunEnd::Completed(summary),
+        FlowEnd::Stopped(reason) | FlowEnd::Pruned(reason) => RunEnd::Stopped(reason),
+        FlowEnd::Interrupted(reason) => RunEnd::Interrupted(reason),
+        FlowEnd::Waiting => RunEnd::Waiting,
+        FlowEnd::WorkerDone(_) | FlowEnd::Leaves(_) | FlowEnd::Halted => {
+            return Err(FlowError::Lost {
+                detail: "the run's own flow ended like a worker's",
+            });
+        }
+    })
+}
+
 /// How long was worked since then, whatever became of the clock.
 pub(crate) fn worked_since(began: Instant) -> SignedDuration {
     SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX)
 }
 
 /// Runs the main flow from its first request on.
-async fn drive_through(engine: &Arc<Engine>, scope: &StopScope) -> Result<FlowEnd, FlowError> {
+async fn drive_through(engine: &Arc<AgentsRun>, scope: &StopScope) -> Result<FlowEnd, FlowError> {
     engine.recorder.record_since(
         RunEvent::Started {
             goal: engine.goal.as_str().to_owned(),
@@ -140,7 +149,7 @@ async fn drive_through(engine: &Arc<Engine>, scope: &StopScope) -> Result<FlowEn
 
 /// Runs the main flow to its end.
 async fn drive(
-    engine: &Arc<Engine>,
+    engine: &Arc<AgentsRun>,
     planner: Arc<Planner>,
     scope: &StopScope,
 ) -> Result<FlowEnd, FlowError> {
@@ -164,49 +173,16 @@ async fn drive(
         }
     });
     main.spawn(work.in_current_span());
-    let end = joined(engine, &mut main, scope).await;
+    let end = engine.joined(&mut main, scope).await;
     flow.settle(&end).await?;
     end
-}
-
-/// Waits for the main flow, tells of stops meanwhile, and keeps the run this process's own.
-async fn joined(
-    engine: &Engine,
-    main: &mut JoinSet<Result<FlowEnd, FlowError>>,
-    scope: &StopScope,
-) -> Result<FlowEnd, FlowError> {
-    let mut told: Option<StopMode> = None;
-    let record = &engine.journal.record;
-    let lease = record.kept.lease.unsigned_abs();
-    loop {
-        let reason = tokio::select! {
-            biased;
-            ended = main.join_next() => {
-                return match ended {
-                    Some(Ok(end)) => end,
-                    Some(Err(error)) => Err(broken_off(error)),
-                    None => Err(FlowError::Lost { detail: "the run's task is gone" }),
-                };
-            }
-            reason = scope.stopped_now(), if told != Some(StopMode::Immediate) => reason,
-            reason = scope.stopping(), if told.is_none() => reason,
-            () = tokio::time::sleep(lease / 3) => {
-                if !record.is_watched_only() {
-                    record.renew().await?;
-                }
-                continue;
-            }
-        };
-        told = Some(reason.mode);
-        engine.recorder.record(RunEvent::Stopping { reason });
-    }
 }
 
 /// The request with which every run begins.
 fn first_request(flow: &Flow) -> Result<Next, FlowError> {
     Ok(Next::routing(OrchestratorRoute::wrap(
         OrchestratorRequest {
-            goal: NonEmptyText::new(flow.engine.goal.as_str())?,
+            goal: NonEmptyText::new(flow.engine.goal.as_str()).map_err(FlowError::of_workflow)?,
             phase: Some(Phase::Discovery.name().to_owned()),
             feedback: None,
         },

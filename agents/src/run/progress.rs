@@ -9,13 +9,14 @@ use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
 use serde::{Deserialize, Serialize};
 
-use super::{RunOrder, RunSnapshot};
-use crate::durable::allowance::{ALLOWANCE, Allowance};
-use crate::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent};
-use crate::durable::entry::CallResult;
-use crate::durable::journal::MODEL_CALL;
-use crate::durable::place;
+use super::RunOrder;
 use crate::plan_execute::{Phase, PlanEnd, PlanStanding};
+use engine::durable::allowance::{ALLOWANCE, Allowance};
+use engine::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent};
+use engine::durable::entry::CallResult;
+use engine::durable::journal::MODEL_CALL;
+use engine::durable::place;
+use engine::run::RunSnapshot;
 
 /// How many rows are read together.
 const PAGE: u32 = 500;

@@ -9,10 +9,11 @@ use interrupts::store::{
 };
 use routing_core::{InterruptId, RunId};
 
-use super::nodes::state_of;
-use super::{NodeSnapshot, RunOrder, RunSnapshot, Workflow};
-use crate::durable::journal::{DISPATCH, MODEL_CALL};
-use crate::durable::place;
+use super::{RunOrder, Workflow};
+use engine::durable::journal::{DISPATCH, MODEL_CALL};
+use engine::durable::place;
+use engine::run::nodes::state_of;
+use engine::run::{NodeSnapshot, RunSnapshot};
 
 /// How many rows are read together.
 const PAGE: u32 = 500;

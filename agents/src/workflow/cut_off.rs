@@ -8,8 +8,8 @@ use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next};
 use super::node::Path;
 use super::resume::resume;
-use crate::durable::entry::CutOff;
-use crate::run::{NodeState, RunEvent};
+use engine::durable::entry::CutOff;
+use engine::run::{NodeState, RunEvent};
 
 /// Whether a node of the flow is to be cut off instead of taking this turn; that is recorded then. Of
 /// several, the highest one counts: the others are below it.

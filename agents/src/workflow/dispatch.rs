@@ -6,7 +6,6 @@
 //! then the run leaves the dispatch node for that target. Where several workers are sent elsewhere,
 //! the run goes to the first one's target, and to each of the others' when it would otherwise end.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,10 +15,9 @@ use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
-use tokio::task::JoinError;
 
+use super::agents_run::AgentsRun;
 use super::cut_off;
-use super::engine::Engine;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next, Planner, Role};
 use super::node::{Path, WorkDone, Worked};
@@ -27,9 +25,10 @@ use super::receive::receive;
 use super::resume::Action;
 use super::station::Batch;
 use super::step::turn;
-use crate::durable::replay::{self, Replay};
 use crate::prompts;
-use crate::run::NodeState;
+use engine::durable::replay::{self, Replay};
+use engine::run::NodeState;
+use engine::run::failure::panicked;
 
 /// The action of a batch: its dispatch node starts the workers, waits for all of them, and takes its turn.
 pub(super) fn dispatch<'a, B: Batch>(batch: B, flow: &'a Flow) -> Action<'a> {
@@ -179,7 +178,7 @@ async fn run_workers<B: Batch>(
 
 /// How a worker begins.
 pub(crate) struct Launch {
-    pub(crate) engine: Arc<Engine>,
+    pub(crate) engine: Arc<AgentsRun>,
     pub(crate) planner: Arc<Planner>,
     /// The turn of the run's own flow after which it begins.
     pub(crate) began: u64,
@@ -287,25 +286,6 @@ async fn worked<B: Batch>(flow: &Flow, at: usize, start: Start<B>, live: Replay)
             }
         }
     }
-}
-
-/// What a task ended with that panicked, or that was cancelled.
-pub(crate) fn broken_off(error: JoinError) -> FlowError {
-    match error.try_into_panic() {
-        Ok(panic) => panicked(&*panic),
-        Err(cancelled) => FlowError::Panicked {
-            detail: cancelled.to_string(),
-        },
-    }
-}
-
-fn panicked(panic: &(dyn Any + Send)) -> FlowError {
-    let detail = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "no text".to_owned());
-    FlowError::Panicked { detail }
 }
 
 /// One worker's work, from its first turn to its end. Ends the run where it cannot go on.

@@ -9,14 +9,14 @@ use routing_core::{AgentType as _, NodeId, StopReason};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::engine::Engine;
-use super::failure::FlowError;
+use super::agents_run::AgentsRun;
+use super::failure::{FlowError, of_planner};
 use super::kinds::{Place, place};
 use super::node::{Node, Path};
 use crate::agent_kind::AgentKind;
-use crate::durable::entry::FlowPlace;
 use crate::records::InterruptRouting;
-use crate::run::{NodeState, RunEvent};
+use engine::durable::entry::FlowPlace;
+use engine::run::{NodeState, RunEvent};
 
 /// The planner of the workflow.
 pub(crate) type Planner = BlackboardRoutingPlanner<Flow, FlowEnd, FlowError>;
@@ -59,7 +59,7 @@ pub(crate) enum FlowEnd {
 
 /// One line of control.
 pub(crate) struct Flow {
-    pub(crate) engine: Arc<Engine>,
+    pub(crate) engine: Arc<AgentsRun>,
     pub(crate) planner: Arc<Planner>,
     pub(crate) role: Role,
     /// The first node of a worker's flow.
@@ -104,7 +104,13 @@ impl Flow {
         let mut next = first;
         loop {
             match next {
-                Next::Routing(routing) => next = self.planner.dispatch(routing, self).await?,
+                Next::Routing(routing) => {
+                    next = self
+                        .planner
+                        .dispatch(routing, self)
+                        .await
+                        .map_err(of_planner)?
+                }
                 Next::Finished(FlowEnd::Completed(summary)) => match self.engine.take_later() {
                     Some(routing) => next = Next::routing(routing),
                     None => return Ok(FlowEnd::Completed(summary)),
@@ -251,7 +257,7 @@ impl Flow {
             | NodeState::WaitingInput
             | NodeState::Completed
             | NodeState::Failed
-            | NodeState::Canceled => engine.settle_stops_of(&node.id).await,
+            | NodeState::Canceled => Ok(engine.settle_stops_of(&node.id).await?),
         }
     }
 

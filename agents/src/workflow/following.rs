@@ -15,11 +15,11 @@ use super::node::{Node, Path, Streak};
 use super::results::hears_more;
 use super::resume::resume;
 use crate::agent_kind::RouteType;
-use crate::durable::entry::{InterruptEnd, InterruptOutcome};
-use crate::durable::error::KeepError;
-use crate::durable::place;
 use crate::records::InterruptRouting;
-use crate::run::{InterruptResult, RunEvent};
+use engine::durable::entry::{InterruptEnd, InterruptOutcome};
+use engine::durable::error::KeepError;
+use engine::durable::place;
+use engine::run::{InterruptResult, RunEvent};
 
 /// Counts interrupts of one type in a row, but those that a supervisor asked for.
 fn count(node: &mut Node, interrupt_type: InterruptType, requested: bool) {

@@ -1,14 +1,9 @@
 //! From an agent's interrupt to where its flow goes on.
 
-use routing_core::handler::{
-    DecidedBy, DecisionError, HandleError, Matter, OperationContext, Resolution, Routed,
-};
-use routing_core::{
-    AgentType, InterruptDetails, InterruptId, InterruptRoutes, InterruptType, Outcome,
-    SealedInterrupt, StopReason,
-};
-
-use serde_json::json;
+use engine::durable::entry::{CutOff, InterruptOutcome};
+use engine::durable::model::end_of_what_was_recorded;
+use engine::run::raising::{Around, Handled, Raiser};
+use routing_core::{AgentType as _, InterruptDetails, InterruptId, InterruptType, SealedInterrupt, StopReason};
 
 use super::cut_off;
 use super::failure::FlowError;
@@ -16,14 +11,7 @@ use super::flow::{Flow, FlowEnd, Next};
 use super::following::follow;
 use super::node::{Node, Path};
 use crate::agent_kind::AgentKind;
-use crate::durable::desk::Raising;
-use crate::durable::entry::{CutOff, InterruptEnd, InterruptIntent, InterruptOutcome};
-use crate::durable::error::KeepError;
-use crate::durable::journal::INTERRUPT;
-use crate::durable::model::end_of_what_was_recorded;
-use crate::durable::place;
 use crate::records::*;
-use crate::run::{InterruptRecord, InterruptResult, RunEvent};
 
 /// The interrupt of a node whose model gives no answer that fits: a person is asked in its place.
 pub(super) fn of_a_stuck_node(kind: AgentKind, problem: String) -> InterruptRequest {
@@ -58,6 +46,16 @@ pub(super) fn of_a_stuck_node(kind: AgentKind, problem: String) -> InterruptRequ
     }
 }
 
+/// The node as it raises an interrupt in its turn.
+fn raiser(node: &Node) -> Raiser<'_> {
+    Raiser {
+        node: &node.id,
+        kind: node.kind.name(),
+        turn: node.turn,
+        step: node.step,
+    }
+}
+
 /// Handles the interrupt of the node that has the turn: as it was, where it was resolved before.
 pub(super) async fn handle(
     flow: &Flow,
@@ -66,39 +64,28 @@ pub(super) async fn handle(
 ) -> Result<Next, FlowError> {
     let engine = &flow.engine;
     let node = path.top()?;
-    match engine.journal.interrupt(&node.id, node.turn)? {
-        Some((intent, outcome)) => {
-            let request = recorded(node, &intent)?;
-            let turn = node.turn + 1;
-            let is_open = outcome.as_ref().is_none_or(InterruptOutcome::is_left_out);
-            if is_open
-                && let Some(CutOff { node, reason, .. }) = engine.journal.cut_off(&node.id, turn)?
-            {
-                raised(flow, path.top()?, intent.interrupt, &request)?;
-                flow.advance();
-                return cut_off::end(flow, path, node, reason).await;
-            }
-            // A run that is only shown ends where it was left out because the run had ended.
-            let is_watched = engine.journal.record.is_watched_only();
-            let outcome = outcome.filter(|it| !(is_watched && it.is_left_out()));
-            let Some(outcome) = outcome else {
-                return resolve(flow, path, request, Some(intent.interrupt)).await;
-            };
-            raised(flow, node, intent.interrupt, &request)?;
-            told_again(flow, node, intent.interrupt, &outcome);
-            follow(flow, path, intent.interrupt, &request.details(), outcome).await
-        }
-        None => resolve(flow, path, request, None).await,
+    let recorded = engine.recorded_interrupt::<InterruptRequest>(raiser(node))?;
+    let Some((interrupt, request, outcome)) = recorded else {
+        return resolve(flow, path, request, None).await;
+    };
+    let turn = node.turn + 1;
+    let is_open = outcome.as_ref().is_none_or(InterruptOutcome::is_left_out);
+    if is_open
+        && let Some(CutOff { node, reason, .. }) = engine.journal.cut_off(&node.id, turn)?
+    {
+        engine.raised(raiser(path.top()?), interrupt, &request)?;
+        flow.advance();
+        return cut_off::end(flow, path, node, reason).await;
     }
-}
-
-/// The interrupt as it was raised: what was decided about it is about these words, whatever the node would say now.
-fn recorded(node: &Node, intent: &InterruptIntent) -> Result<InterruptRequest, KeepError> {
-    let request = json!({ "kind": node.kind, "request": intent.request });
-    serde_json::from_value(request).map_err(|source| KeepError::Unreadable {
-        place: place::interrupt(&node.id, node.turn),
-        source,
-    })
+    // A run that is only shown ends where it was left out because the run had ended.
+    let is_watched = engine.journal.record.is_watched_only();
+    let outcome = outcome.filter(|it| !(is_watched && it.is_left_out()));
+    let Some(outcome) = outcome else {
+        return resolve(flow, path, request, Some(interrupt)).await;
+    };
+    engine.raised(raiser(node), interrupt, &request)?;
+    engine.told_again(&node.id, interrupt, &outcome);
+    follow(flow, path, interrupt, &request.details(), outcome).await
 }
 
 /// Resolves an interrupt that was not resolved before.
@@ -119,54 +106,25 @@ async fn resolve(
     engine.journal.go_live();
     let details = request.details();
     let node = path.top()?;
-    let interrupt = record(flow, node, &request, begun).await?;
-    raised(flow, node, interrupt, &request)?;
+    let interrupt = engine.record_interrupt(raiser(node), &request, begun).await?;
+    engine.raised(raiser(node), interrupt, &request)?;
     engine.keep_nodes().await?;
     if let Some(next) = left_out(flow, path).await? {
         return Ok(next);
     }
     let node = path.top()?;
-    let scope = engine.scope_of(&node.id);
-    let conversation = node.conversation.messages()?;
-    let context = OperationContext {
-        interrupt,
-        run: engine.run,
-        node: &node.id,
-        turn: node.turn,
+    let around = Around {
+        conversation: &node.conversation.messages()?,
         blackboard: &engine.blackboard,
-        conversation: &conversation,
-        scope: &scope,
     };
     let handled = engine
-        .handler
-        .handle_unified_interrupt(request, context)
-        .await;
-    let end = match handled {
-        Ok(Outcome::Completed(resolution)) => end_of(flow, node, resolution)?,
-        // Whoever paused it has been told that nothing goes on.
-        Err(HandleError::Decision(DecisionError::Cancelled { reason, .. })) => {
-            InterruptEnd::Stopped { reason }
-        }
-        Err(
-            refusal @ (HandleError::NeedsCheckpoints { .. }
-            | HandleError::Decision(DecisionError::Withdrawn { .. })),
-        ) => InterruptEnd::Refused {
-            reason: refusal.to_string(),
-        },
-        Ok(Outcome::Interrupted { reason, .. }) => return stopped(flow, path, reason).await,
-        Err(error) => return unresolved(flow, node, error),
-    };
-    let is_rerouted = matches!(
-        end,
-        InterruptEnd::Routed {
-            reroute: Some(_),
-            ..
-        }
-    );
-    let requested = is_rerouted || engine.ledger.was_requested(interrupt);
-    let outcome = InterruptOutcome { requested, end };
-    resolved(flow, node, interrupt, &outcome).await?;
-    follow(flow, path, interrupt, &details, outcome).await
+        .resolve_interrupt(&engine.handler, raiser(node), around, (interrupt, request))
+        .await?;
+    match handled {
+        Handled::Resolved(outcome) => follow(flow, path, interrupt, &details, outcome).await,
+        Handled::Interrupted(reason) => stopped(flow, path, reason).await,
+        Handled::Waiting => Ok(Next::Finished(FlowEnd::Waiting)),
+    }
 }
 
 /// Where the flow goes on without the node, where it is to be cut off: nobody needs its answer, and no call is begun
@@ -190,194 +148,4 @@ async fn stopped(flow: &Flow, path: &mut Path, reason: StopReason) -> Result<Nex
         Some(next) => next,
         None => Next::Finished(FlowEnd::Interrupted(reason)),
     })
-}
-
-/// The interrupt stays open: the run waits where only an answer is missing, and fails otherwise.
-fn unresolved(flow: &Flow, node: &Node, error: HandleError) -> Result<Next, FlowError> {
-    if let HandleError::Paused { .. } = error {
-        return Ok(Next::Finished(FlowEnd::Waiting));
-    }
-    if let HandleError::Unanswered { question, .. } | HandleError::InvalidAnswers { question, .. } =
-        error
-    {
-        flow.engine.ledger.unanswered(*question);
-        return Ok(Next::Finished(FlowEnd::Waiting));
-    }
-    Err(FlowError::Interrupt {
-        node: node.id.to_string(),
-        source: error,
-    })
-}
-
-/// Records that the node raises the interrupt: in the journal, and in the store for whoever decides.
-async fn record(
-    flow: &Flow,
-    node: &Node,
-    request: &InterruptRequest,
-    begun: Option<InterruptId>,
-) -> Result<InterruptId, FlowError> {
-    let engine = &flow.engine;
-    let journal = &engine.journal;
-    let payload = request.payload()?;
-    let interrupt = match begun {
-        Some(interrupt) => interrupt,
-        None => {
-            let at = journal.time_of(&node.id);
-            let (interrupt, event) = engine.desk.id_for(&node.id, node.turn, at).await?;
-            let intent = InterruptIntent {
-                interrupt,
-                request: payload.clone(),
-                event,
-            };
-            let place = place::interrupt(&node.id, node.turn);
-            let content = serde_json::to_string(&intent)?;
-            journal.begin(&node.id, INTERRUPT, &place, &content).await?;
-            interrupt
-        }
-    };
-    let raising = Raising {
-        interrupt,
-        node: &node.id,
-        turn: node.turn,
-        kind: node.kind.name(),
-        details: &request.details(),
-        request: &payload,
-    };
-    engine.desk.raise(&raising).await?;
-    Ok(interrupt)
-}
-
-/// How the interrupt ends, as the journal keeps it.
-fn end_of(
-    flow: &Flow,
-    node: &Node,
-    resolution: Resolution<InterruptRouting>,
-) -> Result<InterruptEnd, FlowError> {
-    Ok(match resolution {
-        Resolution::Routed(routed) => {
-            let Routed {
-                routing,
-                target,
-                origin,
-                decision,
-                decided_by,
-                filled_by,
-                answer,
-                reroute,
-            } = *routed;
-            InterruptEnd::Routed {
-                routing: serde_json::to_value(routing)?,
-                origin: InterruptRouting::agent_type_of(origin).name().to_owned(),
-                target: InterruptRouting::agent_type_of(target).name().to_owned(),
-                decision,
-                decided_by,
-                filled_by,
-                answer,
-                reroute,
-            }
-        }
-        Resolution::Stopped { reason, .. } => InterruptEnd::Stopped { reason },
-        Resolution::Pruned { reason, .. } => InterruptEnd::Pruned { reason },
-        Resolution::Branched { reason, .. } => {
-            let journal = &flow.engine.journal;
-            let place = place::interrupt(&node.id, node.turn);
-            let branch = journal.record.branch_at(&place, journal.time_of(&node.id));
-            InterruptEnd::Branched { branch, reason }
-        }
-    })
-}
-
-/// Records what became of the interrupt. The checkpoint before it is where a fork answers otherwise.
-async fn resolved(
-    flow: &Flow,
-    node: &Node,
-    interrupt: InterruptId,
-    outcome: &InterruptOutcome,
-) -> Result<(), FlowError> {
-    let engine = &flow.engine;
-    engine.checkpoint("an answer is carried out").await?;
-    let place = place::interrupt(&node.id, node.turn);
-    let content = serde_json::to_string(outcome)?;
-    engine.journal.finish(&node.id, &place, content).await?;
-    for matter in [Matter::Interrupt, Matter::Request] {
-        if let Some(dispatch) = engine.decisions.dispatch_of(interrupt, matter).await? {
-            engine.journal.dispatched(dispatch).await?;
-        }
-    }
-    Ok(())
-}
-
-/// Tells the observer what it was told when the interrupt was resolved.
-fn told_again(flow: &Flow, node: &Node, interrupt: InterruptId, outcome: &InterruptOutcome) {
-    let recorder = &flow.engine.recorder;
-    match &outcome.end {
-        InterruptEnd::Routed {
-            origin,
-            target,
-            decided_by,
-            filled_by,
-            answer,
-            reroute,
-            ..
-        } => {
-            if let Some(event) = reroute {
-                recorder.record(RunEvent::InterruptBound {
-                    interrupt,
-                    event: event.clone(),
-                    target: target.clone(),
-                });
-            }
-            // A rule gives the answer that a person gave before.
-            if matches!(decided_by, DecidedBy::Person | DecidedBy::Rule) {
-                recorder.record(RunEvent::InterruptAnswered {
-                    interrupt,
-                    answer: answer.clone(),
-                });
-            }
-            recorder.record(RunEvent::InterruptResolved {
-                interrupt,
-                origin: origin.clone(),
-                target: target.clone(),
-                decided_by: *decided_by,
-                filled_by: *filled_by,
-                reroute: reroute.clone(),
-            });
-        }
-        InterruptEnd::Pruned { reason } => recorder.record(RunEvent::Pruned {
-            interrupt,
-            node: node.id.clone(),
-            reason: reason.clone(),
-        }),
-        // The run's own end tells of a stop; the others are told of by what follows.
-        InterruptEnd::Stopped { .. }
-        | InterruptEnd::Branched { .. }
-        | InterruptEnd::LeftOut { .. }
-        | InterruptEnd::Refused { .. } => {}
-    }
-}
-
-fn raised(
-    flow: &Flow,
-    node: &Node,
-    interrupt: InterruptId,
-    request: &InterruptRequest,
-) -> Result<(), FlowError> {
-    let details = request.details();
-    let record = InterruptRecord {
-        interrupt,
-        node: node.id.clone(),
-        origin: request.kind().name(),
-        interrupt_type: details.r#type,
-        reason: details.reason.clone(),
-        outcome: InterruptResult::Open,
-    };
-    flow.engine.ledger.raised(node.step, record);
-    flow.engine.recorder.record(RunEvent::InterruptRaised {
-        interrupt,
-        node: node.id.clone(),
-        kind: request.kind().name(),
-        details,
-        payload: request.payload()?,
-    });
-    Ok(())
 }

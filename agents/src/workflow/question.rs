@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::answer::AnswerError;
-use routing_core::ask::{AskError, Asked, CorrectionObserver};
+use routing_core::ask::{AskError, Asked};
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
 use routing_core::model::{Caller, Message, PartialReply, Purpose, TurnForm};
 use routing_core::{AgentType, NodeId, Outcome, RouteId, RouteSet, Routing, StopScope};
@@ -12,10 +11,9 @@ use tracing::Instrument as _;
 use super::flow::Flow;
 use super::kinds::{INTERRUPT_FIELD, comes_back, forward_field};
 use super::node::Node;
-use crate::durable::error::KeepError;
-use crate::run::RunEvent;
-use crate::run::recorder::{AnswerChunks, Recorder};
-use crate::run::spans::failed;
+use engine::durable::error::KeepError;
+use engine::run::recorder::{AnswerChunks, Corrections};
+use engine::run::spans::failed;
 
 /// After so many calls of nodes that come back, in a row, a node is offered none.
 const MOST_CALLS: u32 = 2;
@@ -124,20 +122,4 @@ fn withheld<R: Routing>(node: &Node) -> RouteSet<R> {
 pub(super) fn home<R: Routing>(node: &Node) -> Option<RouteId<R>> {
     node.home
         .and_then(|home| RouteId::<R>::from_agent_type(home.origin_route().name()))
-}
-
-struct Corrections {
-    recorder: Arc<Recorder>,
-    node: NodeId,
-}
-
-impl CorrectionObserver for Corrections {
-    fn corrected(&self, correction: u32, error: &AnswerError) {
-        self.recorder.record(RunEvent::AnswerCorrected {
-            node: self.node.clone(),
-            correction,
-            path: error.path().to_owned(),
-            reason: error.reason().to_owned(),
-        });
-    }
 }

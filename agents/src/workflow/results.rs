@@ -8,9 +8,9 @@ use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next, Role};
 use super::node::Node;
 use super::resume::{Action, resume};
-use crate::durable::entry::FlowPlace;
 use crate::records::*;
-use crate::run::NodeState;
+use engine::durable::entry::FlowPlace;
+use engine::run::NodeState;
 
 /// The action of a worker's result: the worker's flow ends with it.
 pub(super) fn worker_result<'a, T>(result: T, flow: &'a Flow) -> Action<'a>
@@ -112,7 +112,7 @@ pub(super) fn collected<'a, T: Collected>(result: T, flow: &'a Flow) -> Action<'
             return resume(flow, &mut path).await;
         }
         drop(path);
-        let goal = NonEmptyText::new(flow.engine.goal.gist())?;
+        let goal = NonEmptyText::new(flow.engine.goal.gist()).map_err(FlowError::of_workflow)?;
         Ok(match result.decision() {
             CollectorDecision::AdvancePhase => match T::PHASE {
                 None => Next::Finished(FlowEnd::Completed(result.summary().to_owned())),

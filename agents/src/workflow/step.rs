@@ -9,23 +9,24 @@ use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
 use routing_core::model::Message;
 use routing_core::{AgentType, EventId, NodeId, Outcome, RouteId, Routing, StopReason, StopScope};
 
+use super::agents_run::AgentsRun;
 use super::cut_off;
-use super::engine::Engine;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next};
 use super::interrupts;
 use super::kinds::{INTERRUPT_FIELD, comes_back, forward_field};
+use super::launcher::Standing;
 use super::node::{Node, Path};
 use super::question;
 use crate::agent_kind::{AgentKind, RouteType};
-use crate::durable::entry::{CutOff, TurnStart};
-use crate::durable::error::KeepError;
-use crate::durable::letter::Letter;
-use crate::durable::model::end_of_what_was_recorded;
-use crate::durable::place;
 use crate::prompts;
-use crate::run::{NodeState, RunEvent};
-use crate::tools::{Ground, Parked};
+use engine::durable::entry::{CutOff, TurnStart};
+use engine::durable::error::KeepError;
+use engine::durable::letter::Letter;
+use engine::durable::model::end_of_what_was_recorded;
+use engine::durable::place;
+use engine::run::{NodeState, RunEvent};
+use engine::tools::Parked;
 
 /// After so many interrupts of one type in a row a node is told to go on instead.
 const LONGEST_STREAK: u32 = 2;
@@ -228,17 +229,17 @@ async fn step<R: Routing>(
 /// From now on the node may launch agents, where agents have tools.
 fn may_launch(flow: &Flow, node: &NodeId) {
     if let Some(tooling) = &flow.engine.tooling {
-        let ground = Ground {
+        let ground = Standing {
             engine: Arc::downgrade(&flow.engine),
             planner: Arc::clone(&flow.planner),
             main: flow.place().main,
         };
-        tooling.stand(node, ground);
+        tooling.stand(node, Arc::new(ground));
     }
 }
 
 /// How the flow ends whose step was interrupted: as its tools say, where it ended within them.
-fn within_tools(engine: &Engine, node: &NodeId, reason: StopReason) -> FlowEnd {
+fn within_tools(engine: &AgentsRun, node: &NodeId, reason: StopReason) -> FlowEnd {
     let parked = engine
         .tooling
         .as_ref()
@@ -250,7 +251,7 @@ fn within_tools(engine: &Engine, node: &NodeId, reason: StopReason) -> FlowEnd {
             }
             FlowEnd::Waiting
         }
-        Some(Parked::Ended(end)) => end,
+        Some(Parked::Launched) => engine.take_launched(node).unwrap_or(FlowEnd::Halted),
         None => FlowEnd::Interrupted(reason),
     }
 }

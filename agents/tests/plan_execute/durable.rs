@@ -1,7 +1,7 @@
 //! Plans that outlive their process.
 
 use agents::plan_execute::{FactKind, Phase, PlanExecute, PlanStanding};
-use agents::run::{RunReport, RunStatus};
+use engine::run::{RunReport, RunStatus};
 use interrupts::life::{RunState, State};
 use interrupts::store::{Checkpoint, CheckpointDraft, Filter, NewRun, NodeActivity, Page};
 use routing_core::RunId;

@@ -1,6 +1,6 @@
 //! A plan whose question was given up because its deliveries failed: nothing waits for it for ever.
 
-use agents::run::RunStatus;
+use engine::run::RunStatus;
 use interrupts::life::{Actor, Interrupt, Role, RunState, State};
 use interrupts::store::{Delivery, Filter, Page};
 use interrupts::{ActorName, OwnerName};

@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use agents::plan_execute::{Fact, FactKind, PlanStanding, execute_plan, told_facts};
-use agents::run::{
-    Goal, Hold, RunConfig, RunLimits, RunObserver, RunOccurrence, RunReport, RunStore,
-};
-use agents::tools::AgentTools;
+use agents::run::{Goal, RunConfig};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
+use engine::run::{Hold, RunLimits, RunObserver, RunOccurrence, RunReport, RunStore};
+use engine::tools::AgentTools;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{MessageError, NewMessage, Store, StoredMessage};
 use interrupts::{ActorName, IdempotencyKey, OwnerName};

@@ -16,8 +16,6 @@ mod given_up;
 mod improvised;
 mod kept;
 mod messages;
-#[path = "../workflow/mortal.rs"]
-mod mortal;
 mod open_steps;
 mod plans;
 mod properties;
@@ -27,3 +25,5 @@ mod review;
 mod scene;
 mod sequences;
 mod unfit;
+
+use tests::mortal;

@@ -1,7 +1,7 @@
 //! Messages to a plan: read at the next boundary, by the replan.
 
 use agents::plan_execute::{FactKind, PlanEvent};
-use agents::run::RunStatus;
+use engine::run::RunStatus;
 use interrupts::store::MessageError;
 
 use crate::kept::{Act, Kept, send};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use agents::plan_execute::{
     PlanBench, PlanChange, PlanEditError, PlanPreview, StoredPlan, change_plan,
 };
-use agents::run::{RunReport, RunStatus, handed_on};
+use agents::run::handed_on;
+use engine::run::{RunReport, RunStatus};
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role,
     RunState, Scope, State, USUAL_ATTEMPTS, Verdict,

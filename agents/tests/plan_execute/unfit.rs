@@ -1,6 +1,6 @@
 //! What was decided about a plan, and does not fit it or was not decided at all: nobody waits for what never comes.
 
-use agents::run::RunStatus;
+use engine::run::RunStatus;
 use interrupts::Digest;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, RunState, Verdict, WithdrawCause};
 use interrupts::store::{Filter, Page};

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use agents::RouteType;
 use agents::records::InterruptRouting;
-use agents::run::{RunReport, RunStatus};
 use async_trait::async_trait;
+use engine::run::{RunReport, RunStatus};
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, RunState, State, Verdict};
 use interrupts::store::{Filter, Store};
 use interrupts::{ActorName, EffectId, RouteName};

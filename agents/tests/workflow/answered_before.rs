@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use agents::run::{RunReport, RunStatus, handed_on};
+use agents::run::handed_on;
+use engine::run::{RunReport, RunStatus};
 use interrupts::life::{Actor, Choosing, Decider, Interrupt, Judge, Role, State, Verdict};
 use interrupts::store::{AuditSubject, Checkpoint, CheckpointId, Filter, KnownEffect, NewRun};
 use interrupts::{ActorName, RouteName};

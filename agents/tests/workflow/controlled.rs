@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use agents::run::{RunControl, RunEvent, RunInbox, RunReport, RunStatus, Stopped};
 use async_trait::async_trait;
+use engine::run::{RunControl, RunEvent, RunInbox, RunReport, RunStatus, Stopped};
 use interrupts::life::{Evidence, RunState};
 use interrupts::store::{CheckpointId, NodeActivity, Store};
 use jiff::Timestamp;

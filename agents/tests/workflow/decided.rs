@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::run::{InterruptResult, RunReport, RunStatus};
 use async_trait::async_trait;
+use engine::run::{InterruptResult, RunReport, RunStatus};
 use routing_core::model::{ModelCall, Purpose};
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, StopMode, StopScope};

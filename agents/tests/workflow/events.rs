@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use agents::run::{InterruptResult, RunEvent};
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
+use engine::run::{InterruptResult, RunEvent};
 use jiff::Timestamp;
 use routing_core::bus::{EventBus, PublishRefusal};
 use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
@@ -168,7 +168,7 @@ type Said = Arc<Mutex<Vec<Result<(), PublishRefusal>>>>;
 async fn published(
     during: &'static str,
     events: Vec<InterruptRequestEvent<AgentKind>>,
-) -> (Stage, Said, agents::run::RunReport) {
+) -> (Stage, Said, engine::run::RunReport) {
     let stage = Stage::new().said("go on");
     let (bus, said) = (Arc::new(OnceLock::new()), Said::default());
     let model = Playing::new(

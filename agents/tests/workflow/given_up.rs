@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::run::RunStatus;
 use async_trait::async_trait;
+use engine::run::RunStatus;
 use interrupts::OwnerName;
 use interrupts::life::{Actor, Interrupt, Role, RunState, State};
 use interrupts::store::{Delivery, Filter, Page, Store};

@@ -1,6 +1,6 @@
 //! A run that somebody else keeps: whoever executes it does not say in the keeper's place how it stands.
 
-use agents::run::RunStatus;
+use engine::run::RunStatus;
 use interrupts::OwnerName;
 use interrupts::life::RunState;
 use interrupts::store::{Delivery, NewRun, Notification, Page};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents::run::{InterruptResult, RunEvent, RunStatus};
+use engine::run::{InterruptResult, RunEvent, RunStatus};
 use routing_core::handler::FilledBy;
 use routing_core::model::Purpose;
 use routing_core::review::{Answer, QuestionKind, Resume};

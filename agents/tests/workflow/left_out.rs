@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agents::run::{RunEvent, RunReport, RunStatus, RunUse, leave_out_of_ended};
 use async_trait::async_trait;
+use engine::run::{RunEvent, RunReport, RunStatus, RunUse, leave_out_of_ended};
 use interrupts::OwnerName;
 use interrupts::life::RunState;
 use interrupts::store::{Delivery, JournalEntry, NewRun, Store};

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use agents::run::{RunReport, RunStatus};
 use async_trait::async_trait;
+use engine::run::{RunReport, RunStatus};
 use interrupts::EffectId;
 use interrupts::life::{RunState, State};
 use interrupts::store::{Filter, Page, Store};

@@ -21,7 +21,6 @@ mod interrupts;
 mod left_out;
 mod lives;
 mod models;
-mod mortal;
 mod older_journals;
 mod rerouted_before;
 mod resuming;
@@ -33,3 +32,5 @@ mod tools;
 mod walk;
 mod workers;
 mod wrong_routes;
+
+use tests::mortal;

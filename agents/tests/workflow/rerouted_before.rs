@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use agents::run::{RunReport, RunStatus, handed_on};
+use agents::run::handed_on;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
+use engine::run::{RunReport, RunStatus};
 use interrupts::ActorName;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State, Verdict};
 use interrupts::store::{Filter, NewRun, Store};

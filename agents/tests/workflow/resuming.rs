@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents::run::{RunEvent, RunStatus};
+use engine::run::{RunEvent, RunStatus};
 use interrupts::life::{RunState, State};
 use interrupts::store::{CheckpointId, NewRun};
 use routing_core::model::TurnForm;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use agents::run::{ResumeRequest, RunStatus, handed_on, said_to_fork};
+use agents::run::handed_on;
+use engine::run::{ResumeRequest, RunStatus, said_to_fork};
 use interrupts::OwnerName;
 use interrupts::store::{CheckpointId, Delivery, NewRun, Store};
 use jiff::SignedDuration;

@@ -4,14 +4,15 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use agents::run::{
-    Goal, Hold, InterruptResult, Run, RunConfig, RunControl, RunEvent, RunLimits, RunObserver,
-    RunOccurrence, RunReport, RunStatus, RunStore,
-};
-use agents::tools::AgentTools;
+use agents::run::{Goal, Run, RunConfig};
 use agents::workspace::Workspace;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
+use engine::run::{
+    Hold, InterruptResult, RunControl, RunEvent, RunLimits, RunObserver, RunOccurrence, RunReport,
+    RunStatus, RunStore,
+};
+use engine::tools::AgentTools;
 use interrupts::OwnerName;
 use interrupts::store::Store;
 use llm::{RehearsalConfig, RehearsalModel, Script, ScriptVocabulary};

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use agents::run::RunStatus;
 use async_trait::async_trait;
+use engine::run::RunStatus;
 use interrupts::life::RunState;
 use jiff::Timestamp;
 use routing_core::model::ModelCall;

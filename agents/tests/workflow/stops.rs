@@ -4,8 +4,8 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::run::{NodeState, RunEvent, RunReport, RunStatus};
 use async_trait::async_trait;
+use engine::run::{NodeState, RunEvent, RunReport, RunStatus};
 use jiff::Timestamp;
 use routing_core::model::{ModelCall, ModelError};
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};

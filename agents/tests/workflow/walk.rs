@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use agents::run::{NodeState, RunEvent, RunReport, RunStatus};
+use engine::run::{NodeState, RunEvent, RunReport, RunStatus};
 use routing_core::event::INTERRUPT_REQUEST_MARK;
 use serde_json::{Value, json};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::AgentKind;
-use agents::run::{InterruptResult, NodeState, RunEvent, RunObserver, RunOccurrence};
 use async_trait::async_trait;
+use engine::run::{InterruptResult, NodeState, RunEvent, RunObserver, RunOccurrence};
 use routing_core::model::ModelCall;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, StopScope};
@@ -54,7 +54,7 @@ impl Reviewer for AfterTheSiblings {
 impl RunObserver for AfterTheSiblings {
     fn observe(&self, occurrence: &RunOccurrence) {
         if let RunEvent::AgentFinished {
-            kind: AgentKind::DiscoveryAgent,
+            kind: "DISCOVERY_AGENT",
             ..
         } = occurrence.event
         {
@@ -242,7 +242,7 @@ async fn a_workers_stop_cancels_the_run_once_its_siblings_have_finished_their_st
         "interrupt": { "type": "STOP", "reason": "this is the wrong folder" },
     }));
     let report = stage.execute().await;
-    let expected = agents::run::RunStatus::Cancelled {
+    let expected = engine::run::RunStatus::Cancelled {
         reason: "this is the wrong folder".to_owned(),
         from_outside: false,
     };

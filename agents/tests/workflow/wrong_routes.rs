@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agents::records::InterruptRouting;
-use agents::run::{InterruptResult, RunEvent};
 use async_trait::async_trait;
+use engine::run::{InterruptResult, RunEvent};
 use routing_core::handler::FilledBy;
 use routing_core::model::{ModelCall, Purpose};
 use routing_core::review::{Answer, QuestionKind};

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use agents::catalogue::{self, RecordKind};
-use agents::run::{
-    Goal, RunConfig, RunEvent, RunLimits, RunObserver, RunOccurrence, RunStatus, RunStore, execute,
-};
+use agents::run::{Goal, RunConfig, execute};
 use agents::workspace::Workspace;
+use engine::run::{RunEvent, RunLimits, RunObserver, RunOccurrence, RunStatus, RunStore};
 use interrupts::OwnerName;
 use jiff::Timestamp;
 use llm::JsonSchemaConstraints;
+use routing_core::AgentType as _;
 use routing_core::handler::HandlerPolicy;
 use routing_core::model::{LanguageModel, TurnForm};
 use routing_core::schema::Dialect;
@@ -248,7 +248,7 @@ impl RunObserver for WrongRoutes {
             return;
         };
         let has = catalogue::records().iter().any(|record| {
-            record.kind == RecordKind::AgentAnswer(*kind)
+            matches!(record.kind, RecordKind::AgentAnswer(of) if of.name() == *kind)
                 && record.routes.iter().any(|route| route.field == *field)
         });
         self.0.fetch_add(u32::from(!has), Ordering::Relaxed);

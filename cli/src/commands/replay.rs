@@ -4,7 +4,7 @@ use std::io;
 
 use agents::plan_execute::{Fact, facts_in};
 use agents::run::{RunOrder, Workflow};
-use agents::tools::KeptCall;
+use engine::tools::KeptCall;
 use interrupts::store::{JournalEntry, Repeating, Run};
 use jiff::Timestamp;
 use routing_core::NodeId;

@@ -1,6 +1,7 @@
 //! `irq resume` and `irq fork`: going on with a run, in this process.
 
-use agents::run::{RunOrder, RunUse};
+use agents::run::RunOrder;
+use engine::run::RunUse;
 use interrupts::store::{CheckpointId, NewRun, Run};
 use routing_core::RunId;
 

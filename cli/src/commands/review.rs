@@ -9,7 +9,7 @@ mod shown;
 
 use std::io::{self, IsTerminal};
 
-use agents::run::Suggestion;
+use engine::run::Suggestion;
 use interrupts::life::{Interrupt, State};
 use interrupts::rules::Remember;
 use interrupts::store::Filter;

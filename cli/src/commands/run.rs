@@ -16,7 +16,8 @@ mod work;
 
 use std::num::NonZeroU32;
 
-use agents::run::{Allowance, RunLimits, RunOrder};
+use agents::run::RunOrder;
+use engine::run::{Allowance, RunLimits};
 use futures_util::FutureExt;
 use interrupts::policy::Policy;
 use interrupts::signals::{OsSignals, SignalSource};

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use agents::run::{RunControl, Stopped, Trouble, Working};
 use async_trait::async_trait;
+use engine::run::{RunControl, Stopped, Trouble, Working};
 use interrupts::life::{Actor, Evidence, Role, RunState};
 use interrupts::manager::{
     InterruptManager, KeptRun, Reach, StopCause, StopNote, StopRequest, StoppedRun, Target,

@@ -1,7 +1,8 @@
 //! What is said to a run that this process goes on with, or forks off.
 
-use agents::run::{ResumeRequest, Workflow, handed_on, keep_input, said_to_fork};
+use agents::run::{Workflow, handed_on};
 use async_trait::async_trait;
+use engine::run::{ResumeRequest, keep_input, said_to_fork};
 use interrupts::manager::Heritage;
 use interrupts::store::{CheckpointId, KnownEffect, Run, Store, StoreError};
 use routing_core::RunId;

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agents::run::{RunInbox, Workflow};
+use agents::run::Workflow;
 use async_trait::async_trait;
+use engine::run::RunInbox;
 use interrupts::life::Interrupt;
 use interrupts::manager::{Deliveries, Undeliverable};
 use interrupts::store::StoredMessage;

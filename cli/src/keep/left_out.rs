@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use agents::run::leave_out_of_ended;
 use async_trait::async_trait;
+use engine::run::leave_out_of_ended;
 use interrupts::manager::Remains;
 use interrupts::store::{JournalError, Store};
 use interrupts::{EffectId, OwnerName};

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agents::run::{RunEvent, RunObserver, RunOccurrence};
 use async_trait::async_trait;
+use engine::run::{RunEvent, RunObserver, RunOccurrence};
 use jiff::Timestamp;
 use llm::ChatUsage;
 use routing_core::ask::is_rejected_early;

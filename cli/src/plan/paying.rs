@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use agents::plan_execute::PlanChange;
-use agents::run::{RunOrder, RunUse};
+use agents::run::RunOrder;
+use engine::run::RunUse;
 use interrupts::limits::{LimitReached, StopSink};
 use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Usage};
 use interrupts::store::{Run, Store};

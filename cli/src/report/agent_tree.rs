@@ -6,8 +6,7 @@ mod row;
 
 use std::collections::HashMap;
 
-use agents::AgentKind;
-use agents::run::{NodeState, RunEvent, RunOccurrence};
+use engine::run::{NodeState, RunEvent, RunOccurrence};
 use jiff::Timestamp;
 use routing_core::model::TokenUsage;
 use routing_core::{AgentType, InterruptId, NodeId, StopMode};
@@ -49,7 +48,7 @@ impl AgentTree {
         self.apply_interrupt(&occurrence.event);
     }
 
-    fn spawn(&mut self, node: &NodeId, parent: Option<&NodeId>, kind: AgentKind, at: Timestamp) {
+    fn spawn(&mut self, node: &NodeId, parent: Option<&NodeId>, kind: &'static str, at: Timestamp) {
         if self.rows.contains_key(node) {
             return;
         }
@@ -197,8 +196,8 @@ struct Counts {
 }
 
 /// The name of a kind of agents in running text: `Discovery agent`.
-pub(crate) fn words_of(kind: AgentKind) -> String {
-    let words = kind.name().to_lowercase().replace('_', " ");
+pub(crate) fn words_of(kind: &str) -> String {
+    let words = kind.to_lowercase().replace('_', " ");
     let mut characters = words.chars();
     characters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(characters).collect()

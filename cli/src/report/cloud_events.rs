@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agents::run::{RunEvent, RunOccurrence};
+use engine::run::{RunEvent, RunOccurrence};
 use jiff::Timestamp;
 use routing_core::{InterruptId, NodeId, RunId};
 use serde::Serialize;

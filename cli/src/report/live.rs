@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use agents::run::RunOccurrence;
+use engine::run::RunOccurrence;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use agents::run::RunOccurrence;
+use engine::run::RunOccurrence;
 
 use super::story::{Steps, Story};
 use super::{Detail, Finished, Palettes, Report, write_result};

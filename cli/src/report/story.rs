@@ -2,7 +2,7 @@
 
 mod moment;
 
-use agents::run::RunOccurrence;
+use engine::run::RunOccurrence;
 
 use super::Detail;
 use super::agent_tree::AgentTree;

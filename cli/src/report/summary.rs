@@ -1,7 +1,6 @@
 //! What became of a run, for people.
 
-use agents::run::{InterruptRecord, InterruptResult, RunReport, RunStatus};
-use routing_core::AgentType;
+use engine::run::{InterruptRecord, InterruptResult, RunReport, RunStatus};
 use routing_core::handler::DecidedBy;
 
 use super::KeptIn;
@@ -117,7 +116,7 @@ impl Summary<'_> {
             lines.push(format!(
                 "{:>3}  {}  {}  {}  {}",
                 index + 1,
-                fit(record.origin.name(), ORIGIN),
+                fit(record.origin, ORIGIN),
                 fit(record.interrupt_type.name(), TYPE),
                 fit(&decided_by, DECIDED_BY),
                 palette.paint(tone, &cut(&target, columns.max(8))),

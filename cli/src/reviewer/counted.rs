@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use agents::AgentKind;
-use agents::run::{RunEvent, RunObserver, RunOccurrence};
+use engine::run::{RunEvent, RunObserver, RunOccurrence};
 use routing_core::InterruptId;
 
 /// Counts the interrupts of each kind of agent, in the order in which they are raised.
@@ -15,7 +14,7 @@ pub(crate) struct InterruptCount {
 
 #[derive(Debug, Default)]
 struct Seen {
-    of_kind: HashMap<AgentKind, u32>,
+    of_kind: HashMap<&'static str, u32>,
     number: HashMap<InterruptId, u32>,
 }
 

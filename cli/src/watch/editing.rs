@@ -2,7 +2,7 @@
 
 use std::io;
 
-use agents::tools::ToolQuestionKind;
+use engine::tools::ToolQuestionKind;
 use interrupts::life::{Interrupt, Review, Verdict};
 use llm::JsonSchemaConstraints;
 use routing_core::InterruptId;

@@ -1,6 +1,6 @@
 //! Going on with a run that stands still.
 
-use agents::run::ResumeRequest;
+use engine::run::ResumeRequest;
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Page, Run};
 use routing_core::RunId;

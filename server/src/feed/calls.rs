@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use agents::tools::KeptCall;
+use engine::tools::KeptCall;
 use futures_util::{StreamExt, stream};
 use interrupts::EffectId;
 use interrupts::store::{Notification, OutboxRow, Store};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents::tools::KeptCall;
+use engine::tools::KeptCall;
 use interrupts::life::{
     AskingId, Decider, Decision, Interrupt, Notice, ReviewStep, RunState, State,
 };

@@ -6,9 +6,9 @@ mod kept;
 mod standing;
 
 use agents::plan_execute::{PlanPreview, StoredPlan};
-use agents::run::Suggestion;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
+use engine::run::Suggestion;
 use interrupts::Digest;
 use interrupts::life::{Family, Interrupt, Verdict};
 use maud::{Markup, html};

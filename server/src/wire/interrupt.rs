@@ -1,6 +1,6 @@
 //! An interrupt as callers see it.
 
-use agents::tools::{ToolMatter, ToolQuestionKind};
+use engine::tools::{ToolMatter, ToolQuestionKind};
 use interrupts::life::{Asking, AskingId, Decider, Decision, ExpiryOutcome, Interrupt, Lane};
 use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use agents::catalogue::{SchemaQuery, schema};
-use agents::tools::ToolMatter;
 use agents::{AgentKind, RouteType};
+use engine::tools::ToolMatter;
 use interrupts::RouteName;
 use interrupts::life::Interrupt;
 use routing_core::schema::{AnswerSchema, Dialect};

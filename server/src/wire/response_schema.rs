@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use agents::tools::ToolMatter;
 use agents::{AgentKind, RouteType};
+use engine::tools::ToolMatter;
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt};
 use serde::Serialize;

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use agents::plan_execute::{PlanBench, PlanChange, StoredPlan, change_plan};
-use agents::run::ResumeRequest;
 use async_trait::async_trait;
+use engine::run::ResumeRequest;
 use interrupts::NoBell;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{CheckpointId, NewRun, Store, TokenScope};

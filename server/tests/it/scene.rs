@@ -1,7 +1,7 @@
 //! Runs, agents and questions, put into a store as a workflow would.
 
 use agents::plan_execute::{PlanEvent, PlanExecute, RetryPolicy, StepOutcome};
-use agents::run::RunLimits;
+use engine::run::RunLimits;
 use interrupts::life::{
     Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Recurrence, Role, RunState, Scope,
 };

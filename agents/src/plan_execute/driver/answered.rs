@@ -8,12 +8,12 @@ use routing_core::ask::Asker;
 use super::Driver;
 use super::begin::REQUESTED;
 use super::call::{Call, unasked};
-use crate::durable::recorded::RecordedModel;
 use crate::plan_execute::desk::PlanDesk;
 use crate::plan_execute::effect::PlanEffect;
 use crate::plan_execute::event::PlanEvent;
 use crate::plan_execute::state::Phase;
 use crate::workflow::failure::FlowError;
+use engine::durable::recorded::RecordedModel;
 
 impl Driver {
     /// The plan takes in what its agents had answered by the time its process died, before what somebody says now is

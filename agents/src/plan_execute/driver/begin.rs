@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use super::Driver;
 use super::standing::{PlanStanding, Taken};
-use crate::durable::error::KeepError;
-use crate::durable::input::GivenInput;
-use crate::durable::journal::RunJournal;
-use crate::durable::record::RunRecord;
 use crate::plan_execute::effect::PlanEffect;
 use crate::plan_execute::event::PlanEvent;
 use crate::plan_execute::revision::{PlanRevision, Unfit};
 use crate::plan_execute::state::{Phase, PlanExecute};
 use crate::workflow::failure::FlowError;
+use engine::durable::error::KeepError;
+use engine::durable::input::GivenInput;
+use engine::durable::journal::RunJournal;
+use engine::durable::record::RunRecord;
 
 /// How many interrupts are read together.
 const PAGE: u32 = 1_000;

@@ -7,16 +7,17 @@ use tracing::Instrument as _;
 
 use super::standing::Unfinished;
 use super::{Driver, Next, Rest};
-use crate::durable::place;
 use crate::plan_execute::desk::{DeskError, PlanDesk, PlanRole};
 use crate::plan_execute::effect::Asking;
 use crate::plan_execute::event::PlanEvent;
+use crate::plan_execute::news::{PlanNews, PlanStepStarted};
 use crate::plan_execute::plan::PlanStep;
 use crate::plan_execute::state::PlanExecute;
-use crate::run::RunEvent;
-use crate::run::spans::failed;
-use crate::tools::Parked;
 use crate::workflow::failure::FlowError;
+use engine::durable::place;
+use engine::run::spans::failed;
+use engine::run::{RunEvent, StepLimitReached};
+use engine::tools::Parked;
 
 /// What a model is asked for.
 pub(super) enum Call {
@@ -75,12 +76,13 @@ impl Driver {
         let turn = self.turn_of(&call).await?;
         self.keep_nodes().await?;
         let step = call.step().cloned();
-        self.recorder.record(RunEvent::PlanStepStarted {
+        let started = PlanStepStarted {
             node: node.clone(),
             role,
             step: turn,
             task: step.as_ref().map(|step| step.task.clone()),
-        });
+        };
+        self.tell(PlanNews::StepStarted(started));
         let asked = self.asked(call, turn, &scope).await?;
         let left = self.rest_if_left();
         if scope.is_stopping() && left.is_none() {
@@ -142,7 +144,7 @@ impl Driver {
         if turn > self.standing.asked && turn > self.limits.max_steps {
             let limit = self.limits.max_steps;
             let taken = turn - 1;
-            return Err(FlowError::StepLimit { taken, limit });
+            return Err(StepLimitReached { taken, limit }.into());
         }
         self.standing.asked = turn;
         Ok(turn)

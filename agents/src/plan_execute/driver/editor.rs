@@ -16,13 +16,13 @@ use routing_core::model::LanguageModel;
 use routing_core::{Clock, RunId};
 
 use super::table::Table;
-use crate::durable::error::KeepError;
-use crate::durable::journal::RunJournal;
-use crate::durable::kinds::Kinds;
-use crate::durable::record::{RunRecord, RunStore};
 use crate::plan_execute::event::Refused;
 use crate::plan_execute::observer::PlanReadError;
 use crate::plan_execute::stored::{StoredPlan, escape_taking_hold};
+use engine::durable::error::KeepError;
+use engine::durable::journal::RunJournal;
+use engine::durable::kinds::Kinds;
+use engine::durable::record::{RunRecord, RunStore};
 
 /// How long nobody else may decide meanwhile; given back when the change is made.
 const CLAIM: SignedDuration = SignedDuration::from_mins(5);

@@ -4,11 +4,11 @@ use interrupts::store::Page;
 
 use super::Driver;
 use super::begin::is_recorded;
-use crate::durable::error::KeepError;
 use crate::plan_execute::effect::{Asking, FactKind, PlanEffect};
 use crate::plan_execute::event::PlanEvent;
 use crate::plan_execute::state::PlanEnd;
 use crate::workflow::failure::FlowError;
+use engine::durable::error::KeepError;
 
 /// How many messages are read together.
 const PAGE: u32 = 500;

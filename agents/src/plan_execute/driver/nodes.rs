@@ -7,10 +7,10 @@ use interrupts::store::{NodeActivity, NodeRow};
 use routing_core::NodeId;
 
 use super::Driver;
-use crate::durable::error::KeepError;
 use crate::plan_execute::desk::PlanRole;
 use crate::plan_execute::state::{Activity, Phase, PlanEnd};
 use crate::workflow::failure::FlowError;
+use engine::durable::error::KeepError;
 
 /// The kind of the node that stands for the whole plan.
 pub const PLAN_EXECUTE: &str = "PLAN_EXECUTE";

@@ -15,17 +15,17 @@ use serde_json::json;
 use super::Driver;
 use super::nodes::{PLAN_EXECUTE, role_of};
 use super::standing::OpenQuestion;
-use crate::durable::decisions::name_of;
-use crate::durable::desk::{
-    decide_by_policy, decide_by_rule, machinery, missing, set_terms, shortened, sweep_due,
-};
-use crate::durable::error::KeepError;
-use crate::durable::handed::decide_as_before;
-use crate::durable::place;
 use crate::plan_execute::desk::PlanRole;
 use crate::plan_execute::plan::PlanStep;
 use crate::plan_execute::state::{Activity, Cause, Held, Phase};
 use crate::workflow::failure::FlowError;
+use engine::durable::decisions::name_of;
+use engine::durable::desk::{
+    decide_by_policy, decide_by_rule, machinery, missing, set_terms, shortened, sweep_due,
+};
+use engine::durable::error::KeepError;
+use engine::durable::handed::decide_as_before;
+use engine::durable::place;
 
 /// What may be decided about an agent's question: it is answered, and no reason to change the plan.
 const OF_AGENT: [Verdict; 5] = [

@@ -6,14 +6,14 @@ use interrupts::store::CheckpointId;
 use routing_core::{InterruptId, NodeId};
 use serde::{Deserialize, Serialize};
 
-use crate::durable::error::KeepError;
-use crate::durable::journal::RunJournal;
-use crate::durable::place;
-use crate::durable::record::RunRecord;
 use crate::plan_execute::desk::PlanRole;
 use crate::plan_execute::effect::Fact;
 use crate::plan_execute::plan::PlanStep;
 use crate::plan_execute::state::{Phase, PlanExecute};
+use engine::durable::error::KeepError;
+use engine::durable::journal::RunJournal;
+use engine::durable::place;
+use engine::durable::record::RunRecord;
 
 /// A question that is open, or waits behind a person's interrupt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

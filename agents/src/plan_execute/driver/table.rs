@@ -11,17 +11,17 @@ use routing_core::{Clock, NodeId, RunId, StopScope};
 use super::begin::{Decided, decided_pauses, read_standing, untaken};
 use super::editor::{PlanBench, PlanChange, PlanEditError};
 use super::standing::PlanStanding;
-use crate::durable::checkpoint::Checkpoints;
-use crate::durable::error::KeepError;
-use crate::durable::journal::RunJournal;
-use crate::durable::model::JournalledModel;
 use crate::plan_execute::desk::PlanDesk;
 use crate::plan_execute::effect::PlanEffect;
 use crate::plan_execute::event::{PlanEvent, Refused};
 use crate::plan_execute::state::{Phase, PlanExecute};
 use crate::plan_execute::stored::{StoredPlan, plan_versions};
-use crate::run::metered_model::MeteredModel;
-use crate::run::working::end_work_of_the_dead;
+use engine::durable::checkpoint::Checkpoints;
+use engine::durable::error::KeepError;
+use engine::durable::journal::RunJournal;
+use engine::durable::model::JournalledModel;
+use engine::run::metered_model::MeteredModel;
+use engine::run::working::end_work_of_the_dead;
 
 /// A plan on the table, while this process owns its run.
 pub(super) struct Table {

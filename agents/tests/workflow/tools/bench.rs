@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agents::tools::{AgentTools, ToolPermissions};
 use async_trait::async_trait;
+use engine::tools::{AgentTools, ToolPermissions};
 use interrupts::store::Repeating;
 use routing_core::model::{ModelCall, ModelReply, Role, TokenUsage, ToolRequest};
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
@@ -116,7 +116,7 @@ pub(crate) fn tools(stage: &Stage, done: &Arc<Done>, permissions: Value) -> Agen
     }
     let permissions: ToolPermissions = serde_json::from_value(permissions).unwrap();
     let workspace = Workspace::open(stage.folder.path()).unwrap();
-    AgentTools::new(registry, workspace, &permissions).unwrap()
+    AgentTools::new(registry, workspace, &permissions, agents::usual_access()).unwrap()
 }
 
 /// `work` and launching are allowed, `once` is asked about.

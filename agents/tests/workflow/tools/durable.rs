@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use agents::run::RunEvent;
-use agents::tools::{ToolMatter, ToolQuestionKind};
 use async_trait::async_trait;
+use engine::run::RunEvent;
+use engine::tools::{ToolMatter, ToolQuestionKind};
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, RunId, StopScope};
 

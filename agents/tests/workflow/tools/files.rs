@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use agents::run::RunEvent;
-use agents::tools::{ToolMatter, ToolQuestionKind};
+use engine::run::RunEvent;
+use engine::tools::{ToolMatter, ToolQuestionKind};
 use interrupts::store::{Filter, Page, Store};
 use routing_core::{RunId, StopScope};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents::run::{RunEvent, RunStatus};
+use engine::run::{RunEvent, RunStatus};
 use jiff::Timestamp;
 use routing_core::{StopMode, StopReason, StopScope, StopSource};
 use serde_json::json;
@@ -78,8 +78,8 @@ struct StopsAt {
     call: &'static str,
 }
 
-impl agents::run::RunObserver for StopsAt {
-    fn observe(&self, occurrence: &agents::run::RunOccurrence) {
+impl engine::run::RunObserver for StopsAt {
+    fn observe(&self, occurrence: &engine::run::RunOccurrence) {
         if let RunEvent::ToolProgress { call, .. } = &occurrence.event
             && call == self.call
         {

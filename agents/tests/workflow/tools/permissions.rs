@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use agents::run::RunStatus;
-use agents::tools::ToolMatter;
+use engine::run::RunStatus;
+use engine::tools::ToolMatter;
 use interrupts::ActorName;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State, Verdict};
 use interrupts::store::{Filter, Page, Store};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use agents::run::{RunEvent, RunObserver, RunOccurrence, RunStatus};
+use engine::run::{RunEvent, RunObserver, RunOccurrence, RunStatus};
 use jiff::Timestamp;
 use routing_core::{StopMode, StopReason, StopScope, StopSource};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents::run::RunEvent;
+use engine::run::RunEvent;
 use routing_core::model::Role;
 use serde_json::json;
 use tools::CallEnd;

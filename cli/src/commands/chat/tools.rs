@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agents::ExecutorDesk;
 use async_trait::async_trait;
+use engine::ExecutorDesk;
 use routing_core::StopScope;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agents::run::given_up_because;
+use engine::run::given_up_because;
 use interrupts::life::{Interrupt, Refusal, State};
 use interrupts::rules::Remember;
 use interrupts::store::Run;

@@ -1,6 +1,6 @@
 //! One interrupt as people see it.
 
-use agents::run::Suggestion;
+use engine::run::Suggestion;
 use interrupts::life::{ExpiryOutcome, Family, Interrupt, State, Verdict};
 use routing_core::handler::ReviewDecision;
 

@@ -1,6 +1,7 @@
 //! What a person has made of a run in its window, once its process has let it go.
 
-use agents::run::{RunProgress, RunReport, RunStatus};
+use agents::run::RunProgress;
+use engine::run::{RunReport, RunStatus};
 use interrupts::life::{Family, RunState, State};
 use interrupts::store::{Filter, Run, Store};
 use routing_core::RunId;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agents::run::{InterruptRecord, InterruptResult, RunObserver as _, RunOccurrence, RunStatus};
+use engine::run::{InterruptRecord, InterruptResult, RunObserver as _, RunOccurrence, RunStatus};
 use interrupts::life::{Family, RunState, State};
 use interrupts::policy::Policy;
 use interrupts::signals::{OsSignals, SignalSource};

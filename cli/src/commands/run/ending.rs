@@ -1,6 +1,6 @@
 //! What a run's end means to the shell.
 
-use agents::run::RunStatus;
+use engine::run::RunStatus;
 use routing_core::RunId;
 
 use crate::exit::{Exit, Failure};
@@ -98,7 +98,7 @@ impl Ending<'_> {
 
 #[cfg(test)]
 mod tests {
-    use agents::run::RunStatus;
+    use engine::run::RunStatus;
     use routing_core::RunId;
 
     use super::Ending;

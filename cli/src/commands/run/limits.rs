@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::AgentKind;
-use agents::run::{Allowance, RunUse};
+use engine::run::{Allowance, RunUse};
 use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, ProcessProbe, ResourceGuard, ResourceLimits, TimeLimit};
 use interrupts::manager::{LimitStops, Target};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use agents::catalogue;
 use agents::plan_execute::execute_plan;
-use agents::run::{Goal, Run, RunConfig, RunObserver, RunOrder, RunReport, RunUse, Workflow};
+use agents::run::{Goal, Run, RunConfig, RunOrder, Workflow};
 use agents::workspace::Workspace;
+use engine::run::{RunObserver, RunReport, RunUse};
 use interrupts::manager::{KeptRun, RunEnd};
 use llm::{JsonSchemaConstraints, Pace, Script};
 use routing_core::SystemClock;
@@ -226,7 +227,7 @@ pub(in crate::commands) async fn settle(
     kept: Kept,
     report: &RunReport,
 ) -> anyhow::Result<()> {
-    use agents::run::RunStatus;
+    use engine::run::RunStatus;
     let Kept { run, .. } = kept;
     let id = run.run();
     let end = match &report.status {

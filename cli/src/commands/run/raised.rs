@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agents::run::RunUse;
+use engine::run::RunUse;
 use interrupts::life::{Family, Interrupt};
 use interrupts::manager::{StopCause, StopNote};
 use interrupts::money::Money;

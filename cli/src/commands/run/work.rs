@@ -3,7 +3,8 @@
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
 
-use agents::run::{RunObserver, RunOccurrence, RunOrder, RunReport, RunStatus};
+use agents::run::RunOrder;
+use engine::run::{RunObserver, RunOccurrence, RunReport, RunStatus};
 use interrupts::OwnerName;
 use interrupts::life::{Interrupt, State};
 use interrupts::manager::{StopCause, StopRequest, Target};

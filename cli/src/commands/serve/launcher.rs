@@ -7,7 +7,8 @@ mod orphaned;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agents::run::{ResumeRequest, RunOrder, RunStatus};
+use agents::run::RunOrder;
+use engine::run::{ResumeRequest, RunStatus};
 use interrupts::life::RunState;
 use interrupts::policy::Policy;
 use interrupts::store::{Run, Store};

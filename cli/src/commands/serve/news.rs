@@ -114,7 +114,8 @@ fn has_live_below(nodes: &[NodeRow], node: &NodeRow) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use agents::run::{Allowance, RunLimits, RunOrder, Workflow};
+    use agents::run::{RunOrder, Workflow};
+    use engine::run::{Allowance, RunLimits};
     use interrupts::KindName;
     use interrupts::life::RunState;
     use interrupts::store::{Delivery, NewRun, NodeActivity, NodeRow, Nodes as _, Runs as _};

@@ -6,7 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use agents::catalogue;
-use agents::run::{Allowance, Goal, RunLimits, RunOrder, ToolOrder, Workflow};
+use agents::run::{Goal, RunOrder, ToolOrder, Workflow};
+use engine::run::{Allowance, RunLimits};
 use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::Run;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use agents::run::{NodeState, RunEvent, RunObserver, RunOccurrence};
+use engine::run::{NodeState, RunEvent, RunObserver, RunOccurrence};
 use routing_core::NodeId;
 use tokio::sync::watch;
 
@@ -107,7 +107,7 @@ fn has_live_below(nodes: &HashMap<NodeId, Known>, node: &NodeId) -> bool {
 mod tests {
     use std::collections::HashMap;
 
-    use agents::run::NodeState;
+    use engine::run::NodeState;
     use routing_core::NodeId;
 
     use super::{Known, stand_still};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::run::{RunOrder, RunReport, Workflow};
+use agents::run::{RunOrder, Workflow};
+use engine::run::RunReport;
 use tools::ToolCounts;
 
 use super::awaiting::Awaiting;

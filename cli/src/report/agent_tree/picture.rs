@@ -1,6 +1,6 @@
 //! The tree as lines of text that fit a screen.
 
-use agents::run::NodeState;
+use engine::run::NodeState;
 use jiff::Timestamp;
 use routing_core::{NodeId, StopMode};
 

@@ -1,7 +1,9 @@
 //! A plan in the tree: its steps below it, each with what it does.
 
-use agents::plan_execute::{Fact, FactKind, FinishedStep, PlanStep, StepId};
-use agents::run::{NodeState, RunEvent};
+use agents::plan_execute::{
+    Fact, FactKind, FinishedStep, PlanNews, PlanStands, PlanStep, PlanStepStarted, StepId,
+};
+use engine::run::{NodeState, RunEvent};
 use jiff::Timestamp;
 use routing_core::NodeId;
 
@@ -17,11 +19,12 @@ fn segment(step: StepId) -> String {
 impl AgentTree {
     /// Takes in what happened to a plan; nothing where it was none of it.
     pub(super) fn apply_plan(&mut self, event: &RunEvent, at: Timestamp) {
-        if let RunEvent::PlanStands { done, left } = event {
+        let news = PlanNews::of(event);
+        if let Some(PlanNews::Stands(PlanStands { done, left })) = &news {
             self.stand(done, left, at);
-        } else if let RunEvent::PlanStepStarted {
+        } else if let Some(PlanNews::StepStarted(PlanStepStarted {
             role, step, task, ..
-        } = event
+        })) = &news
         {
             self.steps = self.steps.max(*step);
             self.lay_plan(at);
@@ -40,7 +43,7 @@ impl AgentTree {
                     row.says(format!("the {} asks its model", role.segment()));
                 }),
             }
-        } else if let RunEvent::PlanTold { fact } = event {
+        } else if let Some(PlanNews::Told(fact)) = &news {
             self.tell_plan(fact, at);
         } else if let RunEvent::InterruptOpened { question } = event
             && self.is_plan()

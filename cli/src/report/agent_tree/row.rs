@@ -1,7 +1,7 @@
 //! One agent of the tree.
 
 use agents::AgentKind;
-use agents::run::NodeState;
+use engine::run::NodeState;
 use jiff::{SignedDuration, Timestamp};
 use routing_core::NodeId;
 use routing_core::model::{CallNote, TokenUsage};
@@ -17,7 +17,7 @@ const LONG: SignedDuration = SignedDuration::from_secs(10);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RowName {
     /// An agent.
-    Agent(AgentKind),
+    Agent(&'static str),
     /// A plan or one of its steps, in words.
     Plan(String),
 }
@@ -77,10 +77,7 @@ impl AgentRow {
             RowName::Plan(words) => return words.clone(),
         };
         let words = words_of(kind);
-        let is_worker = matches!(
-            kind,
-            AgentKind::DiscoveryAgent | AgentKind::PlanningAgent | AgentKind::TicketAgent
-        );
+        let is_worker = kind.parse().is_ok_and(AgentKind::is_worker);
         if is_worker || self.number > 1 {
             format!("{words} {}", self.number)
         } else {

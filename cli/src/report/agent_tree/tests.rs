@@ -1,8 +1,7 @@
 //! Each test tells what happened and compares the picture.
 
-use agents::AgentKind;
-use agents::plan_execute::PlanRole;
-use agents::run::{NodeState, RunEvent, RunOccurrence};
+use agents::plan_execute::{PlanNews, PlanRole, PlanStands, PlanStepStarted};
+use engine::run::{NodeState, RunEvent, RunOccurrence};
 use expect_test::{Expect, expect};
 use jiff::Timestamp;
 use routing_core::model::TokenUsage;
@@ -44,7 +43,7 @@ impl Tale {
         });
     }
 
-    fn agent(&mut self, path: &str, kind: AgentKind) -> NodeId {
+    fn agent(&mut self, path: &str, kind: &'static str) -> NodeId {
         let node = NodeId::new(path).unwrap();
         let parent = node.parent();
         self.tell(RunEvent::AgentSpawned {
@@ -55,7 +54,7 @@ impl Tale {
         node
     }
 
-    fn step(&mut self, node: &NodeId, kind: AgentKind, step: u32) {
+    fn step(&mut self, node: &NodeId, kind: &'static str, step: u32) {
         self.status(node, kind, NodeState::Running);
         self.tell(RunEvent::StepStarted {
             node: node.clone(),
@@ -65,7 +64,7 @@ impl Tale {
         });
     }
 
-    fn work(&mut self, node: &NodeId, kind: AgentKind, step: u32, summary: &str) {
+    fn work(&mut self, node: &NodeId, kind: &'static str, step: u32, summary: &str) {
         self.step(node, kind, step);
         self.second += 1;
         self.tell(RunEvent::StepFinished {
@@ -83,7 +82,7 @@ impl Tale {
         self.status(node, kind, NodeState::Completed);
     }
 
-    fn status(&mut self, node: &NodeId, kind: AgentKind, status: NodeState) {
+    fn status(&mut self, node: &NodeId, kind: &'static str, status: NodeState) {
         self.tell(RunEvent::AgentStatusChanged {
             node: node.clone(),
             kind,
@@ -119,27 +118,22 @@ impl Tale {
 /// An orchestrator, a discovery with three workers, of which the second asks and the third works.
 fn discovery() -> Tale {
     let mut tale = Tale::new();
-    let root = tale.agent("root", AgentKind::Orchestrator);
-    tale.step(&root, AgentKind::Orchestrator, 1);
-    let dispatch = tale.agent("root/dispatch", AgentKind::DiscoveryDispatch);
-    tale.status(&dispatch, AgentKind::DiscoveryDispatch, NodeState::Running);
+    let root = tale.agent("root", "ORCHESTRATOR");
+    tale.step(&root, "ORCHESTRATOR", 1);
+    let dispatch = tale.agent("root/dispatch", "DISCOVERY_DISPATCH");
+    tale.status(&dispatch, "DISCOVERY_DISPATCH", NodeState::Running);
     let workers: Vec<NodeId> = (1..=3)
         .map(|number| {
             let path = format!("root/dispatch/worker-{number}");
-            tale.agent(&path, AgentKind::DiscoveryAgent)
+            tale.agent(&path, "DISCOVERY_AGENT")
         })
         .collect();
-    tale.work(
-        &workers[0],
-        AgentKind::DiscoveryAgent,
-        2,
-        "all is \u{1b}[2J well",
-    );
-    tale.step(&workers[1], AgentKind::DiscoveryAgent, 3);
+    tale.work(&workers[0], "DISCOVERY_AGENT", 2, "all is \u{1b}[2J well");
+    tale.step(&workers[1], "DISCOVERY_AGENT", 3);
     tale.tell(RunEvent::InterruptRaised {
         interrupt: InterruptId::generate(),
         node: workers[1].clone(),
-        kind: AgentKind::DiscoveryAgent,
+        kind: "DISCOVERY_AGENT",
         details: InterruptDetails {
             r#type: InterruptType::HumanReview,
             reason: "which way?".to_owned(),
@@ -149,12 +143,8 @@ fn discovery() -> Tale {
         },
         payload: serde_json::Value::Null,
     });
-    tale.status(
-        &workers[1],
-        AgentKind::DiscoveryAgent,
-        NodeState::WaitingReview,
-    );
-    tale.step(&workers[2], AgentKind::DiscoveryAgent, 4);
+    tale.status(&workers[1], "DISCOVERY_AGENT", NodeState::WaitingReview);
+    tale.step(&workers[2], "DISCOVERY_AGENT", 4);
     tale.tell(RunEvent::AnswerChunk {
         node: workers[2].clone(),
         text: "x".repeat(1_234),
@@ -212,9 +202,9 @@ fn what_has_ended_is_folded_where_there_is_no_room() {
     let dispatch = NodeId::new("root/dispatch").unwrap();
     for number in 2..=3 {
         let worker = dispatch.child(&format!("worker-{number}")).unwrap();
-        tale.work(&worker, AgentKind::DiscoveryAgent, number + 1, "done");
+        tale.work(&worker, "DISCOVERY_AGENT", number + 1, "done");
     }
-    tale.work(&dispatch, AgentKind::DiscoveryDispatch, 5, "gathered");
+    tale.work(&dispatch, "DISCOVERY_DISPATCH", 5, "gathered");
     tale.check(
         60,
         3,
@@ -262,10 +252,11 @@ fn plan_of(done: &[&str], left: &[&str]) -> RunEvent {
     let rest = left.iter().map(step);
     let read = |steps: Vec<Value>| serde_json::from_value(Value::Array(steps)).unwrap();
     let left = serde_json::from_value(Value::Array(rest.collect())).unwrap();
-    RunEvent::PlanStands {
+    PlanNews::Stands(PlanStands {
         done: read(finished.collect()),
         left,
-    }
+    })
+    .into()
 }
 
 #[test]
@@ -273,12 +264,13 @@ fn a_plan_is_a_tree_of_its_steps_with_the_one_under_way() {
     let mut tale = Tale::new();
     tale.tell(plan_of(&["knead"], &["bake", "sell"]));
     tale.second = 3;
-    tale.tell(RunEvent::PlanStepStarted {
+    let started = PlanStepStarted {
         node: NodeId::new("root/executor").unwrap(),
         role: PlanRole::Executor,
         step: 4,
         task: Some("bake".to_owned()),
-    });
+    };
+    tale.tell(PlanNews::StepStarted(started).into());
     tale.check(
         70,
         10,
@@ -291,13 +283,11 @@ fn a_plan_is_a_tree_of_its_steps_with_the_one_under_way() {
     );
     // A step that goes leaves no row behind.
     tale.tell(plan_of(&["knead", "bake"], &["give away"]));
-    tale.tell(RunEvent::PlanTold {
-        fact: serde_json::from_value(json!({
-            "kind": "user_escape", "reason": "let me look", "time": "2026-01-01T00:00:00Z",
-            "current_plan": ["give away"], "completed_steps": 2, "total_steps": 3,
-        }))
-        .unwrap(),
+    let fact = json!({
+        "kind": "user_escape", "reason": "let me look", "time": "2026-01-01T00:00:00Z",
+        "current_plan": ["give away"], "completed_steps": 2, "total_steps": 3,
     });
+    tale.tell(PlanNews::Told(serde_json::from_value(fact).unwrap()).into());
     tale.check(
         70,
         10,

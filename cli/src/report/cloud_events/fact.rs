@@ -1,6 +1,6 @@
 //! What an occurrence is on the wire: the type's name, the subject, the data.
 
-use agents::run::RunEvent;
+use engine::run::RunEvent;
 use llm::{ChatUsage, TokenCount};
 use routing_core::review::Answer;
 use routing_core::{AgentType, InterruptId, InterruptType, NodeId};
@@ -342,20 +342,10 @@ pub(super) fn facts_of(event: &RunEvent) -> Vec<Fact> {
             "checkpoint.saved",
             json!({"number": number, "reason": reason}),
         ),
-        RunEvent::PlanStepStarted {
-            node,
-            role,
-            step,
-            task,
-        } => Fact::agent(
-            "run.step_started",
-            node,
-            json!({"agent_id": node, "agent_type": role.name(), "step": step, "task": task}),
-        ),
-        RunEvent::PlanStands { done, left } => {
-            Fact::run("run.plan_stands", json!({"done": done, "left": left}))
-        }
-        RunEvent::PlanTold { fact } => Fact::run("run.plan_told", json!(fact)),
+        RunEvent::Told { node, name, data } => match node {
+            Some(node) => Fact::agent(name, node, data.clone()),
+            None => Fact::run(name, data.clone()),
+        },
         RunEvent::Stopped { reason } => Fact::run("run.paused", json!({"reason": reason})),
         RunEvent::Cancelled { reason } => Fact::run("run.cancelled", json!({"reason": reason})),
         RunEvent::Waiting { interrupts } => {

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use agents::AgentKind;
-use agents::run::{RunEvent, RunOccurrence};
 use cloudevents::{AttributesReader, Event};
+use engine::run::{RunEvent, RunOccurrence};
 use jiff::Timestamp;
 use routing_core::event::InterruptRequestEvent;
 use routing_core::handler::{DecidedBy, FilledBy};
@@ -68,7 +67,7 @@ fn raised(interrupt: InterruptId) -> RunEvent {
     RunEvent::InterruptRaised {
         interrupt,
         node: node(),
-        kind: AgentKind::DiscoveryAgent,
+        kind: "DISCOVERY_AGENT",
         details: InterruptDetails {
             r#type: InterruptType::HumanReview,
             reason: "which?".to_owned(),

@@ -1,13 +1,12 @@
 //! One occurrence in words.
 
-use agents::AgentKind;
-use agents::plan_execute::{Fact, FactKind};
-use agents::run::{NodeState, RunEvent};
-use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
+use agents::plan_execute::{Fact, FactKind, PlanNews, PlanStepStarted};
+use engine::run::{NamedEvent, NodeState, RunEvent};
+use routing_core::NodeId;
+use routing_core::event::INTERRUPT_REQUEST_MARK;
 use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::model::CallNote;
 use routing_core::review::Answer;
-use routing_core::{AgentType, NodeId};
 
 use tools::{CallEnd, Progress, ToolMessage, Verdict};
 
@@ -265,16 +264,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             tree.label(node),
             format!("has ended: {}", state_words(*status)),
         ),
-        RunEvent::PlanStepStarted {
-            node, step, task, ..
-        } => {
-            let what = match task {
-                Some(task) => format!("step {step}, asks its model: {}", line(task)),
-                None => format!("step {step}, asks its model"),
-            };
-            Moment::change(tree.label(node), what)
-        }
-        RunEvent::PlanTold { fact } => plan_told(fact),
+        RunEvent::Told { .. } => of_plan(tree, &PlanNews::of(event)?),
         RunEvent::Stopping { reason } => Moment::of_run(
             "■",
             Tone::Waiting,
@@ -282,7 +272,6 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
         ),
         // How a run ended stands in the summary, how its plan stands in the tree.
         RunEvent::Completed { .. }
-        | RunEvent::PlanStands { .. }
         | RunEvent::Stopped { .. }
         | RunEvent::CheckpointSaved { .. }
         | RunEvent::Cancelled { .. }
@@ -370,6 +359,23 @@ pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<Moment> {
     }
 }
 
+/// What is told of a plan. How it stands is in the tree.
+fn of_plan(tree: &AgentTree, news: &PlanNews) -> Option<Moment> {
+    match news {
+        PlanNews::StepStarted(PlanStepStarted {
+            node, step, task, ..
+        }) => {
+            let what = match task {
+                Some(task) => format!("step {step}, asks its model: {}", visible_line(task)),
+                None => format!("step {step}, asks its model"),
+            };
+            Moment::change(tree.label(node), what)
+        }
+        PlanNews::Told(fact) => plan_told(fact),
+        PlanNews::Stands(_) => None,
+    }
+}
+
 /// What happened to a plan, and how much of it is done.
 fn plan_told(fact: &Fact) -> Option<Moment> {
     let (symbol, tone, _words) = plan_signs(fact.kind);
@@ -434,9 +440,9 @@ fn told(tree: &AgentTree, node: &NodeId, text: &str) -> Option<Moment> {
     moment
 }
 
-fn published(tree: &AgentTree, event: &InterruptRequestEvent<AgentKind>) -> Option<Moment> {
-    let target = match event.reroute_to_agent_type {
-        Some(target) => format!(" and go on to {}", target.name()),
+fn published(tree: &AgentTree, event: &NamedEvent) -> Option<Moment> {
+    let target = match &event.reroute_to_agent_type {
+        Some(target) => format!(" and go on to {target}"),
         None => String::new(),
     };
     let what = format!(

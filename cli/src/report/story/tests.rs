@@ -1,7 +1,6 @@
 //! What is told, and how much of it.
 
-use agents::AgentKind;
-use agents::run::{RunEvent, RunOccurrence};
+use engine::run::{RunEvent, RunOccurrence};
 use jiff::Timestamp;
 use llm::ChatUsage;
 use routing_core::model::{Caller, Purpose, TokenUsage};
@@ -29,7 +28,7 @@ fn story(detail: Detail, steps: Steps) -> Story {
     let spawned = RunEvent::AgentSpawned {
         node: NodeId::new("root").unwrap(),
         parent: None,
-        kind: AgentKind::Orchestrator,
+        kind: "ORCHESTRATOR",
     };
     tell(&mut story, spawned, None);
     story
@@ -45,7 +44,7 @@ fn told(text: &str) -> RunEvent {
 fn step_finished() -> RunEvent {
     RunEvent::StepFinished {
         node: NodeId::new("root").unwrap(),
-        kind: AgentKind::Orchestrator,
+        kind: "ORCHESTRATOR",
         step: 1,
         field: "collectorRequest",
         summary: "all is well".to_owned(),

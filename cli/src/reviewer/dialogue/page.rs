@@ -1,6 +1,6 @@
 //! What a question looks like.
 
-use agents::tools::ToolQuestionKind;
+use engine::tools::ToolQuestionKind;
 use routing_core::review::{Question, QuestionKind};
 
 use super::super::consent::CONSENTS;

@@ -1,8 +1,9 @@
 //! What the server asks of whoever executes its runs.
 
 use agents::plan_execute::{PlanChange, PlanEditError, StoredPlan, change_plan, open_escape};
-use agents::run::{ResumeRequest, RunOrder};
+use agents::run::RunOrder;
 use async_trait::async_trait;
+use engine::run::ResumeRequest;
 use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::{CheckpointId, NewRun, Run, RunError};

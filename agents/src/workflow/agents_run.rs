@@ -1,0 +1,176 @@
+//! A run of the fourteen node types: what its flows share beyond what every run has.
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::run::{Kinds, LiveRun, RunParts};
+use llm::SupervisorStep;
+use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus, InProcessBus};
+use routing_core::handler::{Branches, HandlerPolicy, UnifiedInterruptHandler};
+use routing_core::{Blackboard, EventId, NodeId};
+
+use super::failure::FlowError;
+use super::flow::FlowEnd;
+use crate::agent_kind::AgentKind;
+use crate::records::{
+    DiscoveryCollectorResult, InterruptRequest, InterruptRouting, PlanningCollectorResult,
+    Summaries, TicketCollectorResult,
+};
+use crate::run::{Goal, RunConfig};
+use crate::workspace::Workspace;
+
+/// What all flows of a run share.
+pub(crate) struct AgentsRun {
+    pub(crate) live: Arc<LiveRun>,
+    pub(crate) goal: Goal,
+    pub(crate) workspace: Workspace,
+    pub(crate) blackboard: Blackboard,
+    pub(crate) handler: UnifiedInterruptHandler<InterruptRequest, InterruptRouting>,
+    pub(crate) bus: Arc<InProcessBus<AgentKind>>,
+    /// Where workers were sent that left their dispatch node, as far as the run has not gone there yet.
+    later: Mutex<VecDeque<InterruptRouting>>,
+    script: Mutex<Vec<(usize, SupervisorStep)>>,
+    /// How agents ended that were launched by a node's tools, so that the node's step ends there.
+    launched: Mutex<HashMap<NodeId, FlowEnd>>,
+}
+
+/// What every run has is reached as if it were this one's own.
+impl Deref for AgentsRun {
+    type Target = LiveRun;
+
+    fn deref(&self) -> &LiveRun {
+        &self.live
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Every change is one insertion or removal, so a panic elsewhere leaves it whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl AgentsRun {
+    pub(crate) fn new(config: RunConfig) -> Self {
+        let RunConfig {
+            run,
+            goal,
+            workspace,
+            model,
+            constraints,
+            reviewer,
+            observer,
+            supervisor_steps,
+            limits,
+            policy,
+            clock,
+            tools,
+            store,
+        } = config;
+        let live = Arc::new(LiveRun::new(RunParts {
+            run,
+            kinds: Kinds::of::<AgentKind>(),
+            model,
+            constraints,
+            reviewer,
+            observer,
+            limits,
+            clock,
+            tools,
+            store,
+        }));
+        let admission = Arc::clone(&live.reroute_log) as Arc<_>;
+        Self {
+            // A run that is kept has checkpoints to fork from.
+            handler: live.handler(HandlerPolicy {
+                branches: Branches::Forked,
+                ..policy
+            }),
+            bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
+            live,
+            goal,
+            workspace,
+            blackboard: Blackboard::new(),
+            later: Mutex::default(),
+            script: Mutex::new(supervisor_steps.into_iter().enumerate().collect()),
+            launched: Mutex::default(),
+        }
+    }
+
+    /// The first scripted step that this test picks, taken out of the script, and its place in it.
+    pub(crate) fn take_scripted(
+        &self,
+        fits: impl Fn(&SupervisorStep) -> bool,
+    ) -> Option<(usize, SupervisorStep)> {
+        let mut script = locked(&self.script);
+        let at = script.iter().position(|(_, step)| fits(step))?;
+        Some(script.remove(at))
+    }
+
+    /// Keeps a way to go for when the run would otherwise end.
+    pub(crate) fn go_later(&self, routing: InterruptRouting) {
+        locked(&self.later).push_back(routing);
+    }
+
+    /// A way that is still to go.
+    pub(crate) fn take_later(&self) -> Option<InterruptRouting> {
+        locked(&self.later).pop_front()
+    }
+
+    /// An agent that a node's tools launched has ended so that the node cannot go on. The gravest end stands.
+    pub(crate) fn launched_ended(&self, launcher: &NodeId, end: FlowEnd) {
+        let mut launched = locked(&self.launched);
+        let known = launched.get(launcher);
+        if known.is_none_or(|known| gravity(&end) > gravity(known)) {
+            launched.insert(launcher.clone(), end);
+        }
+    }
+
+    /// How the agent ended that a node's tools launched.
+    pub(crate) fn take_launched(&self, launcher: &NodeId) -> Option<FlowEnd> {
+        locked(&self.launched).remove(launcher)
+    }
+
+    /// What the collectors of the finished phases have said.
+    pub(crate) fn summaries(&self) -> Summaries {
+        let board = &self.blackboard;
+        Summaries {
+            discovery: board
+                .last::<DiscoveryCollectorResult>()
+                .map(|result| result.summary.clone()),
+            planning: board
+                .last::<PlanningCollectorResult>()
+                .map(|result| result.summary.clone()),
+            ticket: board
+                .last::<TicketCollectorResult>()
+                .map(|result| result.summary.clone()),
+        }
+    }
+
+    /// Gives up the events that have waited too long.
+    pub(crate) async fn expire(&self) -> Result<(), FlowError> {
+        let expired = self.reroutes.expire().await?;
+        self.tell_ended(expired).await
+    }
+
+    /// Tells the observer and the bus what became of events that no decision used.
+    pub(crate) async fn tell_ended(&self, events: Vec<EventId>) -> Result<(), FlowError> {
+        for (event, state) in self.live.tell_ended(events).await? {
+            self.bus.announce(BusEvent::RerouteChanged { event, state });
+        }
+        Ok(())
+    }
+}
+
+/// Which of several ends says most about the run.
+const fn gravity(end: &FlowEnd) -> u8 {
+    match end {
+        FlowEnd::Interrupted(_) => 4,
+        FlowEnd::Stopped(_) => 3,
+        FlowEnd::Waiting => 2,
+        FlowEnd::Halted => 1,
+        FlowEnd::Completed(_)
+        | FlowEnd::WorkerDone(_)
+        | FlowEnd::Pruned(_)
+        | FlowEnd::Leaves(_) => 0,
+    }
+}

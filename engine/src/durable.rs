@@ -1,0 +1,29 @@
+//! What makes a run durable: its journal, and everything of it that a store keeps.
+//!
+//! A resumed run executes the workflow again from its start. Whatever came from outside the workflow's own
+//! code, a model's answer, a letter, a decision, the number of a step, is looked up in the journal by its
+//! place in the run and read, not produced again. Between two such places the code does the same each time,
+//! so it arrives where the run stood, and goes on from there.
+
+pub mod allowance;
+pub mod attempts;
+pub mod checkpoint;
+pub mod control;
+pub mod decisions;
+pub mod desk;
+pub mod entry;
+pub mod error;
+pub mod given_up;
+pub mod handed;
+pub mod handed_event;
+pub mod input;
+pub mod journal;
+pub mod kinds;
+pub mod letter;
+pub mod model;
+pub mod place;
+pub mod record;
+pub mod recorded;
+pub mod replay;
+pub mod reroutes;
+pub mod unread;

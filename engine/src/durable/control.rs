@@ -1,0 +1,103 @@
+//! How a run is stopped from outside, as whoever keeps it sees it.
+
+use async_trait::async_trait;
+use interrupts::life::Evidence;
+use interrupts::store::CheckpointId;
+use routing_core::{NodeId, StopScope};
+use serde::Serialize;
+
+/// What becomes of a run that has stopped as it was asked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// It can be resumed.
+    Paused,
+    /// It is over.
+    Cancelled,
+    /// Nobody has told it to stop.
+    Unasked,
+    /// Its process leaves it as it is to another one, which goes on with it.
+    Left,
+}
+
+/// What ended the work of a run that can go on: its model failed for longer than was tried, or it took as many
+/// steps as it may.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Trouble {
+    /// The whole chain of causes, the outermost first.
+    pub error: String,
+    /// The same, one by one.
+    pub causes: Vec<String>,
+    /// The node that was at work, where one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// What may help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Whether the step limit was hit, and nothing has failed.
+    pub limit_hit: bool,
+    /// The steps, where that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsTaken>,
+}
+
+/// The steps of a run that took as many as it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct StepsTaken {
+    /// How many it took, in whatever processes.
+    pub taken: u32,
+    /// The limit of all of them.
+    pub limit: u32,
+}
+
+/// The stops of a run: which of its nodes they reach, and what follows when they have taken hold.
+///
+/// Implemented by whoever keeps the run for its process; a run that nobody keeps is stopped by the scope
+/// that it is executed in, and paused.
+#[async_trait]
+pub trait RunControl: Send + Sync {
+    /// The scope of a node, which stops with those of all nodes above it and of the run.
+    fn scope_of(&self, node: &NodeId) -> StopScope;
+
+    /// Why a node is to be cut off, where it is. Its scope is stopped then.
+    fn cut_off(&self, _node: &NodeId) -> Option<String> {
+        None
+    }
+
+    /// The node and all below it have ended, because it was cut off. Called once it is recorded.
+    async fn was_cut_off(&self, _node: &NodeId) {}
+
+    /// The node and all below it have come to their end by themselves: no stop of them alone takes hold any more.
+    /// Called once the run's own table of nodes says so.
+    async fn has_ended(&self, _node: &NodeId) {}
+
+    /// Whether its process leaves the run to others and nothing else stops it: it comes to its boundary, and stands as
+    /// if its process had died there.
+    fn is_left(&self) -> bool {
+        false
+    }
+
+    /// All of the run has stopped, and that is recorded in the checkpoint: it was told to, or it waits for an answer.
+    /// Acknowledges the stops with the evidence, and says what becomes of the run.
+    async fn stopped(&self, _checkpoint: Option<CheckpointId>, _evidence: Evidence) -> Stopped {
+        Stopped::Unasked
+    }
+
+    /// The run is about to be over: what is still to stand in its journal is recorded here, for nothing is once it is.
+    async fn concludes(&self) {}
+
+    /// All of the run has ended because of trouble, and it can be resumed. Records the trouble as the stop that
+    /// it is, and says what becomes of the run.
+    async fn in_trouble(&self, _trouble: &Trouble, _checkpoint: Option<CheckpointId>) -> Stopped {
+        Stopped::Paused
+    }
+}
+
+/// A run that only its own scope stops.
+pub struct OnlyScope(pub StopScope);
+
+#[async_trait]
+impl RunControl for OnlyScope {
+    fn scope_of(&self, _node: &NodeId) -> StopScope {
+        self.0.child()
+    }
+}

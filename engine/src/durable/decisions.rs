@@ -1,0 +1,493 @@
+//! The core's decisions, over the store: whoever decides, in whatever process, one decision stands.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use interrupts::life::{
+    Actor, Admission, Choosing, Decider, Decision, ExpiryOutcome, Interrupt, Judge, Recurrence,
+    Refusal, Role, Scope, State, USUAL_ATTEMPTS, Verdict,
+};
+use interrupts::store::{ChangeError, RaisedQuestion};
+use interrupts::{ActorName, Digest, EffectId, KindName, RouteName};
+use routing_core::handler::{
+    Asked, DecidedBy, DecisionError, Decisions, Matter, Proposal, StandingDecision,
+};
+use routing_core::review::{Answer, Answerer, AnswererKind, Question, QuestionKind};
+use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::desk::{Desk, MOST_AT_ONCE, machinery, missing, shortened, sweep_due};
+use super::error::KeepError;
+use super::given_up::given_up_because;
+use super::handed::decide_as_before;
+use super::place;
+
+/// The decisions of a run in its store.
+pub struct StoreDecisions {
+    pub desk: Arc<Desk>,
+}
+
+impl From<KeepError> for DecisionErrorBox {
+    fn from(error: KeepError) -> Self {
+        Self(DecisionError::Unavailable(Box::new(error)))
+    }
+}
+
+/// Lets `?` turn what the store says into what the handler is told.
+struct DecisionErrorBox(DecisionError);
+
+impl From<DecisionError> for DecisionErrorBox {
+    fn from(error: DecisionError) -> Self {
+        Self(error)
+    }
+}
+
+type Known<R> = Result<Option<StandingDecision<R>>, DecisionErrorBox>;
+
+impl StoreDecisions {
+    /// The interrupt in which a matter is decided: a request that nobody could fill in is a question of its own.
+    fn id_of(&self, interrupt: InterruptId, matter: Matter) -> InterruptId {
+        match matter {
+            Matter::Interrupt => interrupt,
+            Matter::Request => self
+                .desk
+                .record
+                .interrupt_at(&format!("{interrupt}/request"), created_at(interrupt)),
+        }
+    }
+
+    async fn row(&self, interrupt: InterruptId) -> Result<Option<Interrupt>, KeepError> {
+        Ok(self.desk.record.store().interrupt(interrupt).await?)
+    }
+
+    async fn known<R: AgentType>(&self, interrupt: InterruptId) -> Known<R> {
+        match self.row(interrupt).await? {
+            Some(row) => standing(&row),
+            None => Ok(None),
+        }
+    }
+
+    /// Waits until something may have changed.
+    async fn pause(&self) {
+        let kept = &self.desk.record.kept;
+        tokio::select! {
+            () = kept.bell.heard() => {}
+            () = tokio::time::sleep(kept.poll) => {}
+        }
+    }
+
+    async fn open_review(&self, interrupt: InterruptId, shown: Digest) -> Result<(), KeepError> {
+        // It may have been held when it was raised.
+        self.desk.decide_by_policy(interrupt).await?;
+        let Some(mut row) = self.row(interrupt).await? else {
+            return Err(missing(interrupt));
+        };
+        let store = self.desk.record.store();
+        while row.state == State::Acknowledged {
+            match store.require_review(interrupt, row.epoch, shown).await {
+                Ok(_) => return Ok(()),
+                // It was decided or withdrawn meanwhile, which is seen next.
+                Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => {
+                    return Ok(());
+                }
+                Err(ChangeError::Refused(refusal)) => {
+                    row = self.desk.taken_by_us(interrupt, refusal).await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// A request that no model could fill in: a question of the system to a person.
+    async fn ask_for_request(
+        &self,
+        question: &Question,
+        fills: InterruptId,
+    ) -> Result<(), KeepError> {
+        let target = RouteName::new(question.target)?;
+        let admission = Admission {
+            id: question.interrupt,
+            run: question.run,
+            node: question.node.clone(),
+            kind: KindName::new(question.agent_type)?,
+            origin: target.clone(),
+            routes: vec![target],
+            interrupt_type: InterruptType::HumanReview,
+            source: StopSource::System,
+            requested_by: machinery()?,
+            mode: StopMode::Graceful,
+            scope: Scope::Agent,
+            reason: shortened(&question.details.reason),
+            content: serde_json::to_string(&json!({
+                "fills": fills,
+                "kind": question.kind,
+                "request": question.payload,
+            }))?,
+            key: self.desk.record.key(&format!("{fills}/request"))?,
+            allowed: vec![Verdict::Edit],
+            patience: None,
+            on_expiry: ExpiryOutcome::Reject,
+            most_attempts: USUAL_ATTEMPTS,
+            recurrence: Recurrence::Verbatim,
+            reroute: None,
+        };
+        let raised = RaisedQuestion {
+            admission,
+            delivery: self.desk.record.delivery(None),
+        };
+        self.desk.record.store().raise(raised).await?;
+        Ok(())
+    }
+
+    /// A person is shown a question. That for a request that no model could fill in is raised first.
+    async fn needed(&self, asked: Asked<'_>) -> Result<(), KeepError> {
+        let (interrupt, shown) = match asked {
+            Asked::Question(question) => {
+                if let QuestionKind::UnfilledRequest { fills, .. } = question.kind {
+                    self.raise_request(question, fills).await?;
+                }
+                let shown = Digest::of(&serde_json::to_vec(question)?);
+                (question.interrupt, shown)
+            }
+            Asked::Pause(pause) => (pause.interrupt, Digest::of(&serde_json::to_vec(pause)?)),
+        };
+        self.open_review(interrupt, shown).await
+    }
+
+    /// The question for a request that no model could fill in is there, and decided where that was done before.
+    async fn raise_request(
+        &self,
+        question: &Question,
+        fills: InterruptId,
+    ) -> Result<(), KeepError> {
+        let id = question.interrupt;
+        if self.row(id).await?.is_none() {
+            self.ask_for_request(question, fills).await?;
+        }
+        if let Some(interrupt) = self.desk.place_of(fills) {
+            decide_as_before(&self.desk.record, id, &place::request(&interrupt)).await?;
+        }
+        Ok(())
+    }
+
+    /// Tries until one decision stands.
+    async fn settle<R: AgentType>(
+        &self,
+        proposal: &Proposal<R>,
+    ) -> Result<StandingDecision<R>, DecisionErrorBox> {
+        let id = self.id_of(proposal.interrupt, proposal.matter);
+        loop {
+            let Some(row) = self.row(id).await? else {
+                return Err(missing(id).into());
+            };
+            if let Some(decision) = standing(&row)? {
+                return Ok(decision);
+            }
+            if !matches!(row.state, State::Acknowledged | State::AwaitingReview) {
+                return Err(KeepError::NotOpenYet {
+                    interrupt: id,
+                    state: row.state,
+                }
+                .into());
+            }
+            let judge = judge(&row, proposal)?;
+            let choosing = choosing(&row, proposal)?;
+            let store = self.desk.record.store();
+            match store.decide(id, judge, choosing).await {
+                Ok(_)
+                | Err(ChangeError::Refused(
+                    Refusal::Ended { .. }
+                    | Refusal::StaleVersion { .. }
+                    | Refusal::ShownDiffers
+                    | Refusal::Illegal { .. },
+                )) => {}
+                // Somebody else has it in hand, or goes first: what he does is waited for.
+                Err(ChangeError::Refused(Refusal::Claimed { .. } | Refusal::Held { .. })) => {
+                    self.pause().await;
+                }
+                Err(ChangeError::Refused(Refusal::DeadlinePassed { .. })) => {
+                    store.sweep(MOST_AT_ONCE).await.map_err(KeepError::from)?;
+                }
+                Err(ChangeError::Refused(refusal @ Refusal::Fenced { .. })) => {
+                    self.desk.taken_by_us(id, refusal).await?;
+                }
+                Err(error) => return Err(KeepError::from(error).into()),
+            }
+        }
+    }
+
+    /// The dispatch of an interrupt's decision, which is done once its answer has arrived.
+    pub async fn dispatch_of(
+        &self,
+        interrupt: InterruptId,
+        matter: Matter,
+    ) -> Result<Option<EffectId>, KeepError> {
+        let row = self.row(self.id_of(interrupt, matter)).await?;
+        Ok(row.and_then(|row| row.decision).map(|it| it.effect))
+    }
+}
+
+/// Why no model could fill in the request that a question asks for.
+fn unfilled_because(question: &Interrupt) -> String {
+    let content: Option<Value> = serde_json::from_str(&question.content).ok();
+    let problem = content.as_ref().and_then(|it| it.pointer("/kind/problem"));
+    problem
+        .and_then(Value::as_str)
+        .map_or_else(|| question.reason.clone(), str::to_owned)
+}
+
+/// When an id was made, as it says itself.
+fn created_at(interrupt: InterruptId) -> jiff::Timestamp {
+    let seconds = interrupt
+        .uuid()
+        .get_timestamp()
+        .map_or(0, |time| time.to_unix().0);
+    i64::try_from(seconds)
+        .ok()
+        .and_then(|seconds| jiff::Timestamp::from_second(seconds).ok())
+        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+}
+
+fn judge<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Judge, KeepError> {
+    let shown = row.review.as_ref().map(|review| review.shown);
+    match (row.state, shown) {
+        (State::AwaitingReview, Some(shown)) => Ok(Judge::Person {
+            actor: Actor {
+                name: name_of(proposal.answerer.as_ref())?,
+                role: Role::Reviewer,
+            },
+            version: row.version,
+            shown,
+        }),
+        _ => Ok(Judge::Policy { epoch: row.epoch }),
+    }
+}
+
+/// Who answered, as the audit shows it.
+pub fn name_of(answerer: Option<&Answerer>) -> Result<ActorName, KeepError> {
+    let Some(Answerer { name, kind }) = answerer else {
+        return Ok(ActorName::new("reviewer")?);
+    };
+    let name = match kind {
+        AnswererKind::Person => name.clone(),
+        AnswererKind::Script => format!("script {name}"),
+        AnswererKind::Policy => format!("policy {name}"),
+    };
+    Ok(ActorName::new(name)?)
+}
+
+fn choosing<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Choosing, KeepError> {
+    let verdict = verdict(row, proposal);
+    let target = if verdict == Verdict::Reroute {
+        Some(RouteName::new(proposal.target.name())?)
+    } else {
+        None
+    };
+    Ok(Choosing {
+        id: proposal.decision,
+        verdict,
+        target,
+        content: Some(content(row, proposal)?),
+    })
+}
+
+/// The verdict that says what was answered, among those that the interrupt allows.
+fn verdict<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Verdict {
+    let answer = &proposal.answer;
+    let meant = if proposal.is_chosen {
+        Verdict::Reroute
+    } else if answer.edited_request.is_some() {
+        Verdict::Edit
+    } else if *answer != Answer::default() {
+        Verdict::Respond
+    } else if proposal.answerer.is_none() {
+        Verdict::Applied
+    } else {
+        Verdict::Resume
+    };
+    [meant, Verdict::Approve, Verdict::Resume, Verdict::Respond]
+        .into_iter()
+        .find(|verdict| row.allowed.contains(verdict))
+        .unwrap_or(meant)
+}
+
+/// The answer as the store keeps it: of a pause, the new input.
+fn content<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<String, KeepError> {
+    let answer = &proposal.answer;
+    if row.interrupt_type == InterruptType::Pause && answer.edited_request.is_none() {
+        return Ok(json!({ "input": answer.text }).to_string());
+    }
+    let mut content = serde_json::to_value(answer)?;
+    if let (DecidedBy::Model { confidence }, Some(fields)) =
+        (proposal.decided_by, content.as_object_mut())
+    {
+        fields.insert("confidence".to_owned(), confidence.into());
+    }
+    Ok(content.to_string())
+}
+
+/// The decision of an interrupt that has ended. One that was given up gets none until somebody has it tried again,
+/// so nobody waits for it.
+fn standing<R: AgentType>(row: &Interrupt) -> Known<R> {
+    if let Some(reason) = given_up_because(row) {
+        let interrupt = row.id;
+        return Err(DecisionError::Cancelled { interrupt, reason }.into());
+    }
+    match (&row.decision, row.state) {
+        (Some(decision), State::Resolved | State::Rerouted | State::Expired) => {
+            Ok(Some(read(row, decision)?))
+        }
+        (_, State::Cancelled) => Err(DecisionErrorBox(DecisionError::Withdrawn {
+            interrupt: row.id,
+        })),
+        (_, State::DeadLettered) => Err(DecisionErrorBox(DecisionError::DeadLettered {
+            interrupt: row.id,
+        })),
+        (None, State::Resolved | State::Rerouted | State::Expired)
+        | (_, State::Requested | State::Delivered | State::Acknowledged | State::AwaitingReview) => {
+            Ok(None)
+        }
+    }
+}
+
+fn read<R: AgentType>(
+    row: &Interrupt,
+    decision: &Decision,
+) -> Result<StandingDecision<R>, KeepError> {
+    let unreadable = |source| KeepError::Unreadable {
+        place: format!("the decision of {}", row.id),
+        source,
+    };
+    let (mut answer, confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
+    if let Some(words) = words(decision) {
+        let said = answer.text.take().unwrap_or_default();
+        answer.text = Some(format!("{words} {said}").trim().to_owned());
+    }
+    let target = decision.target.as_str().parse::<R>();
+    let target = target.map_err(|error| unreadable(serde::de::Error::custom(error)))?;
+    let decided_by = match &decision.by {
+        Decider::Person { .. } => DecidedBy::Person,
+        Decider::Rule { .. } => DecidedBy::Rule,
+        Decider::Policy => confidence.map_or(DecidedBy::Policy, |confidence| DecidedBy::Model {
+            confidence,
+        }),
+        Decider::Deadline => DecidedBy::Deadline,
+    };
+    Ok(StandingDecision {
+        id: decision.id,
+        answer,
+        decided_by,
+        target,
+        reroute: row.bound.as_ref().map(|bound| bound.event.clone()),
+    })
+}
+
+/// The answer that a decision holds, and how sure a reviewing model was of it.
+pub fn answer(content: Option<&str>) -> Result<(Answer, Option<u8>), serde_json::Error> {
+    let Some(content) = content else {
+        return Ok((Answer::default(), None));
+    };
+    let mut content: Value = serde_json::from_str(content)?;
+    let Some(fields) = content.as_object_mut() else {
+        return Ok((Answer::default(), None));
+    };
+    if let Some(input) = fields.remove("input") {
+        let text = input.as_str().map(str::to_owned);
+        return Ok((
+            Answer {
+                text,
+                ..Answer::default()
+            },
+            None,
+        ));
+    }
+    let confidence = fields
+        .remove("confidence")
+        .and_then(|value| u8::try_from(value.as_u64()?).ok());
+    Ok((serde_json::from_value(content)?, confidence))
+}
+
+/// What the agent is told of a verdict that is no answer.
+pub const fn words(decision: &Decision) -> Option<&'static str> {
+    match (decision.verdict, &decision.by) {
+        (_, Decider::Deadline) => Some("[no answer came in time; go on without one]"),
+        (Verdict::Reject, _) => Some("[rejected: do not do what you asked for]"),
+        (Verdict::Ignore, _) => Some("[ignored: go on without an answer]"),
+        (Verdict::Cancel, _) => Some("[cancelled: give this up, without side effects]"),
+        (
+            Verdict::Approve
+            | Verdict::Edit
+            | Verdict::Respond
+            | Verdict::Reroute
+            | Verdict::ModifyPlan
+            | Verdict::Resume
+            | Verdict::Applied,
+            _,
+        ) => None,
+    }
+}
+
+#[async_trait]
+impl<R: AgentType> Decisions<R> for StoreDecisions {
+    async fn standing(
+        &self,
+        interrupt: InterruptId,
+        matter: Matter,
+    ) -> Result<Option<StandingDecision<R>>, DecisionError> {
+        let known = self.known(self.id_of(interrupt, matter)).await;
+        known.map_err(|error| error.0)
+    }
+
+    async fn person_asked(
+        &self,
+        interrupt: InterruptId,
+        matter: Matter,
+    ) -> Result<Option<String>, DecisionError> {
+        let row = self.row(self.id_of(interrupt, matter)).await;
+        let row = row.map_err(|error| DecisionError::Unavailable(Box::new(error)))?;
+        Ok(row.and_then(|row| match matter {
+            Matter::Interrupt => row.review.as_ref().map(|_asked| row.reason.clone()),
+            Matter::Request => Some(unfilled_because(&row)),
+        }))
+    }
+
+    fn question_of(&self, interrupt: InterruptId, matter: Matter) -> InterruptId {
+        self.id_of(interrupt, matter)
+    }
+
+    async fn person_needed(&self, asked: Asked<'_>) -> Result<(), DecisionError> {
+        let needed = self.needed(asked).await;
+        needed.map_err(|error| DecisionError::Unavailable(Box::new(error)))
+    }
+
+    async fn decided_elsewhere(
+        &self,
+        interrupt: InterruptId,
+        matter: Matter,
+    ) -> Result<StandingDecision<R>, DecisionError> {
+        let id = self.id_of(interrupt, matter);
+        let began = Instant::now();
+        loop {
+            match self.known(id).await {
+                Ok(Some(decision)) => return Ok(decision),
+                Ok(None) => {
+                    self.pause().await;
+                    let ended = async {
+                        sweep_due(&self.desk.record, id).await?;
+                        self.desk.end_pause(id, began.elapsed()).await
+                    };
+                    ended
+                        .await
+                        .map_err(|error| DecisionError::Unavailable(Box::new(error)))?;
+                }
+                Err(error) => return Err(error.0),
+            }
+        }
+    }
+
+    async fn decide(&self, proposal: Proposal<R>) -> Result<StandingDecision<R>, DecisionError> {
+        self.settle(&proposal).await.map_err(|error| error.0)
+    }
+}

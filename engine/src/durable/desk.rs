@@ -1,0 +1,431 @@
+//! The interrupts of the run's nodes in the store: admitted, delivered, raised, withdrawn.
+
+mod events;
+mod leaving;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use interrupts::life::{
+    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Role, Scope,
+    State, USUAL_ATTEMPTS,
+};
+use interrupts::policy::{Automatic, Policy};
+use interrupts::store::{AdmitError, ChangeError, Delivery, RaisedQuestion, Store, StoreError};
+use interrupts::{ActorName, KindName, RouteName};
+use jiff::Timestamp;
+use routing_core::{
+    DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopMode, StopSource,
+};
+use serde_json::Value;
+
+use super::error::KeepError;
+use super::handed::decide_as_before;
+use super::kinds::NamedEvent;
+use super::place;
+use super::record::RunRecord;
+
+pub use events::{event_key, published};
+
+/// How many interrupts a look at the deadlines ends at most.
+pub const MOST_AT_ONCE: u32 = 100;
+
+/// The most bytes of a reason; what is longer stands whole in the content.
+const LONGEST_REASON: usize = 16 << 10;
+
+/// The interrupts of the run in its store.
+pub struct Desk {
+    pub record: Arc<RunRecord>,
+    /// The events that came while this process had the run. What an event has become in the store is the
+    /// agent's request, once there is one.
+    events: Mutex<HashMap<EventId, NamedEvent>>,
+    /// Where in the run the interrupts stand that this process has raised.
+    places: Mutex<HashMap<InterruptId, String>>,
+    /// What comes with a fork, and after an event that a question of its node takes first.
+    put_off: Mutex<Vec<NamedEvent>>,
+}
+
+/// An interrupt that an agent raises.
+pub struct Raising<'a> {
+    pub interrupt: InterruptId,
+    pub node: &'a NodeId,
+    pub turn: u32,
+    pub kind: &'static str,
+    pub details: &'a InterruptDetails,
+    pub request: &'a Value,
+}
+
+/// The part of the machinery that acts here.
+pub fn machinery() -> Result<Actor, KeepError> {
+    Ok(Actor {
+        name: ActorName::new("workflow")?,
+        role: Role::System,
+    })
+}
+
+pub fn shortened(reason: &str) -> String {
+    let end = reason.floor_char_boundary(LONGEST_REASON);
+    reason.get(..end).unwrap_or_default().to_owned()
+}
+
+impl Desk {
+    pub fn new(record: Arc<RunRecord>) -> Self {
+        Self {
+            record,
+            events: Mutex::default(),
+            places: Mutex::default(),
+            put_off: Mutex::default(),
+        }
+    }
+
+    fn events(&self) -> MutexGuard<'_, HashMap<EventId, NamedEvent>> {
+        // Only insertions, so a panic elsewhere leaves the table whole.
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn places(&self) -> MutexGuard<'_, HashMap<InterruptId, String>> {
+        // As above.
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps an event for later.
+    pub fn put_off(&self, event: NamedEvent) {
+        let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
+        put_off.push(event);
+    }
+
+    /// What was kept for later for a node.
+    pub fn take_put_off(&self, node: &NodeId) -> Vec<NamedEvent> {
+        let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
+        let (own, others) = std::mem::take(&mut *put_off)
+            .into_iter()
+            .partition(|event| event.node_id == *node);
+        *put_off = others;
+        own
+    }
+
+    /// Takes an event's interrupt for its node; whether the node may be told of it.
+    pub async fn deliver(&self, interrupt: &Interrupt) -> Result<bool, KeepError> {
+        if self.record.is_watched_only() {
+            return Ok(false);
+        }
+        match interrupt.state {
+            State::Requested => {}
+            State::Delivered if self.is_mine(interrupt) => return Ok(true),
+            State::Delivered => {}
+            State::Acknowledged
+            | State::AwaitingReview
+            | State::Resolved
+            | State::Rerouted
+            | State::Expired
+            | State::Cancelled
+            | State::DeadLettered => return Ok(false),
+        }
+        match self.take(interrupt).await {
+            Ok(taken) => Ok(taken.state == State::Delivered),
+            // It ended meanwhile, or another part of this process was faster.
+            Err(ChangeError::Refused(Refusal::Leased { owner, .. })) => {
+                Ok(owner == self.record.kept.owner)
+            }
+            Err(ChangeError::Refused(_)) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn is_mine(&self, interrupt: &Interrupt) -> bool {
+        let lease = interrupt.lease.as_ref();
+        lease.is_some_and(|lease| lease.owner == self.record.kept.owner)
+    }
+
+    /// Whoever had it has lost the run, and with it all that is delivered in it.
+    fn delivery_of(&self, interrupt: &Interrupt) -> Delivery {
+        let holder = interrupt.lease.as_ref().map(|lease| lease.owner.clone());
+        self.record.delivery(holder)
+    }
+
+    async fn take(&self, interrupt: &Interrupt) -> Result<Interrupt, ChangeError> {
+        let delivery = self.delivery_of(interrupt);
+        self.record.store().deliver(interrupt.id, delivery).await
+    }
+
+    /// The id that the interrupt of a node's turn gets: that of the event which asked for it, or one made
+    /// of its place and of when the answer was recorded that raised it. With the event, where there is one.
+    pub async fn id_for(
+        &self,
+        node: &NodeId,
+        turn: u32,
+        at: Timestamp,
+    ) -> Result<(InterruptId, Option<Value>), KeepError> {
+        Ok(match self.waiting(node).await? {
+            Some(interrupt) => (interrupt.id, serde_json::from_str(&interrupt.content).ok()),
+            None => {
+                let place = place::interrupt(node, turn);
+                (self.record.interrupt_at(&place, at), None)
+            }
+        })
+    }
+
+    /// Whether somebody has decided an interrupt.
+    pub async fn is_decided(&self, interrupt: InterruptId) -> Result<bool, KeepError> {
+        let row = self.record.store().interrupt(interrupt).await?;
+        Ok(row.is_some_and(|row| matches!(row.state, State::Resolved | State::Rerouted)))
+    }
+
+    /// Records an agent's interrupt: the one that an event asked for is acknowledged, another one is raised.
+    pub async fn raise(&self, raising: &Raising<'_>) -> Result<(), KeepError> {
+        let store = self.record.store();
+        let content = serde_json::to_string(raising.request)?;
+        match store.interrupt(raising.interrupt).await? {
+            Some(asked_for) => self.acknowledge(asked_for, content).await?,
+            None => {
+                let mut admission = self.admission(raising, content)?;
+                set_terms(&self.record, &mut admission).await?;
+                let question = RaisedQuestion {
+                    admission,
+                    delivery: self.record.delivery(None),
+                };
+                let raised = store.raise(question).await?.into_interrupt();
+                self.supersede(&raised).await?;
+            }
+        }
+        self.publish_put_off(raising.node).await?;
+        let place = place::interrupt(raising.node, raising.turn);
+        decide_as_before(&self.record, raising.interrupt, &place).await?;
+        self.places().insert(raising.interrupt, place);
+        self.decide_by_policy(raising.interrupt).await
+    }
+
+    /// Where in the run an interrupt stands that this process has raised.
+    pub fn place_of(&self, interrupt: InterruptId) -> Option<String> {
+        self.places().get(&interrupt).cloned()
+    }
+
+    /// Decides what a standing rule or the policy decides by itself, before anybody is asked. A rule goes first: it
+    /// is about this very question. Where neither does, or where the decision is refused, somebody is asked as usual.
+    pub async fn decide_by_policy(&self, interrupt: InterruptId) -> Result<(), KeepError> {
+        let store = self.record.store();
+        let Some(row) = store.interrupt(interrupt).await? else {
+            return Err(missing(interrupt));
+        };
+        if row.state == State::Acknowledged && !decide_by_rule(store, &row).await? {
+            decide_by_policy(&self.record, &row).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends a pause that somebody is asked about, where the policy says that it ends by itself once it has been
+    /// waited for so long.
+    pub async fn end_pause(
+        &self,
+        interrupt: InterruptId,
+        waited: Duration,
+    ) -> Result<(), KeepError> {
+        let policy = &self.record.kept.policy;
+        if **policy == Policy::default() {
+            return Ok(());
+        }
+        let store = self.record.store();
+        let Some(row) = store.interrupt(interrupt).await? else {
+            return Err(missing(interrupt));
+        };
+        let (State::AwaitingReview, Some(review)) = (row.state, &row.review) else {
+            return Ok(());
+        };
+        let id = DecisionId::from_uuid(row.id.uuid());
+        let choosing = match policy.decide(&row, id) {
+            Automatic::Decide { choosing, after } if waited >= after.unsigned_abs() => choosing,
+            Automatic::Decide { .. } | Automatic::Ask { .. } => return Ok(()),
+        };
+        let judge = Judge::Person {
+            actor: Actor {
+                name: ActorName::new("policy")?,
+                role: Role::Operator,
+            },
+            version: row.version,
+            shown: review.shown,
+        };
+        match store.decide(row.id, judge, choosing).await {
+            // Whoever was faster has decided.
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn admission(&self, raising: &Raising<'_>, content: String) -> Result<Admission, KeepError> {
+        let Raising {
+            interrupt,
+            node,
+            turn,
+            kind,
+            details,
+            ..
+        } = raising;
+        Ok(Admission {
+            id: *interrupt,
+            run: self.record.run,
+            node: (*node).clone(),
+            kind: KindName::new(*kind)?,
+            origin: RouteName::new(self.record.kinds.origin_of(kind))?,
+            routes: self.record.kinds.routes()?,
+            interrupt_type: details.r#type,
+            source: StopSource::Programmatic,
+            requested_by: Actor {
+                name: ActorName::new(node.as_str())?,
+                role: Role::Requester,
+            },
+            mode: StopMode::Graceful,
+            scope: Scope::Agent,
+            reason: shortened(&details.reason),
+            content,
+            key: self.record.key(&format!("{node}#{turn}"))?,
+            allowed: Vec::new(),
+            patience: None,
+            on_expiry: ExpiryOutcome::Reject,
+            most_attempts: USUAL_ATTEMPTS,
+            recurrence: Recurrence::Verbatim,
+            reroute: None,
+        })
+    }
+
+    /// The agent has said what it asks. Where the part of this process that looks after its owner's deliveries
+    /// takes the interrupt at the same moment, it is read again: it is ours all the same.
+    async fn acknowledge(&self, interrupt: Interrupt, content: String) -> Result<(), KeepError> {
+        let id = interrupt.id;
+        let mut interrupt = interrupt;
+        loop {
+            match self.try_acknowledge(interrupt, &content).await {
+                Err(KeepError::Change(ChangeError::Refused(refusal))) => {
+                    interrupt = self.taken_by_us(id, refusal).await?;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    async fn try_acknowledge(&self, interrupt: Interrupt, content: &str) -> Result<(), KeepError> {
+        let delivered = match interrupt.state {
+            State::Requested => self.take(&interrupt).await?,
+            State::Delivered if self.is_mine(&interrupt) => interrupt,
+            State::Delivered => self.take(&interrupt).await?,
+            // It took hold before this process had the run: whoever had it is fenced off.
+            State::Acknowledged if !self.is_mine(&interrupt) => {
+                self.take(&interrupt).await?;
+                return Ok(());
+            }
+            // Whatever became of it is read by whoever looks for its decision.
+            State::Acknowledged
+            | State::AwaitingReview
+            | State::Resolved
+            | State::Rerouted
+            | State::Expired
+            | State::Cancelled
+            | State::DeadLettered => return Ok(()),
+        };
+        let evidence = Evidence::Request {
+            content: content.to_owned(),
+        };
+        let acknowledged = self
+            .record
+            .store()
+            .acknowledge(delivered.id, delivered.epoch, evidence)
+            .await?;
+        self.supersede(&acknowledged).await
+    }
+
+    /// The interrupt as another part of this process has taken it, where that is why a change was refused.
+    ///
+    /// # Errors
+    ///
+    /// The refusal, where it has another reason.
+    pub async fn taken_by_us(
+        &self,
+        interrupt: InterruptId,
+        refusal: Refusal,
+    ) -> Result<Interrupt, KeepError> {
+        let is_race = matches!(refusal, Refusal::Leased { .. } | Refusal::Fenced { .. });
+        let row = self.record.store().interrupt(interrupt).await?;
+        match row.filter(|row| is_race && self.is_mine(row)) {
+            Some(row) => Ok(row),
+            None => Err(ChangeError::Refused(refusal).into()),
+        }
+    }
+}
+
+/// Whether a standing rule has decided an interrupt that its run's owner has acknowledged.
+pub async fn decide_by_rule(store: &dyn Store, row: &Interrupt) -> Result<bool, KeepError> {
+    match store.apply_rule(row.id, row.epoch).await {
+        Ok(decided) => Ok(decided.is_some()),
+        // Somebody else has decided or taken it: whatever became of it is seen next.
+        Err(ChangeError::Refused(_)) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether the policy has decided an interrupt that its run's owner has acknowledged.
+pub async fn decide_by_policy(record: &RunRecord, row: &Interrupt) -> Result<bool, KeepError> {
+    let policy = &record.kept.policy;
+    if **policy == Policy::default() {
+        return Ok(false);
+    }
+    // An interrupt has one decision at most, so its own bits name it.
+    match policy.decide(row, DecisionId::from_uuid(row.id.uuid())) {
+        Automatic::Decide { choosing, after } if after.is_zero() => {
+            let judge = Judge::Policy { epoch: row.epoch };
+            match record.store().decide(row.id, judge, choosing).await {
+                Ok(_) => Ok(true),
+                // Somebody else has decided or taken it: whatever became of it is seen next.
+                Err(ChangeError::Refused(_)) => Ok(false),
+                Err(error) => Err(error.into()),
+            }
+        }
+        Automatic::Ask { why: Some(why) } => {
+            tracing::warn!(interrupt = %row.id, %why, "the policy does not decide though a rule says so");
+            Ok(false)
+        }
+        Automatic::Decide { .. } | Automatic::Ask { why: None } => Ok(false),
+    }
+}
+
+/// Sets what the policy says of how long a question may wait. A request that was made before keeps what was said
+/// then, whatever the policy says by now: it is the same request.
+pub async fn set_terms(record: &RunRecord, admission: &mut Admission) -> Result<(), KeepError> {
+    match record.store().interrupt_of(&admission.key).await? {
+        Some(first) => first.keep_terms(admission),
+        None => record.kept.policy.apply(admission),
+    }
+    Ok(())
+}
+
+/// Ends what has waited too long, where this interrupt may be among it.
+pub async fn sweep_due(record: &RunRecord, interrupt: InterruptId) -> Result<(), KeepError> {
+    let row = record.store().interrupt(interrupt).await?;
+    if row.is_some_and(|row| row.state.is_live() && row.deadline.is_some()) {
+        record.store().sweep(MOST_AT_ONCE).await?;
+    }
+    Ok(())
+}
+
+/// Whether an event was refused because its id was used for something else.
+pub fn is_other_content(error: &KeepError) -> bool {
+    matches!(error, KeepError::Admit(AdmitError::OtherContent { .. }))
+}
+
+/// A failure of the store itself, for ports that have no words for more.
+pub fn in_words(error: &KeepError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+/// Whether the store has the interrupt at all.
+pub fn missing(interrupt: InterruptId) -> KeepError {
+    KeepError::Store(StoreError::Corrupt {
+        detail: format!("{interrupt} is in the journal and not among the interrupts"),
+    })
+}

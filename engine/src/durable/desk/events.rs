@@ -1,0 +1,226 @@
+//! Supervisors' events as interrupts in the store: admitted, looked for, superseded and read again.
+
+use interrupts::life::{
+    Actor, Admission, ExpiryOutcome, Interrupt, Recurrence, Role, Scope, State, USUAL_ATTEMPTS,
+    WithdrawCause,
+};
+use interrupts::store::{Admitted, ChangeError, Filter, Page, Store, StoreError};
+use interrupts::{ActorName, IdempotencyKey, RouteName};
+use routing_core::reroute::RerouteState;
+use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
+
+use super::{Desk, machinery, set_terms, shortened};
+use crate::durable::entry::InterruptIntent;
+use crate::durable::error::KeepError;
+use crate::durable::journal::INTERRUPT;
+use crate::durable::kinds::NamedEvent;
+use crate::durable::unread::event_of;
+
+/// How many interrupts of a node are looked at together.
+const PAGE: u32 = 100;
+
+/// How many entries of the journal are looked at together.
+const ENTRIES: u32 = 1_000;
+
+impl Desk {
+    /// Admits a supervisor's event. In the store it is a question, whatever type it asks for: nothing is
+    /// stopped by it before the agent has said so itself.
+    pub async fn admit_event(&self, event: &NamedEvent) -> Result<Admitted, KeepError> {
+        let interrupt_type = match event.interrupt_type {
+            InterruptType::AgentReview => InterruptType::AgentReview,
+            InterruptType::HumanReview
+            | InterruptType::Pause
+            | InterruptType::Stop
+            | InterruptType::Prune
+            | InterruptType::Branch => InterruptType::HumanReview,
+        };
+        let (kinds, kind) = (&self.record.kinds, &event.source_agent_type);
+        let mut admission = Admission {
+            id: InterruptId::generate(),
+            run: self.record.run,
+            node: event.node_id.clone(),
+            kind: kind.clone(),
+            origin: RouteName::new(kinds.origin_of(kind.as_str()))?,
+            routes: kinds.routes()?,
+            interrupt_type,
+            source: StopSource::Programmatic,
+            requested_by: Actor {
+                name: ActorName::new("supervisor")?,
+                role: Role::Supervisor,
+            },
+            mode: StopMode::Graceful,
+            scope: Scope::Agent,
+            reason: shortened(&event.reason),
+            content: serde_json::to_string(event)?,
+            key: event_key(&event.event_id)?,
+            allowed: Vec::new(),
+            patience: None,
+            on_expiry: ExpiryOutcome::Reject,
+            most_attempts: USUAL_ATTEMPTS,
+            recurrence: Recurrence::Verbatim,
+            reroute: Some(kinds.target_of(event)?),
+        };
+        set_terms(&self.record, &mut admission).await?;
+        let admitted = self.record.store().admit(admission).await?;
+        self.record.event_came();
+        self.events()
+            .entry(event.event_id.clone())
+            .or_insert_with(|| event.clone());
+        Ok(admitted)
+    }
+
+    /// The interrupt that an event of a node asks for, as long as the node has not raised it.
+    pub async fn waiting(&self, node: &NodeId) -> Result<Option<Interrupt>, KeepError> {
+        if !self.record.has_events() {
+            return Ok(None);
+        }
+        let filter = Filter {
+            run: Some(self.record.run),
+            node: Some(node.clone()),
+            states: vec![State::Requested, State::Delivered],
+        };
+        let store = self.record.store();
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = store.interrupts(&filter, page).await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(None);
+            };
+            after = *last;
+            for (_, interrupt) in found {
+                let Some(event) = event_of(&interrupt) else {
+                    continue;
+                };
+                let reroute = store.reroute(&event.event_id).await?;
+                if reroute.is_some_and(|row| row.state == RerouteState::Pending) {
+                    return Ok(Some(interrupt));
+                }
+            }
+        }
+    }
+
+    /// An event whose reroute has gone to another interrupt asks for nothing any more.
+    pub(super) async fn supersede(&self, raised: &Interrupt) -> Result<(), KeepError> {
+        let Some(bound) = &raised.bound else {
+            return Ok(());
+        };
+        if bound.event.as_str() == raised.key.as_str() {
+            return Ok(());
+        }
+        let cause = WithdrawCause::Superseded { by: raised.id };
+        self.withdraw_event(&bound.event, cause).await
+    }
+
+    /// Ends the interrupt that an event asked for and no node has raised.
+    pub async fn withdraw_event(
+        &self,
+        event: &EventId,
+        cause: WithdrawCause,
+    ) -> Result<(), KeepError> {
+        let store = self.record.store();
+        let Some(interrupt) = store.interrupt_of(&event_key(event)?).await? else {
+            return Ok(());
+        };
+        if !matches!(interrupt.state, State::Requested | State::Delivered) {
+            return Ok(());
+        }
+        match store.withdraw(interrupt.id, machinery()?, cause).await {
+            // Somebody else has ended it.
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// An event that came to the run, as it was published.
+    pub async fn event(&self, event: &EventId) -> Result<Option<NamedEvent>, KeepError> {
+        if let Some(known) = self.events().get(event) {
+            return Ok(Some(known.clone()));
+        }
+        Ok(published(self.record.store(), self.record.run, event).await?)
+    }
+}
+
+/// An event of a run, as it was published.
+pub async fn published(
+    store: &dyn Store,
+    run: RunId,
+    event: &EventId,
+) -> Result<Option<NamedEvent>, StoreError> {
+    // What is no key admitted nothing.
+    let Ok(key) = IdempotencyKey::new(event.as_str()) else {
+        return Ok(None);
+    };
+    let Some(interrupt) = store.interrupt_of(&key).await? else {
+        return Ok(None);
+    };
+    if let Some(event) = event_of(&interrupt) {
+        return Ok(Some(event));
+    }
+    let Some(row) = store.reroute(event).await? else {
+        return Ok(None);
+    };
+    if let Some(event) = journalled(store, run, event).await? {
+        return Ok(Some(event));
+    }
+    Ok(rebuilt(event, &interrupt, row.target.as_str()))
+}
+
+/// An event whose interrupt its node has raised, as the journal keeps it.
+async fn journalled(
+    store: &dyn Store,
+    run: RunId,
+    event: &EventId,
+) -> Result<Option<NamedEvent>, StoreError> {
+    let mut after = 0;
+    loop {
+        let page = Page {
+            after,
+            limit: ENTRIES,
+        };
+        let entries = store.journal(run, page).await?;
+        let Some(last) = entries.last() else {
+            return Ok(None);
+        };
+        after = last.position;
+        let raised = entries
+            .iter()
+            .filter(|entry| entry.intent.kind.as_str() == INTERRUPT);
+        for entry in raised {
+            let published = published_with(&entry.intent.content);
+            let published = published.map_err(|error| StoreError::Corrupt {
+                detail: format!("{}: {error}", entry.intent.effect),
+            })?;
+            if published.as_ref().is_some_and(|it| it.event_id == *event) {
+                return Ok(published);
+            }
+        }
+    }
+}
+
+/// The event that had asked for an interrupt, as the interrupt's entry keeps it.
+fn published_with(content: &str) -> serde_json::Result<Option<NamedEvent>> {
+    let intent: InterruptIntent = serde_json::from_str(content)?;
+    intent.event.map(serde_json::from_value).transpose()
+}
+
+/// An event of which the store has kept what matters: the agent's request has taken the place of its words.
+fn rebuilt(event: &EventId, interrupt: &Interrupt, target: &str) -> Option<NamedEvent> {
+    Some(NamedEvent {
+        event_id: event.clone(),
+        timestamp: interrupt.requested_at,
+        node_id: interrupt.node.clone(),
+        source_agent_type: interrupt.kind.clone(),
+        reroute_to_agent_type: Some(RouteName::new(target).ok()?),
+        interrupt_type: interrupt.interrupt_type,
+        reason: interrupt.reason.clone(),
+        choices: Vec::new(),
+        confirmation_items: Vec::new(),
+        context_for_decision: String::new(),
+    })
+}
+
+/// The key under which an event's interrupt was admitted.
+pub fn event_key(event: &EventId) -> Result<IdempotencyKey, KeepError> {
+    Ok(IdempotencyKey::new(event.as_str())?)
+}

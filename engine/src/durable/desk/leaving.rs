@@ -1,0 +1,46 @@
+//! Questions of nodes that are left out: nobody needs their answers any more.
+
+use interrupts::life::{Family, State, WithdrawCause};
+use interrupts::store::{ChangeError, Filter, Page};
+use routing_core::NodeId;
+
+use super::{Desk, machinery};
+use crate::durable::error::KeepError;
+
+/// How many interrupts of a run are looked at together.
+const PAGE: u32 = 100;
+
+impl Desk {
+    /// Withdraws what a node and those below it have asked and nobody has decided.
+    pub async fn withdraw_within(&self, node: &NodeId) -> Result<(), KeepError> {
+        if self.record.is_watched_only() {
+            return Ok(());
+        }
+        let store = self.record.store();
+        let filter = Filter {
+            run: Some(self.record.run),
+            node: None,
+            states: vec![State::Acknowledged, State::AwaitingReview],
+        };
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = store.interrupts(&filter, page).await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(());
+            };
+            after = *last;
+            for (_position, question) in found {
+                if question.family() != Family::Question || !question.node.is_within(node) {
+                    continue;
+                }
+                let withdrawn = store.withdraw(question.id, machinery()?, WithdrawCause::NodeEnded);
+                match withdrawn.await {
+                    // Somebody else has ended it.
+                    Ok(_) | Err(ChangeError::Refused(_)) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! The run in its store: who has it, in which epoch.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use interrupts::life::RunState;
+use interrupts::manager::{Times, own_run};
+use interrupts::policy::Policy;
+use interrupts::store::{
+    CheckpointId, Delivery, NewRun, NodeRow, Page, Run as RunRow, RunError, Store, StoreError,
+};
+use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
+use jiff::{SignedDuration, Timestamp};
+use routing_core::{InterruptId, NodeId, RunId, SystemClock};
+
+use super::checkpoint::RunSnapshot;
+use super::control::RunControl;
+use super::error::KeepError;
+use super::input;
+use super::kinds::Kinds;
+
+/// How many nodes are read together.
+const NODES: u32 = 1_000;
+
+/// Who holds the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hold {
+    /// The run itself: it is created where it is not there yet, owned while it is executed, and given up
+    /// at its end, so that any process may resume it.
+    Own {
+        /// What it is to do, as JSON, for a run that is not there yet.
+        content: String,
+        /// An owner that is known to be gone, whose lease does not count any more.
+        lost: Option<OwnerName>,
+    },
+    /// Whoever executes the run has made itself its owner, keeps it so, and gives it up afterwards.
+    Kept {
+        /// The epoch that began then.
+        epoch: u64,
+    },
+    /// Nobody: what was recorded is shown, nothing is done, and nothing is written.
+    Nobody,
+}
+
+/// Where a run is kept, and by whom.
+#[derive(Clone)]
+pub struct RunStore {
+    /// Keeps it.
+    pub store: Arc<dyn Store>,
+    /// The process that executes it: a name that no other one has.
+    pub owner: OwnerName,
+    /// Who holds it.
+    pub hold: Hold,
+    /// Heard where a decision of another process may have come.
+    pub bell: Arc<dyn Bell>,
+    /// How long this process has what it took after it was last heard of.
+    pub lease: SignedDuration,
+    /// How often the store is looked at where the bell does not ring.
+    pub poll: Duration,
+    /// Stops its nodes from outside; without it, only the scope that the run is executed in does.
+    pub control: Option<Arc<dyn RunControl>>,
+    /// New input for a run that is resumed: a letter for the node that has the turn. It is recorded before the run
+    /// goes on, and read once, in this process or a later one.
+    pub input: Option<String>,
+    /// What holds for the interrupts of its nodes: how long a question waits, and which ones nobody is asked.
+    pub policy: Arc<Policy>,
+}
+
+impl RunStore {
+    /// A run that holds itself, with the usual times: a lease of 30 seconds, a look twice a second.
+    pub fn new(store: Arc<dyn Store>, owner: OwnerName, content: impl Into<String>) -> Self {
+        let content = content.into();
+        Self {
+            store,
+            owner,
+            hold: Hold::Own {
+                content,
+                lost: None,
+            },
+            bell: Arc::new(NoBell),
+            lease: SignedDuration::from_secs(30),
+            poll: Duration::from_millis(500),
+            control: None,
+            input: None,
+            policy: Arc::default(),
+        }
+    }
+}
+
+/// The run in its store, as its own parts see it.
+pub struct RunRecord {
+    pub run: RunId,
+    pub kept: RunStore,
+    /// The kinds of its agents.
+    pub kinds: Kinds,
+    epoch: OnceLock<u64>,
+    /// The checkpoint that it was forked off at, where it was.
+    forked_from: OnceLock<CheckpointId>,
+    /// Whether an event has reached one of its nodes: without one, there is no reroute to look after.
+    has_events: AtomicBool,
+}
+
+/// Whether a run begins or goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    New,
+    GoesOn,
+}
+
+impl RunRecord {
+    pub fn new(run: RunId, kinds: Kinds, kept: RunStore) -> Self {
+        Self {
+            run,
+            kept,
+            kinds,
+            epoch: OnceLock::new(),
+            forked_from: OnceLock::new(),
+            has_events: AtomicBool::new(false),
+        }
+    }
+
+    /// A run that this process owns in this epoch and does not work on.
+    pub fn owned(run: RunId, kept: RunStore, epoch: u64) -> Self {
+        let record = Self::new(run, Kinds::default(), kept);
+        let _first = record.epoch.set(epoch);
+        record
+    }
+
+    pub fn store(&self) -> &dyn Store {
+        &*self.kept.store
+    }
+
+    /// Whether nothing may be done or written.
+    pub fn is_watched_only(&self) -> bool {
+        self.kept.hold == Hold::Nobody
+    }
+
+    /// Keeps the input that came with the resuming, before anything goes on: in the journal it outlives this
+    /// process.
+    pub async fn keep_input(&self) -> Result<(), KeepError> {
+        let Some(text) = self.kept.input.as_deref() else {
+            return Ok(());
+        };
+        if self.is_watched_only() {
+            return Ok(());
+        }
+        let (store, node) = (self.store(), NodeId::root());
+        input::record(store, self.run, self.epoch()?, &node, text).await
+    }
+
+    /// The epoch in which this process has the run.
+    pub fn epoch(&self) -> Result<u64, KeepError> {
+        self.epoch.get().copied().ok_or(KeepError::NotOpen)
+    }
+
+    /// What the store was told of the run's nodes, for whoever is about to tell it more.
+    pub async fn told_nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
+        let mut told = Vec::new();
+        let mut after = 0;
+        while !self.is_watched_only() {
+            let page = Page {
+                after,
+                limit: NODES,
+            };
+            let rows = self.store().nodes(Some(self.run), page).await?;
+            let Some((last, _)) = rows.last() else { break };
+            after = *last;
+            let is_last = rows.len() < NODES as usize;
+            told.extend(rows.into_iter().map(|(_position, row)| row));
+            if is_last {
+                break;
+            }
+        }
+        Ok(told)
+    }
+
+    pub fn delivery(&self, lost: Option<OwnerName>) -> Delivery {
+        Delivery {
+            owner: self.kept.owner.clone(),
+            lease: self.kept.lease,
+            lost,
+        }
+    }
+
+    /// Takes the run, and says whether it goes on, and from which checkpoint.
+    pub async fn open(&self) -> Result<(Standing, Option<CheckpointId>), KeepError> {
+        let run = self.run;
+        let row = match &self.kept.hold {
+            Hold::Own { content, lost } => {
+                let row = match self.store().run(run).await? {
+                    Some(row) => row,
+                    None => {
+                        let new = NewRun {
+                            root: None,
+                            id: run,
+                            alias: None,
+                            content: content.clone(),
+                        };
+                        self.store().create_run(new).await?
+                    }
+                };
+                check_unended(&row)?;
+                self.store()
+                    .own_run(run, self.delivery(lost.clone()))
+                    .await?
+            }
+            Hold::Kept { .. } | Hold::Nobody => self
+                .store()
+                .run(run)
+                .await?
+                .ok_or(KeepError::NoRun { run })?,
+        };
+        let epoch = match &self.kept.hold {
+            Hold::Own { .. } | Hold::Nobody => row.epoch,
+            Hold::Kept { epoch } => *epoch,
+        };
+        let _first = self.epoch.set(epoch);
+        self.was_forked(&row);
+        let checkpoint = row.goes_on_from();
+        if self.is_watched_only() {
+            return Ok((Standing::GoesOn, checkpoint));
+        }
+        check_unended(&row)?;
+        self.works(&row).await?;
+        // A fork is created with a journal, so its own state does not say it.
+        let is_new = row.state == RunState::Created && row.forked_from.is_none();
+        let standing = if is_new {
+            Standing::New
+        } else {
+            Standing::GoesOn
+        };
+        Ok((standing, checkpoint))
+    }
+
+    /// Refuses to go on from a checkpoint of which this program does not read all; it may be shown.
+    pub async fn check(&self, checkpoint: CheckpointId) -> Result<(), KeepError> {
+        if self.is_watched_only() {
+            return Ok(());
+        }
+        if let Some(saved) = self.store().checkpoint(checkpoint).await? {
+            RunSnapshot::of(&saved)?;
+        }
+        Ok(())
+    }
+
+    /// Says that the run works.
+    async fn works(&self, row: &RunRow) -> Result<(), KeepError> {
+        let is_kept = matches!(self.kept.hold, Hold::Kept { .. });
+        if row.state == RunState::Stopping && !is_kept {
+            // Whoever had it died before it had stopped; it has now.
+            self.become_state(RunState::Paused, row.reason.clone())
+                .await?;
+        }
+        match self.become_state(RunState::Running, None).await {
+            // Whoever keeps it has begun it, and it was told to stop since: its scope says so.
+            Err(KeepError::Run(RunError::Illegal {
+                from: RunState::Stopping,
+                ..
+            })) if is_kept => Ok(()),
+            changed => changed,
+        }
+    }
+
+    /// Owns the run without going on with it, and says where it stands.
+    pub async fn take(&self, lost: Option<OwnerName>) -> Result<Option<CheckpointId>, KeepError> {
+        let (delivery, heartbeat) = (self.delivery(lost), Times::default().heartbeat);
+        let row = own_run(self.store(), &SystemClock, self.run, delivery, heartbeat).await?;
+        let _first = self.epoch.set(row.epoch);
+        self.was_forked(&row);
+        Ok(row.goes_on_from())
+    }
+
+    pub async fn become_state(
+        &self,
+        state: RunState,
+        reason: Option<String>,
+    ) -> Result<(), KeepError> {
+        self.store()
+            .change_run(self.run, self.epoch()?, state, reason)
+            .await?;
+        Ok(())
+    }
+
+    /// Makes the lease hold longer, where the run holds itself.
+    pub async fn renew(&self) -> Result<(), KeepError> {
+        if let Hold::Own { .. } = self.kept.hold {
+            let epoch = self.epoch()?;
+            self.store()
+                .renew_run(self.run, epoch, self.kept.lease)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Gives the run up, where it holds itself.
+    pub async fn release(&self) -> Result<(), KeepError> {
+        if let Hold::Own { .. } = self.kept.hold {
+            self.store().release_run(self.run, self.epoch()?).await?;
+        }
+        Ok(())
+    }
+
+    fn was_forked(&self, row: &RunRow) {
+        if let Some(from) = row.forked_from {
+            let _first = self.forked_from.set(from);
+        }
+    }
+
+    pub fn forked_from(&self) -> Option<CheckpointId> {
+        self.forked_from.get().copied()
+    }
+
+    pub fn is_fork(&self) -> bool {
+        self.forked_from().is_some()
+    }
+
+    pub fn has_events(&self) -> bool {
+        self.has_events.load(Ordering::Acquire)
+    }
+
+    pub fn event_came(&self) {
+        self.has_events.store(true, Ordering::Release);
+    }
+
+    /// The key of something that happens at a place of the run.
+    pub fn key(&self, place: &str) -> Result<IdempotencyKey, KeepError> {
+        let plain = format!("{}/{place}", self.run);
+        // A key has an end, and the ids of nodes may be long.
+        Ok(IdempotencyKey::new(plain).or_else(|_too_long| {
+            IdempotencyKey::new(format!("{}/{}", self.run, Digest::of(place.as_bytes())))
+        })?)
+    }
+
+    /// The id of the interrupt at a place: the same whenever the run comes there again, for it is made of
+    /// what was recorded.
+    pub fn interrupt_at(&self, place: &str, at: Timestamp) -> InterruptId {
+        InterruptId::from_uuid(self.uuid_at(place, at))
+    }
+
+    /// The id of the run that is forked off at a place.
+    pub fn branch_at(&self, place: &str, at: Timestamp) -> RunId {
+        RunId::from_uuid(self.uuid_at(place, at))
+    }
+
+    fn uuid_at(&self, place: &str, at: Timestamp) -> uuid::Uuid {
+        let run = self.run.uuid();
+        let digest = Digest::of_parts([run.as_bytes().as_slice(), place.as_bytes()]);
+        let mut random = [0; 10];
+        random.copy_from_slice(&digest.bytes()[..10]);
+        let milliseconds = u64::try_from(at.as_millisecond()).unwrap_or(0);
+        uuid::Builder::from_unix_timestamp_millis(milliseconds, &random).into_uuid()
+    }
+}
+
+fn check_unended(row: &RunRow) -> Result<(), KeepError> {
+    if row.state.is_final() {
+        return Err(KeepError::Ended {
+            run: row.id,
+            state: row.state.to_string(),
+        });
+    }
+    Ok(())
+}

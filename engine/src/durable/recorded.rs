@@ -1,0 +1,63 @@
+//! The run's model as far as its journal answers for it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use routing_core::model::{
+    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+};
+use routing_core::{Outcome, StopScope};
+
+use super::journal::RunJournal;
+use super::model::{end_of_what_was_recorded, unrecorded};
+use super::place;
+use crate::run::metered_model::MeteredModel;
+
+/// A model that gives the answers which were recorded, and is stopped where one is missing: nothing is asked, and no
+/// tool is used.
+pub struct RecordedModel {
+    pub inner: Arc<MeteredModel>,
+    pub journal: Arc<RunJournal>,
+    /// How often an agent may use tools before it has to answer.
+    pub rounds: u32,
+}
+
+#[async_trait]
+impl LanguageModel for RecordedModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    async fn call(
+        &self,
+        call: ModelCall,
+        _scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        let asked_at = self.journal.call_place(&call.caller);
+        for round in 0..=self.rounds {
+            let place = place::in_round(&asked_at, round);
+            let recorded = self
+                .journal
+                .answer(&place, &call.caller.node)
+                .map_err(unrecorded)?;
+            let Some(result) = recorded else {
+                break;
+            };
+            // What it asked for before it answered is done: the answer would not be there.
+            if result.tool_requests.is_empty() || round == self.rounds {
+                return Ok(Outcome::Completed(ModelReply {
+                    tool_requests: Vec::new(),
+                    ..result.into()
+                }));
+            }
+        }
+        Ok(Outcome::Interrupted {
+            reason: end_of_what_was_recorded(),
+            partial: PartialReply::default(),
+        })
+    }
+}

@@ -1,0 +1,225 @@
+//! What had come for the run's nodes when it was cut off, and was not read.
+
+use std::collections::HashSet;
+
+use interrupts::life::{Interrupt, State, Verdict};
+use interrupts::store::{Filter, MessageState, Page};
+use routing_core::{EventId, InterruptType, NodeId};
+
+use super::desk::Desk;
+use super::error::KeepError;
+use super::given_up::given_up_because;
+use super::input::{self, GivenInput, said_with};
+use super::journal::RunJournal;
+use super::kinds::NamedEvent;
+use super::letter::{Letter, Origin};
+
+const PAGE: u32 = 1_000;
+
+/// The letters that wait for their nodes.
+#[derive(Debug, Default)]
+pub struct Unread {
+    /// For nodes that are named.
+    pub letters: Vec<(NodeId, Letter)>,
+    /// For the node of the run's own flow that has the turn.
+    pub inputs: Vec<Letter>,
+    /// Why the run shall not go on, where somebody has given it up.
+    pub given_up: Option<String>,
+}
+
+/// The event of an interrupt that a supervisor's event asked for.
+pub fn event_of(interrupt: &Interrupt) -> Option<NamedEvent> {
+    let event: NamedEvent = serde_json::from_str(&interrupt.content).ok()?;
+    (event.event_id.as_str() == interrupt.key.as_str()).then_some(event)
+}
+
+/// The letter that tells a node of an event.
+pub fn event_letter(event: &NamedEvent) -> Letter {
+    Letter {
+        origin: Origin::Event {
+            event: event.event_id.clone(),
+        },
+        text: event.message().text.to_string(),
+    }
+}
+
+impl Unread {
+    /// Gathers it, and takes the events that nobody had taken yet.
+    pub async fn gather(journal: &RunJournal, desk: &Desk) -> Result<Self, KeepError> {
+        let read: HashSet<&Origin> = journal.read_letters().iter().collect();
+        let mut unread = Self::default();
+        unread.of_interrupts(journal, desk, &read).await?;
+        unread.of_messages(journal, &read).await?;
+        for given in journal.inputs() {
+            let letter = given.letter();
+            if !read.contains(&letter.origin) {
+                unread.inputs.push(letter);
+            }
+        }
+        Ok(unread)
+    }
+
+    async fn of_interrupts(
+        &mut self,
+        journal: &RunJournal,
+        desk: &Desk,
+        read: &HashSet<&Origin>,
+    ) -> Result<(), KeepError> {
+        let record = &journal.record;
+        let filter = Filter {
+            run: Some(record.run),
+            ..Filter::default()
+        };
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let found = record.store().interrupts(&filter, page).await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(());
+            };
+            after = *last;
+            for (_, interrupt) in &found {
+                if let Some(reason) = given_up(journal, interrupt).await? {
+                    self.given_up = Some(reason);
+                } else if let Some(words) = resume_input(journal, interrupt) {
+                    self.of_decision(journal, interrupt, &words, read).await?;
+                } else if let Some(event) = event_of(interrupt) {
+                    record.event_came();
+                    let origin = Origin::Event {
+                        event: event.event_id.clone(),
+                    };
+                    let was_read =
+                        read.contains(&origin) || was_read_before(journal, &event.event_id, read);
+                    if !was_read && desk.deliver(interrupt).await? {
+                        self.letters
+                            .push((interrupt.node.clone(), event_letter(&event)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What was said with the decision about a pause is kept in the journal before anything goes on.
+    async fn of_decision(
+        &mut self,
+        journal: &RunJournal,
+        pause: &Interrupt,
+        words: &str,
+        read: &HashSet<&Origin>,
+    ) -> Result<(), KeepError> {
+        let before = Origin::Resumed {
+            interrupt: pause.id,
+        };
+        let place = said_with(pause.id);
+        let is_kept = |given: &GivenInput| given.place.as_deref() == Some(&*place);
+        if read.contains(&before) || journal.inputs().iter().any(is_kept) {
+            return Ok(());
+        }
+        let record = &journal.record;
+        let (store, owned) = (record.store(), (record.run, record.epoch()?));
+        let given = input::keep(store, owned, &pause.node, place, words).await?;
+        self.inputs.push(given.letter());
+        Ok(())
+    }
+
+    async fn of_messages(
+        &mut self,
+        journal: &RunJournal,
+        read: &HashSet<&Origin>,
+    ) -> Result<(), KeepError> {
+        let record = &journal.record;
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let messages = record.store().messages(record.run, page).await?;
+            let Some(last) = messages.last() else {
+                return Ok(());
+            };
+            after = last.position;
+            let mut were_read = Vec::new();
+            for stored in messages {
+                let letter = message_letter(stored.position, &stored.message.text);
+                if read.contains(&letter.origin) {
+                    // A version that knew of no states has read it.
+                    were_read.extend(stored.state.is_waiting().then_some(stored.position));
+                } else if !matches!(stored.state, MessageState::Withdrawn { .. }) {
+                    self.letters.push((stored.message.node, letter));
+                }
+            }
+            if !were_read.is_empty() {
+                let epoch = record.epoch()?;
+                let store = record.store();
+                store.read_messages(record.run, epoch, &were_read).await?;
+            }
+        }
+    }
+}
+
+/// Whether an event was read in a run that this one goes on from.
+fn was_read_before(journal: &RunJournal, event: &EventId, read: &HashSet<&Origin>) -> bool {
+    let run = journal.record.run;
+    let handed = journal.events().iter().find(|it| it.is(run, event));
+    handed.is_some_and(|handed| {
+        let mut ids = handed.known_as().iter().cloned();
+        ids.any(|event| read.contains(&Origin::Event { event }))
+    })
+}
+
+/// The letter of a message that the store keeps.
+pub fn message_letter(position: u64, text: &str) -> Letter {
+    Letter {
+        origin: Origin::Message { position },
+        text: format!("[message]\n{text}"),
+    }
+}
+
+/// Whether it is a stop from outside on which somebody has decided. One that an agent raised is resumed by the
+/// handler, which reads its decision.
+fn is_decided_pause(journal: &RunJournal, interrupt: &Interrupt) -> bool {
+    interrupt.interrupt_type == InterruptType::Pause
+        && !journal.raised().contains(&interrupt.id)
+        && !EventId::try_from(interrupt.key.as_str().to_owned())
+            .is_ok_and(|_| event_of(interrupt).is_some())
+        && matches!(interrupt.state, State::Resolved | State::Rerouted)
+}
+
+/// Why the run shall not go on, where that was decided and not carried out yet. An earlier version has passed it
+/// over and recorded that it was carried out: what went on then goes on.
+async fn given_up(
+    journal: &RunJournal,
+    interrupt: &Interrupt,
+) -> Result<Option<String>, KeepError> {
+    let reason = given_up_because(interrupt).filter(|_| is_decided_pause(journal, interrupt));
+    let (Some(reason), Some(decision)) = (reason, &interrupt.decision) else {
+        return Ok(None);
+    };
+    let record = &journal.record;
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let open = record.store().unknown_effects(record.run, page).await?;
+        let Some(last) = open.last() else {
+            return Ok(None);
+        };
+        after = last.position;
+        if open.iter().any(|it| it.intent.effect == decision.effect) {
+            return Ok(Some(reason));
+        }
+    }
+}
+
+/// The input with which somebody resumed the run after a stop from outside, or the change that he wants.
+fn resume_input(journal: &RunJournal, interrupt: &Interrupt) -> Option<String> {
+    if !is_decided_pause(journal, interrupt) {
+        return None;
+    }
+    let decision = interrupt.decision.as_ref()?;
+    if !matches!(
+        decision.verdict,
+        Verdict::Resume | Verdict::Respond | Verdict::ModifyPlan
+    ) {
+        return None;
+    }
+    let content: serde_json::Value = serde_json::from_str(decision.content.as_deref()?).ok()?;
+    Some(content.get("input")?.as_str()?.to_owned())
+}

@@ -1,0 +1,11 @@
+//! Durable runs of agents: what makes the interrupts of any orchestrator survive whatever becomes of its process.
+
+#[doc(hidden)]
+pub mod durable;
+pub mod run;
+mod tool_desk;
+pub mod tools;
+pub mod workflow;
+
+pub use tool_desk::ExecutorDesk;
+pub use workflow::{Agent, Decided, Effect, Executed, Execution, Exit, Routed, Run, RunSettings, Workflow};

@@ -1,0 +1,202 @@
+//! What becomes of a run at its end: recorded first, said then.
+
+use interrupts::life::{Evidence, RunState};
+use routing_core::{StopMode, StopReason, StopScope};
+
+use super::failure::RunError;
+use super::live::LiveRun;
+use super::report::RunStatus;
+use crate::durable::control::{Stopped, Trouble};
+use crate::durable::error::KeepError;
+
+/// How the work of a run came to its end, for now or for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunEnd {
+    /// It is done.
+    Completed(String),
+    /// An agent's STOP, or that somebody gave it up, ended it.
+    Stopped(String),
+    /// It was stopped from outside, and can go on.
+    Interrupted(StopReason),
+    /// A question waits for an answer that cannot come now.
+    Waiting,
+}
+
+/// Records how the run ended, and says it. Where that cannot be recorded, that is what is said.
+pub async fn conclude(
+    engine: &LiveRun,
+    end: Result<RunEnd, RunError>,
+    scope: &StopScope,
+) -> RunStatus {
+    let trouble = match &end {
+        Err(error) if error.is_resumable() => Some(error.trouble()),
+        Ok(_) | Err(_) => None,
+    };
+    if let Ok(RunEnd::Interrupted(_)) | Err(_) = &end {
+        let reason = "its run was stopped before that was carried out";
+        if let Err(error) = engine.note_decided(None, reason).await {
+            // The store is in trouble, as what is recorded next will say.
+            tracing::warn!(%error, "what was decided by now is not known");
+        }
+    }
+    let status = status(engine, end);
+    let recorded = match &status {
+        Ended::Unrecorded { .. } => Ok(Stopped::Unasked),
+        Ended::As(status) => record(engine, status, trouble.as_ref(), scope).await,
+    };
+    match (recorded, status) {
+        // A stop met the run while it stopped to ask.
+        (Ok(Stopped::Paused), Ended::As(RunStatus::Waiting { .. })) => RunStatus::Paused {
+            reason: told(scope),
+        },
+        (Ok(Stopped::Cancelled), Ended::As(RunStatus::Waiting { .. })) => RunStatus::Cancelled {
+            reason: told(scope),
+            from_outside: true,
+        },
+        (_, Ended::Unrecorded { status, reason }) => {
+            // Nothing is lost if this fails too: whoever resumes the run finds it where it stood.
+            let record = &engine.journal.record;
+            let _best_effort = record.become_state(RunState::Paused, Some(reason)).await;
+            let _best_effort = record.release().await;
+            status
+        }
+        (Err(error), Ended::As(_)) => failed(&error.into()),
+        (Ok(Stopped::Cancelled), Ended::As(RunStatus::Paused { reason })) => RunStatus::Cancelled {
+            reason,
+            from_outside: true,
+        },
+        (
+            Ok(Stopped::Cancelled),
+            Ended::As(RunStatus::Failed {
+                error,
+                resumable: true,
+                ..
+            }),
+        ) => RunStatus::Cancelled {
+            reason: error,
+            from_outside: true,
+        },
+        (Ok(_), Ended::As(status)) => status,
+    }
+}
+
+/// Why the run was told to stop.
+fn told(scope: &StopScope) -> String {
+    let reason = scope.reason().map(|reason| reason.message);
+    reason.unwrap_or_else(|| "an agent of it was told to stop".to_owned())
+}
+
+/// How the run ended, and whether that can be recorded.
+enum Ended {
+    As(RunStatus),
+    Unrecorded { status: RunStatus, reason: String },
+}
+
+fn status(engine: &LiveRun, end: Result<RunEnd, RunError>) -> Ended {
+    Ended::As(match end {
+        Ok(RunEnd::Completed(summary)) => RunStatus::Completed { summary },
+        Ok(RunEnd::Stopped(reason)) => RunStatus::Cancelled {
+            reason,
+            from_outside: false,
+        },
+        Ok(RunEnd::Interrupted(reason)) => RunStatus::Paused {
+            reason: reason.message,
+        },
+        Ok(RunEnd::Waiting) => RunStatus::Waiting {
+            questions: engine.ledger.questions(),
+            interrupts: engine.ledger.open(),
+        },
+        Err(error) if error.is_of_the_store() => {
+            return Ended::Unrecorded {
+                status: failed(&error),
+                reason: error.stands_because(),
+            };
+        }
+        Err(error) => failed(&error),
+    })
+}
+
+/// Records the end: the nodes, a checkpoint, the state of the run; last of all the run is given up.
+async fn record(
+    engine: &LiveRun,
+    status: &RunStatus,
+    trouble: Option<&Trouble>,
+    scope: &StopScope,
+) -> Result<Stopped, KeepError> {
+    let record = &engine.journal.record;
+    if record.is_watched_only() {
+        return Ok(Stopped::Unasked);
+    }
+    engine.keep_nodes().await?;
+    let (state, reason) = state_of(status);
+    let result = match status {
+        RunStatus::Completed { summary } => Some(summary.clone()),
+        RunStatus::Waiting { .. }
+        | RunStatus::Paused { .. }
+        | RunStatus::Cancelled { .. }
+        | RunStatus::Failed { .. } => None,
+    };
+    let checkpoint = engine.checkpoint_with(reason, result).await?;
+    let mut stopped = Stopped::Unasked;
+    if let (RunStatus::Paused { .. } | RunStatus::Waiting { .. }, Some(control)) =
+        (status, engine.control())
+    {
+        let is_immediate = scope
+            .reason()
+            .is_some_and(|reason| reason.mode == StopMode::Immediate);
+        let evidence = if is_immediate {
+            Evidence::Cancelled
+        } else {
+            Evidence::Boundary
+        };
+        stopped = control.stopped(checkpoint, evidence).await;
+    }
+    if let (Some(trouble), Some(control)) = (trouble, engine.control()) {
+        stopped = control.in_trouble(trouble, checkpoint).await;
+    }
+    let state = match stopped {
+        Stopped::Cancelled => RunState::Cancelled,
+        Stopped::Paused => RunState::Paused,
+        // It goes on elsewhere as it is; what it waits for is waited for there, too.
+        Stopped::Left if state == RunState::Paused => {
+            record.release().await?;
+            return Ok(stopped);
+        }
+        Stopped::Left | Stopped::Unasked => state,
+    };
+    if state.is_final()
+        && let Some(control) = engine.control()
+    {
+        control.concludes().await;
+    }
+    record.become_state(state, Some(reason.to_owned())).await?;
+    if !state.is_final() {
+        record.release().await?;
+    }
+    Ok(stopped)
+}
+
+/// The state that a run ends in, and why.
+fn state_of(status: &RunStatus) -> (RunState, &str) {
+    match status {
+        RunStatus::Completed { .. } => (RunState::Completed, "its work is done"),
+        RunStatus::Waiting { .. } => (RunState::Waiting, "it waits for an answer"),
+        RunStatus::Paused { reason } => (RunState::Paused, reason),
+        RunStatus::Cancelled { reason, .. } => (RunState::Cancelled, reason),
+        RunStatus::Failed {
+            error,
+            resumable: true,
+            ..
+        } => (RunState::Paused, error),
+        RunStatus::Failed { error, .. } => (RunState::Failed, error),
+    }
+}
+
+pub fn failed(error: &RunError) -> RunStatus {
+    RunStatus::Failed {
+        error: error.chain(),
+        hint: error.hint(),
+        limit_hit: matches!(error, RunError::StepLimit(_)),
+        resumable: error.is_resumable(),
+    }
+}

@@ -1,0 +1,397 @@
+//! What happens in a run, told as it happens.
+
+use crate::durable::kinds::NamedEvent;
+use jiff::Timestamp;
+use routing_core::handler::{DecidedBy, FilledBy};
+use routing_core::model::{CallNote, Caller, TokenUsage};
+use routing_core::review::{Answer, Question};
+use routing_core::{EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tools::{Progress, ToolMessage};
+
+/// What a node does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum NodeState {
+    /// It is known and has nothing to do yet.
+    Pending,
+    /// It has its request and waits for its turn.
+    Ready,
+    /// It works.
+    Running,
+    /// Its interrupt waits for a decision.
+    WaitingReview,
+    /// It is paused and waits for somebody to resume it.
+    WaitingInput,
+    /// It has done its work.
+    Completed,
+    /// It failed.
+    Failed,
+    /// It was stopped.
+    Canceled,
+    /// It was cut off, with all below it.
+    Pruned,
+}
+
+impl NodeState {
+    /// Whether a node that does this is at its end.
+    pub const fn has_ended(self) -> bool {
+        match self {
+            Self::Completed | Self::Failed | Self::Canceled | Self::Pruned => true,
+            Self::Pending
+            | Self::Ready
+            | Self::Running
+            | Self::WaitingReview
+            | Self::WaitingInput => false,
+        }
+    }
+}
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum RunEvent {
+    /// The run has started, or goes on in this process.
+    Started {
+        /// What it shall do.
+        goal: String,
+        /// The model's name.
+        model: String,
+        /// The folder it speaks about.
+        workspace: String,
+    },
+    /// A node came to be.
+    AgentSpawned {
+        /// The node.
+        node: NodeId,
+        /// The node above it.
+        parent: Option<NodeId>,
+        /// Its kind.
+        kind: &'static str,
+    },
+    /// A node does something else than before.
+    AgentStatusChanged {
+        /// The node.
+        node: NodeId,
+        /// Its kind.
+        kind: &'static str,
+        /// What it does now.
+        status: NodeState,
+    },
+    /// A node was told something: a supervisor's or a person's words.
+    MessageAdded {
+        /// The node.
+        node: NodeId,
+        /// What it was told.
+        text: String,
+    },
+    /// A node asks its model.
+    StepStarted {
+        /// The node.
+        node: NodeId,
+        /// Its kind.
+        kind: &'static str,
+        /// The step's number in the run, from 1.
+        step: u32,
+        /// The node's turn, from 1.
+        turn: u32,
+    },
+    /// A piece of a model's answer arrived.
+    AnswerChunk {
+        /// The node.
+        node: NodeId,
+        /// The piece.
+        text: String,
+    },
+    /// What came of a call to the model is recorded, or that a budget refused it and it was not made.
+    ModelCallRecorded {
+        /// On whose behalf it was made.
+        caller: Caller,
+    },
+    /// Something is to be known of the call to a node's model that is under way: it waits for its next try, say.
+    ModelNoted {
+        /// The node.
+        node: NodeId,
+        /// What.
+        note: CallNote,
+    },
+    /// A model's answer does not fit, and it is asked again where corrections are left.
+    AnswerCorrected {
+        /// The node.
+        node: NodeId,
+        /// Which correction follows, from 1.
+        correction: u32,
+        /// Where the answer is wrong.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A tool call has begun, and that is recorded.
+    ToolStarted {
+        /// The node whose model asked for it.
+        node: NodeId,
+        /// The call's id.
+        call: String,
+        /// The tool's name.
+        tool: String,
+        /// The arguments that it runs with.
+        arguments: Value,
+    },
+    /// A running tool tells something. None of it is the result.
+    ToolProgress {
+        /// The node whose model asked for it.
+        node: NodeId,
+        /// The call's id.
+        call: String,
+        /// The tool's name.
+        tool: String,
+        /// What it tells.
+        progress: Progress,
+    },
+    /// A tool call has its one message, and that is recorded: it has ended, or never began.
+    ToolEnded {
+        /// The node whose model asked for it.
+        node: NodeId,
+        /// What is said of it.
+        message: Box<ToolMessage>,
+    },
+    /// A stop waits for a call that must not be interrupted.
+    StopDeferred {
+        /// The node whose model asked for the call.
+        node: NodeId,
+    },
+    /// A result came after its call was given up, and was dropped.
+    ToolLateResultDropped {
+        /// The node whose model asked for it.
+        node: NodeId,
+        /// The tool's name.
+        tool: String,
+    },
+    /// A node has decided where to go.
+    StepFinished {
+        /// The node.
+        node: NodeId,
+        /// Its kind.
+        kind: &'static str,
+        /// The step's number in the run, from 1.
+        step: u32,
+        /// The field that it set.
+        field: &'static str,
+        /// What it says, in one line.
+        summary: String,
+        /// What its model used.
+        usage: TokenUsage,
+        /// How many corrections it took.
+        corrections: u32,
+    },
+    /// A supervisor's event was accepted.
+    EventPublished {
+        /// The event.
+        event: NamedEvent,
+    },
+    /// A supervisor's event was refused.
+    EventRefused {
+        /// The event's id.
+        event: EventId,
+        /// Why, in words.
+        reason: String,
+    },
+    /// What became of an accepted event that no decision used.
+    EventEnded {
+        /// The event's id.
+        event: EventId,
+        /// Its last state, in words.
+        state: String,
+    },
+    /// An agent raised an interrupt.
+    InterruptRaised {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// The node.
+        node: NodeId,
+        /// Its kind.
+        kind: &'static str,
+        /// The shared part.
+        details: InterruptDetails,
+        /// All of it.
+        payload: Value,
+    },
+    /// A reroute event is bound to an interrupt.
+    InterruptBound {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// The event's id.
+        event: EventId,
+        /// Where the answer goes: an agent type.
+        target: String,
+    },
+    /// A person is asked.
+    InterruptOpened {
+        /// What is asked.
+        question: Box<Question>,
+    },
+    /// A reviewing model answered.
+    InterruptReviewed {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// How sure the model was, in percent.
+        confidence: u8,
+        /// How sure it had to be.
+        threshold: u8,
+    },
+    /// An answer does not fit its question.
+    AnswerRefused {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// What is wrong.
+        problem: String,
+    },
+    /// An answer was accepted.
+    InterruptAnswered {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// The run waits to be resumed.
+    Paused {
+        /// The interrupt that paused it.
+        interrupt: InterruptId,
+        /// Why.
+        reason: String,
+    },
+    /// The run was resumed.
+    Resumed {
+        /// The interrupt that had paused it.
+        interrupt: InterruptId,
+        /// The new input, where there was one.
+        input: Option<String>,
+    },
+    /// An interrupt leaves along one route.
+    InterruptResolved {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// Where it came from.
+        origin: String,
+        /// Where it goes.
+        target: String,
+        /// Who decided.
+        decided_by: DecidedBy,
+        /// Who filled in the target's request.
+        filled_by: FilledBy,
+        /// The reroute event that was used.
+        reroute: Option<EventId>,
+    },
+    /// A node was cut off from outside: all below it ends too.
+    CutOff {
+        /// The node.
+        node: NodeId,
+        /// Why.
+        reason: String,
+    },
+    /// An interrupt has forked the run.
+    Branched {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// The new run, which can be resumed.
+        branch: RunId,
+        /// Why.
+        reason: String,
+    },
+    /// An interrupt ended its node: all below it ends too.
+    Pruned {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// The node.
+        node: NodeId,
+        /// Why.
+        reason: String,
+    },
+    /// An interrupt could not be carried out, and its node was told why.
+    InterruptRefused {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// Why.
+        reason: String,
+    },
+    /// A node has ended.
+    AgentFinished {
+        /// The node.
+        node: NodeId,
+        /// Its kind.
+        kind: &'static str,
+        /// How.
+        status: NodeState,
+    },
+    /// The run was asked to stop.
+    Stopping {
+        /// Who asked, how, and why.
+        reason: StopReason,
+    },
+    /// The run has done its work.
+    Completed {
+        /// What came of it.
+        summary: String,
+    },
+    /// Something that the workflow names itself.
+    Told {
+        /// The node that it is about, where it is about one.
+        node: Option<NodeId>,
+        /// Its name: the end of the type of the CloudEvent that tells of it, such as `run.plan_told`.
+        name: &'static str,
+        /// What is to be known of it.
+        data: Value,
+    },
+    /// A checkpoint was saved.
+    CheckpointSaved {
+        /// Its number in the run.
+        number: u64,
+        /// Why.
+        reason: String,
+    },
+    /// The run has stopped as it was asked to, and can be resumed.
+    Stopped {
+        /// Why.
+        reason: String,
+    },
+    /// The run was cancelled.
+    Cancelled {
+        /// Why.
+        reason: String,
+    },
+    /// The run waits for answers that cannot come now.
+    Waiting {
+        /// The open interrupts.
+        interrupts: Vec<InterruptId>,
+    },
+    /// Something failed, or the run took as many steps as it may.
+    Failed {
+        /// Why, from the outermost cause to the innermost.
+        error: String,
+        /// Whether the run is only paused by it, and can be resumed.
+        resumable: bool,
+    },
+}
+
+/// An event with its place and time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOccurrence {
+    /// The run.
+    pub run: RunId,
+    /// Its place in the run, from 1, without gaps.
+    pub sequence: u64,
+    /// When it happened; of what is replayed, about when it was recorded.
+    pub at: Timestamp,
+    /// Whether it had happened before this process took the run: it is told again so that whoever watches
+    /// can rebuild what they show.
+    pub replayed: bool,
+    /// What happened.
+    pub event: RunEvent,
+}
+
+/// Told what happens in a run. Called in order, from one task at a time; must not block.
+pub trait RunObserver: Send + Sync {
+    /// Something happened.
+    fn observe(&self, occurrence: &RunOccurrence);
+}

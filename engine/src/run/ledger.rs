@@ -1,0 +1,287 @@
+//! The run's interrupts: each from its raising to its end, and what is told of it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use routing_core::handler::{InterruptMoment, InterruptObserver};
+use routing_core::review::Question;
+use routing_core::{EventId, InterruptId, NodeId};
+
+use super::event::{NodeState, RunEvent};
+use super::nodes::NodeDirectory;
+use super::recorder::Recorder;
+use super::report::{InterruptRecord, InterruptResult};
+
+/// Keeps the run's interrupts, and tells the observer what happens to them.
+pub struct Ledger {
+    recorder: Arc<Recorder>,
+    nodes: Arc<NodeDirectory>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    records: Vec<InterruptRecord>,
+    /// The step that raised each of them.
+    steps: Vec<u32>,
+    questions: Vec<Question>,
+    /// The interrupts that a supervisor's event asked for.
+    requested: Vec<InterruptId>,
+    /// Those that somebody is asked about, each with the id of the question. A node may have several: one for each of
+    /// its calls of tools.
+    asked: BTreeMap<InterruptId, InterruptId>,
+}
+
+impl Ledger {
+    pub fn new(recorder: Arc<Recorder>, nodes: Arc<NodeDirectory>) -> Self {
+        Self {
+            recorder,
+            nodes,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// An interrupt was raised.
+    ///
+    /// They are kept in the order of the steps that raised them: workers side by side raise theirs in any
+    /// order, and again in another one when the run is resumed.
+    pub fn raised(&self, step: u32, record: InterruptRecord) {
+        let mut kept = self.lock();
+        let at = kept.steps.partition_point(|before| *before <= step);
+        kept.steps.insert(at, step);
+        kept.records.insert(at, record);
+    }
+
+    /// It came to this end.
+    pub fn ended(&self, interrupt: InterruptId, outcome: InterruptResult) {
+        let mut kept = self.lock();
+        if let Some(record) = kept
+            .records
+            .iter_mut()
+            .find(|record| record.interrupt == interrupt)
+        {
+            record.outcome = outcome;
+        }
+    }
+
+    /// What the nodes below one, and itself, had raised and nobody has decided asks for nothing any more.
+    pub fn refused_within(&self, node: &NodeId, reason: &str) {
+        let mut kept = self.lock();
+        for record in &mut kept.records {
+            if record.node.is_within(node) && record.outcome == InterruptResult::Open {
+                record.outcome = InterruptResult::Refused {
+                    reason: reason.to_owned(),
+                };
+            }
+        }
+    }
+
+    /// A question stays open.
+    pub fn unanswered(&self, question: Question) {
+        self.lock().questions.push(question);
+    }
+
+    /// Whether a supervisor's event asked for the interrupt.
+    pub fn was_requested(&self, interrupt: InterruptId) -> bool {
+        self.lock().requested.contains(&interrupt)
+    }
+
+    /// All interrupts, in the order of the steps that raised them.
+    pub fn records(&self) -> Vec<InterruptRecord> {
+        self.lock().records.clone()
+    }
+
+    /// The questions that are open.
+    pub fn questions(&self) -> Vec<Question> {
+        self.lock().questions.clone()
+    }
+
+    /// The interrupts that are open, by the ids by which they are decided: of one that is decided, and whose request
+    /// could not be filled in, that of the question for the request.
+    pub fn open(&self) -> Vec<InterruptId> {
+        let open = self.open_of().into_iter();
+        open.map(|(interrupt, _node)| self.question_of(interrupt))
+            .collect()
+    }
+
+    /// The id of the question that is asked about an interrupt: its own, but of a request that could not be filled in.
+    fn question_of(&self, interrupt: InterruptId) -> InterruptId {
+        let kept = self.lock();
+        kept.asked.get(&interrupt).copied().unwrap_or(interrupt)
+    }
+
+    /// The interrupts that are open, and the nodes that have raised them.
+    pub fn open_of(&self) -> Vec<(InterruptId, NodeId)> {
+        let is_open = |record: &&InterruptRecord| record.outcome == InterruptResult::Open;
+        let kept = self.lock();
+        let open = kept.records.iter().filter(is_open);
+        open.map(|record| (record.interrupt, record.node.clone()))
+            .collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        // Every change is one assignment or one push, so a panic elsewhere leaves it whole.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn raiser(&self, interrupt: InterruptId) -> Option<(NodeId, &'static str)> {
+        let kept = self.lock();
+        let record = kept
+            .records
+            .iter()
+            .find(|record| record.interrupt == interrupt)?;
+        Some((record.node.clone(), record.origin))
+    }
+
+    /// Nobody is asked any more, with or without an answer: its node goes on, unless it waits for another one too.
+    pub fn goes_on(&self, interrupt: InterruptId) {
+        if let Some(state) = self.state_without(interrupt) {
+            self.state(interrupt, state);
+        }
+    }
+
+    /// What the node does once an interrupt of it is not asked about any more, where that changes anything.
+    fn state_without(&self, interrupt: InterruptId) -> Option<NodeState> {
+        let mut kept = self.lock();
+        kept.asked.remove(&interrupt);
+        let node_of = |id: &InterruptId| {
+            let record = kept.records.iter().find(|record| record.interrupt == *id);
+            record.map(|record| &record.node)
+        };
+        let node = node_of(&interrupt);
+        let waits_on = kept.asked.keys().any(|other| node_of(other) == node);
+        (!waits_on).then_some(NodeState::Running)
+    }
+
+    fn state(&self, interrupt: InterruptId, state: NodeState) {
+        let Some((node, kind)) = self.raiser(interrupt) else {
+            return;
+        };
+        if self.nodes.set_state(&node, state) {
+            self.recorder.record(RunEvent::AgentStatusChanged {
+                node,
+                kind,
+                status: state,
+            });
+        }
+    }
+
+    /// What the observer is told of a moment, where it is told.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other moments are told of by the function that is called for them"
+    )]
+    fn told(&self, interrupt: InterruptId, moment: InterruptMoment<'_>) -> Option<RunEvent> {
+        Some(match moment {
+            InterruptMoment::Bound { event, target } => RunEvent::InterruptBound {
+                interrupt,
+                event: event_id(event)?,
+                target: target.to_owned(),
+            },
+            InterruptMoment::Asked(question) => RunEvent::InterruptOpened {
+                question: Box::new(question.clone()),
+            },
+            InterruptMoment::Refused { problem } => RunEvent::AnswerRefused {
+                interrupt: self.question_of(interrupt),
+                problem: problem.to_owned(),
+            },
+            InterruptMoment::Answered(answer) => RunEvent::InterruptAnswered {
+                interrupt: self.question_of(interrupt),
+                answer: answer.clone(),
+            },
+            InterruptMoment::Paused(pause) => RunEvent::Paused {
+                interrupt,
+                reason: pause.reason.clone(),
+            },
+            InterruptMoment::Resumed(resume) => RunEvent::Resumed {
+                interrupt,
+                input: resume.input.clone(),
+            },
+            other => return self.told_of_decisions(interrupt, other),
+        })
+    }
+
+    /// What the observer is told of the moments that no person is part of.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the list of moments may grow; what is not known here is not told"
+    )]
+    fn told_of_decisions(
+        &self,
+        interrupt: InterruptId,
+        moment: InterruptMoment<'_>,
+    ) -> Option<RunEvent> {
+        Some(match moment {
+            InterruptMoment::Reviewed {
+                confidence,
+                threshold,
+            } => RunEvent::InterruptReviewed {
+                interrupt,
+                confidence,
+                threshold,
+            },
+            InterruptMoment::Corrected { correction, error } => RunEvent::AnswerCorrected {
+                node: self.raiser(interrupt)?.0,
+                correction,
+                path: error.path().to_owned(),
+                reason: error.reason().to_owned(),
+            },
+            InterruptMoment::Resolved {
+                origin,
+                target,
+                decided_by,
+                filled_by,
+                reroute,
+            } => RunEvent::InterruptResolved {
+                interrupt,
+                origin: origin.to_owned(),
+                target: target.to_owned(),
+                decided_by,
+                filled_by,
+                reroute: reroute.and_then(event_id),
+            },
+            InterruptMoment::Pruned { reason } => RunEvent::Pruned {
+                interrupt,
+                node: self.raiser(interrupt)?.0,
+                reason: reason.to_owned(),
+            },
+            // The run's own end tells of a stop; moments that are not known here are not told.
+            _ => return None,
+        })
+    }
+}
+
+fn event_id(event: &str) -> Option<EventId> {
+    EventId::try_from(event.to_owned()).ok()
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the list of moments may grow, and only a few change what a node does"
+)]
+impl InterruptObserver for Ledger {
+    fn observe(&self, interrupt: InterruptId, moment: InterruptMoment<'_>) {
+        let event = self.told(interrupt, moment);
+        let after = match &moment {
+            InterruptMoment::Bound { .. } => {
+                self.lock().requested.push(interrupt);
+                None
+            }
+            InterruptMoment::Asked(question) => {
+                self.lock().asked.insert(interrupt, question.interrupt);
+                Some(NodeState::WaitingReview)
+            }
+            InterruptMoment::Paused(_) => Some(NodeState::WaitingInput),
+            InterruptMoment::Answered(_) | InterruptMoment::Resumed(_) => {
+                self.state_without(interrupt)
+            }
+            _ => None,
+        };
+        if let Some(event) = event {
+            self.recorder.record(event);
+        }
+        if let Some(state) = after {
+            self.state(interrupt, state);
+        }
+    }
+}

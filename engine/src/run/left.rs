@@ -1,0 +1,56 @@
+//! What a run had begun that has come to its end while no process worked on it.
+
+use std::sync::Arc;
+
+use interrupts::store::{JournalError, Store};
+use interrupts::{EffectId, OwnerName};
+use routing_core::RunId;
+
+use super::RunStore;
+use super::settling::{Begun, RUN_HAS_ENDED, leave_out};
+use super::working::end_work_of_the_dead;
+use crate::durable::error::KeepError;
+use crate::durable::journal::RunJournal;
+use crate::durable::record::RunRecord;
+
+/// Says in the journal of a run that is about to be over of all that its processes had begun before they died that
+/// nobody goes on with it. Nobody learns what came of it any more. This process owns the run in an epoch, and nobody
+/// works on it. One effect may be left: the dispatch of the decision that ends the run. What cannot be read, as that of another version of the program, stays as it is.
+///
+/// # Errors
+///
+/// Where it cannot be recorded.
+///
+/// # Cancel safety
+///
+/// Safe to repeat.
+pub async fn leave_out_of_ended(
+    store: &Arc<dyn Store>,
+    run: RunId,
+    (owner, epoch): (&OwnerName, u64),
+    but: Option<EffectId>,
+) -> Result<(), JournalError> {
+    let kept = RunStore::new(Arc::clone(store), owner.clone(), "{}");
+    let record = RunRecord::owned(run, kept, epoch);
+    match left_out(record, but).await {
+        Ok(()) => Ok(()),
+        Err(KeepError::Journal(error)) => Err(error),
+        Err(KeepError::Store(error)) => Err(error.into()),
+        Err(error) => {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(%run, error, "not all that the run had begun is said to be left out");
+            Ok(())
+        }
+    }
+}
+
+async fn left_out(record: RunRecord, but: Option<EffectId>) -> Result<(), KeepError> {
+    end_work_of_the_dead(record.store(), record.run, record.epoch()?).await?;
+    let journal = RunJournal::new(Arc::new(record));
+    // The tries of its models that were under way are ended by whoever reads them.
+    journal.load().await?;
+    // Who asked for an interrupt matters to its agent alone, and that has ended.
+    let nobody_asked = |_interrupt| false;
+    let begun = Begun { but, ..Begun::ALL };
+    leave_out(&journal, begun, RUN_HAS_ENDED, nobody_asked).await
+}

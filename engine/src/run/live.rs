@@ -1,0 +1,439 @@
+//! A run that this process executes: what all of its parts share.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use interrupts::store::CheckpointId;
+use routing_core::answer::ConstraintCheck;
+use routing_core::ask::Asker;
+use routing_core::context::DecoratorChain;
+use routing_core::handler::{HandlerConfig, HandlerPolicy, UnifiedInterruptHandler};
+use routing_core::model::LanguageModel;
+use routing_core::reroute::RerouteState;
+use routing_core::review::Reviewer;
+use routing_core::{
+    AgentType, Clock, EventId, InterruptRoutes, NodeId, RunId, SealedInterrupt, StopMode, StopScope,
+};
+use tokio::task::JoinSet;
+
+use super::event::{RunEvent, RunObserver};
+use super::failure::{RunError, StepLimitReached, broken_off};
+use super::ledger::Ledger;
+use super::limits::RunLimits;
+use super::metered_model::MeteredModel;
+use super::nodes::NodeDirectory;
+use super::recorder::Recorder;
+use super::reroute_log::{RerouteLog, words};
+use super::spans::RunSpans;
+use super::stoppable_reviewer::StoppableReviewer;
+use crate::durable::checkpoint::{Checkpoints, NodeSnapshot, RunSnapshot};
+use crate::durable::control::{OnlyScope, RunControl};
+use crate::durable::decisions::StoreDecisions;
+use crate::durable::desk::Desk;
+use crate::durable::error::KeepError;
+use crate::durable::journal::RunJournal;
+use crate::durable::kinds::Kinds;
+use crate::durable::letter::Letter;
+use crate::durable::model::JournalledModel;
+use crate::durable::record::{RunRecord, RunStore, Standing};
+use crate::durable::reroutes::StoreReroutes;
+use crate::durable::unread::Unread;
+use crate::tools::{AgentTools, ToolUsingModel, Tooling, ToolingParts};
+
+/// What a run is made of, whatever its workflow.
+pub struct RunParts {
+    /// Its id.
+    pub run: RunId,
+    /// The kinds of its agents.
+    pub kinds: Kinds,
+    /// Plays the agents.
+    pub model: Arc<dyn LanguageModel>,
+    /// Checks what schemas say of values beyond their types.
+    pub constraints: Arc<dyn ConstraintCheck>,
+    /// Answers questions.
+    pub reviewer: Arc<dyn Reviewer>,
+    /// Told what happens.
+    pub observer: Arc<dyn RunObserver>,
+    /// How far it may go.
+    pub limits: RunLimits,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The tools of its agents, where they have any.
+    pub tools: Option<AgentTools>,
+    /// Where it is kept.
+    pub store: RunStore,
+}
+
+/// A run that this process executes: its store, its journal, its nodes, its model and its tools.
+pub struct LiveRun {
+    pub run: RunId,
+    pub limits: RunLimits,
+    pub clock: Arc<dyn Clock>,
+    pub model: Arc<MeteredModel>,
+    pub asker: Asker,
+    pub recorder: Arc<Recorder>,
+    pub nodes: Arc<NodeDirectory>,
+    pub ledger: Arc<Ledger>,
+    /// The tools of the agents, where they have any.
+    pub tooling: Option<Arc<Tooling>>,
+    pub journal: Arc<RunJournal>,
+    pub desk: Arc<Desk>,
+    pub decisions: Arc<StoreDecisions>,
+    pub reroutes: Arc<StoreReroutes>,
+    pub reroute_log: Arc<RerouteLog>,
+    pub checkpoints: Checkpoints,
+    pub spans: RunSpans,
+    pub reviewer: Arc<dyn Reviewer>,
+    /// Held while the store is told of nodes, so that it hears of each change in its order.
+    telling: tokio::sync::Mutex<()>,
+    control: OnceLock<Arc<dyn RunControl>>,
+    /// What was given along when the run was resumed.
+    inputs: Mutex<Vec<Letter>>,
+    /// Why the run does not go on from where it stood, where somebody has given it up.
+    given_up: OnceLock<String>,
+    steps: Mutex<u32>,
+    /// Set once the run comes to an end for one flow: the others finish their step and end too.
+    halting: AtomicBool,
+}
+
+/// The model with whose answers agents go on: it may use tools first, where there are any.
+pub fn with_tools(
+    model: Arc<JournalledModel>,
+    tooling: Option<&Arc<Tooling>>,
+) -> Arc<dyn LanguageModel> {
+    match tooling {
+        Some(tooling) => Arc::new(ToolUsingModel {
+            inner: model,
+            tooling: Arc::clone(tooling),
+        }),
+        None => model,
+    }
+}
+
+impl LiveRun {
+    /// A run of these parts. Nothing is done yet.
+    pub fn new(parts: RunParts) -> Self {
+        let RunParts {
+            run,
+            kinds,
+            model,
+            constraints,
+            reviewer,
+            observer,
+            limits,
+            clock,
+            tools,
+            store,
+        } = parts;
+        let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
+        let nodes = Arc::new(NodeDirectory::new(run));
+        let record = Arc::new(RunRecord::new(run, kinds, store));
+        let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
+        let desk = Arc::new(Desk::new(record));
+        let reroutes = Arc::new(StoreReroutes {
+            desk: Arc::clone(&desk),
+        });
+        let reroute_log = Arc::new(RerouteLog {
+            desk: Arc::clone(&desk),
+            journal: Arc::clone(&journal),
+            nodes: Arc::clone(&nodes),
+            reroutes: Arc::clone(&reroutes),
+            recorder: Arc::clone(&recorder),
+            gate: tokio::sync::Mutex::new(()),
+        });
+        let model = Arc::new(MeteredModel::new(model));
+        let ledger = Arc::new(Ledger::new(Arc::clone(&recorder), Arc::clone(&nodes)));
+        let reviewer: Arc<dyn Reviewer> = Arc::new(StoppableReviewer { inner: reviewer });
+        let tooling = tools.map(|settings| {
+            Tooling::new(ToolingParts {
+                settings,
+                journal: Arc::clone(&journal),
+                recorder: Arc::clone(&recorder),
+                reviewer: Arc::clone(&reviewer),
+                ledger: Some(Arc::clone(&ledger)),
+                clock: Arc::clone(&clock),
+            })
+        });
+        let journalled = Arc::new(JournalledModel::new(&model, &journal).told(&recorder));
+        let asker = Asker {
+            model: with_tools(journalled, tooling.as_ref()),
+            constraints,
+            corrections: limits.corrections,
+        };
+        Self {
+            run,
+            limits,
+            clock,
+            model,
+            asker,
+            recorder,
+            nodes,
+            ledger,
+            tooling,
+            journal,
+            decisions: Arc::new(StoreDecisions {
+                desk: Arc::clone(&desk),
+            }),
+            desk,
+            reroutes,
+            reroute_log,
+            checkpoints: Checkpoints::default(),
+            spans: RunSpans::new(run),
+            reviewer,
+            telling: tokio::sync::Mutex::new(()),
+            control: OnceLock::new(),
+            inputs: Mutex::default(),
+            given_up: OnceLock::new(),
+            steps: Mutex::new(0),
+            halting: AtomicBool::new(false),
+        }
+    }
+
+    /// The handler of the run's interrupts.
+    pub fn handler<I, R>(&self, policy: HandlerPolicy) -> UnifiedInterruptHandler<I, R>
+    where
+        I: SealedInterrupt,
+        I::Kind: AgentType<Route = R::AgentType>,
+        R: InterruptRoutes,
+    {
+        UnifiedInterruptHandler::new(HandlerConfig {
+            asker: self.asker.clone(),
+            reviewing_model: self.asker.clone(),
+            reviewer: Arc::clone(&self.reviewer),
+            reroutes: Arc::clone(&self.reroutes) as Arc<_>,
+            decisions: Arc::clone(&self.decisions) as Arc<_>,
+            decorators: DecoratorChain::default(),
+            observer: Arc::clone(&self.ledger) as Arc<_>,
+            clock: Arc::clone(&self.clock),
+            policy,
+        })
+    }
+
+    /// Takes the run, and reads what was recorded of it. Its scope stops it where nobody else does.
+    pub async fn open(&self, scope: &StopScope) -> Result<Standing, KeepError> {
+        let control = match &self.journal.record.kept.control {
+            Some(control) => Arc::clone(control),
+            None => Arc::new(OnlyScope(scope.clone())),
+        };
+        let _first = self.control.set(control);
+        let (standing, checkpoint) = self.journal.record.open().await?;
+        if let Some(checkpoint) = checkpoint {
+            self.journal.record.check(checkpoint).await?;
+        }
+        self.checkpoints.go_on_from(checkpoint);
+        self.journal.record.keep_input().await?;
+        let (loaded, told) = tokio::join!(self.journal.load(), self.journal.record.told_nodes());
+        loaded?;
+        self.nodes.were_told(told?);
+        *self.steps.lock().unwrap_or_else(PoisonError::into_inner) = self.journal.steps();
+        self.model.add(self.journal.usage(), &self.journal.tokens());
+        self.nodes.were_read(self.journal.read_letters());
+        if standing == Standing::GoesOn && !self.journal.record.is_watched_only() {
+            let (handed, now) = (self.journal.events(), self.clock.now());
+            self.desk.publish_handed(handed, now).await?;
+            let unread = Unread::gather(&self.journal, &self.desk).await?;
+            let Unread {
+                letters,
+                inputs,
+                given_up,
+            } = unread;
+            if let Some(reason) = given_up {
+                let _first = self.given_up.set(reason);
+            }
+            for (node, letter) in letters {
+                self.nodes.keep_unread(&node, letter);
+            }
+            *self.inputs.lock().unwrap_or_else(PoisonError::into_inner) = inputs;
+        }
+        Ok(standing)
+    }
+
+    /// Who stops the run's nodes.
+    pub fn control(&self) -> Option<&Arc<dyn RunControl>> {
+        self.control.get()
+    }
+
+    /// The scope of a node.
+    pub fn scope_of(&self, node: &NodeId) -> StopScope {
+        // There is one as soon as the run is executed, and nothing asks before.
+        self.control()
+            .map_or_else(StopScope::new, |control| control.scope_of(node))
+    }
+
+    /// Why the run does not go on from where it stood, where somebody has given it up.
+    pub fn given_up(&self) -> Option<&str> {
+        self.given_up.get().map(String::as_str)
+    }
+
+    /// New input for the node of the run's own flow that has the turn, where it came with the resuming.
+    pub fn take_inputs(&self) -> Vec<Letter> {
+        std::mem::take(&mut *self.inputs.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether there is such input that nobody has read yet.
+    pub fn has_inputs(&self) -> bool {
+        let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        !inputs.is_empty()
+    }
+
+    /// Takes messages out of a node's box that were taken back before anybody read them. The others can be taken
+    /// back no more: its next turn reads them.
+    pub async fn drop_withdrawn(&self, node: &NodeId) -> Result<(), KeepError> {
+        let withdrawn = self.withdrawn(self.nodes.messages_for(node)).await?;
+        self.nodes.drop_messages(node, &withdrawn);
+        Ok(())
+    }
+
+    /// Leaves out of a turn's letters the messages that were taken back before anybody read them.
+    pub async fn leave_out_withdrawn(&self, letters: &mut Vec<Letter>) -> Result<(), KeepError> {
+        let messages = letters.iter().filter_map(Letter::message_place).collect();
+        let withdrawn = self.withdrawn(messages).await?;
+        letters.retain(|letter| {
+            letter
+                .message_place()
+                .is_none_or(|place| !withdrawn.contains(&place))
+        });
+        Ok(())
+    }
+
+    async fn withdrawn(&self, mut messages: Vec<u64>) -> Result<Vec<u64>, KeepError> {
+        if !messages.is_empty() {
+            let record = &self.journal.record;
+            let (store, epoch) = (record.store(), record.epoch()?);
+            let read = store.read_messages(self.run, epoch, &messages).await?;
+            messages.retain(|message| !read.contains(message));
+        }
+        Ok(messages)
+    }
+
+    /// Tells the store how the nodes stand.
+    pub async fn keep_nodes(&self) -> Result<(), KeepError> {
+        let record = &self.journal.record;
+        if record.is_watched_only() {
+            return Ok(());
+        }
+        let _in_order = self.telling.lock().await;
+        for node in self.model.take_touched() {
+            self.nodes.touch(&node);
+        }
+        let tokens = |node: &NodeId| self.model.tokens_of(node);
+        let rows = self.nodes.changed_rows(self.clock.now(), tokens)?;
+        if !rows.is_empty() {
+            record
+                .store()
+                .put_nodes(self.run, record.epoch()?, rows)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Saves a checkpoint, and tells of it.
+    pub async fn checkpoint(&self, reason: &str) -> Result<Option<CheckpointId>, KeepError> {
+        self.checkpoint_with(reason, None).await
+    }
+
+    /// As [`LiveRun::checkpoint`], with what came of the run.
+    pub async fn checkpoint_with(
+        &self,
+        reason: &str,
+        result: Option<String>,
+    ) -> Result<Option<CheckpointId>, KeepError> {
+        if self.journal.record.is_watched_only() {
+            return Ok(None);
+        }
+        let nodes = self.nodes.all().into_iter();
+        let snapshot = RunSnapshot {
+            reason: reason.to_owned(),
+            steps: self.steps(),
+            nodes: nodes.map(NodeSnapshot::of).collect::<Result<_, _>>()?,
+            interrupts: self.ledger.open(),
+            result,
+        };
+        let saved = self.checkpoints.save(&self.journal, &snapshot).await?;
+        self.recorder.record(RunEvent::CheckpointSaved {
+            number: saved.number,
+            reason: reason.to_owned(),
+        });
+        Ok(Some(saved))
+    }
+
+    /// The number of the next step.
+    pub fn next_step(&self) -> Result<u32, StepLimitReached> {
+        let limit = self.limits.max_steps;
+        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        if *steps >= limit {
+            let taken = *steps;
+            return Err(StepLimitReached { taken, limit });
+        }
+        *steps += 1;
+        Ok(*steps)
+    }
+
+    /// How many steps were taken.
+    pub fn steps(&self) -> u32 {
+        *self.steps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the run for all flows, at their next boundary.
+    pub fn halt(&self) {
+        self.halting.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the run comes to an end.
+    pub fn is_halting(&self) -> bool {
+        self.halting.load(Ordering::SeqCst)
+    }
+
+    /// Tells the observer what became of events that no decision used. Returns it, for the bus.
+    pub async fn tell_ended(
+        &self,
+        events: Vec<EventId>,
+    ) -> Result<Vec<(EventId, RerouteState)>, RunError> {
+        let mut told = Vec::new();
+        for event in events {
+            let Some(row) = self.reroutes.state_of(&event).await? else {
+                continue;
+            };
+            self.recorder.record(RunEvent::EventEnded {
+                event: event.clone(),
+                state: words(&row.state),
+            });
+            told.push((event, row.state));
+        }
+        Ok(told)
+    }
+
+    /// Waits for the run's own flow, tells of stops meanwhile, and keeps the run this process's own. The flow is a task
+    /// of its own, so that a panic in it is an error of the run and not of the caller.
+    pub async fn joined<T: 'static>(
+        &self,
+        main: &mut JoinSet<Result<T, RunError>>,
+        scope: &StopScope,
+    ) -> Result<T, RunError> {
+        let mut told: Option<StopMode> = None;
+        let record = &self.journal.record;
+        let lease = record.kept.lease.unsigned_abs();
+        loop {
+            let reason = tokio::select! {
+                biased;
+                ended = main.join_next() => {
+                    return match ended {
+                        Some(Ok(end)) => end,
+                        Some(Err(error)) => Err(broken_off(error)),
+                        None => Err(RunError::Lost { detail: "the run's task is gone" }),
+                    };
+                }
+                reason = scope.stopped_now(), if told != Some(StopMode::Immediate) => reason,
+                reason = scope.stopping(), if told.is_none() => reason,
+                () = tokio::time::sleep(lease / 3) => {
+                    if !record.is_watched_only() {
+                        record.renew().await?;
+                    }
+                    continue;
+                }
+            };
+            told = Some(reason.mode);
+            self.recorder.record(RunEvent::Stopping { reason });
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! The nodes of a run as others see them: who is there, what each does, and its box for messages.
+
+mod letters;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use interrupts::store::{NodeActivity, NodeRow};
+use interrupts::{KindName, NameError};
+use jiff::Timestamp;
+use routing_core::bus::{AgentDirectory, NodeStatus};
+use routing_core::{AgentType, NodeId, RunId};
+
+use super::event::NodeState;
+use crate::durable::letter::{Letter, Origin};
+
+/// A node as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeView {
+    /// Its id.
+    pub node: NodeId,
+    /// The node above it.
+    pub parent: Option<NodeId>,
+    /// The name of its kind.
+    pub kind: &'static str,
+    /// What it does.
+    pub state: NodeState,
+    /// Whether an event can be published for it: it has a turn, or will have one.
+    pub takes_messages: bool,
+}
+
+/// The nodes of a run: the live directory, and their boxes for messages.
+///
+/// A node's box is open from the moment it gets its request until it hands its work over. What is put
+/// into an open box is read at the start of the node's next turn, and a node whose box is not empty
+/// takes another turn before it hands over: no message that was taken is left unread by it.
+#[derive(Debug)]
+pub struct NodeDirectory {
+    run: RunId,
+    nodes: Mutex<Nodes>,
+}
+
+#[derive(Debug, Default)]
+struct Nodes {
+    order: Vec<NodeId>,
+    entries: HashMap<NodeId, Entry>,
+    /// The letters that were put into boxes, or read before this process had the run.
+    seen: HashSet<Origin>,
+    /// What came for nodes before this process had the run, until they are where they stood then.
+    waiting: HashMap<NodeId, Vec<Letter>>,
+    /// The places of the nodes that have changed since the store was told of them.
+    changed: BTreeSet<usize>,
+    /// How many nodes stand at the same place of the tree, by the id of the first of them.
+    numbers: HashMap<NodeId, u32>,
+    /// What the store was told before this process had the run, of nodes of which it was told nothing since.
+    told: HashMap<NodeId, NodeRow>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    kind: &'static str,
+    state: NodeState,
+    letters: Letters,
+    place: usize,
+    turn: u32,
+    step: u32,
+}
+
+#[derive(Debug)]
+enum Letters {
+    Open(Vec<Letter>),
+    Closed,
+}
+
+impl NodeDirectory {
+    pub fn new(run: RunId) -> Self {
+        Self {
+            run,
+            nodes: Mutex::default(),
+        }
+    }
+
+    /// All nodes, those that have ended too, in the order in which they came to be.
+    pub fn all(&self) -> Vec<NodeView> {
+        let nodes = self.lock();
+        let view = |id: &NodeId| {
+            nodes.entries.get(id).map(|entry| NodeView {
+                node: id.clone(),
+                parent: id.parent(),
+                kind: entry.kind,
+                state: entry.state,
+                takes_messages: matches!(entry.letters, Letters::Open(_)),
+            })
+        };
+        nodes.order.iter().filter_map(view).collect()
+    }
+
+    /// Adds a node; whether it is new.
+    pub fn add(&self, id: &NodeId, kind: &'static str) -> bool {
+        let mut nodes = self.lock();
+        if nodes.entries.contains_key(id) {
+            return false;
+        }
+        let place = nodes.order.len();
+        nodes.order.push(id.clone());
+        nodes.changed.insert(place);
+        let entry = Entry {
+            kind,
+            state: NodeState::Pending,
+            letters: Letters::Closed,
+            place,
+            turn: 0,
+            step: 0,
+        };
+        nodes.entries.insert(id.clone(), entry);
+        true
+    }
+
+    /// Whether there is, or was, a node of this id.
+    pub fn knows(&self, id: &NodeId) -> bool {
+        self.lock().entries.contains_key(id)
+    }
+
+    /// Whether a node has ended.
+    pub fn has_ended(&self, id: &NodeId) -> bool {
+        let nodes = self.lock();
+        nodes.entries.get(id).is_some_and(|it| it.state.has_ended())
+    }
+
+    /// The number of the node that is about to come to the place of this one, from 1. Each number is given once.
+    pub fn number_of_next(&self, first: &NodeId) -> u32 {
+        let numbers = &mut self.lock().numbers;
+        match numbers.get_mut(first) {
+            Some(number) => {
+                *number += 1;
+                *number
+            }
+            None => {
+                numbers.insert(first.clone(), 1);
+                1
+            }
+        }
+    }
+
+    /// Changes what a node does; whether it did something else before.
+    pub fn set_state(&self, id: &NodeId, state: NodeState) -> bool {
+        self.change(id, |entry| {
+            let other = entry.state != state;
+            entry.state = state;
+            other
+        })
+        .unwrap_or(false)
+    }
+
+    /// Changes a node, whose row the store is told of then.
+    fn change<T>(&self, id: &NodeId, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
+        let mut nodes = self.lock();
+        let entry = nodes.entries.get_mut(id)?;
+        let (place, result) = (entry.place, change(entry));
+        nodes.changed.insert(place);
+        Some(result)
+    }
+
+    /// The node takes a turn, and with it a step of the run.
+    pub fn takes_turn(&self, id: &NodeId, turn: u32, step: u32) {
+        self.change(id, |entry| {
+            entry.turn = turn;
+            entry.step = step;
+        });
+    }
+
+    /// The store is told of the node once more.
+    pub fn touch(&self, id: &NodeId) {
+        self.change(id, |_entry| ());
+    }
+
+    /// What the store was told before this process had the run. A node that stands so again is no news.
+    pub fn were_told(&self, rows: impl IntoIterator<Item = NodeRow>) {
+        let told = rows.into_iter().map(|row| (row.node.clone(), row));
+        self.lock().told.extend(told);
+    }
+
+    /// The rows of the nodes that have changed since this was asked last. `now` stands for the time where the
+    /// store sets none; `tokens` says how many a node has used.
+    pub fn changed_rows(
+        &self,
+        now: Timestamp,
+        tokens: impl Fn(&NodeId) -> u64,
+    ) -> Result<Vec<NodeRow>, NameError> {
+        let mut nodes = self.lock();
+        let Nodes {
+            order,
+            entries,
+            changed,
+            told,
+            ..
+        } = &mut *nodes;
+        let mut rows = Vec::new();
+        for place in std::mem::take(changed) {
+            let Some(id) = order.get(place) else { continue };
+            let Some(entry) = entries.get(id) else {
+                continue;
+            };
+            let row = self.row(id, entry, tokens(id), now)?;
+            let before = told.remove(id);
+            if before.is_none_or(|before| {
+                NodeRow {
+                    since: now,
+                    ..before
+                } != row
+            }) {
+                rows.push(row);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn row(
+        &self,
+        id: &NodeId,
+        entry: &Entry,
+        tokens: u64,
+        now: Timestamp,
+    ) -> Result<NodeRow, NameError> {
+        Ok(NodeRow {
+            run: self.run,
+            node: id.clone(),
+            kind: KindName::new(entry.kind)?,
+            activity: activity(entry.state),
+            takes_messages: matches!(entry.letters, Letters::Open(_)),
+            turn: entry.turn,
+            step: entry.step,
+            tokens,
+            since: now,
+        })
+    }
+
+    /// Ends a node, whatever is in its box; whether it had not ended before.
+    pub fn end(&self, id: &NodeId, state: NodeState) -> bool {
+        self.change(id, |entry| {
+            entry.letters = Letters::Closed;
+            let ended = entry.state.has_ended();
+            if !ended {
+                entry.state = state;
+            }
+            !ended
+        })
+        .unwrap_or(false)
+    }
+
+    /// The nodes that have not ended, of one and all below it, in the order in which they came to be.
+    pub fn unended_within(&self, id: &NodeId) -> Vec<(NodeId, &'static str)> {
+        let nodes = self.lock();
+        let within = nodes.order.iter().filter(|node| node.is_within(id));
+        let unended = within.filter_map(|node| {
+            let entry = nodes.entries.get(node)?;
+            (!entry.state.has_ended()).then(|| (node.clone(), entry.kind))
+        });
+        unended.collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Nodes> {
+        // Each change is whole before the lock is let go, so a panic elsewhere leaves the table whole.
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a node does, in words, for whoever tried to reach it.
+fn words(state: NodeState) -> &'static str {
+    match state {
+        NodeState::Pending => "pending",
+        NodeState::Ready => "ready",
+        // Only asked where the box is closed: the nodes below it have the work.
+        NodeState::Running => "waiting for the nodes below it",
+        NodeState::WaitingReview => "waiting for a review",
+        NodeState::WaitingInput => "paused",
+        NodeState::Completed => "completed",
+        NodeState::Failed => "failed",
+        NodeState::Canceled => "canceled",
+        NodeState::Pruned => "pruned",
+    }
+}
+
+impl<K: AgentType> AgentDirectory<K> for NodeDirectory {
+    fn find(&self, node: &NodeId) -> Option<NodeStatus<K>> {
+        self.lock().entries.get(node).and_then(|entry| {
+            let running = matches!(entry.letters, Letters::Open(_));
+            Some(NodeStatus {
+                run: self.run,
+                // A node of another orchestrator is none of this one's.
+                kind: entry.kind.parse().ok()?,
+                running,
+                status: if running {
+                    "running"
+                } else {
+                    words(entry.state)
+                },
+            })
+        })
+    }
+}
+
+/// What a node does, as the store says it.
+const fn activity(state: NodeState) -> NodeActivity {
+    match state {
+        NodeState::Pending => NodeActivity::Pending,
+        NodeState::Ready => NodeActivity::Ready,
+        NodeState::Running => NodeActivity::Running,
+        NodeState::WaitingReview => NodeActivity::WaitingReview,
+        NodeState::WaitingInput => NodeActivity::Paused,
+        NodeState::Completed => NodeActivity::Completed,
+        NodeState::Failed => NodeActivity::Failed,
+        NodeState::Canceled => NodeActivity::Cancelled,
+        NodeState::Pruned => NodeActivity::Pruned,
+    }
+}
+
+/// What a node does, as the store said it.
+pub const fn state_of(activity: NodeActivity) -> NodeState {
+    match activity {
+        NodeActivity::Pending => NodeState::Pending,
+        NodeActivity::Ready => NodeState::Ready,
+        NodeActivity::Running => NodeState::Running,
+        NodeActivity::WaitingReview => NodeState::WaitingReview,
+        NodeActivity::Paused => NodeState::WaitingInput,
+        NodeActivity::Completed => NodeState::Completed,
+        NodeActivity::Failed => NodeState::Failed,
+        NodeActivity::Cancelled => NodeState::Canceled,
+        NodeActivity::Pruned => NodeState::Pruned,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use routing_core::bus::AgentDirectory;
+    use routing_core::{NodeId, RunId};
+
+    use super::{NodeDirectory, NodeState};
+    use crate::agent_kind::AgentKind;
+
+    #[test]
+    fn a_node_that_stands_as_the_store_was_told_before_is_no_news() {
+        let run = RunId::generate();
+        let now = |second| Timestamp::from_second(second).unwrap();
+        let none = |_: &NodeId| 0;
+        let first = NodeId::new("orchestrator").unwrap();
+        let second = NodeId::new("orchestrator-2").unwrap();
+        let after = |told: Vec<_>| {
+            let nodes = NodeDirectory::new(run);
+            nodes.were_told(told);
+            for node in [&first, &second] {
+                nodes.add(node, "ORCHESTRATOR");
+                nodes.end(node, NodeState::Completed);
+            }
+            nodes
+        };
+        let mut told = after(Vec::new()).changed_rows(now(1), none).unwrap();
+        assert_eq!(told.len(), 2);
+        told[1].turn += 1;
+        let nodes = after(told);
+        let news = nodes.changed_rows(now(2), none).unwrap();
+        assert_eq!(news.len(), 1, "{news:?}");
+        assert_eq!(news[0].node, second);
+        // Once it has changed, what was told before says nothing any more.
+        nodes.takes_turn(&first, 1, 1);
+        assert_eq!(nodes.changed_rows(now(3), none).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_node_ends_once() {
+        let nodes = NodeDirectory::new(RunId::generate());
+        let node = NodeId::new("orchestrator").unwrap();
+        nodes.add(&node, "ORCHESTRATOR");
+        assert!(nodes.end(&node, NodeState::Pruned));
+        assert!(!nodes.end(&node, NodeState::Completed));
+        let found = AgentDirectory::<AgentKind>::find(&nodes, &node);
+        assert_eq!(found.unwrap().status, "pruned");
+    }
+}

@@ -1,0 +1,89 @@
+//! Tells an observer what happens, in order and without gaps.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use routing_core::answer::AnswerError;
+use routing_core::ask::CorrectionObserver;
+use routing_core::model::{CallNote, ChunkSink};
+use routing_core::{Clock, NodeId, RunId};
+
+use super::event::{RunEvent, RunObserver, RunOccurrence};
+use crate::durable::replay;
+
+/// Gives each event its place and hands it on, one at a time.
+pub struct Recorder {
+    run: RunId,
+    clock: Arc<dyn Clock>,
+    observer: Arc<dyn RunObserver>,
+    last: Mutex<u64>,
+}
+
+impl Recorder {
+    pub fn new(run: RunId, clock: Arc<dyn Clock>, observer: Arc<dyn RunObserver>) -> Self {
+        Self {
+            run,
+            clock,
+            observer,
+            last: Mutex::new(0),
+        }
+    }
+
+    /// Records what happened. The observer is called under the lock that gives the place, so it sees
+    /// the events in their order.
+    pub fn record(&self, event: RunEvent) {
+        self.record_since(event, replay::recorded());
+    }
+
+    /// Records what happened now, or what had happened when something was recorded.
+    pub fn record_since(&self, event: RunEvent, recorded: Option<Timestamp>) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last += 1;
+        self.observer.observe(&RunOccurrence {
+            run: self.run,
+            sequence: *last,
+            at: recorded.unwrap_or_else(|| self.clock.now()),
+            replayed: recorded.is_some(),
+            event,
+        });
+    }
+}
+
+/// Records why a node's answer does not fit.
+pub struct Corrections {
+    pub recorder: Arc<Recorder>,
+    pub node: NodeId,
+}
+
+impl CorrectionObserver for Corrections {
+    fn corrected(&self, correction: u32, error: &AnswerError) {
+        self.recorder.record(RunEvent::AnswerCorrected {
+            node: self.node.clone(),
+            correction,
+            path: error.path().to_owned(),
+            reason: error.reason().to_owned(),
+        });
+    }
+}
+
+/// Records the pieces of one node's answer.
+pub struct AnswerChunks {
+    pub recorder: Arc<Recorder>,
+    pub node: NodeId,
+}
+
+impl ChunkSink for AnswerChunks {
+    fn chunk(&self, text: &str) {
+        self.recorder.record(RunEvent::AnswerChunk {
+            node: self.node.clone(),
+            text: text.to_owned(),
+        });
+    }
+
+    fn noted(&self, note: &CallNote) {
+        self.recorder.record(RunEvent::ModelNoted {
+            node: self.node.clone(),
+            note: note.clone(),
+        });
+    }
+}

@@ -1,0 +1,239 @@
+//! Reroute events as the run sees them: admitted, told to the observer, and found again by their node.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use interrupts::life::State;
+use interrupts::store::Admitted;
+use routing_core::bus::{Admission, AgentDirectory, BusEvent, PublishRefusal};
+use routing_core::event::InterruptRequestEvent;
+use routing_core::reroute::{RerouteState, StoreError};
+use routing_core::{AgentType, EventId, NodeId};
+
+use super::event::RunEvent;
+use super::nodes::NodeDirectory;
+use super::recorder::Recorder;
+use crate::durable::desk::{Desk, event_key, in_words, is_other_content};
+use crate::durable::error::KeepError;
+use crate::durable::journal::RunJournal;
+use crate::durable::kinds::{NamedEvent, named};
+use crate::durable::reroutes::StoreReroutes;
+use crate::durable::unread::{event_letter, event_of};
+
+/// Admits events, and tells the observer of each. An event is stored before its agent is told.
+pub struct RerouteLog {
+    pub desk: Arc<Desk>,
+    pub journal: Arc<RunJournal>,
+    pub nodes: Arc<NodeDirectory>,
+    pub reroutes: Arc<StoreReroutes>,
+    pub recorder: Arc<Recorder>,
+    /// Held while an event is admitted and told, and while a node opens its letters: the observer
+    /// hears of the event before it hears of the message.
+    pub gate: tokio::sync::Mutex<()>,
+}
+
+fn unavailable(error: &KeepError) -> PublishRefusal {
+    StoreError::Unavailable {
+        detail: in_words(error),
+    }
+    .into()
+}
+
+impl RerouteLog {
+    /// Waits until no event is being admitted, and holds the next ones back.
+    pub async fn hold(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.gate.lock().await
+    }
+
+    /// The event that waits for an interrupt of this node.
+    pub async fn pending(&self, node: &NodeId) -> Result<Option<NamedEvent>, KeepError> {
+        let waiting = self.desk.waiting(node).await?;
+        Ok(waiting.as_ref().and_then(event_of))
+    }
+
+    /// Whether an event has been published before.
+    pub async fn knows(&self, event: &EventId) -> Result<bool, KeepError> {
+        let key = event_key(event)?;
+        let known = self.desk.record.store().interrupt_of(&key).await?;
+        Ok(known.is_some())
+    }
+
+    /// Tells what became of an older event that was replaced by one which then came too late.
+    async fn tell_if_ended<K: AgentType>(
+        &self,
+        older: Option<&NamedEvent>,
+    ) -> Result<Option<BusEvent<K>>, StoreError> {
+        let Some(older) = older else {
+            return Ok(None);
+        };
+        let event = older.event_id.clone();
+        let Some(stored) = self.reroutes.state_of(&event).await? else {
+            return Ok(None);
+        };
+        if !stored.state.is_final() {
+            return Ok(None);
+        }
+        self.recorder.record(RunEvent::EventEnded {
+            event: event.clone(),
+            state: words(&stored.state),
+        });
+        let state = stored.state;
+        Ok(Some(BusEvent::RerouteChanged { event, state }))
+    }
+
+    fn check<K: AgentType>(&self, event: &InterruptRequestEvent<K>) -> Result<(), PublishRefusal> {
+        let node = &event.node_id;
+        let Some(found) = AgentDirectory::<K>::find(&*self.nodes, node) else {
+            return Err(PublishRefusal::UnknownNode { node: node.clone() });
+        };
+        if !found.running {
+            return Err(PublishRefusal::NotRunning {
+                node: node.clone(),
+                status: found.status,
+            });
+        }
+        if found.kind != event.source_agent_type {
+            return Err(PublishRefusal::OtherSource {
+                node: node.clone(),
+                claimed: event.source_agent_type.name(),
+                actual: found.kind.name(),
+            });
+        }
+        // All routes may be named: the type holds no other.
+        Ok(())
+    }
+
+    /// Admits an event that was checked, and tells its node.
+    async fn accept<K: AgentType>(
+        &self,
+        event: &NamedEvent,
+        older: Option<&NamedEvent>,
+    ) -> Result<Vec<BusEvent<K>>, PublishRefusal> {
+        let admitted = match self.desk.admit_event(event).await {
+            Ok(admitted) => admitted,
+            Err(error) if is_other_content(&error) => {
+                return Err(PublishRefusal::OtherContent {
+                    event: event.event_id.clone(),
+                });
+            }
+            Err(error) => return Err(unavailable(&error)),
+        };
+        let is_new = matches!(admitted, Admitted::New(_));
+        let interrupt = admitted.into_interrupt();
+        let delivered = match interrupt.state {
+            State::Requested | State::Delivered => self.desk.deliver(&interrupt).await,
+            State::Acknowledged
+            | State::AwaitingReview
+            | State::Resolved
+            | State::Rerouted
+            | State::Expired
+            | State::Cancelled
+            | State::DeadLettered => Ok(false),
+        }
+        .map_err(|error| unavailable(&error))?;
+        if delivered && self.nodes.put(&event.node_id, event_letter(event)).is_err() {
+            self.come_too_late(event).await?;
+        }
+        let replaced = if is_new {
+            self.replaced(event, older).await?
+        } else {
+            None
+        };
+        Ok(replaced.into_iter().collect())
+    }
+
+    /// The node ended while the event was admitted.
+    async fn come_too_late(&self, event: &NamedEvent) -> Result<(), PublishRefusal> {
+        let node = &event.node_id;
+        let run = self.desk.record.run;
+        self.reroutes.node_ended(run, node).await?;
+        let state = self.reroutes.state_of(&event.event_id).await?;
+        // An interrupt that the node raised before it ended may have taken the event already: then it was
+        // accepted, and what follows from it stands.
+        let is_taken = matches!(
+            state.map(|stored| stored.state),
+            Some(RerouteState::Bound { .. } | RerouteState::Consumed { .. })
+        );
+        if is_taken {
+            return Ok(());
+        }
+        Err(PublishRefusal::NotRunning {
+            node: node.clone(),
+            status: "ended",
+        })
+    }
+
+    /// The older event of the node, whose place the new one has taken.
+    async fn replaced<K: AgentType>(
+        &self,
+        event: &NamedEvent,
+        older: Option<&NamedEvent>,
+    ) -> Result<Option<BusEvent<K>>, PublishRefusal> {
+        let older = older.filter(|older| older.event_id != event.event_id);
+        Ok(self.tell_if_ended(older).await?)
+    }
+}
+
+#[async_trait]
+impl<K: AgentType> Admission<K> for RerouteLog {
+    async fn admit(
+        &self,
+        event: &InterruptRequestEvent<K>,
+    ) -> Result<Vec<BusEvent<K>>, PublishRefusal> {
+        // A run that is resumed has its nodes again once it is where it stood.
+        self.journal.until_live().await;
+        let _held = self.gate.lock().await;
+        let known = self.knows(&event.event_id).await;
+        let known = known.map_err(|error| unavailable(&error))?;
+        let older = self.pending(&event.node_id).await;
+        let older = older.map_err(|error| unavailable(&error))?;
+        let told = named(event.clone()).map_err(|error| unavailable(&error.into()))?;
+        let admitted = async {
+            if !known {
+                self.check(event)?;
+            }
+            self.accept(&told, older.as_ref()).await
+        };
+        match admitted.await {
+            Ok(changes) => {
+                if !known {
+                    self.recorder
+                        .record(RunEvent::EventPublished { event: told });
+                }
+                Ok(changes)
+            }
+            Err(refusal) => {
+                self.recorder.record(RunEvent::EventRefused {
+                    event: event.event_id.clone(),
+                    reason: refusal.to_string(),
+                });
+                if known {
+                    return Err(refusal);
+                }
+                self.tell_if_ended::<K>(older.as_ref()).await?;
+                Err(refusal)
+            }
+        }
+    }
+}
+
+/// A reroute's state in words.
+pub fn words(state: &RerouteState) -> String {
+    use routing_core::reroute::CancelCause;
+    match state {
+        RerouteState::Pending => "pending".to_owned(),
+        RerouteState::Bound { interrupt } => format!("bound to {interrupt}"),
+        RerouteState::Consumed { interrupt, .. } => format!("used by {interrupt}"),
+        RerouteState::Expired => "expired".to_owned(),
+        RerouteState::Superseded { by } => format!("superseded by {by}"),
+        RerouteState::Cancelled {
+            cause: CancelCause::NodeEnded,
+        } => "cancelled: its node ended first".to_owned(),
+        RerouteState::Cancelled {
+            cause: CancelCause::Ignored,
+        } => "cancelled: its node ignored it".to_owned(),
+        RerouteState::Cancelled {
+            cause: CancelCause::InterruptEnded,
+        } => "cancelled: its interrupt has ended".to_owned(),
+    }
+}

@@ -1,0 +1,182 @@
+//! What was asked of agents, or by them, and is settled though nobody carries it out.
+
+use interrupts::store::{Intent, Page};
+use interrupts::{EffectId, KindName};
+use routing_core::{InterruptId, NodeId};
+use serde::Deserialize;
+
+use super::live::LiveRun;
+use crate::durable::entry::{InterruptEnd, InterruptIntent, InterruptOutcome, LeftOut};
+use crate::durable::error::KeepError;
+use crate::durable::journal::{CUT_OFF, DISPATCH, INTERRUPT, MODEL_CALL, RunJournal, TOOL_CALL};
+use crate::durable::record::RunRecord;
+use crate::run::InterruptResult;
+use crate::tools::left_out_call;
+
+/// Why what was begun and has no result is not gone on with once its run is over.
+pub const RUN_HAS_ENDED: &str = "its run has ended";
+
+/// How many entries of the journal are looked at together.
+const PAGE: u32 = 100;
+
+/// What the journal says of a dispatch, as far as it is needed here.
+#[derive(Deserialize)]
+struct Dispatch {
+    interrupt: InterruptId,
+}
+
+/// In which order effects are left out. A fork that has what was left out has to know why, and whoever finds an
+/// interrupt with its result takes it that its decision was carried out.
+fn turn_of(kind: &KindName) -> u8 {
+    match kind.as_str() {
+        CUT_OFF => 0,
+        DISPATCH => 1,
+        _ => 2,
+    }
+}
+
+impl LiveRun {
+    /// A node has ended: what was asked of it alone and has not taken hold never will, and whoever asked is told.
+    pub async fn settle_stops_of(&self, node: &NodeId) -> Result<(), KeepError> {
+        if let Some(control) = self.control() {
+            if self.scope_of(node).is_stopping() {
+                // Whoever asked looks at the agent to see why.
+                self.keep_nodes().await?;
+            }
+            control.has_ended(node).await;
+        }
+        Ok(())
+    }
+
+    /// What the nodes of the run, or those within one, had asked and somebody has decided by now is no open question,
+    /// though nobody carries the decision out now, for this reason.
+    pub async fn note_decided(
+        &self,
+        within: Option<&NodeId>,
+        reason: &str,
+    ) -> Result<(), KeepError> {
+        if self.journal.record.is_watched_only() {
+            return Ok(());
+        }
+        for (interrupt, node) in self.ledger.open_of() {
+            if within.is_none_or(|it| node.is_within(it)) && self.desk.is_decided(interrupt).await?
+            {
+                let reason = reason.to_owned();
+                self.ledger
+                    .ended(interrupt, InterruptResult::Decided { reason });
+            }
+        }
+        Ok(())
+    }
+
+    /// Says in the journal of all that a node and those below it had begun that nobody goes on with it: they are left
+    /// out, for this reason. Decisions stand, though nobody carries them out.
+    pub async fn leave_out(&self, within: &NodeId, reason: &str) -> Result<(), KeepError> {
+        if self.journal.record.is_watched_only() {
+            return Ok(());
+        }
+        let was_requested = |interrupt| self.ledger.was_requested(interrupt);
+        let concerned = Begun {
+            within: Some(within),
+            but: None,
+        };
+        leave_out(&self.journal, concerned, reason, was_requested).await
+    }
+}
+
+/// What was begun and has no result, as far as it is concerned.
+#[derive(Debug, Clone, Copy)]
+pub struct Begun<'a> {
+    /// By a node and those below it; else by all nodes of the run.
+    pub within: Option<&'a NodeId>,
+    /// But for this one.
+    pub but: Option<EffectId>,
+}
+
+impl Begun<'_> {
+    /// All of it.
+    pub const ALL: Self = Self {
+        within: None,
+        but: None,
+    };
+
+    fn concerns(&self, intent: &Intent) -> bool {
+        let is_within = self.within.is_none_or(|node| intent.node.is_within(node));
+        is_within && self.but != Some(intent.effect)
+    }
+}
+
+/// Says in the journal of all that was begun and is concerned that nobody goes on with it, for this reason. An
+/// interrupt may have been asked for by an event, which somebody else knows.
+pub async fn leave_out<F>(
+    journal: &RunJournal,
+    concerned: Begun<'_>,
+    reason: &str,
+    was_requested: F,
+) -> Result<(), KeepError>
+where
+    F: Fn(InterruptId) -> bool + Send + Sync,
+{
+    let mut begun = unfinished(&journal.record, concerned).await?;
+    begun.sort_by_key(|intent| turn_of(&intent.kind));
+    for intent in begun {
+        let content = left_out(&journal.record, &intent, reason, &was_requested).await?;
+        if let Some(content) = content {
+            journal.leave_out(intent.effect, content).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What was begun, is concerned and has no result.
+async fn unfinished(record: &RunRecord, concerned: Begun<'_>) -> Result<Vec<Intent>, KeepError> {
+    let mut begun = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let open = record.store().unknown_effects(record.run, page).await?;
+        let Some(last) = open.last() else {
+            return Ok(begun);
+        };
+        after = last.position;
+        let intents = open.into_iter().map(|entry| entry.intent);
+        begun.extend(intents.filter(|intent| concerned.concerns(intent)));
+    }
+}
+
+/// The result of an effect that nobody goes on with; `None` for one that comes to its end by itself.
+async fn left_out<F>(
+    record: &RunRecord,
+    intent: &Intent,
+    reason: &str,
+    was_requested: &F,
+) -> Result<Option<String>, KeepError>
+where
+    F: Fn(InterruptId) -> bool + Send + Sync,
+{
+    let reason = reason.to_owned();
+    Ok(match intent.kind.as_str() {
+        // A stop from outside is carried out: it is why they are left out, or goes on to hold.
+        DISPATCH if !is_of_a_question(record, intent).await? => None,
+        DISPATCH | MODEL_CALL => Some(serde_json::to_string(&LeftOut { left_out: reason })?),
+        INTERRUPT => {
+            let begun: InterruptIntent = serde_json::from_str(&intent.content)?;
+            let outcome = InterruptOutcome {
+                requested: was_requested(begun.interrupt),
+                end: InterruptEnd::LeftOut { reason },
+            };
+            Some(serde_json::to_string(&outcome)?)
+        }
+        // The process that recorded it died before it had said that it has.
+        CUT_OFF => Some("{}".to_owned()),
+        TOOL_CALL => Some(left_out_call(&intent.content, &reason)?),
+        _ => None,
+    })
+}
+
+/// Whether a dispatch is that of a decision which an agent has asked for.
+async fn is_of_a_question(record: &RunRecord, dispatch: &Intent) -> Result<bool, KeepError> {
+    let Dispatch { interrupt } = serde_json::from_str(&dispatch.content)?;
+    let asked = record.store().interrupt(interrupt).await?;
+    Ok(asked.is_some_and(|asked| asked.is_waited_on()))
+}

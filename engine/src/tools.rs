@@ -1,0 +1,39 @@
+//! Tools in the hands of the run's agents: which agent may use which, the rounds in which a model uses them, their
+//! calls in the run's journal, and the questions that they put to people.
+//!
+//! A model that asks for tools gets what came of them and is asked again, until it answers. Each of its answers and
+//! each call stands in the journal, intent before result, so a run that is resumed reads what was done and does the
+//! rest. Where nobody knows what came of a call, a person is asked, unless the call may be made again.
+//!
+//! Owns the loop and its record. Knows nothing of processes, which are the business of the crate of tools.
+
+mod access;
+mod approver;
+mod asking;
+mod elicitor;
+mod excerpt;
+mod exchange;
+mod held_back;
+mod kept_call;
+mod launching;
+mod ledger;
+mod matter;
+mod model;
+mod permissions;
+mod round;
+mod settings;
+mod told;
+pub mod tooling;
+
+pub use access::ToolAccess;
+pub use elicitor::RunElicitor;
+pub use kept_call::{KeptCall, KeptCallEnd};
+pub use launching::{Ground, LaunchRound};
+pub use matter::{CHOICE_NO, CHOICE_YES, ToolMatter, ToolQuestion, ToolQuestionKind};
+pub use permissions::{PermissionsError, ToolPermissions};
+pub use settings::AgentTools;
+
+pub use ledger::left_out_call;
+pub use model::ToolUsingModel;
+pub use round::RoundEnd;
+pub use tooling::{Parked, Round, Tooling, ToolingParts};

@@ -1,0 +1,228 @@
+//! Asking people about tools: through the store, so that whoever answers first, in whatever process, has answered.
+
+mod decide;
+mod raise;
+mod told;
+mod waiting;
+
+use std::sync::Arc;
+
+use interrupts::life::{Interrupt, Recurrence, Verdict};
+use jiff::Timestamp;
+use routing_core::handler::InterruptMoment;
+use routing_core::review::{Answer, Question, QuestionKind, Reviewer};
+use routing_core::{InterruptId, InterruptType, NodeId, Outcome, StopReason, StopScope};
+
+use super::launching::Ground;
+use super::matter::ToolMatter;
+use crate::durable::desk::Desk;
+use crate::durable::error::KeepError;
+use crate::durable::record::RunRecord;
+use crate::run::ledger::Ledger;
+use crate::run::recorder::Recorder;
+use waiting::WaitingNodes;
+
+/// How often somebody who answers unclearly is asked again.
+const MOST_UNCLEAR: u32 = 3;
+
+/// Asks people about the tools of a run.
+pub(super) struct ToolDesk {
+    desk: Arc<Desk>,
+    reviewer: Arc<dyn Reviewer>,
+    recorder: Arc<Recorder>,
+    /// Keeps the interrupts of the run, where its workflow does.
+    ledger: Option<Arc<Ledger>>,
+    waiting: WaitingNodes,
+}
+
+/// Who asks, and where.
+#[derive(Clone)]
+pub(super) struct Asker {
+    pub(super) node: NodeId,
+    /// The name of its type on the wire.
+    pub(super) agent_type: &'static str,
+    /// When the answer was recorded that the question follows from.
+    pub(super) at: Timestamp,
+    /// Tells the store how the nodes of the run stand, where its workflow does.
+    pub(super) ground: Option<Arc<dyn Ground>>,
+}
+
+/// What is asked about a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asking<'a> {
+    /// Names the question among those about the same call.
+    pub(super) name: &'a str,
+    pub(super) matter: &'a ToolMatter,
+    /// Which later questions ask the same, for a person who does not want to be asked again.
+    pub(super) recurrence: Recurrence,
+}
+
+/// What came of asking.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// The question has ended, with a decision or without one.
+    Ended(Box<Interrupt>),
+    /// The agent is to stop; the question stays open.
+    Stopped(StopReason),
+    /// Nobody is there to answer; the question stays open.
+    Nobody(Box<Question>),
+}
+
+/// What one attempt to get an answer came to.
+enum Said {
+    Ended(Box<Interrupt>),
+    Here(Answer),
+    Stopped(StopReason),
+    Nobody,
+}
+
+impl ToolDesk {
+    pub(super) fn new(
+        record: Arc<RunRecord>,
+        reviewer: Arc<dyn Reviewer>,
+        recorder: Arc<Recorder>,
+        ledger: Option<Arc<Ledger>>,
+    ) -> Self {
+        Self {
+            desk: Arc::new(Desk::new(record)),
+            reviewer,
+            recorder,
+            ledger,
+            waiting: WaitingNodes::default(),
+        }
+    }
+
+    /// Asks, and waits until somebody has decided, nobody can, or the agent is to stop. The same question, at the
+    /// same place of the run, is asked once: a decision that was made while nobody waited for it counts. Where a
+    /// person has made a standing rule of the same question before, that decides, and nobody is asked.
+    pub(super) async fn ask(
+        &self,
+        asker: &Asker,
+        asking: Asking<'_>,
+        scope: &StopScope,
+    ) -> Result<Heard, KeepError> {
+        let record = &self.desk.record;
+        let Asking { name, matter, .. } = asking;
+        let place = format!("{}/{name}", matter.tool_call.place);
+        let id = record.interrupt_at(&place, asker.at);
+        self.withdraw_others(asker, matter, id).await?;
+        let question = question(record, asker, matter, id);
+        let row = self.raise(id, &place, asker, asking, &question).await?;
+        self.answered(asker, matter, row, scope).await
+    }
+
+    /// Waits for the end of a question that is in the store: see [`ToolDesk::ask`].
+    pub(super) async fn answered(
+        &self,
+        asker: &Asker,
+        matter: &ToolMatter,
+        row: Interrupt,
+        scope: &StopScope,
+    ) -> Result<Heard, KeepError> {
+        let id = row.id;
+        let mut question = question(&self.desk.record, asker, matter, id);
+        self.told_raised(asker, matter, id)?;
+        if !row.state.is_live() {
+            return self.ended(asker, row);
+        }
+        for _unclear in 0..MOST_UNCLEAR {
+            self.told(id, InterruptMoment::Asked(&question));
+            self.waits(asker, id).await?;
+            match self.hear(id, &question, scope).await? {
+                Said::Ended(row) => return self.heard(asker, *row).await,
+                Said::Stopped(reason) => return Ok(Heard::Stopped(reason)),
+                Said::Nobody => return Ok(Heard::Nobody(Box::new(question))),
+                Said::Here(answer) => match clear(matter, &answer, &question) {
+                    Ok(verdict) => {
+                        let row = self.decide(id, verdict, &answer).await?;
+                        return self.heard(asker, row).await;
+                    }
+                    Err(problem) => {
+                        self.told(id, InterruptMoment::Refused { problem: &problem });
+                        question.problem = Some(problem);
+                    }
+                },
+            }
+        }
+        Ok(Heard::Nobody(Box::new(question)))
+    }
+
+    /// Somebody has ended the question that the node waited for.
+    async fn heard(&self, asker: &Asker, row: Interrupt) -> Result<Heard, KeepError> {
+        let id = row.id;
+        let heard = self.ended(asker, row)?;
+        self.goes_on(asker, id).await?;
+        Ok(heard)
+    }
+
+    async fn hear(
+        &self,
+        id: InterruptId,
+        question: &Question,
+        scope: &StopScope,
+    ) -> Result<Said, KeepError> {
+        let said = tokio::select! {
+            biased; // Nothing starts after a stop, whatever is answered with it.
+            reason = scope.stopping() => return Ok(Said::Stopped(reason)),
+            row = self.ended_elsewhere(id) => return Ok(Said::Ended(Box::new(row?))),
+            said = self.reviewer.answer(question, scope) => said,
+        };
+        Ok(match said {
+            Ok(Outcome::Completed(answer)) => Said::Here(answer),
+            Ok(Outcome::Interrupted { reason, .. }) => Said::Stopped(reason),
+            Err(error) => {
+                // Whoever leaves here may have heard that somebody else has just answered.
+                let row = self.row(id).await?;
+                if row.state.is_live() {
+                    tracing::info!(%error, interrupt = %id, "a tool waits for an answer");
+                    Said::Nobody
+                } else {
+                    Said::Ended(Box::new(row))
+                }
+            }
+        })
+    }
+}
+
+/// What the answer decides, where it fits the question.
+fn clear(matter: &ToolMatter, answer: &Answer, question: &Question) -> Result<Verdict, String> {
+    answer.check(question).map_err(|error| error.to_string())?;
+    matter.verdict(answer).ok_or_else(|| {
+        let choices = question.details.choices.iter();
+        let values: Vec<&str> = choices.map(|choice| choice.value.as_str()).collect();
+        format!(
+            "selectedChoices: choose one of {}{}",
+            values.join(", "),
+            if matter.allowed().contains(&Verdict::Edit) {
+                ", or edit what is shown"
+            } else {
+                ""
+            }
+        )
+    })
+}
+
+fn question(record: &RunRecord, asker: &Asker, matter: &ToolMatter, id: InterruptId) -> Question {
+    let origin = record.kinds.origin_of(asker.agent_type);
+    let payload = serde_json::to_value(&matter.tool_call).unwrap_or_default();
+    matter.shown_in(Question {
+        interrupt: id,
+        run: record.run,
+        node: asker.node.clone(),
+        agent_type: asker.agent_type,
+        kind: QuestionKind::HumanReview,
+        details: routing_core::InterruptDetails {
+            r#type: InterruptType::HumanReview,
+            reason: String::new(),
+            choices: Vec::new(),
+            confirmation_items: Vec::new(),
+            context_for_decision: String::new(),
+        },
+        payload,
+        target: origin,
+        target_field: "",
+        routes: Vec::new(),
+        request_schema: serde_json::Value::Null,
+        problem: None,
+    })
+}

@@ -1,0 +1,382 @@
+//! The tools of one run: what each agent is offered, and the rounds in which they are used.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use routing_core::model::{Caller, Message, ModelError, ToolOffer, ToolRequest};
+use routing_core::review::Reviewer;
+use routing_core::{Clock, NodeId, StopScope};
+use tools::{
+    CallLimits, ControllerConfig, Executor, ExecutorConfig, InterruptController, LaunchAgent,
+    Launcher, NoProgress, Requested, RequestedCall, ToolCall, ToolName, ToolRegistry, TurnEnd,
+};
+
+use super::approver::DeskApprover;
+use super::asking::{Asker, ToolDesk};
+use super::exchange::Exchanges;
+use super::launching::{Ground, LaunchRound};
+use super::ledger::JournalLedger;
+use super::round::{RoundEnd, RoundState, calls_of};
+use super::settings::AgentTools;
+use super::told::ToldCalls;
+use crate::durable::error::KeepError;
+use crate::durable::journal::RunJournal;
+use crate::durable::model::end_of_what_was_recorded;
+use crate::durable::place;
+use crate::run::RunEvent;
+use crate::run::ledger::Ledger;
+use crate::run::recorder::Recorder;
+
+pub use super::round::Parked;
+
+/// The tool with which agents launch agents.
+pub(super) const LAUNCH: &str = "launch_agent";
+
+/// What the tools of a run are made of.
+pub struct ToolingParts {
+    pub settings: AgentTools,
+    pub journal: Arc<RunJournal>,
+    pub recorder: Arc<Recorder>,
+    pub reviewer: Arc<dyn Reviewer>,
+    /// Keeps the interrupts of the run, where its workflow does.
+    pub ledger: Option<Arc<Ledger>>,
+    pub clock: Arc<dyn Clock>,
+}
+
+/// The tools of one run.
+pub struct Tooling {
+    pub(super) settings: AgentTools,
+    pub(super) journal: Arc<RunJournal>,
+    pub(super) recorder: Arc<Recorder>,
+    pub(super) desk: ToolDesk,
+    pub(super) exchanges: Exchanges,
+    clock: Arc<dyn Clock>,
+    /// The calls that run.
+    running: Mutex<Vec<RunningCall>>,
+    /// How often calls have asked each question while they ran.
+    questions: Mutex<HashMap<String, u32>>,
+    /// Why steps ended within their tools, until their flows have taken note.
+    parked: Mutex<HashMap<NodeId, Parked>>,
+    /// What agents stand on that may launch others.
+    grounds: Mutex<HashMap<NodeId, Arc<dyn Ground>>>,
+}
+
+/// A call that runs.
+#[derive(Clone)]
+pub(super) struct RunningCall {
+    pub(super) call: ToolCall,
+    pub(super) asker: Asker,
+    pub(super) place: String,
+    /// The round that it is of.
+    pub(super) state: Arc<RoundState>,
+}
+
+/// One round of one agent's step.
+pub struct Round<'a> {
+    pub caller: &'a Caller,
+    pub number: u32,
+    pub requests: &'a [ToolRequest],
+    pub scope: &'a StopScope,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Every change is one insertion or removal, so a panic elsewhere leaves it whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Tooling {
+    pub fn new(parts: ToolingParts) -> Arc<Self> {
+        let elicitor = parts.settings.elicitor.clone();
+        let tooling = Arc::new(Self::of(parts));
+        if let Some(elicitor) = elicitor {
+            elicitor.serve(&tooling);
+        }
+        tooling
+    }
+
+    /// After how many rounds of tools in one answer an agent has to give it.
+    pub const fn rounds(&self) -> u32 {
+        self.settings.rounds
+    }
+
+    fn of(parts: ToolingParts) -> Self {
+        let ToolingParts {
+            settings,
+            journal,
+            recorder,
+            reviewer,
+            ledger,
+            clock,
+        } = parts;
+        let record = Arc::clone(&journal.record);
+        Self {
+            settings,
+            desk: ToolDesk::new(record, reviewer, Arc::clone(&recorder), ledger),
+            journal,
+            recorder,
+            exchanges: Exchanges::default(),
+            clock,
+            running: Mutex::default(),
+            questions: Mutex::default(),
+            parked: Mutex::default(),
+            grounds: Mutex::default(),
+        }
+    }
+
+    /// What a node stands on whose step begins: from now on it may launch agents.
+    pub fn stand(&self, node: &NodeId, ground: Arc<dyn Ground>) {
+        locked(&self.grounds).insert(node.clone(), ground);
+    }
+
+    /// Why the node's step ended within its tools, where it did.
+    pub fn take_parked(&self, node: &NodeId) -> Option<Parked> {
+        locked(&self.parked).remove(node)
+    }
+
+    /// What the node's model asked of tools and was given in the step that is over.
+    pub fn take_exchanged(&self, node: &NodeId) -> Vec<Message> {
+        self.exchanges.take(node)
+    }
+
+    /// A call runs from now on.
+    pub(super) fn runs(&self, running: RunningCall) {
+        locked(&self.running).push(running);
+    }
+
+    /// The call at a place has ended.
+    pub(super) fn has_ended(&self, place: &str) {
+        locked(&self.running).retain(|running| running.place != place);
+    }
+
+    /// The running calls that a server may ask for: the one that it names, else all of its tools.
+    pub(super) fn running(&self, named: Option<&ToolCall>, server: &str) -> Vec<RunningCall> {
+        let running = locked(&self.running);
+        let of_server = format!("{server}__");
+        let is_meant = |running: &&RunningCall| match named {
+            Some(call) => running.call == *call,
+            None => running.call.tool.as_str().starts_with(&of_server),
+        };
+        running.iter().filter(is_meant).cloned().collect()
+    }
+
+    /// How often a question was asked by now in this process. A call that is repeated asks the same again, and finds
+    /// what was answered.
+    pub(super) fn asked_again(&self, question: &str) -> u32 {
+        let mut questions = locked(&self.questions);
+        let number = questions.entry(question.to_owned()).or_default();
+        *number += 1;
+        *number
+    }
+
+    /// The tools that an agent is offered, its launcher among them where it has one.
+    fn registry(&self, caller: &Caller, launcher: Option<Arc<dyn Launcher>>) -> ToolRegistry {
+        let mut registry = self.settings.registry.clone();
+        if let Some(servers) = &self.settings.servers
+            && let Err(error) = servers.put_into(&mut registry)
+        {
+            tracing::warn!(%error, "not all tools of servers are offered");
+        }
+        let offered = |name: &str| self.settings.access.offers(caller.agent_type, name);
+        let specs = registry.specs().into_iter();
+        let names: Vec<String> = specs.map(|spec| spec.name.as_str().to_owned()).collect();
+        for name in names.iter().filter(|name| !offered(name)) {
+            registry.remove(name);
+        }
+        if let Some(launcher) = launcher.filter(|_launcher| offered(LAUNCH)) {
+            let tool = LaunchAgent::resumable(launcher);
+            if let Err(error) = registry.register(Arc::new(tool)) {
+                tracing::warn!(%error, "agents cannot launch agents");
+            }
+        }
+        registry
+    }
+
+    fn launcher(
+        &self,
+        caller: &Caller,
+        number: u32,
+        ids: Vec<String>,
+        state: &Arc<RoundState>,
+    ) -> Option<Arc<dyn Launcher>> {
+        let ground = locked(&self.grounds).get(&caller.node).cloned()?;
+        let round = LaunchRound {
+            caller: caller.clone(),
+            round: number,
+            ids,
+            state: Arc::clone(state),
+        };
+        ground.launcher(round, self.settings.launch_depth)
+    }
+
+    /// The tools that an agent's model is offered.
+    pub(super) fn offers(&self, caller: &Caller) -> Arc<[ToolOffer]> {
+        let launcher = self.launcher(caller, 0, Vec::new(), &Arc::default());
+        let registry = self.registry(caller, launcher);
+        let specs = registry.specs().into_iter();
+        specs
+            .map(|spec| ToolOffer {
+                name: spec.name.as_str().to_owned(),
+                description: spec.description.clone(),
+                arguments: spec.arguments.clone(),
+            })
+            .collect()
+    }
+
+    /// Whether each call of a round has ended before, and that is recorded.
+    fn all_known(&self, asked_at: &str, calls: &[RequestedCall]) -> Result<bool, KeepError> {
+        for (index, _call) in calls.iter().enumerate() {
+            let at = place::tool_call(asked_at, index);
+            if !self.journal.is_answered(&at)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Has done what a model asked for at once: each call is run, or was before, or waits with the run.
+    pub async fn round(self: &Arc<Self>, round: Round<'_>) -> Result<RoundEnd, ModelError> {
+        let unrecorded = |error: KeepError| ModelError::Unrecorded(Box::new(error));
+        let Round {
+            caller,
+            number,
+            requests,
+            scope,
+        } = round;
+        let asked_at = place::in_round(&self.journal.call_place(caller), number);
+        let calls = calls_of(requests);
+        if !self.all_known(&asked_at, &calls).map_err(unrecorded)? {
+            if self.journal.record.is_watched_only() {
+                return Ok(RoundEnd::Ends(end_of_what_was_recorded()));
+            }
+            if scope.is_stopping()
+                && let Some(reason) = scope.reason()
+            {
+                // Nothing of the round has begun: all of it goes on with the run.
+                return Ok(RoundEnd::Ends(reason));
+            }
+        }
+        let state = Arc::<RoundState>::default();
+        let executor = self.executor(caller, number, &asked_at, &calls, scope, &state);
+        let deferred = || {
+            let node = caller.node.clone();
+            self.recorder.record(RunEvent::StopDeferred { node });
+        };
+        let executed = execute(&executor, calls, scope, deferred).await;
+        if let Some(error) = state.take_failure() {
+            return Err(unrecorded(error));
+        }
+        match executed {
+            Ok(TurnEnd {
+                interrupted: Some(reason),
+                ..
+            }) => Ok(RoundEnd::Ends(reason)),
+            Ok(TurnEnd { messages, .. }) => Ok(RoundEnd::Done(messages)),
+            Err(error) => match (state.take_parked(), scope.reason()) {
+                (Some(parked), _) => {
+                    locked(&self.parked).insert(caller.node.clone(), parked);
+                    Ok(RoundEnd::Ends(end_of_what_was_recorded()))
+                }
+                (None, Some(reason)) => Ok(RoundEnd::Ends(reason)),
+                (None, None) => Err(ModelError::Unrecorded(Box::new(error))),
+            },
+        }
+    }
+
+    fn executor(
+        self: &Arc<Self>,
+        caller: &Caller,
+        number: u32,
+        asked_at: &str,
+        calls: &[RequestedCall],
+        scope: &StopScope,
+        state: &Arc<RoundState>,
+    ) -> Executor {
+        let settings = &self.settings;
+        let ids: Vec<String> = calls
+            .iter()
+            .map(|call| call.id.as_str().to_owned())
+            .collect();
+        let launcher = self.launcher(caller, number, ids.clone(), state);
+        let registry = self.registry(caller, launcher);
+        let specs = registry.specs().into_iter();
+        let schemas = specs.map(|spec| (spec.name.as_str().to_owned(), spec.arguments.clone()));
+        let asker = Asker {
+            node: caller.node.clone(),
+            agent_type: caller.agent_type,
+            at: self.journal.time_of(&caller.node),
+            ground: locked(&self.grounds).get(&caller.node).cloned(),
+        };
+        let told = Arc::new(ToldCalls {
+            recorder: Arc::clone(&self.recorder),
+            node: caller.node.clone(),
+            counter: Arc::clone(&settings.counter),
+        });
+        Executor::new(ExecutorConfig {
+            controller: InterruptController::new(ControllerConfig {
+                scope: scope.child(),
+                limit: settings.stop_within,
+                clock: Arc::clone(&self.clock),
+                counter: Arc::clone(&told) as Arc<_>,
+            }),
+            workspace: settings.workspace.clone(),
+            policy: settings.policy.clone(),
+            approver: Arc::new(DeskApprover {
+                tooling: Arc::clone(self),
+                state: Arc::clone(state),
+                asker: asker.clone(),
+                asked_at: asked_at.to_owned(),
+                ids,
+                schemas: schemas.collect(),
+            }),
+            callbacks: Arc::clone(&told) as Arc<_>,
+            ledger: Arc::new(JournalLedger {
+                tooling: Arc::clone(self),
+                state: Arc::clone(state),
+                asker,
+                asked_at: asked_at.to_owned(),
+                calls: calls.to_vec(),
+                scope: scope.clone(),
+                begun: Mutex::default(),
+            }),
+            progress: Arc::new(NoProgress),
+            counter: told,
+            at_once: settings.at_once,
+            limits: self.limits(),
+            registry,
+        })
+    }
+
+    /// An agent that was launched has limits of its own.
+    fn limits(&self) -> CallLimits {
+        let mut limits = self.settings.limits.clone();
+        if let Some(servers) = &self.settings.servers {
+            servers.limit(&mut limits);
+        }
+        if let Ok(name) = ToolName::new(LAUNCH) {
+            limits.by_tool.insert(name, None);
+        }
+        limits
+    }
+}
+
+/// Executes the calls. Any stop of the agent interrupts them, a graceful one too: what is finished first is the
+/// agent's own step, and its tools may take for ever. Where a call runs that must not be interrupted, that is said.
+async fn execute(
+    executor: &Executor,
+    calls: Vec<RequestedCall>,
+    scope: &StopScope,
+    deferred: impl FnOnce(),
+) -> Result<TurnEnd, tools::LedgerError> {
+    let work = executor.execute(calls);
+    tokio::pin!(work);
+    let reason = tokio::select! {
+        biased; // What has ended has ended.
+        ended = &mut work => return ended,
+        reason = scope.stopping() => reason,
+    };
+    // The calls that run are told to stop, and those that wait do not start.
+    if executor.config().controller.request(reason) == Requested::Deferred {
+        deferred();
+    }
+    work.await
+}

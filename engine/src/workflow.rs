@@ -1,0 +1,123 @@
+//! An orchestrator of one's own: who its agents are, where their interrupts go, and what a run of it does.
+//!
+//! A [`Workflow`] is ordinary code. Whatever it does through its [`Agent`]s is recorded in the run's journal under the
+//! place where it was done: an answer of a model, an effect, an interrupt and its decision, a message. A run that is
+//! resumed executes the code again from its start, and each of these is read instead of done again. So the code between
+//! them has to do the same each time: what changes from one time to the other, the clock, chance, another system,
+//! belongs into an [`Agent::effect`].
+
+mod agent;
+mod decided;
+mod executing;
+mod exit;
+mod ground;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use routing_core::bus::{EventBus, InProcessBus};
+use routing_core::handler::UnifiedInterruptHandler;
+use routing_core::{
+    AgentType, Blackboard, InterruptRoutes, NodeId, RunId, SealedInterrupt, StopScope,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::run::{LiveRun, NodeDirectory, RunInbox};
+
+pub use agent::{Agent, Effect};
+pub use decided::{Decided, Routed};
+pub use executing::{Executed, Execution, RunSettings};
+pub use exit::Exit;
+
+/// An orchestrator: who its agents are, where their interrupts go, and what a run of it does.
+#[async_trait]
+pub trait Workflow: Sized + Send + Sync + 'static {
+    /// Its name, under which its runs are kept. A run is resumed by the workflow of its name and no other.
+    const NAME: &'static str;
+
+    /// Who may raise an interrupt.
+    type Kind: AgentType;
+
+    /// What each of them may ask: the sealed request.
+    type Request: SealedInterrupt<Kind = Self::Kind>;
+
+    /// Where the answer to an interrupt may send a run.
+    type Routing: InterruptRoutes<AgentType = <Self::Kind as AgentType>::Route>;
+
+    /// What a run is to do. It is kept with the run.
+    type Input: Serialize + DeserializeOwned + Send + Sync;
+
+    /// What comes of a run. It is kept with the run.
+    type Output: Serialize + DeserializeOwned + Send;
+
+    /// What a run does. It is executed from its start whenever the run goes on; see the module's text.
+    ///
+    /// # Errors
+    ///
+    /// An [`Exit`] that a method of an agent has returned is passed on with `?`: the run stands still, or was stopped.
+    /// An error of the workflow's own is made one by [`Exit::failed`] or [`Exit::paused_by`].
+    ///
+    /// # Cancel safety
+    ///
+    /// It may be dropped at any await, and is executed again when the run goes on.
+    async fn run(&self, run: &Run<Self>, input: Self::Input) -> Result<Self::Output, Exit>;
+}
+
+/// A run of a workflow, as its code sees it.
+pub struct Run<W: Workflow> {
+    pub(crate) shared: Arc<Shared<W>>,
+}
+
+/// What the agents of a run share.
+pub(crate) struct Shared<W: Workflow> {
+    pub(crate) live: Arc<LiveRun>,
+    pub(crate) handler: UnifiedInterruptHandler<W::Request, W::Routing>,
+    pub(crate) bus: Arc<InProcessBus<W::Kind>>,
+    pub(crate) blackboard: Blackboard,
+}
+
+impl<W: Workflow> Clone for Run<W> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<W: Workflow> Run<W> {
+    /// The run's id.
+    pub fn id(&self) -> RunId {
+        self.shared.live.run
+    }
+
+    /// Where supervisors publish events for the run's agents.
+    pub fn bus(&self) -> Arc<dyn EventBus<W::Kind>> {
+        Arc::clone(&self.shared.bus) as Arc<_>
+    }
+
+    /// The run's agents and what each does.
+    pub fn nodes(&self) -> Arc<NodeDirectory> {
+        Arc::clone(&self.shared.live.nodes)
+    }
+
+    /// The way of what comes from outside to the run's agents, for whoever takes it from the store.
+    pub fn inbox(&self) -> RunInbox {
+        RunInbox::of(Arc::clone(&self.shared.live))
+    }
+
+    /// An agent at the top of the run. The same name is the same agent, whenever the run comes here again.
+    ///
+    /// # Errors
+    ///
+    /// Where the name is none: see [`NodeId`].
+    pub fn agent(&self, kind: W::Kind, name: &str) -> Result<Agent<W>, Exit> {
+        let id = NodeId::new(name)?;
+        Ok(Agent::new(self.clone(), id, kind))
+    }
+
+    /// Stops an agent, and all below it, where somebody asks for that.
+    pub fn scope_of(&self, agent: &NodeId) -> StopScope {
+        self.shared.live.scope_of(agent)
+    }
+}

@@ -1,0 +1,304 @@
+//! One execution of a workflow's run: begun, or gone on with, to its end or until it rests.
+
+use std::sync::Arc;
+
+use interrupts::store::StoreError;
+use jiff::SignedDuration;
+use routing_core::answer::ConstraintCheck;
+use routing_core::bus::{DEFAULT_BACKLOG, InProcessBus};
+use routing_core::handler::{Branches, HandlerPolicy};
+use routing_core::model::LanguageModel;
+use routing_core::review::Reviewer;
+use routing_core::{Blackboard, Clock, RunId, StopScope};
+use serde::{Deserialize, Serialize};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tracing::Instrument as _;
+
+use super::exit::Exit;
+use super::{Run, Shared, Workflow};
+use crate::durable::error::KeepError;
+use crate::durable::replay::Replay;
+use crate::run::ending::conclude;
+use crate::run::{
+    Hold, Kinds, LiveRun, NodeState, RunEnd, RunError, RunEvent, RunLimits, RunObserver, RunParts,
+    RunReport, RunStatus, RunStore,
+};
+use crate::tools::AgentTools;
+
+/// What an execution of a run needs beside its workflow.
+pub struct RunSettings {
+    /// The run's id. One that is in the store goes on where it stood.
+    pub run: RunId,
+    /// Plays the agents.
+    pub model: Arc<dyn LanguageModel>,
+    /// Checks what types alone do not.
+    pub constraints: Arc<dyn ConstraintCheck>,
+    /// Answers questions.
+    pub reviewer: Arc<dyn Reviewer>,
+    /// Told what happens.
+    pub observer: Arc<dyn RunObserver>,
+    /// How far the run may go.
+    pub limits: RunLimits,
+    /// How interrupts are decided.
+    pub policy: HandlerPolicy,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// What its agents may use, where they may use tools at all.
+    pub tools: Option<AgentTools>,
+    /// Where it is kept.
+    pub store: RunStore,
+}
+
+/// A run that was executed, to its end or until it rests.
+#[derive(Debug)]
+pub struct Executed<T> {
+    /// What became of it.
+    pub report: RunReport,
+    /// What came of it, where its work is done.
+    pub output: Option<T>,
+}
+
+/// A run that is about to be executed. While it is, its bus takes events and its directory knows its agents.
+pub struct Execution<W: Workflow> {
+    workflow: Arc<W>,
+    run: Run<W>,
+}
+
+/// What the store keeps of a run that has not begun: its workflow's name, and its input.
+#[derive(Serialize, Deserialize)]
+struct Order<I> {
+    workflow: String,
+    input: I,
+}
+
+/// A run is not this workflow's.
+#[derive(Debug, thiserror::Error)]
+#[error("the run is one of the workflow `{found}`, and this is `{own}`")]
+struct OtherWorkflow {
+    found: String,
+    own: &'static str,
+}
+
+impl<W: Workflow> Execution<W> {
+    /// A run that begins with this input. One that is in the store goes on, with the input that it began with.
+    ///
+    /// # Errors
+    ///
+    /// Where the input cannot be written as JSON.
+    pub fn begin(
+        workflow: Arc<W>,
+        mut settings: RunSettings,
+        input: &W::Input,
+    ) -> Result<Self, serde_json::Error> {
+        let order = Order {
+            workflow: W::NAME.to_owned(),
+            input,
+        };
+        let order = serde_json::to_string(&order)?;
+        if let Hold::Own { content, .. } = &mut settings.store.hold {
+            *content = order;
+        }
+        Ok(Self::resume(workflow, settings))
+    }
+
+    /// A run that goes on.
+    pub fn resume(workflow: Arc<W>, settings: RunSettings) -> Self {
+        let RunSettings {
+            run,
+            model,
+            constraints,
+            reviewer,
+            observer,
+            limits,
+            policy,
+            clock,
+            tools,
+            store,
+        } = settings;
+        let live = Arc::new(LiveRun::new(RunParts {
+            run,
+            kinds: Kinds::of::<W::Kind>(),
+            model,
+            constraints,
+            reviewer,
+            observer,
+            limits,
+            clock,
+            tools,
+            store,
+        }));
+        let admission = Arc::clone(&live.reroute_log) as Arc<_>;
+        // Where code is executed, and not a table of nodes, nobody knows what a fork of it would be.
+        let handler = live.handler(HandlerPolicy {
+            branches: Branches::Refused,
+            ..policy
+        });
+        let shared = Shared {
+            handler,
+            bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
+            live,
+            blackboard: Blackboard::new(),
+        };
+        let run = Run {
+            shared: Arc::new(shared),
+        };
+        Self { workflow, run }
+    }
+
+    /// The run, for whoever reaches it from outside while it is executed.
+    pub fn run(&self) -> Run<W> {
+        self.run.clone()
+    }
+
+    /// Executes the run, and reports what became of it: from its start, or from where it stood. All that it started has
+    /// ended then, and what the report says is recorded.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded stands, and the
+    /// run can be resumed. Stop `scope` instead.
+    pub async fn execute(self, scope: &StopScope) -> Executed<W::Output> {
+        let span = self.run.shared.live.spans.begin(W::NAME);
+        self.executed(scope).instrument(span).await
+    }
+
+    async fn executed(self, scope: &StopScope) -> Executed<W::Output> {
+        let live = Arc::clone(&self.run.shared.live);
+        let began = Instant::now();
+        let end = match live.open(scope).await {
+            Ok(_) => self.drive(scope).await,
+            Err(error) => Err(error.into()),
+        };
+        live.journal.close();
+        let (end, output) = match end {
+            Ok(Ok(output)) => match serde_json::to_string(&output) {
+                Ok(text) => (Ok(RunEnd::Completed(text)), Some(output)),
+                Err(error) => (Err(error.into()), None),
+            },
+            Ok(Err(exit)) => (exit.into_end(), None),
+            Err(error) => (Err(error), None),
+        };
+        let end = match self.settle(&end).await {
+            Ok(()) => end,
+            Err(error) => Err(error),
+        };
+        let status = conclude(&live, end, scope).await;
+        live.spans.end(&status);
+        live.recorder.record(status.last_event());
+        let output = output.filter(|_| matches!(status, RunStatus::Completed { .. }));
+        let report = RunReport {
+            run: live.run,
+            status,
+            interrupts: live.ledger.records(),
+            steps: live.steps(),
+            checkpoint: live.checkpoints.last(),
+            usage: live.model.usage(),
+            elapsed: SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX),
+        };
+        Executed { report, output }
+    }
+
+    /// Runs the workflow's code, from its start.
+    async fn drive(&self, scope: &StopScope) -> Result<Result<W::Output, Exit>, RunError> {
+        let live = &self.run.shared.live;
+        let input = self.input().await?;
+        let started = RunEvent::Started {
+            goal: W::NAME.to_owned(),
+            model: live.model.name().to_owned(),
+            workspace: String::new(),
+        };
+        live.recorder.record_since(started, live.journal.last());
+        let (workflow, run) = (Arc::clone(&self.workflow), self.run.clone());
+        let replay = Replay::since(live.journal.last());
+        let work = replay.around(async move { Ok(workflow.run(&run, input).await) });
+        let mut main = JoinSet::new();
+        main.spawn(work.in_current_span());
+        live.joined(&mut main, scope).await
+    }
+
+    /// The input that the run began with, as the store keeps it.
+    async fn input(&self) -> Result<W::Input, RunError> {
+        let live = &self.run.shared.live;
+        let row = live.journal.record.store().run(live.run).await;
+        let row = row.map_err(KeepError::from)?;
+        let row = row.ok_or(KeepError::NoRun { run: live.run })?;
+        let order = serde_json::from_str::<Order<serde_json::Value>>(&row.content);
+        let unreadable = |source| KeepError::Unreadable {
+            place: "its input".to_owned(),
+            source,
+        };
+        let order = order.map_err(unreadable)?;
+        if order.workflow != W::NAME {
+            let found = order.workflow;
+            let own = W::NAME;
+            return Err(RunError::resumable(
+                OtherWorkflow { found, own },
+                "resume the run with the workflow that began it",
+            ));
+        }
+        Ok(serde_json::from_value(order.input).map_err(unreadable)?)
+    }
+
+    /// Ends the agents as the run ended, or leaves them where they stand.
+    async fn settle(&self, end: &Result<RunEnd, RunError>) -> Result<(), RunError> {
+        let live = &self.run.shared.live;
+        let (ends, state) = match end {
+            Ok(RunEnd::Completed(_)) => (true, NodeState::Completed),
+            Ok(RunEnd::Stopped(_)) => (true, NodeState::Canceled),
+            Ok(RunEnd::Interrupted(_)) => (false, NodeState::WaitingInput),
+            // Whoever asks says so itself, and what could not be recorded is as it was.
+            Ok(RunEnd::Waiting) => return Ok(()),
+            Err(error) if error.is_of_the_store() => return Ok(()),
+            Err(error) if error.is_resumable() => (false, NodeState::WaitingInput),
+            Err(_) => (true, NodeState::Failed),
+        };
+        for node in live.nodes.all() {
+            if node.state.has_ended() {
+                continue;
+            }
+            if ends {
+                self.run.end(&node.node, node.kind, state).await?;
+            } else if live.nodes.set_state(&node.node, state) {
+                live.recorder.record(RunEvent::AgentStatusChanged {
+                    node: node.node,
+                    kind: node.kind,
+                    status: state,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<W: Workflow> Run<W> {
+    /// An agent has ended: whoever asked something of it alone is told.
+    pub(super) async fn end(
+        &self,
+        node: &routing_core::NodeId,
+        kind: &'static str,
+        state: NodeState,
+    ) -> Result<(), RunError> {
+        let live = &self.shared.live;
+        live.spans.agent_ended(node, state == NodeState::Failed);
+        if live.nodes.end(node, state) {
+            live.recorder.record(RunEvent::AgentFinished {
+                node: node.clone(),
+                kind,
+                status: state,
+            });
+        }
+        let given_up = live.reroutes.node_ended(live.run, node).await?;
+        for (event, state) in live.tell_ended(given_up).await? {
+            let changed = routing_core::bus::BusEvent::RerouteChanged { event, state };
+            routing_core::bus::EventBus::announce(&*self.shared.bus, changed);
+        }
+        Ok(live.settle_stops_of(node).await?)
+    }
+}
+
+impl From<StoreError> for RunError {
+    fn from(error: StoreError) -> Self {
+        KeepError::from(error).into()
+    }
+}

@@ -1,0 +1,27 @@
+//! What the tools of an agent stand on: its run. Agents of a workflow in code launch others themselves.
+
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+use tools::Launcher;
+
+use crate::durable::error::KeepError;
+use crate::run::LiveRun;
+use crate::tools::{Ground, LaunchRound};
+
+/// The run that tools are used in.
+pub(super) struct OfRun(pub(super) Weak<LiveRun>);
+
+#[async_trait]
+impl Ground for OfRun {
+    fn launcher(&self, _round: LaunchRound, _most_depth: u32) -> Option<Arc<dyn Launcher>> {
+        None
+    }
+
+    async fn keep_nodes(&self) -> Result<(), KeepError> {
+        match self.0.upgrade() {
+            Some(live) => live.keep_nodes().await,
+            None => Ok(()),
+        }
+    }
+}

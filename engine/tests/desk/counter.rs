@@ -1,0 +1,284 @@
+//! A desk with its shop, its people and its store, and the runs in it.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use engine::run::{Hold, RunEvent, RunLimits, RunObserver, RunOccurrence, RunStore};
+use engine::{Execution, RunSettings};
+use interrupts::store::{Filter, Page, Store};
+use interrupts::{EffectId, OwnerName};
+use llm::{RehearsalConfig, RehearsalModel};
+use routing_core::answer::TypesOnly;
+use routing_core::handler::HandlerPolicy;
+use routing_core::model::{
+    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, Purpose, TokenUsage,
+};
+use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use routing_core::{Outcome, RunId, StopScope, SystemClock};
+use tokio::sync::Notify;
+use store::{MemoryStore, StoreSettings};
+
+use crate::desk::{Desk, Ticket};
+use crate::shop::{Shop, ShopError};
+
+/// The bank keeps what it has paid, by its key.
+#[derive(Default)]
+pub(crate) struct Bank {
+    pub(crate) cents: u32,
+    paid: Mutex<HashMap<String, u32>>,
+    pub(crate) looked_up: AtomicU32,
+    /// Where there is one, nobody is told anything of an account before it is rung.
+    pub(crate) opens: Option<Arc<Notify>>,
+    /// What it says before it works.
+    pub(crate) troubles: Mutex<VecDeque<String>>,
+    /// The keys with which it was asked to pay, each time.
+    pub(crate) asked: Mutex<Vec<String>>,
+}
+
+impl Bank {
+    pub(crate) fn payments(&self) -> usize {
+        self.paid.lock().unwrap().len()
+    }
+}
+
+#[async_trait]
+impl Shop for Bank {
+    async fn cents_of(&self, _order: u32) -> Result<u32, ShopError> {
+        self.looked_up.fetch_add(1, Ordering::SeqCst);
+        Ok(self.cents)
+    }
+
+    async fn is_paid_back(&self, _order: u32) -> Result<bool, ShopError> {
+        if let Some(open) = &self.opens {
+            open.notified().await;
+        }
+        Ok(false)
+    }
+
+    async fn pay_back(&self, key: String, order: u32, cents: u32) -> Result<String, ShopError> {
+        self.asked.lock().unwrap().push(key.clone());
+        if let Some(trouble) = self.troubles.lock().unwrap().pop_front() {
+            return Err(ShopError(trouble));
+        }
+        self.paid.lock().unwrap().insert(key, cents);
+        Ok(format!("paid back {cents} cents for order {order}"))
+    }
+}
+
+/// Answers with what was prepared for a route, by the fields that it may fill; else with the smallest that fits. It
+/// answers a place once: whoever asks again for what was recorded is found out.
+pub(crate) struct Clerk {
+    /// What the front of the desk chooses.
+    pub(crate) first: &'static str,
+    rehearsal: RehearsalModel,
+    store: Arc<dyn Store>,
+    pub(crate) repeated: Mutex<Vec<String>>,
+    pub(crate) told: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl LanguageModel for Clerk {
+    fn name(&self) -> &str {
+        "clerk"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::JsonSchema
+    }
+
+    async fn call(
+        &self,
+        call: ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        let caller = &call.caller;
+        let purpose = match caller.purpose {
+            Purpose::Step => "step",
+            Purpose::Route => "route",
+            Purpose::Resolution => "resolution",
+            Purpose::Review => "review",
+        };
+        let place = format!(
+            "{}#{}/{purpose}/{}",
+            caller.node, caller.turn, caller.correction
+        );
+        let effect = EffectId::in_run(caller.run, &place);
+        let entry = self.store.effect(effect).await.unwrap();
+        if entry.is_none_or(|entry| entry.result.is_some()) {
+            self.repeated.lock().unwrap().push(place);
+        }
+        let texts = call.messages.iter().map(|message| message.text.to_string());
+        self.told.lock().unwrap().extend(texts);
+        if caller.purpose == Purpose::Step {
+            return Ok(Outcome::Completed(ModelReply {
+                text: self.first.to_owned(),
+                tool_requests: Vec::new(),
+                usage: TokenUsage::default(),
+                cut_off: false,
+            }));
+        }
+        self.rehearsal.call(call, scope).await
+    }
+}
+
+/// Somebody who answers what was prepared, and is gone after that.
+#[derive(Default)]
+pub(crate) struct Person {
+    pub(crate) answers: Mutex<VecDeque<Answer>>,
+    pub(crate) always: bool,
+    pub(crate) asked: Mutex<Vec<Question>>,
+}
+
+#[async_trait]
+impl Reviewer for Person {
+    async fn answer(
+        &self,
+        question: &Question,
+        _scope: &StopScope,
+    ) -> Result<Outcome<Answer>, ReviewError> {
+        self.asked.lock().unwrap().push(question.clone());
+        if self.always {
+            let answer = Answer {
+                text: Some(format!("yes, {}", question.node)),
+                ..Answer::default()
+            };
+            return Ok(Outcome::Completed(answer));
+        }
+        let answer = self.answers.lock().unwrap().pop_front();
+        answer
+            .map(Outcome::Completed)
+            .ok_or(ReviewError::NobodyThere)
+    }
+
+    async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
+        Err(ReviewError::NobodyThere)
+    }
+}
+
+/// All that was told.
+#[derive(Default)]
+pub(crate) struct Log(pub(crate) Mutex<Vec<RunEvent>>);
+
+impl RunObserver for Log {
+    fn observe(&self, occurrence: &RunOccurrence) {
+        self.0.lock().unwrap().push(occurrence.event.clone());
+    }
+}
+
+/// A desk, and one run in its store.
+pub(crate) struct Counter {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) run: RunId,
+    pub(crate) bank: Arc<Bank>,
+    pub(crate) clerk: Arc<Clerk>,
+    pub(crate) person: Arc<Person>,
+    pub(crate) log: Arc<Log>,
+}
+
+/// The front of the desk wants the money paid back.
+pub(crate) const REFUND: &str = r#"{"refund":{"words":"we are sorry"}}"#;
+
+impl Counter {
+    /// A desk whose order cost so much and whose front chooses this.
+    pub(crate) fn new(cents: u32, first: &'static str, person: Person) -> Self {
+        Self::opening(cents, first, person, None)
+    }
+
+    /// The same, whose bank opens when this is rung.
+    pub(crate) fn opening(
+        cents: u32,
+        first: &'static str,
+        person: Person,
+        opens: Option<Arc<Notify>>,
+    ) -> Self {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(StoreSettings::default()));
+        Self {
+            run: RunId::generate(),
+            bank: Arc::new(Bank {
+                cents,
+                opens,
+                ..Bank::default()
+            }),
+            clerk: Arc::new(Clerk {
+                first,
+                rehearsal: RehearsalModel::new(RehearsalConfig::default()),
+                store: Arc::clone(&store),
+                repeated: Mutex::default(),
+                told: Mutex::default(),
+            }),
+            store,
+            person: Arc::new(person),
+            log: Arc::default(),
+        }
+    }
+
+    pub(crate) fn ticket() -> Ticket {
+        Ticket {
+            order: 17,
+            wish: "I want my money back".to_owned(),
+        }
+    }
+
+    /// An execution of the run over its store, or over what stands before it. The process before it is gone.
+    pub(crate) fn over(&self, store: Arc<dyn Store>, lost: Option<OwnerName>) -> Execution<Desk> {
+        self.told_to(store, lost, Arc::clone(&self.log) as Arc<_>)
+    }
+
+    /// An execution that this observer is told of.
+    pub(crate) fn watched(&self, observer: Arc<dyn RunObserver>) -> Execution<Desk> {
+        self.told_to(Arc::clone(&self.store), None, observer)
+    }
+
+    fn told_to(
+        &self,
+        store: Arc<dyn Store>,
+        lost: Option<OwnerName>,
+        observer: Arc<dyn RunObserver>,
+    ) -> Execution<Desk> {
+        let mut kept = RunStore::new(store, owner(), "");
+        if let Hold::Own { lost: gone, .. } = &mut kept.hold {
+            *gone = lost;
+        }
+        let settings = RunSettings {
+            run: self.run,
+            model: Arc::clone(&self.clerk) as Arc<_>,
+            constraints: Arc::new(TypesOnly),
+            reviewer: Arc::clone(&self.person) as Arc<_>,
+            observer,
+            limits: RunLimits::default(),
+            policy: HandlerPolicy::default(),
+            clock: Arc::new(SystemClock),
+            tools: None,
+            store: kept,
+        };
+        let desk = Arc::new(Desk {
+            shop: Arc::clone(&self.bank) as Arc<_>,
+        });
+        Execution::begin(desk, settings, &Self::ticket()).unwrap()
+    }
+
+    pub(crate) fn execution(&self) -> Execution<Desk> {
+        self.over(Arc::clone(&self.store), None)
+    }
+
+    /// The interrupts of the run in the store.
+    pub(crate) async fn interrupts(&self) -> Vec<interrupts::life::Interrupt> {
+        let filter = Filter {
+            run: Some(self.run),
+            ..Filter::default()
+        };
+        let page = Page {
+            after: 0,
+            limit: 100,
+        };
+        let rows = self.store.interrupts(&filter, page).await.unwrap();
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+}
+
+/// The process that executes: one after the other, each has the name of the first.
+pub(crate) fn owner() -> OwnerName {
+    OwnerName::new("desk").unwrap()
+}
