@@ -8,4 +8,6 @@ pub mod tools;
 pub mod workflow;
 
 pub use tool_desk::ExecutorDesk;
-pub use workflow::{Agent, Decided, Effect, Executed, Execution, Exit, Routed, Run, RunSettings, Workflow};
+pub use workflow::{
+    Agent, Decided, Effect, Executed, Execution, Exit, Routed, Run, RunSettings, Workflow,
+};

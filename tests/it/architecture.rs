@@ -7,17 +7,28 @@ use std::process::Command;
 const MOST_CRATES_OF_THE_CORE: usize = 60;
 
 /// Our crates, each with those of ours that it may import.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("routing-derive", &[]),
     ("routing-core", &["routing-derive"]),
     ("interrupts", &["routing-core"]),
     ("store", &["routing-core", "interrupts"]),
     ("llm", &["routing-core"]),
     ("tools", &["routing-core", "interrupts"]),
-    ("agents", &["routing-core", "interrupts", "llm", "tools"]),
+    ("engine", &["routing-core", "interrupts", "llm", "tools"]),
+    (
+        "agents",
+        &["routing-core", "interrupts", "llm", "tools", "engine"],
+    ),
     (
         "server",
-        &["routing-core", "interrupts", "llm", "store", "agents"],
+        &[
+            "routing-core",
+            "interrupts",
+            "llm",
+            "store",
+            "engine",
+            "agents",
+        ],
     ),
     (
         "irq",
@@ -27,6 +38,7 @@ const LAYERS: [(&str, &[&str]); 9] = [
             "store",
             "llm",
             "tools",
+            "engine",
             "agents",
             "server",
         ],

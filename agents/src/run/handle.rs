@@ -23,7 +23,7 @@ use crate::workflow::flow::{Flow, FlowEnd, Next, Planner, Role};
 use crate::workflow::plan::planner;
 use engine::durable::replay::Replay;
 use engine::run::ending::conclude;
-use engine::run::{RunEnd, NodeDirectory, RunEvent, RunInbox, RunReport};
+use engine::run::{NodeDirectory, RunEnd, RunEvent, RunInbox, RunReport};
 
 /// A run. While it is executed, its bus takes events and its directory knows its nodes.
 pub struct Run {

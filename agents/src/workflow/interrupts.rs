@@ -3,7 +3,9 @@
 use engine::durable::entry::{CutOff, InterruptOutcome};
 use engine::durable::model::end_of_what_was_recorded;
 use engine::run::raising::{Around, Handled, Raiser};
-use routing_core::{AgentType as _, InterruptDetails, InterruptId, InterruptType, SealedInterrupt, StopReason};
+use routing_core::{
+    AgentType as _, InterruptDetails, InterruptId, InterruptType, SealedInterrupt, StopReason,
+};
 
 use super::cut_off;
 use super::failure::FlowError;
@@ -70,9 +72,7 @@ pub(super) async fn handle(
     };
     let turn = node.turn + 1;
     let is_open = outcome.as_ref().is_none_or(InterruptOutcome::is_left_out);
-    if is_open
-        && let Some(CutOff { node, reason, .. }) = engine.journal.cut_off(&node.id, turn)?
-    {
+    if is_open && let Some(CutOff { node, reason, .. }) = engine.journal.cut_off(&node.id, turn)? {
         engine.raised(raiser(path.top()?), interrupt, &request)?;
         flow.advance();
         return cut_off::end(flow, path, node, reason).await;
@@ -106,7 +106,9 @@ async fn resolve(
     engine.journal.go_live();
     let details = request.details();
     let node = path.top()?;
-    let interrupt = engine.record_interrupt(raiser(node), &request, begun).await?;
+    let interrupt = engine
+        .record_interrupt(raiser(node), &request, begun)
+        .await?;
     engine.raised(raiser(node), interrupt, &request)?;
     engine.keep_nodes().await?;
     if let Some(next) = left_out(flow, path).await? {
@@ -121,7 +123,7 @@ async fn resolve(
         .resolve_interrupt(&engine.handler, raiser(node), around, (interrupt, request))
         .await?;
     match handled {
-        Handled::Resolved(outcome) => follow(flow, path, interrupt, &details, outcome).await,
+        Handled::Resolved(outcome) => follow(flow, path, interrupt, &details, *outcome).await,
         Handled::Interrupted(reason) => stopped(flow, path, reason).await,
         Handled::Waiting => Ok(Next::Finished(FlowEnd::Waiting)),
     }

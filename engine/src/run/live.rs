@@ -113,51 +113,31 @@ pub fn with_tools(
 impl LiveRun {
     /// A run of these parts. Nothing is done yet.
     pub fn new(parts: RunParts) -> Self {
-        let RunParts {
-            run,
-            kinds,
-            model,
-            constraints,
-            reviewer,
-            observer,
-            limits,
-            clock,
-            tools,
-            store,
-        } = parts;
-        let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
+        let (run, limits, clock) = (parts.run, parts.limits, parts.clock);
+        let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), parts.observer));
         let nodes = Arc::new(NodeDirectory::new(run));
-        let record = Arc::new(RunRecord::new(run, kinds, store));
+        let record = Arc::new(RunRecord::new(run, parts.kinds, parts.store));
         let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
         let desk = Arc::new(Desk::new(record));
-        let reroutes = Arc::new(StoreReroutes {
-            desk: Arc::clone(&desk),
-        });
-        let reroute_log = Arc::new(RerouteLog {
-            desk: Arc::clone(&desk),
-            journal: Arc::clone(&journal),
-            nodes: Arc::clone(&nodes),
-            reroutes: Arc::clone(&reroutes),
-            recorder: Arc::clone(&recorder),
-            gate: tokio::sync::Mutex::new(()),
-        });
-        let model = Arc::new(MeteredModel::new(model));
+        let reroute_log = Arc::new(RerouteLog::over(&journal, &desk, &nodes, &recorder));
+        let model = Arc::new(MeteredModel::new(parts.model));
         let ledger = Arc::new(Ledger::new(Arc::clone(&recorder), Arc::clone(&nodes)));
-        let reviewer: Arc<dyn Reviewer> = Arc::new(StoppableReviewer { inner: reviewer });
-        let tooling = tools.map(|settings| {
-            Tooling::new(ToolingParts {
-                settings,
-                journal: Arc::clone(&journal),
-                recorder: Arc::clone(&recorder),
-                reviewer: Arc::clone(&reviewer),
-                ledger: Some(Arc::clone(&ledger)),
-                clock: Arc::clone(&clock),
-            })
+        let reviewer: Arc<dyn Reviewer> = Arc::new(StoppableReviewer {
+            inner: parts.reviewer,
         });
+        let with_settings = |settings| ToolingParts {
+            settings,
+            journal: Arc::clone(&journal),
+            recorder: Arc::clone(&recorder),
+            reviewer: Arc::clone(&reviewer),
+            ledger: Some(Arc::clone(&ledger)),
+            clock: Arc::clone(&clock),
+        };
+        let tooling = parts.tools.map(with_settings).map(Tooling::new);
         let journalled = Arc::new(JournalledModel::new(&model, &journal).told(&recorder));
         let asker = Asker {
             model: with_tools(journalled, tooling.as_ref()),
-            constraints,
+            constraints: parts.constraints,
             corrections: limits.corrections,
         };
         Self {
@@ -175,7 +155,7 @@ impl LiveRun {
                 desk: Arc::clone(&desk),
             }),
             desk,
-            reroutes,
+            reroutes: Arc::clone(&reroute_log.reroutes),
             reroute_log,
             checkpoints: Checkpoints::default(),
             spans: RunSpans::new(run),

@@ -46,7 +46,7 @@ pub struct Around<'a> {
 /// What came of an interrupt that is not resolved yet.
 pub enum Handled {
     /// It is resolved, and that is recorded.
-    Resolved(InterruptOutcome),
+    Resolved(Box<InterruptOutcome>),
     /// Its node was stopped while it waited; it stays open.
     Interrupted(StopReason),
     /// It waits for an answer that cannot come now.
@@ -171,7 +171,7 @@ impl LiveRun {
         let requested = is_rerouted || self.ledger.was_requested(interrupt);
         let outcome = InterruptOutcome { requested, end };
         self.resolved(raiser, interrupt, &outcome).await?;
-        Ok(Handled::Resolved(outcome))
+        Ok(Handled::Resolved(Box::new(outcome)))
     }
 
     /// The interrupt stays open: the run waits where only an answer is missing, and fails otherwise.

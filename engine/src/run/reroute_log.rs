@@ -40,6 +40,25 @@ fn unavailable(error: &KeepError) -> PublishRefusal {
 }
 
 impl RerouteLog {
+    /// The events of a run with this journal.
+    pub fn over(
+        journal: &Arc<RunJournal>,
+        desk: &Arc<Desk>,
+        nodes: &Arc<NodeDirectory>,
+        recorder: &Arc<Recorder>,
+    ) -> Self {
+        Self {
+            desk: Arc::clone(desk),
+            journal: Arc::clone(journal),
+            nodes: Arc::clone(nodes),
+            reroutes: Arc::new(StoreReroutes {
+                desk: Arc::clone(desk),
+            }),
+            recorder: Arc::clone(recorder),
+            gate: tokio::sync::Mutex::new(()),
+        }
+    }
+
     /// Waits until no event is being admitted, and holds the next ones back.
     pub async fn hold(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.gate.lock().await

@@ -141,6 +141,7 @@ impl From<StoreError> for WorkError {
 
 /// A process that died did not say how long it worked: what is known of it is recorded in its place, before anything
 /// else is recorded in the run.
+#[doc(hidden)]
 pub async fn end_work_of_the_dead(
     store: &dyn Store,
     run: RunId,

@@ -33,6 +33,7 @@ pub use super::round::Parked;
 pub(super) const LAUNCH: &str = "launch_agent";
 
 /// What the tools of a run are made of.
+#[doc(hidden)]
 pub struct ToolingParts {
     pub settings: AgentTools,
     pub journal: Arc<RunJournal>,
@@ -44,6 +45,7 @@ pub struct ToolingParts {
 }
 
 /// The tools of one run.
+#[doc(hidden)]
 pub struct Tooling {
     pub(super) settings: AgentTools,
     pub(super) journal: Arc<RunJournal>,
@@ -72,6 +74,7 @@ pub(super) struct RunningCall {
 }
 
 /// One round of one agent's step.
+#[doc(hidden)]
 pub struct Round<'a> {
     pub caller: &'a Caller,
     pub number: u32,
@@ -84,6 +87,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+#[doc(hidden)]
 impl Tooling {
     pub fn new(parts: ToolingParts) -> Arc<Self> {
         let elicitor = parts.settings.elicitor.clone();

@@ -17,8 +17,8 @@ use routing_core::model::{
 };
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, RunId, StopScope, SystemClock};
-use tokio::sync::Notify;
 use store::{MemoryStore, StoreSettings};
+use tokio::sync::Notify;
 
 use crate::desk::{Desk, Ticket};
 use crate::shop::{Shop, ShopError};

@@ -34,12 +34,17 @@ async fn killed(counter: &Counter, death: Death) -> Vec<String> {
     match (&status, output) {
         (RunStatus::Completed { .. }, Some(receipt)) => receipt.lines,
         (RunStatus::Failed { error, .. }, None) if error.contains("has ended as completed") => {
-            let page = interrupts::store::Page { after: 0, limit: 100 };
+            let page = interrupts::store::Page {
+                after: 0,
+                limit: 100,
+            };
             let saved = counter.store.checkpoints(counter.run, page).await.unwrap();
             let last = saved.last().expect("a run that is done has a checkpoint");
             let content: serde_json::Value = serde_json::from_str(&last.content).unwrap();
             let result = content["result"].as_str().expect("a result").to_owned();
-            serde_json::from_str::<crate::desk::Receipt>(&result).unwrap().lines
+            serde_json::from_str::<crate::desk::Receipt>(&result)
+                .unwrap()
+                .lines
         }
         other => panic!("{death:?}: {other:?}"),
     }

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use engine::run::RunEvent;
+use interrupts::life::{Actor, Role};
+use interrupts::store::NewMessage;
+use interrupts::{ActorName, IdempotencyKey};
 use jiff::Timestamp;
 use routing_core::bus::AgentDirectory;
 use routing_core::event::InterruptRequestEvent;
@@ -49,9 +52,9 @@ async fn a_supervisors_event_sets_the_target_of_the_agents_next_interrupt() {
     let receipt = executed.output.expect("it is done");
     assert!(receipt.lines[0].starts_with("objected: "), "{receipt:?}");
     let told = counter.log.0.lock().unwrap();
-    let bound = told.iter().any(|event| {
-        matches!(event, RunEvent::InterruptBound { target, .. } if target == "LEGAL")
-    });
+    let bound = told
+        .iter()
+        .any(|event| matches!(event, RunEvent::InterruptBound { target, .. } if target == "LEGAL"));
     assert!(bound, "the event is bound to the interrupt");
 }
 
@@ -67,13 +70,13 @@ async fn a_message_is_read_once_and_again_as_what_was_read() {
         run: counter.run,
         node: NodeId::new("front").unwrap(),
         text: "the customer is a friend".to_owned(),
-        by: Actor {
+        from: Actor {
             name: ActorName::new("ann").unwrap(),
             role: Role::Requester,
         },
-        key: None,
+        key: IdempotencyKey::new("message-1").unwrap(),
     };
-    counter.store.send(message).await.unwrap();
+    counter.store.send_message(message).await.unwrap();
     let executed = counter.execution().execute(&StopScope::new()).await;
     assert!(executed.output.is_some(), "{:?}", executed.report.status);
     let told = counter.clerk.told.lock().unwrap();

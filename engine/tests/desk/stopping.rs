@@ -87,10 +87,7 @@ async fn a_stop_between_two_agents_leaves_what_was_done_and_does_no_more() {
         node: "front/refunds-1",
         then: Arc::clone(&counter.log),
     };
-    let executed = counter
-        .watched(Arc::new(observer))
-        .execute(&scope)
-        .await;
+    let executed = counter.watched(Arc::new(observer)).execute(&scope).await;
     assert!(matches!(executed.report.status, RunStatus::Paused { .. }));
     assert_eq!(counter.bank.payments(), 0);
     let nodes = counter

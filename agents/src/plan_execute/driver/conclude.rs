@@ -7,10 +7,10 @@ use routing_core::review::Question;
 use super::{Driver, Rest};
 use crate::plan_execute::event::PlanEvent;
 use crate::plan_execute::state::PlanEnd;
-use engine::run::ending::failed;
 use crate::workflow::failure::FlowError;
 use engine::durable::control::Stopped;
 use engine::run::RunStatus;
+use engine::run::ending::failed;
 use engine::run::settling::{Begun, RUN_HAS_ENDED, leave_out};
 
 impl Driver {

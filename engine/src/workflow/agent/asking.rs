@@ -1,0 +1,207 @@
+//! What an agent reads, and what its model is asked.
+
+use std::sync::Arc;
+
+use routing_core::ask::{AskError, Asked};
+use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
+use routing_core::event::INTERRUPT_REQUEST_MARK;
+use routing_core::model::{Message, PartialReply};
+use routing_core::{AgentType, Outcome, RouteId, Routing};
+use tracing::Instrument as _;
+
+use super::Agent;
+use crate::durable::entry::{FlowPlace, TurnStart};
+use crate::durable::journal::MAIL;
+use crate::durable::letter::{Letter, Mail};
+use crate::durable::place;
+use crate::run::recorder::{AnswerChunks, Corrections};
+use crate::run::spans::failed;
+use crate::run::{NodeState, RunError, RunEvent};
+use crate::workflow::Workflow;
+use crate::workflow::exit::Exit;
+
+impl<W: Workflow> Agent<W> {
+    /// Tells the agent something that its model reads in its next turn.
+    pub fn tell(&mut self, text: impl Into<String>) {
+        self.push(Message::user(text.into()));
+    }
+
+    fn push(&mut self, message: Message) {
+        self.live().recorder.record(RunEvent::MessageAdded {
+            node: self.id.clone(),
+            text: message.text.to_string(),
+        });
+        self.conversation.push(message);
+    }
+
+    /// What people and supervisors have sent the agent since it was asked last, as its model would read it. Its next turn
+    /// reads it too.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be recorded, or the agent is to stop.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: what was taken and not recorded is still there when the run goes on.
+    pub async fn mail(&mut self) -> Result<Vec<String>, Exit> {
+        self.mails += 1;
+        let place = format!("{}#mail/{}", self.id, self.mails);
+        let recorded = self.live().journal.intent::<Mail>(&place)?;
+        let mail = match recorded {
+            Some(mail) => mail,
+            None => {
+                self.boundary()?;
+                let mail = Mail {
+                    letters: self.take_letters().await?,
+                };
+                let content = serde_json::to_string(&mail)?;
+                let journal = &self.live().journal;
+                journal.begin(&self.id, MAIL, &place, &content).await?;
+                journal.finish(&self.id, &place, "{}".to_owned()).await?;
+                mail
+            }
+        };
+        self.read(&mail.letters);
+        Ok(mail.letters.into_iter().map(|letter| letter.text).collect())
+    }
+
+    async fn take_letters(&self) -> Result<Vec<Letter>, RunError> {
+        let live = self.live();
+        live.journal.go_live();
+        let expired = live.reroutes.expire().await?;
+        live.tell_ended(expired).await?;
+        live.nodes.restore_letters(&self.id);
+        let mut letters = {
+            let _held = live.reroute_log.hold().await;
+            live.nodes.take_letters(&self.id)
+        };
+        live.leave_out_withdrawn(&mut letters).await?;
+        letters.extend(live.take_inputs());
+        Ok(letters)
+    }
+
+    fn read(&mut self, letters: &[Letter]) {
+        for letter in letters {
+            if letter.text.starts_with(INTERRUPT_REQUEST_MARK) {
+                self.asked_to_interrupt = true;
+            }
+            self.push(letter.message());
+        }
+    }
+
+    /// Asks the agent's model for one way out of a routing record, until its answer fits. What came for the agent since
+    /// its last turn is read first.
+    ///
+    /// # Errors
+    ///
+    /// Where the model fails, the run is paused and the model is asked again when it goes on. Where no answer fits and
+    /// the corrections are spent, the run fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: what was not recorded is asked again when the run goes on.
+    pub async fn ask<R: Routing>(&mut self) -> Result<R, Exit> {
+        let turn = self.turn + 1;
+        let is_answered = self
+            .live()
+            .journal
+            .is_answered(&place::turn(&self.id, turn))?;
+        if !is_answered {
+            self.boundary()?;
+        }
+        let start = match self.live().journal.start_of(&self.id, turn) {
+            Some(start) => start,
+            None => TurnStart {
+                step: self.live().next_step()?,
+                place: FlowPlace {
+                    worker: Some(self.id.clone()),
+                    main: 0,
+                    own: u64::from(turn),
+                },
+                again: false,
+                reminder: None,
+                letters: self.take_letters().await?,
+            },
+        };
+        self.read(&start.letters);
+        (self.turn, self.step) = (turn, start.step);
+        let live = &self.run.shared.live;
+        self.set_state(NodeState::Running);
+        live.nodes.takes_turn(&self.id, turn, self.step);
+        live.journal.turn_begins(&self.id, start);
+        if !is_answered {
+            live.keep_nodes().await?;
+        }
+        live.recorder.record(RunEvent::StepStarted {
+            node: self.id.clone(),
+            kind: self.kind.name(),
+            step: self.step,
+            turn,
+        });
+        self.stand();
+        match self.asked::<R>().await {
+            Ok(Outcome::Completed(asked)) => Ok(self.answered(asked)?),
+            Ok(Outcome::Interrupted { reason, .. }) => {
+                let parked = live
+                    .tooling
+                    .as_ref()
+                    .and_then(|tooling| tooling.take_parked(&self.id));
+                Err(self.parked(parked).unwrap_or(Exit::interrupted(reason)))
+            }
+            Err(source) => Err(RunError::Model {
+                node: self.id.to_string(),
+                source,
+            }
+            .into()),
+        }
+    }
+
+    async fn asked<R: Routing>(&self) -> Result<Outcome<Asked<R>, PartialReply>, AskError> {
+        let live = self.live();
+        let (caller, messages) = (self.caller(), self.conversation.clone());
+        let mut context = LlmCallContext::new(caller, messages, RouteSnapshot::default());
+        context.form = live.asker.model.turn_form(&context.caller);
+        context.chunks = Some(Arc::new(AnswerChunks {
+            recorder: Arc::clone(&live.recorder),
+            node: self.id.clone(),
+        }));
+        let context = DecoratorChain::default().decorate(context);
+        let corrections = Corrections {
+            recorder: Arc::clone(&live.recorder),
+            node: self.id.clone(),
+        };
+        let scope = self.scope();
+        let span = live.spans.turn(&self.id, self.kind.name(), self.turn);
+        let asked = live.asker.ask(&context, &corrections, &scope);
+        let asked = asked.instrument(span.clone()).await;
+        if let Err(error) = &asked {
+            failed(&span, error);
+        }
+        asked
+    }
+
+    fn answered<R: Routing>(&mut self, asked: Asked<R>) -> Result<R, RunError> {
+        let field = asked.routing.set_routes().single().map(RouteId::field);
+        let field = field.ok_or(RunError::Lost {
+            detail: "an answer was read that has not exactly one route",
+        })?;
+        let exchanged = self
+            .live()
+            .tooling
+            .as_ref()
+            .map(|tooling| tooling.take_exchanged(&self.id));
+        self.conversation.extend(exchanged.into_iter().flatten());
+        self.live().recorder.record(RunEvent::StepFinished {
+            node: self.id.clone(),
+            kind: self.kind.name(),
+            step: self.step,
+            field,
+            summary: String::new(),
+            usage: asked.usage,
+            corrections: asked.corrections,
+        });
+        self.conversation.push(Message::assistant(asked.text));
+        Ok(asked.routing)
+    }
+}

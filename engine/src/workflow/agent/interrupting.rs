@@ -1,0 +1,194 @@
+//! An agent interrupts itself.
+
+use std::sync::Arc;
+
+use routing_core::answer::read_within;
+use routing_core::{
+    AgentType as _, InterruptId, InterruptRoutes as _, RouteSet, SealedInterrupt as _,
+};
+use serde_json::json;
+
+use super::Agent;
+use crate::durable::entry::{InterruptEnd, InterruptOutcome};
+use crate::durable::error::KeepError;
+use crate::durable::model::end_of_what_was_recorded;
+use crate::durable::place;
+use crate::run::raising::{Around, Handled};
+use crate::run::{InterruptResult, NodeState, RunEvent};
+use crate::workflow::Workflow;
+use crate::workflow::decided::{Decided, Routed};
+use crate::workflow::exit::Exit;
+
+impl<W: Workflow> Agent<W> {
+    /// Raises an interrupt, and waits for its decision: asked once, whoever restarts, and decided once, whoever answers.
+    /// Its answer's route is the only one left, and the request of that route is filled in.
+    ///
+    /// # Errors
+    ///
+    /// An [`Exit`] where the run stands still until somebody has answered, or where the interrupt was a STOP or a PRUNE
+    /// that was granted.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: the interrupt stays as it is, and is waited for when the run goes on.
+    pub async fn interrupt(
+        &mut self,
+        request: impl Into<W::Request>,
+    ) -> Result<Decided<W::Routing>, Exit> {
+        self.turn += 1;
+        self.asked_to_interrupt = false;
+        let recorded = self
+            .live()
+            .recorded_interrupt::<W::Request>(self.raiser())?;
+        let (interrupt, request, outcome) = match recorded {
+            Some((interrupt, request, outcome)) => (Some(interrupt), request, outcome),
+            None => (None, request.into(), None),
+        };
+        let outcome = outcome.filter(|outcome| !outcome.is_left_out());
+        match (interrupt, outcome) {
+            (Some(interrupt), Some(outcome)) => {
+                self.live().raised(self.raiser(), interrupt, &request)?;
+                self.live().told_again(&self.id, interrupt, &outcome);
+                self.follow(interrupt, &request, outcome).await
+            }
+            (begun, _) => self.resolve(begun, request).await,
+        }
+    }
+
+    async fn resolve(
+        &mut self,
+        begun: Option<InterruptId>,
+        request: W::Request,
+    ) -> Result<Decided<W::Routing>, Exit> {
+        let live = self.live();
+        if let Some(reason) = live.given_up() {
+            return Err(Exit::stopped(reason));
+        }
+        if live.journal.record.is_watched_only() {
+            return Err(Exit::interrupted(end_of_what_was_recorded()));
+        }
+        live.journal.go_live();
+        let interrupt = live
+            .record_interrupt(self.raiser(), &request, begun)
+            .await?;
+        live.raised(self.raiser(), interrupt, &request)?;
+        live.keep_nodes().await?;
+        let around = Around {
+            conversation: &self.conversation,
+            blackboard: &self.shared().blackboard,
+        };
+        let handled = live
+            .resolve_interrupt(
+                &self.shared().handler,
+                self.raiser(),
+                around,
+                (interrupt, request.clone()),
+            )
+            .await?;
+        match handled {
+            Handled::Resolved(outcome) => self.follow(interrupt, &request, *outcome).await,
+            Handled::Interrupted(reason) => Err(Exit::interrupted(reason)),
+            Handled::Waiting => Err(Exit::waiting()),
+        }
+    }
+
+    /// Goes on as the interrupt ended.
+    async fn follow(
+        &mut self,
+        interrupt: InterruptId,
+        request: &W::Request,
+        outcome: InterruptOutcome,
+    ) -> Result<Decided<W::Routing>, Exit> {
+        let ledger = Arc::clone(&self.live().ledger);
+        match outcome.end {
+            InterruptEnd::Stopped { reason } => {
+                ledger.ended(interrupt, InterruptResult::Stopped);
+                Err(Exit::stopped(reason))
+            }
+            InterruptEnd::Pruned { reason } => {
+                ledger.ended(interrupt, InterruptResult::Pruned);
+                self.run
+                    .end(&self.id, self.kind.name(), NodeState::Pruned)
+                    .await?;
+                Err(Exit::pruned(reason))
+            }
+            InterruptEnd::Refused { reason } => {
+                self.live().recorder.record(RunEvent::InterruptRefused {
+                    interrupt,
+                    reason: reason.clone(),
+                });
+                let refused = InterruptResult::Refused {
+                    reason: reason.clone(),
+                };
+                ledger.ended(interrupt, refused);
+                Ok(Decided::Refused { reason })
+            }
+            routed @ InterruptEnd::Routed { .. } => {
+                let routed = self.routed(interrupt, request, routed)?;
+                Ok(Decided::Routed(Box::new(routed)))
+            }
+            InterruptEnd::Branched { .. } | InterruptEnd::LeftOut { .. } => {
+                Err(self.diverged("interrupt that was carried out").into())
+            }
+        }
+    }
+
+    fn diverged(&self, what: &'static str) -> KeepError {
+        KeepError::Diverged {
+            place: place::interrupt(&self.id, self.turn),
+            what,
+        }
+    }
+
+    fn routed(
+        &mut self,
+        interrupt: InterruptId,
+        request: &W::Request,
+        routed: InterruptEnd,
+    ) -> Result<Routed<W::Routing>, KeepError> {
+        let InterruptEnd::Routed {
+            routing,
+            target: name,
+            decided_by,
+            filled_by,
+            answer,
+            reroute,
+            ..
+        } = routed
+        else {
+            return Err(self.diverged("interrupt that was routed"));
+        };
+        let target = name.parse().map_err(|_unknown| self.diverged("target"))?;
+        let only = RouteSet::<W::Routing>::only(W::Routing::route_to(target));
+        let routing = read_within(routing.to_string().as_bytes(), only);
+        let routing = routing.map_err(|_unfitting| self.diverged("request"))?;
+        let details = request.details();
+        let decision = json!({
+            "type": details.r#type,
+            "reason": details.reason,
+            "answer": answer,
+            "decidedBy": decided_by,
+            "goesOnAt": name,
+        });
+        let result = InterruptResult::Routed {
+            target: name,
+            decided_by,
+            filled_by,
+            answer: answer.clone(),
+            reroute: reroute.clone(),
+        };
+        self.live().ledger.ended(interrupt, result);
+        self.set_state(NodeState::Running);
+        self.tell(format!(
+            "[decision]\nYour interrupt was decided:\n{decision:#}"
+        ));
+        Ok(Routed {
+            routing,
+            target,
+            decided_by,
+            filled_by,
+            answer,
+            reroute,
+        })
+    }
+}
