@@ -29,6 +29,7 @@ mod stage;
 mod stopped_anywhere;
 mod stops;
 mod tools;
+mod unfilled;
 mod walk;
 mod workers;
 mod wrong_routes;

@@ -1,7 +1,7 @@
 //! A model that never answers the same twice, people who decide in any way from other processes, and a program that
 //! is killed, interrupted or terminated at any position of its journal, alone or as a server that puts runs aside: no
 //! decision is lost, no recorded answer is asked for again, and the run goes on as it is recorded.
-//! `ANSWERS=40` says how many runs; 2 where it is not set.
+//! `ANSWERS=40` says how many runs, 2 where it is not set, and `ANSWERS_FROM` with which of them to begin.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,6 +45,12 @@ const CODES: [i32; 5] = [0, 5, 6, 130, 143];
 fn runs() -> u64 {
     let asked = std::env::var("ANSWERS").ok();
     asked.and_then(|text| text.parse().ok()).unwrap_or(2)
+}
+
+/// The first of them: each is another one.
+fn first_run() -> u64 {
+    let asked = std::env::var("ANSWERS_FROM").ok();
+    asked.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 /// One run and those who disturb it.
@@ -276,7 +282,7 @@ async fn whatever_a_model_says_later_what_was_decided_is_what_happens() {
     let (mut disturbed, mut completed, mut calls) = (0, 0, 0);
     let mut decisions: BTreeMap<&str, usize> = BTreeMap::new();
     // A server takes every run of its store, so runs of servers have a store of their own.
-    for first in (0..runs()).step_by(usize::try_from(AT_ONCE).unwrap()) {
+    for first in (first_run()..runs()).step_by(usize::try_from(AT_ONCE).unwrap()) {
         let mut examined = tokio::task::JoinSet::new();
         for number in first..runs().min(first + AT_ONCE) {
             examined.spawn(async move {
@@ -289,7 +295,8 @@ async fn whatever_a_model_says_later_what_was_decided_is_what_happens() {
         while let Some(examined) = examined.join_next().await {
             let (world, times, number) = examined.unwrap();
             let report = world.audit(&world.own_attempts().await).await;
-            assert_eq!(report.findings, [], "run {number}");
+            let folder = world.folder.path().display();
+            assert_eq!(report.findings, [], "run {number}, in {folder}");
             let runs = world.runs().await;
             assert!(
                 runs.iter().all(|run| run.state.is_final()),

@@ -27,7 +27,7 @@ pub(crate) struct World {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) brain: Brain,
     pub(crate) bell: Arc<dyn Bell>,
-    folder: TempDir,
+    pub(crate) folder: TempDir,
     /// Processes that ended by themselves, and not with success.
     failures: Mutex<Vec<String>>,
 }

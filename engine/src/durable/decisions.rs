@@ -50,10 +50,7 @@ impl StoreDecisions {
     fn id_of(&self, interrupt: InterruptId, matter: Matter) -> InterruptId {
         match matter {
             Matter::Interrupt => interrupt,
-            Matter::Request => self
-                .desk
-                .record
-                .interrupt_at(&format!("{interrupt}/request"), created_at(interrupt)),
+            Matter::Request => self.desk.record.request_of(interrupt),
         }
     }
 
@@ -236,18 +233,6 @@ fn unfilled_because(question: &Interrupt) -> String {
     problem
         .and_then(Value::as_str)
         .map_or_else(|| question.reason.clone(), str::to_owned)
-}
-
-/// When an id was made, as it says itself.
-fn created_at(interrupt: InterruptId) -> jiff::Timestamp {
-    let seconds = interrupt
-        .uuid()
-        .get_timestamp()
-        .map_or(0, |time| time.to_unix().0);
-    i64::try_from(seconds)
-        .ok()
-        .and_then(|seconds| jiff::Timestamp::from_second(seconds).ok())
-        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
 fn judge<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Judge, KeepError> {

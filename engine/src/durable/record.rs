@@ -339,6 +339,11 @@ impl RunRecord {
         InterruptId::from_uuid(self.uuid_at(place, at))
     }
 
+    /// The id of the question about the request of an interrupt, where no model could fill that in.
+    pub(crate) fn request_of(&self, interrupt: InterruptId) -> InterruptId {
+        self.interrupt_at(&format!("{interrupt}/request"), created_at(interrupt))
+    }
+
     /// The id of the run that is forked off at a place.
     pub fn branch_at(&self, place: &str, at: Timestamp) -> RunId {
         RunId::from_uuid(self.uuid_at(place, at))
@@ -362,4 +367,16 @@ fn check_unended(row: &RunRow) -> Result<(), KeepError> {
         });
     }
     Ok(())
+}
+
+/// When an id was made, as it says itself.
+fn created_at(interrupt: InterruptId) -> Timestamp {
+    let seconds = interrupt
+        .uuid()
+        .get_timestamp()
+        .map_or(0, |time| time.to_unix().0);
+    i64::try_from(seconds)
+        .ok()
+        .and_then(|seconds| Timestamp::from_second(seconds).ok())
+        .unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -232,7 +232,8 @@ impl RunJournal {
             .values()
             .filter(|recorded| recorded.result.is_some())
             .filter_map(|recorded| serde_json::from_str::<InterruptIntent>(&recorded.content).ok())
-            .map(|intent| intent.interrupt)
+            // What a person has written of its request was carried out with its answer.
+            .flat_map(|intent| [intent.interrupt, self.record.request_of(intent.interrupt)])
             .collect();
         for entry in dispatches {
             let content: Value = serde_json::from_str(&entry.intent.content)?;
