@@ -237,23 +237,19 @@ fn due(policy: &Policy, pause: Interrupt) -> Option<DuePause> {
     }
 }
 
-/// Whether waiting can help: a limit that was reached stays reached, and a process that was told to end ends.
+/// Whether waiting can help: a limit that was reached stays reached, and a process that was told to end ends, whoever
+/// else asks for the pause.
 fn may_end(pause: &Interrupt) -> bool {
-    let note = serde_json::from_str::<StopNote>(&pause.content).ok();
-    match note.map(|note| note.cause) {
-        Some(
-            StopCause::Budget | StopCause::Timeout | StopCause::Resource | StopCause::Shutdown,
-        ) => false,
-        Some(
-            StopCause::UserEscape
-            | StopCause::Permission
-            | StopCause::SystemError
-            | StopCause::Policy
-            | StopCause::Hook
-            | StopCause::Code,
-        )
-        | None => true,
-    }
+    let passes = |note: &StopNote| match note.cause {
+        StopCause::Budget | StopCause::Timeout | StopCause::Resource | StopCause::Shutdown => false,
+        StopCause::UserEscape
+        | StopCause::Permission
+        | StopCause::SystemError
+        | StopCause::Policy
+        | StopCause::Hook
+        | StopCause::Code => true,
+    };
+    StopNote::standing(pause).iter().all(passes)
 }
 
 /// In whose name a policy decides.
@@ -278,4 +274,75 @@ fn deciding(interrupt: Interrupt, choosing: Choosing) -> Result<Deciding, Failur
         choosing,
         remember: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use interrupts::life::{
+        Admission, Event, ExpiryOutcome, Interrupt, Limits, NewAsking, Recurrence, Scope,
+    };
+    use interrupts::manager::StopCause;
+    use interrupts::{IdempotencyKey, KindName, RouteName};
+    use jiff::Timestamp;
+    use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
+    use serde_json::json;
+
+    use super::{Actor, ActorName, Role, RunState, may_end};
+
+    fn asking(by: &str, cause: StopCause, source: StopSource) -> NewAsking {
+        NewAsking {
+            by: Actor {
+                name: ActorName::new(by).unwrap(),
+                role: Role::System,
+            },
+            source,
+            mode: StopMode::Graceful,
+            reason: format!("{by} asks"),
+            content: json!({"cause": cause}).to_string(),
+        }
+    }
+
+    fn pause(by: NewAsking) -> Interrupt {
+        let route = RouteName::new("ORCHESTRATOR").unwrap();
+        let admission = Admission {
+            id: InterruptId::generate(),
+            run: RunId::generate(),
+            node: NodeId::root(),
+            kind: KindName::new("ORCHESTRATOR").unwrap(),
+            origin: route.clone(),
+            routes: vec![route],
+            interrupt_type: InterruptType::Pause,
+            source: by.source,
+            requested_by: by.by,
+            mode: by.mode,
+            scope: Scope::Run,
+            reason: by.reason,
+            content: by.content,
+            key: IdempotencyKey::new("once").unwrap(),
+            allowed: Vec::new(),
+            patience: None,
+            on_expiry: ExpiryOutcome::Cancel,
+            most_attempts: 3,
+            recurrence: Recurrence::Verbatim,
+            reroute: None,
+        };
+        let (digest, limits) = (admission.digest(), Limits::default());
+        let step = admission.admit(digest, RunState::Running, &limits, Timestamp::UNIX_EPOCH);
+        step.unwrap().interrupt
+    }
+
+    #[test]
+    fn a_limit_is_not_waited_for_whoever_asked_for_the_pause_before_it() {
+        let program = asking("program", StopCause::Code, StopSource::Programmatic);
+        let limit = asking("limit", StopCause::Budget, StopSource::System);
+        assert!(may_end(&pause(program.clone())));
+        assert!(!may_end(&pause(limit.clone())));
+        let joined = |first: &NewAsking, asking: &NewAsking| {
+            let asking = asking.clone();
+            let step = pause(first.clone()).after(&Event::Ask { asking }, Timestamp::UNIX_EPOCH);
+            step.unwrap().interrupt
+        };
+        assert!(!may_end(&joined(&program, &limit)));
+        assert!(!may_end(&joined(&limit, &program)));
+    }
 }

@@ -341,6 +341,7 @@ impl Installation for Local {
             source: StopSource::User,
             mode: StopMode::Immediate,
             reason: known.reason,
+            content: String::new(),
         };
         let raised = self.store().ask(id, harder).await;
         let raised = raised.map_err(|error| by_change(id, &error))?;

@@ -83,11 +83,7 @@ impl Control {
         let Some(stopped) = self.stopped_run() else {
             return false;
         };
-        let causes = stopped.stops.iter().filter_map(|stop| {
-            serde_json::from_str::<StopNote>(&stop.content)
-                .ok()
-                .map(|note| note.cause)
-        });
+        let mut notes = stopped.stops.iter().flat_map(StopNote::standing);
         let is_limit = |cause| match cause {
             StopCause::Budget | StopCause::Timeout | StopCause::Resource => true,
             StopCause::UserEscape
@@ -98,7 +94,7 @@ impl Control {
             | StopCause::Code
             | StopCause::Shutdown => false,
         };
-        causes.into_iter().any(is_limit)
+        notes.any(|note| is_limit(note.cause))
     }
 }
 

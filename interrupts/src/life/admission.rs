@@ -141,6 +141,7 @@ impl Admission {
             source: self.source,
             mode: self.mode,
             reason: self.reason.clone(),
+            content: self.content.clone(),
         }
     }
 

@@ -84,6 +84,8 @@ pub struct NewAsking {
     pub mode: StopMode,
     /// Why, in words.
     pub reason: String,
+    /// What is known beside the reason, as in an interrupt's content.
+    pub content: String,
 }
 
 /// That an asking was taken back.
@@ -113,6 +115,10 @@ pub struct Asking {
     /// That it was taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withdrawn: Option<TakenBack>,
+    /// What is known beside the reason, of what the machinery asks: which limit was reached. That of the first asking is
+    /// the content of its interrupt.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub content: String,
 }
 
 impl Asking {
@@ -165,6 +171,7 @@ impl Interrupt {
                 reason: self.reason.clone(),
                 at: self.requested_at,
                 withdrawn: None,
+                content: String::new(),
             }]),
             Family::Stop => Cow::Borrowed(&self.asked),
         }
@@ -180,6 +187,19 @@ impl Interrupt {
         let askings = self.askings();
         let mut standing = askings.iter().filter(|asking| asking.stands());
         standing.any(|asking| asking.source == StopSource::User)
+    }
+
+    /// What is known beside the reasons of all who still ask for the stop.
+    pub fn standing_contents(&self) -> Vec<&str> {
+        if self.asked.is_empty() {
+            return vec![&self.content];
+        }
+        let standing = self.asked.iter().filter(|asking| asking.stands());
+        let contents = standing.map(|asking| match asking.number {
+            FIRST_ASKING => self.content.as_str(),
+            _later => asking.content.as_str(),
+        });
+        contents.filter(|content| !content.is_empty()).collect()
     }
 
     /// Who was behind the request that admitted it, whoever has joined it since.
@@ -218,7 +238,10 @@ impl Interrupt {
             Some(known) if known.mode >= new.mode => return AskedAgain::Known,
             Some(known) => {
                 known.mode = new.mode;
-                known.clone()
+                Asking {
+                    content: String::new(),
+                    ..known.clone()
+                }
             }
             None => {
                 let number = askings.last().map_or(FIRST_ASKING, |last| last.number + 1);
@@ -233,8 +256,13 @@ impl Interrupt {
                     reason: new.reason.clone(),
                     at: now,
                     withdrawn: None,
+                    content: String::new(),
                 };
-                askings.push(asking.clone());
+                // What is told of it has the reason alone.
+                askings.push(Asking {
+                    content: kept_of(new),
+                    ..asking.clone()
+                });
                 asking
             }
         };
@@ -274,6 +302,14 @@ impl Interrupt {
             self.requested_by = leading.by;
             self.reason = leading.reason;
         }
+    }
+}
+
+/// What is kept beside the reason. Others than the machinery may send much, and often.
+fn kept_of(new: &NewAsking) -> String {
+    match new.source {
+        StopSource::System => new.content.clone(),
+        StopSource::User | StopSource::Programmatic => String::new(),
     }
 }
 

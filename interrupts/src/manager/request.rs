@@ -6,7 +6,7 @@ use routing_core::{InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde::{Deserialize, Serialize};
 
 use super::tree::Reach;
-use crate::life::{Actor, NewAsking, Scope};
+use crate::life::{Actor, Interrupt, NewAsking, Scope};
 use crate::names::{IdempotencyKey, KindName, RouteName};
 
 /// What is to stop.
@@ -108,6 +108,16 @@ pub struct StopNote {
     pub metadata: Option<serde_json::Value>,
 }
 
+impl StopNote {
+    /// The notes of all who still ask for a stop, whoever asked first: a limit that joined a person's pause has its own.
+    pub fn standing(stop: &Interrupt) -> Vec<Self> {
+        let contents = stop.standing_contents().into_iter();
+        contents
+            .filter_map(|content| serde_json::from_str(content).ok())
+            .collect()
+    }
+}
+
 /// A request for a stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopRequest {
@@ -196,6 +206,8 @@ impl StopRequest {
             source: self.source,
             mode: self.mode,
             reason: self.message.clone(),
+            // One that cannot be written is refused where the stop is admitted, not where it is joined.
+            content: serde_json::to_string(&self.note()).unwrap_or_default(),
         }
     }
 

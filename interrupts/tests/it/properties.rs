@@ -51,6 +51,7 @@ fn event_of(happening: &Happening, interrupt: &Interrupt) -> Event {
             source: StopSource::User,
             mode,
             reason: format!("for reason {}", happening.event % 3),
+            content: String::new(),
         };
         return Event::Ask { asking };
     }

@@ -578,6 +578,7 @@ async fn a_new_asking_in_words_of_its_own_is_kept_though_one_of_the_same_waits_t
         source: StopSource::User,
         mode: StopMode::Graceful,
         reason: "reason 1".to_owned(),
+        content: String::new(),
     };
     let again = interrupts::store::Interrupts::ask(&*scene.store, stop.id, new).await;
     assert_eq!(again.unwrap().askings().len(), 3);

@@ -94,8 +94,14 @@ async fn meet(from: From, limit: LimitKind, mode: StopMode) {
     assert_eq!(interrupts[0].source, StopSource::User);
     assert_eq!(interrupts[0].reason, "enough for today");
     assert_eq!(interrupts[0].mode, mode);
-    let note: StopNote = serde_json::from_str(&interrupts[0].content).unwrap();
-    assert_eq!(note.cause, StopCause::UserEscape);
+    let notes = StopNote::standing(&interrupts[0]);
+    let causes: Vec<_> = notes.iter().map(|note| note.cause).collect();
+    let limited = match limit {
+        LimitKind::Time => StopCause::Timeout,
+        LimitKind::Steps | LimitKind::Cost => StopCause::Budget,
+        LimitKind::Memory | LimitKind::Cpu => StopCause::Resource,
+    };
+    assert_eq!(causes, [StopCause::UserEscape, limited], "{from:?}");
 
     let kept = taken(&scene.process("three"), run).await;
     let lifted = kept.resume(&person(), None).await.unwrap();

@@ -169,6 +169,7 @@ mod tests {
                     reason: "wait".to_owned(),
                     at: jiff::Timestamp::UNIX_EPOCH,
                     withdrawn: None,
+                    content: String::new(),
                 }),
             },
             Notice::TakenBack {

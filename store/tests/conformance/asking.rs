@@ -43,6 +43,7 @@ fn asks(by: &Actor, mode: StopMode) -> NewAsking {
         },
         mode,
         reason: format!("as {} wants it", by.name),
+        content: String::new(),
     }
 }
 
@@ -291,10 +292,13 @@ pub(crate) async fn the_same_asked_by_the_same_is_one_asking_and_a_harder_one_ra
     assert_eq!(scene.audited(id).await, ["admit", "ask"]);
     let otherwise = NewAsking {
         reason: "for another reason".to_owned(),
+        content: "much, and often".to_owned(),
         ..asks(&agent(), StopMode::Graceful)
     };
     let otherwise = store.ask(id, otherwise).await.unwrap();
     assert_eq!(otherwise.askings().len(), 2);
+    // Beside the reason only the machinery's own is kept.
+    assert!(otherwise.askings()[1].content.is_empty());
     // What cannot be kept is refused.
     let long = NewAsking {
         reason: "x".repeat(20 << 10),

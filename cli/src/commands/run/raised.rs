@@ -65,9 +65,8 @@ pub(super) async fn raised(store: &dyn Store, run: RunId, open: &[Interrupt]) ->
     let pauses = open
         .iter()
         .filter(|interrupt| interrupt.family() == Family::Stop);
-    let notes = pauses.filter_map(|pause| serde_json::from_str::<StopNote>(&pause.content).ok());
     let mut raised = Vec::new();
-    for note in notes {
+    for note in pauses.flat_map(StopNote::standing) {
         let Some((limit, option)) = Limit::of(&note).and_then(|it| Some((it, it.option()?))) else {
             continue;
         };

@@ -52,13 +52,13 @@ pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
     let pauses = waiting
         .iter()
         .filter(|interrupt| interrupt.family() == Family::Stop);
-    let notes = pauses.map(|pause| serde_json::from_str::<StopNote>(&pause.content).ok());
     let mut found = Standstill::Lifted;
-    for note in notes {
-        if let Some(limit) = note.as_ref().and_then(Limit::of) {
+    for pause in pauses {
+        let notes = StopNote::standing(pause);
+        if let Some(limit) = notes.iter().find_map(Limit::of) {
             return Standstill::Limit(limit);
         }
-        match note.map(|note| note.cause) {
+        match notes.first().map(|note| note.cause) {
             Some(StopCause::Shutdown) => {
                 found = Standstill::Shutdown;
             }
