@@ -293,3 +293,31 @@ impl WorkspaceError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Workspace, WorkspaceError};
+
+    #[test]
+    fn what_somebody_else_wrote_since_a_file_was_read_is_neither_replaced_nor_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let file = folder.path().join("dough.txt");
+        for read in [Some("flour\n"), None] {
+            fs::write(&file, "rye\n").unwrap();
+            let replaced = workspace.replace_text("dough.txt", read, "milk\n");
+            assert!(matches!(replaced, Err(WorkspaceError::Changed { .. })));
+            let removed = workspace.remove_file("dough.txt", read);
+            assert!(matches!(removed, Err(WorkspaceError::Changed { .. })));
+            assert_eq!(fs::read_to_string(&file).unwrap(), "rye\n");
+            let left = fs::read_dir(folder.path()).unwrap().count();
+            assert_eq!(left, 1, "what was prepared beside it is gone");
+        }
+        workspace
+            .replace_text("dough.txt", Some("rye\n"), "milk\n")
+            .unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "milk\n");
+    }
+}

@@ -3,11 +3,14 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::Arc;
 
+use async_trait::async_trait;
+use routing_core::StopScope;
 use serde_json::{Value, json};
 use tools::{
-    CallEnd, Executor, ExecutorConfig, PermissionPolicy, PolicyConfig, RequestedCall, ToolMessage,
-    Workspace, built_in_tools,
+    Approver, CallEnd, Executor, ExecutorConfig, PermissionAnswer, PermissionPolicy,
+    PermissionRequest, PolicyConfig, RequestedCall, ToolMessage, Workspace, built_in_tools,
 };
 
 use crate::scene::programs;
@@ -164,7 +167,7 @@ async fn a_change_of_a_file_that_is_denied_by_now_is_not_taken_back() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_about_a_path_that_is_denied_and_edited_arguments_are_held_to_it() {
+async fn nobody_is_asked_about_a_path_that_is_denied() {
     let folder = bakery();
     let mut policy = careful();
     policy["otherwise"] = json!("ask");
@@ -173,6 +176,38 @@ async fn nobody_is_asked_about_a_path_that_is_denied_and_edited_arguments_are_he
     is_denied(&executor, "read_file", json!({"path": "prod.env"})).await;
     let asked = message(&executor, "read_file", json!({"path": "bread.txt"})).await;
     assert!(asked.text().contains("nobody can be asked"), "{asked:?}");
+}
+
+/// Changes each call that it is asked about into one of another file.
+struct Editing(&'static str);
+
+#[async_trait]
+impl Approver for Editing {
+    async fn ask(&self, _request: PermissionRequest, _scope: &StopScope) -> PermissionAnswer {
+        let arguments = json!({"path": self.0});
+        PermissionAnswer::Edit { arguments }
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_a_person_changes_are_held_to_the_rules_too() {
+    let folder = bakery();
+    let edited_to = |path| {
+        let mut config = ExecutorConfig::new(Workspace::open(folder.path()).unwrap());
+        for tool in built_in_tools(&programs()) {
+            config.registry.register(tool).unwrap();
+        }
+        let mut policy = careful();
+        policy["otherwise"] = json!("ask");
+        let policy: PolicyConfig = serde_json::from_value(policy).unwrap();
+        config.policy = PermissionPolicy::new(&policy).unwrap();
+        config.approver = Arc::new(Editing(path));
+        Executor::new(config)
+    };
+    let asked_for = json!({"path": "bread.txt"});
+    is_denied(&edited_to("prod.env"), "read_file", asked_for.clone()).await;
+    let read = message(&edited_to("./bread.txt"), "read_file", asked_for).await;
+    assert!(read.text().contains("flour"), "{read:?}");
 }
 
 #[test]
