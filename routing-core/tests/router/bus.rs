@@ -235,6 +235,16 @@ fn no_part_of_an_event_can_begin_a_line_of_its_own() {
     assert_eq!(marks.count(), 1, "{text}");
 }
 
+#[test]
+fn an_event_names_no_field_for_its_agents_record_names_that_as_it_likes() {
+    let text = event("e1", "root/editor", None).message().text;
+    assert!(
+        text.contains("the field that raises an interrupt"),
+        "{text}"
+    );
+    assert!(!text.contains('`'), "{text}");
+}
+
 #[tokio::test]
 async fn publishing_again_changes_nothing_and_other_content_is_refused() {
     let Fixture { bus, .. } = fixture(8);

@@ -163,3 +163,48 @@ impl HttpBody for Held {
         self.body.size_hint()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::body::Body;
+    use axum::extract::Request;
+    use axum::routing::any;
+    use futures_util::FutureExt as _;
+    use tower::ServiceExt as _;
+
+    use super::{Crowd, LISTS_AT_ONCE, is_for_a_list};
+
+    #[tokio::test]
+    async fn so_many_lists_are_made_at_once_and_what_is_no_list_waits_for_none() {
+        let crowd = Crowd::new(1_000);
+        let mut turns = Vec::new();
+        for _list in 0..LISTS_AT_ONCE {
+            turns.push(crowd.turn(true).now_or_never().unwrap());
+        }
+        assert!(crowd.turn(true).now_or_never().is_none());
+        assert!(crowd.turn(false).now_or_never().is_some());
+        turns.pop();
+        assert!(crowd.turn(true).now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_list_is_what_is_read_at_an_address_that_ends_in_a_name() {
+        for (method, path, is_list) in [
+            ("GET", "/v1/runs", true),
+            ("GET", "/v1/runs/run_1", false),
+            ("GET", "/v1/runs/run_1/messages", true),
+            ("POST", "/v1/runs", false),
+        ] {
+            let look = async |request: Request| is_for_a_list(&request).to_string();
+            let routes = Router::new()
+                .route("/v1/runs", any(look))
+                .route("/v1/runs/{run_id}", any(look))
+                .route("/v1/runs/{run_id}/messages", any(look));
+            let request = Request::builder().method(method).uri(path);
+            let answer = routes.oneshot(request.body(Body::empty()).unwrap()).await;
+            let told = axum::body::to_bytes(answer.unwrap().into_body(), 100).await;
+            assert_eq!(told.unwrap(), is_list.to_string(), "{method} {path}");
+        }
+    }
+}

@@ -2,13 +2,24 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::sync::Arc;
 
+use futures_util::{SinkExt as _, StreamExt as _};
 use interrupts::life::Role;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, StatusCode};
+use serde_json::Value;
 use server::{Remote, TlsError, TlsIdentity};
 use tempfile::TempDir;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
+use tokio_tungstenite::client_async;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::http::HeaderValue;
 
 use crate::feed::Events;
 use crate::house::{House, problem, token};
@@ -87,6 +98,44 @@ async fn over_tls_the_page_the_interface_and_the_feed_are_served_and_the_cookie_
     let mut answer = Vec::new();
     let _cut = tokio::task::spawn_blocking(move || plain.read_to_end(&mut answer).map(|_| answer));
     house.close().await;
+}
+
+#[tokio::test]
+async fn over_tls_the_socket_takes_and_tells_what_it_does_without() {
+    let certified = Certified::new();
+    let identity = certified.read("certificate", "key").unwrap();
+    let house = House::with(|config| config.remote = Remote::OverTls(identity)).await;
+    running(&*house.store, Some("thread-123")).await;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(certified.pem.as_bytes()) {
+        roots.add(certificate.unwrap()).unwrap();
+    }
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let trusting = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let stream = tokio::net::TcpStream::connect(house.address).await.unwrap();
+    let name = ServerName::try_from("127.0.0.1").unwrap();
+    let connector = TlsConnector::from(Arc::new(trusting));
+    let stream = connector.connect(name, stream).await.unwrap();
+    let request = format!("wss://{}/v1/ws", house.address);
+    let mut request = request.into_client_request().unwrap();
+    let bearer = HeaderValue::try_from(format!("Bearer {}", house.tokens["supervisor"])).unwrap();
+    request.headers_mut().insert("authorization", bearer);
+    let (mut socket, _response) = client_async(request, stream).await.unwrap();
+    let order = r#"{"type":"interrupt","payload":{"thread_id":"thread-123","reason":"user_interrupt"},"id":"msg-001"}"#;
+    socket.send(Message::text(order)).await.unwrap();
+    for kind in ["welcome", "interrupt_ack"] {
+        let told = socket.next().await.unwrap().unwrap();
+        let told: Value = serde_json::from_str(told.to_text().unwrap()).unwrap();
+        assert_eq!(told["type"], kind, "{told:#}");
+    }
+    // Without TLS there is no socket at that address.
+    let plain = tokio::net::TcpStream::connect(house.address).await.unwrap();
+    let request = format!("ws://{}/v1/ws", house.address);
+    assert!(client_async(request, plain).await.is_err());
 }
 
 #[tokio::test]
