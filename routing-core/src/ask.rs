@@ -1,6 +1,7 @@
 //! Asking a model until its answer fits, a bounded number of times.
 
 mod early_end;
+mod in_words;
 mod route_first;
 
 use std::sync::Arc;
@@ -141,8 +142,17 @@ impl Asker {
         scope: &StopScope,
     ) -> Result<Outcome<Asked<T>, PartialReply>, AskError> {
         let routes = context.selection.routes();
+        let dialect = self.model.dialect();
+        let mut call = context.to_call(dialect);
+        // Of what it is held to such a model sees nothing else.
+        if dialect == Dialect::Grammar
+            && let Some(fields) = in_words::fields(&call.schema)
+        {
+            let text = format!("{STEP_MARK}\n{fields}");
+            call.messages.push(Message::user(text));
+        }
         let question = Question {
-            call: context.to_call(self.model.dialect()),
+            call,
             allowed: allowed_fields(routes),
             watched: Some(routes),
         };

@@ -298,6 +298,90 @@ fn a_grammar_allows_exactly_one_route_and_bounds_every_text() {
     );
 }
 
+/// What a worker of the shop writes down.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Order {
+    /// Who ordered it.
+    customer: String,
+    /// What is made.
+    pieces: Vec<Piece>,
+    #[serde(default)]
+    urgent: Option<bool>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Piece {
+    /// How
+    /// many.
+    count: u32,
+    finish: Finish,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+enum Finish {
+    Oil,
+    Wax,
+}
+
+#[derive(Debug, Clone, PartialEq, Routing)]
+struct OrderRouting {
+    #[route(marker = OrderRoute)]
+    order: Option<Order>,
+    #[route(marker = OrderPaintRoute)]
+    paint: Option<Paint>,
+}
+
+/// A model that a grammar holds to the schema, and that sees nothing of it.
+struct Held(Arc<ScriptedModel>);
+
+#[async_trait]
+impl LanguageModel for Held {
+    fn name(&self) -> &'static str {
+        "held"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Grammar
+    }
+
+    async fn call(
+        &self,
+        call: ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        self.0.call(call, scope).await
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_see_its_schema_is_told_the_fields_of_its_request() {
+    let answer = r#"{"order":{"customer":"Ada","pieces":[{"count":2,"finish":"Oil"}]}}"#;
+    let model = ScriptedModel::saying(&[r#"{"route":"order"}"#, answer]);
+    let asker = Asker {
+        model: Arc::new(Held(Arc::clone(&model))),
+        constraints: Arc::new(TypesOnly),
+        corrections: 0,
+    };
+    let mut context =
+        LlmCallContext::<OrderRouting>::new(context().caller, Vec::new(), RouteSnapshot::default());
+    context.form = TurnForm::RouteFirst;
+    asker.ask(&context, &(), &StopScope::new()).await.unwrap();
+    let calls = model.calls.lock().unwrap();
+    let told = &calls[1].messages.last().unwrap().text;
+    assert_eq!(
+        **told,
+        *"[step]\nThe fields of `order`:\n- `customer` (text): Who ordered it.\n\
+          - `pieces` (list, each object): What is made.\n  - `count` (whole number): How many.\n  \
+          - `finish` (one of \"Oil\", \"Wax\")\n- `urgent` (true or false, may be left out)"
+    );
+    // A number is bounded on both sides by what its type takes.
+    let schema = calls[1].schema.text();
+    assert!(
+        schema.contains(r#""minimum":0,"#) && schema.contains(r#""maximum":999999999"#),
+        "{schema}"
+    );
+}
+
 /// Says that its answer was cut off, though what there is can be read.
 struct CutOff;
 

@@ -1,10 +1,13 @@
-//! Lengths where a schema says none: a model that is held to a schema sign by sign may go round in circles within a text or a
-//! list, and nothing else would end it.
+//! Lengths where a schema says none: a model that is held to a schema sign by sign may go round in circles within a text, a
+//! list or a number, and nothing else would end it.
 
 use serde_json::{Map, Value};
 
 use crate::schema::Dialect;
 use crate::schema::walk::children_mut;
+
+/// The largest number that is asked for where nothing else is said: every integer type of 32 bits or more takes it.
+const LARGEST: i64 = 999_999_999;
 
 /// What a string is bounded by already.
 const BOUNDED: [&str; 4] = ["enum", "const", "format", "maxLength"];
@@ -42,6 +45,23 @@ pub(super) fn set(schema: &mut Value, dialect: Dialect, within: usize) {
         let least = object.get("minLength").and_then(Value::as_u64).unwrap_or(1);
         object.insert("minLength".to_owned(), least.into());
         object.insert("maxLength".to_owned(), longest.max(least).into());
+    }
+    if text.is_some() && is(object, "integer") {
+        bound_number(object);
+    }
+}
+
+/// Puts a bound on each side of a number that has none there.
+fn bound_number(number: &mut Map<String, Value>) {
+    let bound = |keyword: &str| number.get(keyword).and_then(Value::as_i64);
+    let (least, most) = (bound("minimum"), bound("maximum"));
+    if number.get("maximum").is_none() {
+        let most = least.unwrap_or(0).max(LARGEST);
+        number.insert("maximum".to_owned(), most.into());
+    }
+    if number.get("minimum").is_none() {
+        let least = most.unwrap_or(0).min(-LARGEST);
+        number.insert("minimum".to_owned(), least.into());
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn simplify(schema: &mut Value, dialect: Dialect) {
     let Value::Object(object) = schema else {
         return;
     };
-    drop_number_format(object);
+    drop_number_format(object, dialect);
     if let Some(any_of) = object.shift_remove("oneOf") {
         object.insert("anyOf".to_owned(), any_of);
     }
@@ -36,13 +36,15 @@ pub(super) fn simplify(schema: &mut Value, dialect: Dialect) {
 }
 
 /// schemars names the types of Rust's numbers, and their bounds; JSON Schema knows no such formats.
-fn drop_number_format(object: &mut Object) {
+/// A grammar knows no types of Rust's, and is told the bounds.
+fn drop_number_format(object: &mut Object, dialect: Dialect) {
     if let Some(integer) = IntegerType::of(object) {
         object.shift_remove("format");
         for keyword in ["minimum", "maximum"] {
-            if object
-                .get(keyword)
-                .is_some_and(|bound| integer.implies(keyword, bound))
+            if dialect != Dialect::Grammar
+                && object
+                    .get(keyword)
+                    .is_some_and(|bound| integer.implies(keyword, bound))
             {
                 object.shift_remove(keyword);
             }
