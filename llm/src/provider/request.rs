@@ -3,10 +3,12 @@
 mod tools;
 mod transcript;
 
+use std::borrow::Cow;
+
 use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest, ChatResponseFormat, JsonSpec, ReasoningEffort,
 };
-use routing_core::model::{Message, ModelCall, ToolOffer};
+use routing_core::model::{Message, ModelCall, Role, ToolOffer};
 use routing_core::schema::{AnswerSchema, Dialect};
 use serde_json::{Map, Value, json};
 
@@ -47,8 +49,36 @@ pub(crate) fn of(call: &ModelCall, manner: &Manner<'_>) -> (ChatRequest, ChatOpt
         }
         Structured::Instructions => first.push(ChatMessage::system(instructions(schema))),
     }
-    let said = (call.messages.as_slice(), &*call.tools);
-    request(said, provider, first, (body, options))
+    let messages = match wire {
+        Wire::ChatCompletions | Wire::JsonObject => in_turns(&call.messages),
+        Wire::OpenAi
+        | Wire::OpenAiResponses
+        | Wire::Anthropic
+        | Wire::Gemini
+        | Wire::Instructions => Cow::Borrowed(call.messages.as_slice()),
+    };
+    request((&messages, &call.tools), provider, first, (body, options))
+}
+
+/// The conversation in which nobody speaks twice in a row: the templates of many open models refuse any other.
+fn in_turns(messages: &[Message]) -> Cow<'_, [Message]> {
+    let is_one_turn = |first: &Message, second: &Message| {
+        first.role == second.role && matches!(first.role, Role::User | Role::System)
+    };
+    let turns = messages.chunk_by(is_one_turn);
+    if turns.clone().all(|turn| turn.len() == 1) {
+        return Cow::Borrowed(messages);
+    }
+    turns
+        .filter_map(|turn| {
+            let texts: Vec<&str> = turn.iter().map(|message| &*message.text).collect();
+            let mut whole = turn.first()?.clone();
+            if turn.len() > 1 {
+                whole.text = texts.join("\n\n").into();
+            }
+            Some(whole)
+        })
+        .collect()
 }
 
 /// The request and the options of a call for free text.

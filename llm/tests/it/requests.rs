@@ -1,7 +1,8 @@
 //! What is sent, and what a whole answer becomes.
 
-use llm::{Provider, ProviderConfig, ProviderModel};
-use routing_core::model::{LanguageModel, ModelReply, TokenUsage};
+use llm::{ModelProfile, Provider, ProviderConfig, ProviderModel};
+use routing_core::model::{LanguageModel, Message, ModelReply, TokenUsage};
+use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 use serde_json::{Value, json};
 use tests::providers::{Behaviour, WireForm};
@@ -85,6 +86,30 @@ async fn the_conversation_arrives_in_order() {
         );
     }
     assert_eq!(body["response_format"]["json_schema"]["strict"], true);
+}
+
+/// Templates of Gemma and Mistral refuse a conversation in which somebody speaks twice in a row.
+#[tokio::test]
+async fn nobody_speaks_twice_in_a_row_to_a_server_of_ones_own() {
+    let double = double(WireForm::OpenAi, [Behaviour::Answers]).await;
+    let profile = ModelProfile {
+        base_url: Some(double.address().to_owned()),
+        dialect: Some(Dialect::Grammar),
+        ..ModelProfile::default()
+    };
+    let model = ProviderModel::of_profile(&"openai:local".parse().unwrap(), &profile).unwrap();
+    let mut asked = call(model.dialect());
+    asked.messages.insert(1, Message::system("Be quick."));
+    asked.messages.push(Message::user("Try again."));
+    let _refused = model.call(asked, &StopScope::new()).await;
+    let body = &double.received()[0].body;
+    let expected = json!([
+        {"role": "system", "content": "You look for things.\n\nBe quick."},
+        {"role": "user", "content": "Goal: find the answer"},
+        {"role": "assistant", "content": "{}"},
+        {"role": "user", "content": "That was empty.\n\nTry again."},
+    ]);
+    assert_eq!(body["messages"], expected);
 }
 
 #[tokio::test]
