@@ -3,6 +3,7 @@
 //! A double answers each request with the next of its [`Behaviour`]s (the last one stays), keeps what
 //! it received, and tells when a client hung up before it had the whole answer.
 
+mod accepted;
 mod anthropic;
 mod behaviour;
 mod cancellations;
@@ -60,7 +61,8 @@ impl WireForm {
             Self::OpenAiResponses => openai_responses::check(received),
             Self::Anthropic => anthropic::check(received),
             Self::Gemini => gemini::check(received),
-        }
+        }?;
+        accepted::check(self, &received.body)
     }
 
     /// The body of a refusal, in the provider's shape.
