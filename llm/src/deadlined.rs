@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+    Awaited, Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
@@ -35,7 +35,10 @@ impl<M> Deadlined<M> {
         let limit = self.limit;
         tokio::time::timeout(limit, self.inner.run(call, scope))
             .await
-            .unwrap_or(Err(ModelError::TimedOut { limit }))
+            .unwrap_or(Err(ModelError::TimedOut {
+                limit,
+                awaited: Awaited::Whole,
+            }))
     }
 }
 

@@ -1,13 +1,18 @@
 //! What may help against a model's failure.
 
-use routing_core::model::ModelError;
+use routing_core::model::{Awaited, ModelError};
+
+use crate::provider::Unreached;
 
 /// What may help, in one sentence for the person who chose the model.
-pub const fn hint(error: &ModelError) -> &'static str {
+pub fn hint(error: &ModelError) -> &'static str {
     match error {
-        ModelError::Unreachable { .. } => {
-            "check --base-url, and that a server listens there; without a server, --model rehearsal needs none"
-        }
+        ModelError::Unreachable { source, .. } => source
+            .downcast_ref::<Unreached>()
+            .and_then(Unreached::hint)
+            .unwrap_or(
+                "check --base-url, and that a server listens there; without a server, --model rehearsal needs none",
+            ),
         ModelError::Unauthorized { .. } => {
             "check the provider's key in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, …)"
         }
@@ -36,12 +41,21 @@ pub const fn hint(error: &ModelError) -> &'static str {
         ModelError::RateLimited { .. } => "wait, or use a key with a higher limit",
         ModelError::ProviderFailed { .. } => "the provider has a fault of its own; try again later",
         ModelError::BrokenOff { .. } => "the connection broke; try again",
-        ModelError::LineTooLong { .. } | ModelError::TooLong { .. } => {
-            "the model does not come to an end; try another one"
+        ModelError::TooLong { .. } => "the model does not come to an end; try another one",
+        ModelError::LineTooLong { .. } => {
+            "what listens at --base-url sends no stream of events; check that it is a model's server"
         }
-        ModelError::TimedOut { .. } => {
-            "the model is too slow; try a smaller one, or another provider"
-        }
+        ModelError::TimedOut { awaited, .. } => match awaited {
+            Awaited::Beginning => {
+                "the server may still read the prompt: let it, with a longer `first_s` in the model's profile, or try a smaller model"
+            }
+            Awaited::Next => {
+                "the server may hang; try again, or give it longer with `silence_s` in the model's profile"
+            }
+            Awaited::Whole => {
+                "the model is too slow; try a smaller one, or give it longer with `whole_s` in its profile"
+            }
+        },
         ModelError::Unrecorded(_) => "see to the store, then resume the run",
         _ => "try another model",
     }

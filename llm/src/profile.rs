@@ -3,6 +3,8 @@
 //! A profile says what is known; the rest is what the built-in profile of the model's provider says, and after that what
 //! is usual. All that speak to models read the same form: a table of settings names them, a probe fills them in.
 
+mod published;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,7 +12,7 @@ use routing_core::model::TurnForm;
 use routing_core::schema::Dialect;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::provider::{CallLimits, Provider};
+use crate::provider::{CallLimits, ModelId, Provider};
 use crate::retrying::RetryPolicy;
 
 /// What is known of a model. Everything may be left out.
@@ -98,6 +100,14 @@ impl ModelProfile {
             } else {
                 Self::default()
             }
+        }
+    }
+
+    /// The built-in profile of a model at its provider's own address: how much it reads is published of some.
+    pub fn of_model(id: &ModelId) -> Self {
+        Self {
+            context: published::context(id.provider, &id.model),
+            ..Self::of(id.provider)
         }
     }
 

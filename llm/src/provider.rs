@@ -6,8 +6,8 @@
 //! The schema goes out as the call has it, byte for byte, in the field in which the provider takes
 //! it. What bounds an answer: its length by [`CallLimits::answer`], the time by the other limits. The
 //! client library buffers a line of the stream until the line ends, and the body of a refusal until
-//! the body ends; both are bounded by time alone: no whole event within [`CallLimits::silence`] ends
-//! the call.
+//! the body ends; it says of neither how long it is, so both are bounded by how often the connection is read for them, by
+//! [`CallLimits::line_reads`].
 
 mod background;
 mod cause;
@@ -26,13 +26,14 @@ mod secret;
 mod signature;
 mod telemetry;
 mod tool_stream;
+mod transport;
+mod unreached;
 mod usage;
 mod wire;
 
 use std::env;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use genai::chat::{ChatOptions, ChatRequest};
@@ -55,6 +56,7 @@ use failure::FailureContext;
 use frames::FrameWatch;
 use io_thread::IoThread;
 use telemetry::{CallSpan, OutputType};
+use transport::Transport;
 use wire::Wire;
 
 pub use background::{CancelObserver, CancelOutcome, CancelReport};
@@ -62,6 +64,7 @@ pub use limits::CallLimits;
 pub use model_id::{ModelId, ParseModelIdError, Provider};
 pub use probe::{ServerFacts, ServerKind};
 pub use secret::Secret;
+pub(crate) use unreached::Unreached;
 
 /// What is sent where a server wants no key and the client library insists on one.
 const NO_KEY: &str = "none";
@@ -147,17 +150,6 @@ pub struct ProviderModel {
     probe: Option<Arc<OnceLock<ServerFacts>>>,
 }
 
-/// How connections are made.
-#[derive(Debug, Clone, Default)]
-struct Transport {
-    connect: Duration,
-    /// Whether the server is on this machine.
-    local: bool,
-    authorities: Vec<reqwest::Certificate>,
-    /// Whether each read and write is told.
-    told: bool,
-}
-
 impl ProviderModel {
     /// Prepares a model; sends nothing.
     ///
@@ -182,7 +174,12 @@ impl ProviderModel {
     ///
     /// [`ProviderError`] where no request could be made, or the certificates of the profile are none.
     pub fn of_profile(id: &ModelId, profile: &ModelProfile) -> Result<Self, ProviderError> {
-        let mut built_in = ModelProfile::of(id.provider);
+        let is_own = profile.base_url.is_some() || id.provider.is_local();
+        let mut built_in = if is_own {
+            ModelProfile::of(id.provider)
+        } else {
+            ModelProfile::of_model(id)
+        };
         let known = profile.clone().or(built_in.clone());
         let config = ProviderConfig {
             provider: id.provider,
@@ -196,7 +193,6 @@ impl ProviderModel {
         if made.transport.local {
             built_in = built_in.or(ModelProfile::of_local_server());
         }
-        let is_own = profile.base_url.is_some() || id.provider.is_local();
         let made = match &profile.ca_certificate {
             Some(file) => {
                 let pem = std::fs::read(file).map_err(|source| ProviderError::CertificateFile {
@@ -416,9 +412,12 @@ impl ProviderModel {
             None => options,
         };
         let options = options.with_raw_frame_sink_arc(watch.clone());
-        let events = self
-            .io_thread
-            .stream(self.client.clone(), target, request, options);
+        let events = self.io_thread.stream(
+            self.client.clone(),
+            target,
+            (request, options),
+            (Arc::clone(&watch), self.limits.line_reads),
+        );
         let exchange = Exchange::new(chunks, watch, context, cancel, span);
         exchange.run(events, scope).await
     }
@@ -432,29 +431,6 @@ impl ProviderModel {
         }
         target.auth = AuthData::from_single(self.key.reveal());
         Ok(target)
-    }
-}
-
-impl Transport {
-    fn client(&self) -> Result<reqwest::Client, ProviderError> {
-        let mut builder = reqwest::Client::builder()
-            .connect_timeout(self.connect)
-            .tcp_nodelay(true)
-            // A redirect would carry the key's header to wherever it points.
-            .redirect(reqwest::redirect::Policy::none())
-            // A compressed stream could hide an answer of any size.
-            .no_gzip()
-            .tls_certs_merge(self.authorities.clone());
-        if self.local {
-            builder = builder.no_proxy();
-        }
-        if self.told {
-            // Frames of HTTP/2 are no text.
-            builder = builder.connection_verbose(true).http1_only();
-        }
-        builder
-            .build()
-            .map_err(|error| ProviderError::Client(Box::new(error)))
     }
 }
 

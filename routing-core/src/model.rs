@@ -1,9 +1,9 @@
 //! The model port: what the router needs of a language model.
 
+mod error;
 mod shared_text;
 mod tool;
 
-use std::error::Error;
 use std::fmt::{self, Debug, Display};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +17,7 @@ use crate::schema::AnswerSchema;
 use crate::stop::StopScope;
 
 pub use crate::schema::Dialect;
+pub use error::{Awaited, ModelError};
 pub use tool::{ToolOffer, ToolRequest};
 
 /// Who speaks in a message.
@@ -336,192 +337,6 @@ impl ModelReply {
             usage: partial.usage,
             cut_off: false,
         }
-    }
-}
-
-/// Why a model gave no answer.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ModelError {
-    /// The provider cannot be reached: it may be worth trying again.
-    #[error("cannot reach the model at {endpoint}")]
-    Unreachable {
-        /// Where it was looked for.
-        endpoint: String,
-        /// What the client said.
-        #[source]
-        source: Box<dyn Error + Send + Sync>,
-    },
-    /// The provider refused the credentials. Trying again will not help.
-    #[error("the provider refused the credentials ({status})")]
-    Unauthorized {
-        /// The HTTP status, 401 or 403.
-        status: u16,
-        /// What the provider said.
-        detail: String,
-    },
-    /// The provider refused the request. Trying again will not help.
-    #[error("the provider refused the request ({status}): {detail}")]
-    Rejected {
-        /// The HTTP status.
-        status: u16,
-        /// What the provider said.
-        detail: String,
-    },
-    /// The provider wants to be paid first: no credit is left, or a quota that was paid for is used up.
-    #[error("the provider wants to be paid first ({status}): {detail}")]
-    Unpaid {
-        /// The HTTP status, mostly 402.
-        status: u16,
-        /// What the provider said.
-        detail: String,
-    },
-    /// The prompt is longer than the model can read. Nothing was answered.
-    #[error("the prompt does not fit into what the model can read: {detail}")]
-    ContextFull {
-        /// What the provider said.
-        detail: String,
-    },
-    /// The model refused to answer.
-    #[error("the model refused to answer: {detail}")]
-    Refused {
-        /// In its own words.
-        detail: String,
-    },
-    /// The provider kept the answer back, for what was asked or for what the answer says.
-    #[error("the provider's content filter kept the answer back: {detail}")]
-    Filtered {
-        /// What the provider said.
-        detail: String,
-    },
-    /// Too many requests.
-    #[error("the provider asks to slow down (429)")]
-    RateLimited {
-        /// How long the provider asked to wait, where it said.
-        retry_after: Option<Duration>,
-        /// What the provider said.
-        detail: String,
-    },
-    /// The provider failed, or cannot answer now. It may be worth trying again.
-    #[error("the provider failed ({status}): {detail}")]
-    ProviderFailed {
-        /// The HTTP status: 5xx, or any other that says when to try again.
-        status: u16,
-        /// How long the provider asked to wait, where it said.
-        retry_after: Option<Duration>,
-        /// What the provider said.
-        detail: String,
-    },
-    /// The answer broke off before its end.
-    #[error("the answer broke off after {received} bytes")]
-    BrokenOff {
-        /// How much had arrived, in bytes.
-        received: usize,
-    },
-    /// A line of the answer does not come to its end.
-    #[error("a line of the answer is longer than the limit of {limit} bytes")]
-    LineTooLong {
-        /// The limit, in bytes.
-        limit: usize,
-    },
-    /// The answer is longer than allowed.
-    #[error("the answer is longer than the limit of {limit} bytes")]
-    TooLong {
-        /// The limit, in bytes.
-        limit: usize,
-    },
-    /// The answer did not end in time.
-    #[error("no whole answer within {limit:?}")]
-    TimedOut {
-        /// The limit.
-        limit: Duration,
-    },
-    /// The provider said something that is no answer.
-    #[error("the provider's answer cannot be understood: {detail}")]
-    Malformed {
-        /// What was wrong.
-        detail: String,
-    },
-    /// The call could not be recorded, or what was recorded of it cannot be used: nothing may follow from it.
-    #[error("the model's call cannot be recorded or read")]
-    Unrecorded(#[source] Box<dyn Error + Send + Sync>),
-}
-
-impl ModelError {
-    /// Whether the same call may succeed when it is made again.
-    pub fn is_transient(&self) -> bool {
-        match self {
-            // It does not know what is asked for.
-            Self::ProviderFailed {
-                status: 501 | 505,
-                retry_after: None,
-                ..
-            } => false,
-            Self::Unreachable { .. }
-            | Self::RateLimited { .. }
-            | Self::ProviderFailed { .. }
-            | Self::BrokenOff { .. }
-            | Self::TimedOut { .. } => true,
-            Self::Unauthorized { .. }
-            | Self::Rejected { .. }
-            | Self::Unpaid { .. }
-            | Self::ContextFull { .. }
-            | Self::Refused { .. }
-            | Self::Filtered { .. }
-            | Self::LineTooLong { .. }
-            | Self::TooLong { .. }
-            | Self::Malformed { .. }
-            | Self::Unrecorded(_) => false,
-        }
-    }
-
-    /// How long the provider asked to wait before the call is made again.
-    pub const fn retry_after(&self) -> Option<Duration> {
-        match self {
-            Self::RateLimited { retry_after, .. } | Self::ProviderFailed { retry_after, .. } => {
-                *retry_after
-            }
-            Self::Unreachable { .. }
-            | Self::Unauthorized { .. }
-            | Self::Rejected { .. }
-            | Self::Unpaid { .. }
-            | Self::ContextFull { .. }
-            | Self::Refused { .. }
-            | Self::Filtered { .. }
-            | Self::BrokenOff { .. }
-            | Self::LineTooLong { .. }
-            | Self::TooLong { .. }
-            | Self::TimedOut { .. }
-            | Self::Malformed { .. }
-            | Self::Unrecorded(_) => None,
-        }
-    }
-
-    /// Whether nothing of the call was billed: the provider did not take it.
-    pub const fn is_free(&self) -> bool {
-        match self {
-            Self::Unreachable { .. }
-            | Self::Unauthorized { .. }
-            | Self::Rejected { .. }
-            | Self::Unpaid { .. }
-            | Self::ContextFull { .. }
-            | Self::RateLimited { .. }
-            | Self::ProviderFailed { .. } => true,
-            // An answer had begun, or may have.
-            Self::Refused { .. }
-            | Self::Filtered { .. }
-            | Self::BrokenOff { .. }
-            | Self::LineTooLong { .. }
-            | Self::TooLong { .. }
-            | Self::TimedOut { .. }
-            | Self::Malformed { .. }
-            | Self::Unrecorded(_) => false,
-        }
-    }
-
-    /// Whether the record of the call is what failed, and not the model.
-    pub const fn is_unrecorded(&self) -> bool {
-        matches!(self, Self::Unrecorded(_))
     }
 }
 

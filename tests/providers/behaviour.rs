@@ -27,8 +27,19 @@ pub enum Behaviour {
         /// The body.
         body: String,
     },
+    /// Answers with an error status and a body without an end.
+    RefusesEndlessly(u16),
     /// Sends this stream, as it is, and ends it orderly.
     Sends(String),
+    /// Sends these bytes as content of this type, and ends them orderly.
+    SendsAs {
+        /// The content type.
+        kind: &'static str,
+        /// The bytes.
+        body: Vec<u8>,
+    },
+    /// Answers, one byte after the other, with such a pause between two.
+    Drips(Duration),
     /// Breaks the connection after so many events.
     BreaksAfter(usize),
     /// Ends the body orderly after so many events, without the provider's end mark.
@@ -53,6 +64,8 @@ pub enum Behaviour {
     OneLine(usize),
     /// Reports an error after so many events of the stream.
     FailsAfter(usize),
+    /// Answers, with an event that is no JSON after so many events.
+    GarblesAfter(usize),
     /// Answers with a page that is no stream of events.
     Page,
     /// Answers with events that are no JSON.
@@ -95,7 +108,10 @@ impl Behaviour {
             | Self::AnswersSlowly(_)
             | Self::Refuses { .. }
             | Self::RefusesWith { .. }
+            | Self::RefusesEndlessly(_)
             | Self::Sends(_)
+            | Self::SendsAs { .. }
+            | Self::Drips(_)
             | Self::BreaksAfter(_)
             | Self::EndsAfter(_)
             | Self::EndsWithin(_)
@@ -108,6 +124,7 @@ impl Behaviour {
             | Self::EndlessLine
             | Self::OneLine(_)
             | Self::FailsAfter(_)
+            | Self::GarblesAfter(_)
             | Self::Page
             | Self::Garbage => Ending::Whole,
         }

@@ -106,8 +106,17 @@ pub(super) async fn handle(
             ))]);
             response(200, "text/html", &[], guard, page.boxed())
         }
+        Behaviour::RefusesEndlessly(status) => {
+            let body = part.counted_stream(number, &Behaviour::EndlessLine, &answer);
+            response(status, "application/json", &[], guard, body)
+        }
+        Behaviour::SendsAs { kind, body } => {
+            let body = stream::iter([Ok(Bytes::from(body))]).boxed();
+            response(200, kind, &[], guard, body)
+        }
         Behaviour::Answers
         | Behaviour::AnswersSlowly(_)
+        | Behaviour::Drips(_)
         | Behaviour::ReachesLengthLimit
         | Behaviour::Withholds
         | Behaviour::Sends(_)
@@ -122,6 +131,7 @@ pub(super) async fn handle(
         | Behaviour::EndlessLine
         | Behaviour::OneLine(_)
         | Behaviour::FailsAfter(_)
+        | Behaviour::GarblesAfter(_)
         | Behaviour::Garbage => {
             let body = part.counted_stream(number, &behaviour, &answer);
             response(200, "text/event-stream", &[], guard, body)
@@ -225,10 +235,23 @@ impl Part {
             Behaviour::FailsAfter(count) => sent(first(count))
                 .chain(sent(vec![form.error_event()]))
                 .boxed(),
+            Behaviour::GarblesAfter(count) => {
+                let rest = events.iter().skip(count).cloned().collect();
+                sent(first(count))
+                    .chain(sent(vec!["data: {nonsense\n\n".to_owned()]))
+                    .chain(sent(rest))
+                    .boxed()
+            }
             Behaviour::AnswersSlowly(each) => sent(events)
                 .then(move |event| async move {
                     tokio::time::sleep(each).await;
                     event
+                })
+                .boxed(),
+            Behaviour::Drips(each) => stream::iter(events.concat().into_bytes())
+                .then(move |byte| async move {
+                    tokio::time::sleep(each).await;
+                    Ok(Bytes::from(vec![byte]))
                 })
                 .boxed(),
             Behaviour::Garbage => sent(vec![
@@ -241,6 +264,8 @@ impl Part {
             | Behaviour::Withholds
             | Behaviour::Refuses { .. }
             | Behaviour::RefusesWith { .. }
+            | Behaviour::RefusesEndlessly(_)
+            | Behaviour::SendsAs { .. }
             | Behaviour::StallsBeforeHeaders
             | Behaviour::Page => sent(events).boxed(),
         }

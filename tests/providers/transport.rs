@@ -15,6 +15,9 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
+/// What its certificate is for: this machine, and a name that leads nowhere but through a proxy.
+const NAMES: [&str; 2] = ["localhost", "provider.example"];
+
 /// What carries requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Transport {
@@ -39,14 +42,14 @@ pub(super) struct Secured {
 }
 
 impl Secured {
-    /// Makes a certificate for `localhost`, where the transport has one.
+    /// Makes a certificate for its names, where the transport has one.
     pub(super) fn new(transport: Transport) -> io::Result<Option<Self>> {
         let protocol = match transport {
             Transport::Http1 => return Ok(None),
             Transport::Http1OverTls => b"http/1.1".to_vec(),
             Transport::Http2OverTls => b"h2".to_vec(),
         };
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
+        let made = rcgen::generate_simple_self_signed(NAMES.map(str::to_owned));
         let made = made.map_err(io::Error::other)?;
         let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
         let provider = Arc::new(aws_lc_rs::default_provider());

@@ -1,6 +1,6 @@
 //! A model that makes something up: another answer at every call, and none that it gives twice.
 
-use routing_core::model::{ModelCall, ModelError, ModelReply, PartialReply};
+use routing_core::model::{Awaited, ModelCall, ModelError, ModelReply, PartialReply};
 use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use serde_json::{Value, json};
 
@@ -68,7 +68,10 @@ impl Improvised {
         }
         if !self.ends && self.below(12) == 0 {
             let limit = std::time::Duration::ZERO;
-            return Err(ModelError::TimedOut { limit });
+            return Err(ModelError::TimedOut {
+                limit,
+                awaited: Awaited::Whole,
+            });
         }
         Ok(Outcome::Completed(ModelReply {
             text: self.made_up(call).to_string(),

@@ -16,7 +16,7 @@ use llm::{RehearsalConfig, RehearsalModel};
 use routing_core::answer::TypesOnly;
 use routing_core::handler::HandlerPolicy;
 use routing_core::model::{
-    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+    Awaited, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{
@@ -118,6 +118,7 @@ impl LanguageModel for Player {
             Some(Act::FailForNow) => {
                 return Err(ModelError::TimedOut {
                     limit: std::time::Duration::ZERO,
+                    awaited: Awaited::Whole,
                 });
             }
             Some(Act::Told(_)) | None => {}

@@ -15,8 +15,8 @@ use interrupts::store::{Filter, Store};
 use interrupts::{ActorName, EffectId, RouteName};
 use llm::{RehearsalConfig, RehearsalModel};
 use routing_core::model::{
-    AnswerSchemaRef, Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
-    Purpose, TokenUsage,
+    AnswerSchemaRef, Awaited, Caller, LanguageModel, ModelCall, ModelError, ModelReply,
+    PartialReply, Purpose, TokenUsage,
 };
 use routing_core::review::Answer;
 use routing_core::schema::Dialect;
@@ -174,7 +174,10 @@ impl Part for Fickle {
         };
         if chances.is(3) {
             let limit = std::time::Duration::ZERO;
-            return Some(Err(ModelError::TimedOut { limit }));
+            return Some(Err(ModelError::TimedOut {
+                limit,
+                awaited: Awaited::Whole,
+            }));
         }
         // What fills in a request is wrong more often: a person is asked when it is wrong four times.
         let is_wrong = match call.caller.purpose {

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use genai::chat::{ChatStreamEvent, StopReason as EndReason, StreamEnd, ToolCall};
-use routing_core::model::{ChunkSink, ModelError, ModelReply, PartialReply, ToolRequest};
+use routing_core::model::{Awaited, ChunkSink, ModelError, ModelReply, PartialReply, ToolRequest};
 use routing_core::{Outcome, StopReason, StopScope};
 use tokio::time::Instant;
 
 use super::background::CancelOnDrop;
 use super::failure::{self, FailureContext};
 use super::frames::FrameWatch;
-use super::io_thread::Events;
+use super::io_thread::{Broken, Events};
 use super::telemetry::CallSpan;
 use super::usage;
 use crate::chat::{
@@ -172,8 +172,8 @@ impl Exchange {
                 biased; // An interrupt must not queue behind a chatty model.
                 reason = scope.stopped_now() => return Ok(self.stopped(reason, events).await),
                 () = tokio::time::sleep_until(silence.until.min(deadline)) => {
-                    if let Some(limit) = self.overdue(&mut silence, deadline) {
-                        return Err(ModelError::TimedOut { limit });
+                    if let Some((awaited, limit)) = self.overdue(&mut silence, deadline) {
+                        return Err(ModelError::TimedOut { limit, awaited });
                     }
                     continue;
                 }
@@ -200,7 +200,11 @@ impl Exchange {
                 Some(Err(_)) if self.watch.withheld().blocked.is_some() => {
                     return Err(self.broken_off());
                 }
-                Some(Err(error)) => {
+                Some(Err(Broken::LineTooLong(reads))) => {
+                    return Err(ModelError::LineTooLong { reads });
+                }
+                Some(Err(Broken::Garbled)) => return Err(self.broken_off()),
+                Some(Err(Broken::Client(error))) => {
                     return Err(failure::of(error, &self.context, self.text.len()));
                 }
                 None => return Err(self.broken_off()),
@@ -247,19 +251,19 @@ impl Exchange {
     }
 
     /// The limit that has been reached, or `None` where events that carry nothing have arrived.
-    fn overdue(&self, silence: &mut Silence, deadline: Instant) -> Option<Duration> {
+    fn overdue(&self, silence: &mut Silence, deadline: Instant) -> Option<(Awaited, Duration)> {
         let now = Instant::now();
         let limits = self.context.limits;
         if now >= deadline {
-            return Some(limits.whole);
+            return Some((Awaited::Whole, limits.whole));
         }
         let seen = self.watch.events();
         if seen == silence.events_seen {
             if seen > 0 {
-                return Some(limits.silence);
+                return Some((Awaited::Next, limits.silence));
             }
             if now >= silence.first {
-                return Some(limits.first);
+                return Some((Awaited::Beginning, limits.first));
             }
             // Events may come that nothing is passed on of, so it is looked at again before the first one is too late.
             silence.until = silence.first.min(now + limits.silence);

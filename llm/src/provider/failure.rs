@@ -1,13 +1,15 @@
 //! The client library's errors as errors of the port.
 
 use std::error::Error;
+use std::string::FromUtf8Error;
 use std::time::SystemTime;
 
 use genai::webc::StreamTimeout;
 use reqwest::header::HeaderMap;
-use routing_core::model::ModelError;
+use routing_core::model::{Awaited, ModelError};
 use serde_json::Value;
 
+use super::Unreached;
 use super::cause;
 use super::retry_after;
 use super::{CallLimits, Secret};
@@ -64,17 +66,26 @@ fn of_transport(
         Err(error) => error,
     };
     if let Some(timeout) = error.downcast_ref::<StreamTimeout>() {
-        let limit = match timeout {
-            StreamTimeout::Headers => context.limits.first,
-            StreamTimeout::Read => context.limits.silence,
+        let (awaited, limit) = match timeout {
+            StreamTimeout::Headers => (Awaited::Beginning, context.limits.first),
+            StreamTimeout::Read => (Awaited::Next, context.limits.silence),
         };
-        return ModelError::TimedOut { limit };
+        return ModelError::TimedOut { limit, awaited };
+    }
+    if let Some(error) = error.downcast_ref::<FromUtf8Error>() {
+        // What is missing may have been cut off; what is wrong was never text.
+        return if error.utf8_error().error_len().is_none() {
+            ModelError::BrokenOff { received }
+        } else {
+            let detail = "the server sent bytes that are no text".to_owned();
+            ModelError::Malformed { detail }
+        };
     }
     match error.downcast::<reqwest::Error>() {
         Ok(error) if error.is_connect() || (error.is_request() && received == 0) => {
             ModelError::Unreachable {
                 endpoint: context.endpoint.clone(),
-                source: Box::new(error.without_url()),
+                source: Box::new(Unreached::of(error.without_url())),
             }
         }
         Ok(error) if error.is_builder() => ModelError::Malformed {

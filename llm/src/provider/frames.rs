@@ -14,6 +14,9 @@ use super::usage;
 /// The longest event that is read for its cost: such events are short.
 const LONGEST_WITH_USAGE: usize = 64 * 1024;
 
+/// What ends a stream of chat completions.
+const DONE: &str = "[DONE]";
+
 /// The event of the Responses API that names the answer.
 const FIRST_OF_RESPONSE: &str = "response.created";
 
@@ -31,6 +34,7 @@ pub(crate) struct FrameWatch {
     events: AtomicU64,
     with_data: AtomicU64,
     no_json: AtomicBool,
+    garbled: AtomicBool,
     usage: Mutex<TokenUsage>,
     response: Mutex<Response>,
     withheld: Mutex<Withheld>,
@@ -74,6 +78,11 @@ impl FrameWatch {
     /// Whether the first event was no JSON, which the client library may pass over.
     pub(crate) fn begins_with_no_json(&self) -> bool {
         self.no_json.load(Ordering::Relaxed)
+    }
+
+    /// Whether an event after the first one was no JSON: what it said is lost, and the client library may pass over it.
+    pub(crate) fn is_garbled(&self) -> bool {
+        self.garbled.load(Ordering::Relaxed)
     }
 
     /// What the provider calls the answer, while it has not said that it is over.
@@ -152,12 +161,18 @@ impl ChatFrameSink for FrameWatch {
     fn on_frame(&self, _context: &FrameCtx, frame: RawFrameRef<'_>) {
         self.events.fetch_add(1, Ordering::Relaxed);
         let data = frame.data;
-        let is_first = !data.is_empty() && self.with_data.fetch_add(1, Ordering::Relaxed) == 0;
-        if is_first {
+        if !data.is_empty()
+            && data != DONE
+            && let Err(error) = serde_json::from_str::<IgnoredAny>(data)
+        {
+            let is_first = self.with_data.load(Ordering::Relaxed) == 0;
             // The end of the stream may cut it off, which is another fault.
-            let read = serde_json::from_str::<IgnoredAny>(data);
-            let is_no_json = read.is_err_and(|error| !error.is_eof());
-            self.no_json.store(is_no_json, Ordering::Relaxed);
+            let is_no_json = is_first && !error.is_eof();
+            self.no_json.fetch_or(is_no_json, Ordering::Relaxed);
+            self.garbled.fetch_or(!is_first, Ordering::Relaxed);
+        }
+        if !data.is_empty() {
+            self.with_data.fetch_add(1, Ordering::Relaxed);
         }
         self.tools().read(frame.event, data);
         let about_response = frame

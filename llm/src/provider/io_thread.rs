@@ -7,18 +7,22 @@
 //! waits elsewhere, so limits and interrupts hold however busy this thread is.
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent};
+use genai::chat::{ChatOptions, ChatRequest, ChatStream, ChatStreamEvent};
 use genai::{Client, ServiceTarget};
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
+
+use super::frames::FrameWatch;
 
 /// How many events may wait for whoever reads them.
 const WAITING_EVENTS: usize = 64;
@@ -35,10 +39,42 @@ pub(crate) struct IoThread {
 /// the thread is busy with a line that does not end.
 const CLOSE_WITHIN: Duration = Duration::from_millis(100);
 
+/// Why a stream says nothing more.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// What the client library met.
+    Client(genai::Error),
+    /// So many reads brought neither an event nor the end.
+    LineTooLong(u32),
+    /// An event was no JSON. The client library may pass over it, and what it said would be missing.
+    Garbled,
+}
+
+/// Counts the reads of a connection that bring no event. The client library keeps what has no end yet, and does not say how much.
+struct LineWatch {
+    watch: Arc<FrameWatch>,
+    most: u32,
+    events: u64,
+    reads: u32,
+}
+
+impl LineWatch {
+    /// Whether there were too many, after a look at the stream that brought nothing.
+    fn is_too_long(&mut self) -> bool {
+        let events = self.watch.events();
+        if events != self.events {
+            self.events = events;
+            self.reads = 0;
+        }
+        self.reads += 1;
+        self.reads > self.most
+    }
+}
+
 /// What a stream says, in order. Its connection is closed as soon as this is dropped.
 #[derive(Debug)]
 pub(crate) struct Events {
-    receiver: mpsc::Receiver<Result<ChatStreamEvent, genai::Error>>,
+    receiver: mpsc::Receiver<Result<ChatStreamEvent, Broken>>,
     /// Its other half is dropped when the connection has been let go of.
     open: oneshot::Receiver<Infallible>,
 }
@@ -49,7 +85,7 @@ impl Events {
     /// # Cancel safety
     ///
     /// Safe: no event is lost.
-    pub(crate) async fn recv(&mut self) -> Option<Result<ChatStreamEvent, genai::Error>> {
+    pub(crate) async fn recv(&mut self) -> Option<Result<ChatStreamEvent, Broken>> {
         self.receiver.recv().await
     }
 
@@ -69,6 +105,23 @@ impl Events {
         drop(receiver);
         tokio::time::timeout(CLOSE_WITHIN, open).await.is_ok()
     }
+}
+
+/// The next event of a stream, or that it brings none for too long.
+async fn next(
+    stream: &mut ChatStream,
+    line: &mut LineWatch,
+) -> Option<Result<ChatStreamEvent, Broken>> {
+    poll_fn(|context| match stream.poll_next_unpin(context) {
+        // What comes now comes after that.
+        _ if line.watch.is_garbled() => Poll::Ready(Some(Err(Broken::Garbled))),
+        Poll::Ready(event) => Poll::Ready(event.map(|event| event.map_err(Broken::Client))),
+        Poll::Pending if line.is_too_long() => {
+            Poll::Ready(Some(Err(Broken::LineTooLong(line.most))))
+        }
+        Poll::Pending => Poll::Pending,
+    })
+    .await
 }
 
 impl IoThread {
@@ -101,8 +154,8 @@ impl IoThread {
         &self,
         client: Client,
         target: ServiceTarget,
-        request: ChatRequest,
-        options: ChatOptions,
+        (request, options): (ChatRequest, ChatOptions),
+        (watch, line_reads): (Arc<FrameWatch>, u32),
     ) -> Events {
         let (sender, receiver) = mpsc::channel(WAITING_EVENTS);
         let (is_open, open) = oneshot::channel();
@@ -119,20 +172,27 @@ impl IoThread {
                 Ok(response) => response.stream,
                 Err(error) => {
                     // Nobody waits for it where the receiver is gone.
-                    let _nobody = sender.send(Err(error)).await;
+                    let _nobody = sender.send(Err(Broken::Client(error))).await;
                     return;
                 }
+            };
+            let mut line = LineWatch {
+                watch,
+                most: line_reads,
+                events: 0,
+                reads: 0,
             };
             loop {
                 let event = tokio::select! {
                     biased;
                     () = sender.closed() => break,
-                    event = stream.next() => event,
+                    event = next(&mut stream, &mut line) => event,
                 };
                 let Some(event) = event else {
                     return;
                 };
-                if sender.send(event).await.is_err() {
+                let is_over = matches!(event, Err(Broken::LineTooLong(_) | Broken::Garbled));
+                if sender.send(event).await.is_err() || is_over {
                     break;
                 }
             }

@@ -15,11 +15,14 @@ pub struct CallLimits {
     pub first: Duration,
     /// The longest time between two events of the stream, once there was one.
     pub silence: Duration,
+    /// The most reads of the connection that bring neither an event nor the end: whatever is longer is kept in memory until
+    /// its end, and has none.
+    pub line_reads: u32,
 }
 
 impl Default for CallLimits {
     /// 8 MiB; 10 minutes for the whole, 10 seconds for the connection, 2 minutes until the first event, 60 seconds between
-    /// two.
+    /// two, and 512 reads for one.
     fn default() -> Self {
         Self {
             answer: 8 * 1024 * 1024,
@@ -27,6 +30,7 @@ impl Default for CallLimits {
             connect: Duration::from_secs(10),
             first: Duration::from_secs(120),
             silence: Duration::from_secs(60),
+            line_reads: 512,
         }
     }
 }

@@ -18,6 +18,9 @@ impl Provider {
     /// OpenAI, and every server that speaks its chat completions.
     pub const OPENAI: Self = Self::of(AdapterKind::OpenAI);
 
+    /// OpenAI's Responses API.
+    pub const OPENAI_RESPONSES: Self = Self::of(AdapterKind::OpenAIResp);
+
     /// Anthropic.
     pub const ANTHROPIC: Self = Self::of(AdapterKind::Anthropic);
 
@@ -38,6 +41,10 @@ impl Provider {
 
     /// The environment variable in which its key is looked for; `None` where it needs no key.
     pub fn key_variable(self) -> Option<&'static str> {
+        if self.kind == AdapterKind::OpenRouter {
+            // As its own documentation and other programs call it; the client library does not.
+            return Some("OPENROUTER_API_KEY");
+        }
         self.kind.default_key_env_name()
     }
 

@@ -21,6 +21,7 @@ fn a_missing_key_is_an_error_that_names_the_variable() {
         (Provider::ANTHROPIC, "ANTHROPIC_API_KEY"),
         (Provider::GEMINI, "GEMINI_API_KEY"),
         ("groq".parse().unwrap(), "GROQ_API_KEY"),
+        ("open_router".parse().unwrap(), "OPENROUTER_API_KEY"),
     ] {
         let error = with_no_environment(config(provider)).unwrap_err();
         assert!(error.to_string().contains(variable), "{error}");

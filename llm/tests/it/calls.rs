@@ -149,6 +149,7 @@ pub(crate) fn limits() -> CallLimits {
         connect: long,
         first: long,
         silence: long,
+        line_reads: 512,
     }
 }
 

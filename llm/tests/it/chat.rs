@@ -323,6 +323,6 @@ async fn a_deadline_closes_the_connection_and_a_limit_is_waited_for_interruptibl
     let short = Duration::from_millis(50);
     let hurried = Deadlined::new(limited, short);
     let ended = hurried.chat(call(), &StopScope::new()).await;
-    assert!(matches!(ended, Err(ModelError::TimedOut { limit }) if limit == short));
+    assert!(matches!(ended, Err(ModelError::TimedOut { limit, .. }) if limit == short));
     double.hang_ups().reached(double.received_count()).await;
 }

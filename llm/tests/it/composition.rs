@@ -127,7 +127,7 @@ async fn a_limit_is_waited_for_interruptibly_and_a_deadline_closes_the_connectio
     let short = Duration::from_millis(50);
     let hurried = Deadlined::new(limited, short);
     let ended = hurried.call(json_call(&hurried), &StopScope::new()).await;
-    assert!(matches!(ended, Err(ModelError::TimedOut { limit }) if limit == short));
+    assert!(matches!(ended, Err(ModelError::TimedOut { limit, .. }) if limit == short));
     double.hang_ups().reached(double.received_count()).await;
 }
 

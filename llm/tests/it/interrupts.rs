@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use llm::CallLimits;
 use routing_core::model::{LanguageModel, ModelCall};
 use routing_core::{Outcome, StopScope};
-use tests::providers::{Behaviour, ProviderDouble, WireForm};
+use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, WireForm};
 
-use crate::calls::{ANSWER, Ending, Pieces, call, double, model, stop_now};
+use crate::calls::{ANSWER, Ending, Pieces, call, double, limits, model, model_at, stop_now};
 use crate::chat::opening;
 
 /// How long a line grows before its call is stopped.
@@ -98,8 +99,13 @@ async fn while_pieces_pour_in() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn within_a_line_that_never_ends() {
-    let double = double(WireForm::OpenAi, [Behaviour::EndlessLine]).await;
-    let model = model(&double, WireForm::OpenAi);
+    let form = WireForm::OpenAi;
+    let double = double(form, [Behaviour::EndlessLine]).await;
+    let limits = CallLimits {
+        line_reads: u32::MAX,
+        ..limits()
+    };
+    let model = model_at(double.address(), form, RIGHT_KEY, limits);
     let scope = StopScope::new();
     let stopping = scope.clone();
     let server = double.hang_ups().clone();

@@ -11,6 +11,7 @@ mod conversation;
 mod conversation_tools;
 mod early_end;
 mod failures;
+mod faults;
 mod interrupts;
 mod limits;
 mod outcomes;
