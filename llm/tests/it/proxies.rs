@@ -1,0 +1,135 @@
+//! Calls through a proxy that the environment names. It is named to a process of its own, for the environment of this one is
+//! everybody's.
+
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+
+use llm::{AtProvider, ChatCall, ChatModel, ProviderModel};
+use routing_core::model::Message;
+use routing_core::{Outcome, StopScope};
+use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, Transport, WireForm};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::Command;
+
+use crate::calls::{ANSWER, Pieces, limits, model_at, stop_now};
+use crate::chat::opening;
+
+/// Where the child finds the certificate to trust. Its being set makes a test the child.
+const AUTHORITY: &str = "PROXIED_AUTHORITY";
+
+/// A name that leads nowhere but through the proxy.
+const PLACE: &str = "provider.example:4433";
+
+/// A proxy that makes tunnels, all of them to one port, and keeps what it was asked for.
+struct Proxy {
+    address: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Proxy {
+    async fn to(port: u16) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&asked);
+        tokio::spawn(async move {
+            while let Ok((stream, _peer)) = listener.accept().await {
+                tokio::spawn(tunnel(stream, port, Arc::clone(&kept)));
+            }
+        });
+        Self { address, asked }
+    }
+}
+
+async fn tunnel(mut client: TcpStream, port: u16, asked: Arc<Mutex<Vec<String>>>) {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(client.read_u8().await.unwrap());
+    }
+    let head = String::from_utf8(head).unwrap();
+    asked
+        .lock()
+        .unwrap()
+        .push(head.lines().next().unwrap().to_owned());
+    let mut server = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    client.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+    // Whoever hangs up first ends it.
+    let _ended = copy_bidirectional(&mut client, &mut server).await;
+}
+
+fn call() -> ChatCall {
+    ChatCall::new(vec![Message::user("Hello")])
+}
+
+/// What the child does: a whole answer, then one that is interrupted.
+async fn calls_by_name(authority: &str) {
+    let form = WireForm::OpenAi;
+    let model = model_at(&format!("https://{PLACE}"), form, RIGHT_KEY, limits());
+    let model: ProviderModel = model.trusting(authority.as_bytes()).unwrap();
+    let outcome = model.chat(call(), &StopScope::new()).await.unwrap();
+    assert_eq!(outcome.completed().unwrap().text, ANSWER);
+    let (scope, pieces) = (StopScope::new(), Pieces::new());
+    let call = ChatCall {
+        chunks: Some(pieces.clone()),
+        ..call()
+    };
+    let (outcome, ()) = tokio::join!(model.chat(call, &scope), async {
+        pieces.reached(2).await;
+        stop_now(&scope);
+    });
+    let Outcome::Interrupted { partial, .. } = outcome.unwrap() else {
+        panic!("not interrupted");
+    };
+    assert_eq!(partial.text, &ANSWER[..10]);
+    assert_eq!(partial.at_provider, AtProvider::ConnectionClosed);
+}
+
+#[tokio::test]
+async fn a_call_through_a_tunnel_is_answered_and_interrupted() {
+    if let Ok(authority) = std::env::var(AUTHORITY) {
+        return calls_by_name(&authority).await;
+    }
+    let form = WireForm::OpenAi;
+    for transport in [Transport::Http1OverTls, Transport::Http2OverTls] {
+        let behaviours = [
+            Behaviour::Answers,
+            Behaviour::StallsAfter(opening(form) + 2),
+        ];
+        let answer = |_: &Received| ANSWER.to_owned();
+        let double = ProviderDouble::over(transport, form, behaviours, answer);
+        let double = double.await.unwrap();
+        let port = double.address().rsplit(':').next().unwrap();
+        let proxy = Proxy::to(port.parse().unwrap()).await;
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child
+            .args([
+                "--exact",
+                "proxies::a_call_through_a_tunnel_is_answered_and_interrupted",
+            ])
+            .env(AUTHORITY, double.authority().unwrap())
+            .env("HTTPS_PROXY", &proxy.address)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        for name in [
+            "https_proxy",
+            "ALL_PROXY",
+            "all_proxy",
+            "NO_PROXY",
+            "no_proxy",
+        ] {
+            child.env_remove(name);
+        }
+        let ended = child.output().await.unwrap();
+        let said = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success(), "{transport:?} {said}");
+        let asked = proxy.asked.lock().unwrap().clone();
+        let tunnel = format!("CONNECT {PLACE} HTTP/1.1");
+        assert!(
+            !asked.is_empty() && asked.iter().all(|it| *it == tunnel),
+            "{asked:?}"
+        );
+        assert_eq!(double.received_count(), 2, "{transport:?}");
+        double.hang_ups().reached(1).await;
+    }
+}
