@@ -1,13 +1,9 @@
 //! Runs that this process owns: kept in the store, stopped by signals, limits and other processes.
 
 mod checkpoint;
-mod control;
 mod facings;
 mod given;
-mod inbox;
 mod left_out;
-mod owner;
-mod pulse;
 mod spoken;
 mod untaken;
 
@@ -37,18 +33,16 @@ use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
 
 pub(crate) use checkpoint::{refuse_over, refuse_unread};
-pub(crate) use control::Control;
 pub(crate) use given::known_to_fork;
-pub(crate) use inbox::LateInbox;
 pub(crate) use spoken::{SeenSignal, Spoken, words};
 
+pub(crate) use engine::keeping::{
+    Control, LateInbox, gone_owner, has_process, in_words as owner_words, is_process, own_name,
+};
+use engine::keeping::{PulseBell, has_run_out, is_gone};
 use facings::AgentFacings;
 use given::Unread;
 use left_out::LeftOut;
-pub(crate) use owner::own_name;
-pub(crate) use owner::{gone_owner, has_process, in_words as owner_words, is_process};
-use owner::{has_run_out, is_gone};
-use pulse::PulseBell;
 pub(crate) use untaken::not_taken;
 
 /// How long a run that stands still is waited for that another process has: as a rule it lets a stop take hold, or
@@ -387,7 +381,10 @@ impl Keeping {
     ) -> Result<Result<Kept, KeepError>, Failure> {
         // What has waited too long is over before the run looks at it.
         self.storage.sweep().await?;
-        let inbox = Arc::new(LateInbox::of(workflow));
+        let inbox = Arc::new(match workflow {
+            Workflow::Agents => LateInbox::closed_yet(),
+            Workflow::PlanExecute => LateInbox::unused(),
+        });
         let taking = Taking {
             run,
             node: first_node(workflow)?,

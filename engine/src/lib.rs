@@ -2,11 +2,13 @@
 
 #[doc(hidden)]
 pub mod durable;
+pub mod keeping;
 pub mod run;
 mod tool_desk;
 pub mod tools;
 pub mod workflow;
 
+pub use keeping::Keeper;
 pub use tool_desk::ExecutorDesk;
 pub use workflow::{
     Agent, Decided, Effect, Executed, Execution, Exit, Routed, Run, RunSettings, Workflow,

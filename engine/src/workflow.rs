@@ -39,6 +39,9 @@ pub trait Workflow: Sized + Send + Sync + 'static {
     /// Who may raise an interrupt.
     type Kind: AgentType;
 
+    /// The kind of the agent with which a run begins. All others are below it, and stops of the whole run name it.
+    const FIRST: Self::Kind;
+
     /// What each of them may ask: the sealed request.
     type Request: SealedInterrupt<Kind = Self::Kind>;
 
@@ -51,7 +54,8 @@ pub trait Workflow: Sized + Send + Sync + 'static {
     /// What comes of a run. It is kept with the run.
     type Output: Serialize + DeserializeOwned + Send;
 
-    /// What a run does. It is executed from its start whenever the run goes on; see the module's text.
+    /// What a run does, beginning with its first agent. It is executed from its start whenever the run goes on; see the
+    /// module's text.
     ///
     /// # Errors
     ///
@@ -61,7 +65,7 @@ pub trait Workflow: Sized + Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// It may be dropped at any await, and is executed again when the run goes on.
-    async fn run(&self, run: &Run<Self>, input: Self::Input) -> Result<Self::Output, Exit>;
+    async fn run(&self, first: Agent<Self>, input: Self::Input) -> Result<Self::Output, Exit>;
 }
 
 /// A run of a workflow, as its code sees it.
@@ -104,16 +108,6 @@ impl<W: Workflow> Run<W> {
     /// The way of what comes from outside to the run's agents, for whoever takes it from the store.
     pub fn inbox(&self) -> RunInbox {
         RunInbox::of(Arc::clone(&self.shared.live))
-    }
-
-    /// An agent at the top of the run. The same name is the same agent, whenever the run comes here again.
-    ///
-    /// # Errors
-    ///
-    /// Where the name is none: see [`NodeId`].
-    pub fn agent(&self, kind: W::Kind, name: &str) -> Result<Agent<W>, Exit> {
-        let id = NodeId::new(name)?;
-        Ok(Agent::new(self.clone(), id, kind))
     }
 
     /// Stops an agent, and all below it, where somebody asks for that.

@@ -333,11 +333,9 @@ pub const fn state_of(activity: NodeActivity) -> NodeState {
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
-    use routing_core::bus::AgentDirectory;
     use routing_core::{NodeId, RunId};
 
     use super::{NodeDirectory, NodeState};
-    use crate::agent_kind::AgentKind;
 
     #[test]
     fn a_node_that_stands_as_the_store_was_told_before_is_no_news() {
@@ -374,7 +372,7 @@ mod tests {
         nodes.add(&node, "ORCHESTRATOR");
         assert!(nodes.end(&node, NodeState::Pruned));
         assert!(!nodes.end(&node, NodeState::Completed));
-        let found = AgentDirectory::<AgentKind>::find(&nodes, &node);
-        assert_eq!(found.unwrap().status, "pruned");
+        assert!(nodes.has_ended(&node));
+        assert_eq!(nodes.all()[0].state, NodeState::Pruned);
     }
 }

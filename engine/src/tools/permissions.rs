@@ -179,11 +179,11 @@ mod tests {
     #[test]
     fn what_is_left_out_is_as_usual() {
         let permissions: ToolPermissions = serde_json::from_value(json!({"seconds": 5})).unwrap();
-        let usual = ToolPermissions {
+        let as_usual = ToolPermissions {
             seconds: 5,
             ..ToolPermissions::default()
         };
-        assert_eq!(permissions, usual);
+        assert_eq!(permissions, as_usual);
         assert_eq!(permissions.check(&usual()), Ok(()));
     }
 

@@ -9,14 +9,14 @@ use routing_core::bus::{DEFAULT_BACKLOG, InProcessBus};
 use routing_core::handler::{Branches, HandlerPolicy};
 use routing_core::model::LanguageModel;
 use routing_core::review::Reviewer;
-use routing_core::{Blackboard, Clock, RunId, StopScope};
+use routing_core::{Blackboard, Clock, NodeId, RunId, StopScope};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::exit::Exit;
-use super::{Run, Shared, Workflow};
+use super::{Agent, Run, Shared, Workflow};
 use crate::durable::error::KeepError;
 use crate::durable::replay::Replay;
 use crate::run::ending::conclude;
@@ -91,15 +91,23 @@ impl<W: Workflow> Execution<W> {
         mut settings: RunSettings,
         input: &W::Input,
     ) -> Result<Self, serde_json::Error> {
-        let order = Order {
-            workflow: W::NAME.to_owned(),
-            input,
-        };
-        let order = serde_json::to_string(&order)?;
+        let order = Self::order(input)?;
         if let Hold::Own { content, .. } = &mut settings.store.hold {
             *content = order;
         }
         Ok(Self::resume(workflow, settings))
+    }
+
+    /// What the store keeps of a run that begins with this input.
+    ///
+    /// # Errors
+    ///
+    /// Where the input cannot be written as JSON.
+    pub fn order(input: &W::Input) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&Order {
+            workflow: W::NAME.to_owned(),
+            input,
+        })
     }
 
     /// A run that goes on.
@@ -211,7 +219,10 @@ impl<W: Workflow> Execution<W> {
         live.recorder.record_since(started, live.journal.last());
         let (workflow, run) = (Arc::clone(&self.workflow), self.run.clone());
         let replay = Replay::since(live.journal.last());
-        let work = replay.around(async move { Ok(workflow.run(&run, input).await) });
+        let work = replay.around(async move {
+            let first = Agent::new(run, NodeId::root(), W::FIRST);
+            Ok(workflow.run(first, input).await)
+        });
         let mut main = JoinSet::new();
         main.spawn(work.in_current_span());
         live.joined(&mut main, scope).await
@@ -275,7 +286,7 @@ impl<W: Workflow> Run<W> {
     /// An agent has ended: whoever asked something of it alone is told.
     pub(super) async fn end(
         &self,
-        node: &routing_core::NodeId,
+        node: &NodeId,
         kind: &'static str,
         state: NodeState,
     ) -> Result<(), RunError> {

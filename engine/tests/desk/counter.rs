@@ -241,6 +241,16 @@ impl Counter {
         if let Hold::Own { lost: gone, .. } = &mut kept.hold {
             *gone = lost;
         }
+        let (desk, settings) = self.equipment(kept, observer);
+        Execution::begin(desk, settings, &Self::ticket()).unwrap()
+    }
+
+    /// The desk, and what an execution needs beside it.
+    pub(crate) fn equipment(
+        &self,
+        kept: RunStore,
+        observer: Arc<dyn RunObserver>,
+    ) -> (Arc<Desk>, RunSettings) {
         let settings = RunSettings {
             run: self.run,
             model: Arc::clone(&self.clerk) as Arc<_>,
@@ -256,7 +266,7 @@ impl Counter {
         let desk = Arc::new(Desk {
             shop: Arc::clone(&self.bank) as Arc<_>,
         });
-        Execution::begin(desk, settings, &Self::ticket()).unwrap()
+        (desk, settings)
     }
 
     pub(crate) fn execution(&self) -> Execution<Desk> {

@@ -9,5 +9,6 @@ mod shop;
 mod answering;
 mod counter;
 mod dying;
+mod keeping;
 mod sending;
 mod stopping;

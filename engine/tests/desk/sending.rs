@@ -27,7 +27,7 @@ async fn a_supervisors_event_sets_the_target_of_the_agents_next_interrupt() {
     let execution = counter.execution();
     let run = execution.run();
     let publishing = async {
-        let node = NodeId::new("front/refunds-1").unwrap();
+        let node = NodeId::new("root/refunds-1").unwrap();
         let event = InterruptRequestEvent {
             event_id: EventId::try_from("event-1".to_owned()).unwrap(),
             timestamp: Timestamp::now(),
@@ -68,7 +68,7 @@ async fn a_message_is_read_once_and_again_as_what_was_read() {
     execution.execute(&scope).await;
     let message = NewMessage {
         run: counter.run,
-        node: NodeId::new("front").unwrap(),
+        node: NodeId::root(),
         text: "the customer is a friend".to_owned(),
         from: Actor {
             name: ActorName::new("ann").unwrap(),

@@ -84,7 +84,7 @@ async fn a_stop_between_two_agents_leaves_what_was_done_and_does_no_more() {
     let scope = StopScope::new();
     let observer = StopsAt {
         scope: scope.clone(),
-        node: "front/refunds-1",
+        node: "root/refunds-1",
         then: Arc::clone(&counter.log),
     };
     let executed = counter.watched(Arc::new(observer)).execute(&scope).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
-use engine::{Agent, Effect, Exit, Run, Workflow};
+use engine::{Agent, Effect, Exit, Workflow};
 use routing_core::{
     AgentInterrupt, AgentType, InterruptDetails, InterruptRequest, InterruptType, Routing,
 };
@@ -176,14 +176,14 @@ impl Walk<'_> {
 #[async_trait]
 impl Workflow for Desk {
     const NAME: &'static str = "desk";
+    const FIRST: Colleague = Colleague::Orchestrator;
     type Kind = Colleague;
     type Request = DeskQuestion;
     type Routing = NextColleague;
     type Input = Ticket;
     type Output = Receipt;
 
-    async fn run(&self, run: &Run<Self>, ticket: Ticket) -> Result<Receipt, Exit> {
-        let mut front = run.agent(Colleague::Orchestrator, "front")?;
+    async fn run(&self, mut front: Agent<Self>, ticket: Ticket) -> Result<Receipt, Exit> {
         // Recorded: after a death this is read, and not looked up again.
         let find = |_: Effect| self.shop.cents_of(ticket.order);
         let cents = front.effect("find the order", find).await?;

@@ -12,15 +12,15 @@ use std::error::Error;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use engine::keeping::own_name;
 use engine::run::{RunEvent, RunLimits, RunObserver, RunOccurrence, RunStatus, RunStore};
-use engine::{Execution, RunSettings};
-use interrupts::OwnerName;
+use engine::{Keeper, RunSettings};
 use llm::{RehearsalConfig, RehearsalModel};
 use routing_core::answer::TypesOnly;
 use routing_core::handler::HandlerPolicy;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, RunId, StopScope, SystemClock};
-use store::{StoreSettings, open_any};
+use store::{StoreLocation, StoreSettings, bell_at};
 
 use desk::{Desk, Ticket};
 use shop::{Shop, ShopError};
@@ -86,12 +86,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let path = std::env::var("DESK_STORE").unwrap_or_else(|_unset| "sqlite:desk.db".to_owned());
-    let store = open_any(&path, StoreSettings::default()).await?;
+    let location: StoreLocation = path.parse()?;
+    let store = location.open(StoreSettings::default()).await?;
+    let owner = own_name()?;
+    let bell = bell_at(&location, &owner);
+    let keeper = Keeper::named::<Desk>(Arc::clone(&store), bell, owner.clone())?;
     let run = match arguments.as_slice() {
         ["resume", run] => run.parse()?,
         _ => RunId::generate(),
     };
-    let owner = OwnerName::new(format!("desk-{}", std::process::id()))?;
     let settings = RunSettings {
         run,
         model: Arc::new(RehearsalModel::new(RehearsalConfig::default())),
@@ -107,19 +110,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let desk = Arc::new(Desk {
         shop: Arc::new(CornerShop),
     });
-    let execution = match arguments.as_slice() {
+    println!("{run}");
+    let executed = match arguments.as_slice() {
         ["new", order, wish] => {
             let ticket = Ticket {
                 order: order.parse()?,
                 wish: (*wish).to_owned(),
             };
-            Execution::begin(desk, settings, &ticket)?
+            keeper.begin(desk, settings, &ticket).await?
         }
-        ["resume", _run] => Execution::resume(desk, settings),
+        ["resume", _run] => keeper.resume(desk, settings).await?,
         _ => return Err("say `new ORDER WISH` or `resume RUN`".into()),
     };
-    println!("{run}");
-    let executed = execution.execute(&StopScope::new()).await;
     match (executed.output, executed.report.status) {
         (Some(receipt), _) => println!("done: {}", receipt.lines.join("; ")),
         (None, RunStatus::Waiting { interrupts, .. }) => {

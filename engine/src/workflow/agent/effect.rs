@@ -80,6 +80,8 @@ impl<W: Workflow> Agent<W> {
             is_repeated: journal.at(&place)?.is_some(),
             scope: self.scope(),
         };
+        // Whoever looks from another process sees who is at it.
+        self.live().keep_nodes().await?;
         let intent = json!({ "name": name }).to_string();
         journal
             .begin_once(&self.id, EFFECT, &place, &intent, Repeating::Idempotent)

@@ -5,12 +5,13 @@ use interrupts::{Bell, OwnerName};
 use tokio::sync::{Mutex, watch};
 
 /// Heard whenever something may have changed in the store. It rings for nobody.
-pub(super) struct PulseBell {
+pub struct PulseBell {
     pulse: Mutex<watch::Receiver<u64>>,
 }
 
 impl PulseBell {
-    pub(super) fn new(pulse: watch::Receiver<u64>) -> Self {
+    /// Heard with each change of this.
+    pub fn new(pulse: watch::Receiver<u64>) -> Self {
         Self {
             pulse: Mutex::new(pulse),
         }

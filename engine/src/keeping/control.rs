@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use crate::run::{RunControl, Stopped, Trouble, Working};
 use async_trait::async_trait;
-use engine::run::{RunControl, Stopped, Trouble, Working};
 use interrupts::life::{Actor, Evidence, Role, RunState};
 use interrupts::manager::{
     InterruptManager, KeptRun, Reach, StopCause, StopNote, StopRequest, StoppedRun, Target,
@@ -11,10 +11,8 @@ use interrupts::manager::{
 use interrupts::store::CheckpointId;
 use routing_core::{InterruptType, NodeId, RunId, StopMode, StopScope, StopSource};
 
-use crate::exit::causes;
-
 /// Reads a run's stops from the manager, and tells the manager when they have taken hold.
-pub(crate) struct Control {
+pub struct Control {
     run: RunId,
     // The run is given back once nothing else holds it, so this must not.
     kept: Weak<KeptRun>,
@@ -27,7 +25,8 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub(super) fn new(kept: &Arc<KeptRun>, manager: InterruptManager) -> Self {
+    /// The stops of a run that a manager keeps.
+    pub fn new(kept: &Arc<KeptRun>, manager: InterruptManager) -> Self {
         let by = Actor {
             name: kept.owner().clone().into(),
             role: Role::System,
@@ -43,7 +42,7 @@ impl Control {
     }
 
     /// From now on this process works on the run.
-    pub(crate) fn works(&self, working: Working) {
+    pub fn works(&self, working: Working) {
         *self.working.lock().unwrap_or_else(PoisonError::into_inner) = Some(working);
     }
 
@@ -52,7 +51,7 @@ impl Control {
     /// # Cancel safety
     ///
     /// Dropped, it is recorded or not.
-    pub(crate) async fn work_ends(&self) {
+    pub async fn work_ends(&self) {
         let working = self
             .working
             .lock()
@@ -63,10 +62,8 @@ impl Control {
         };
         if let Err(error) = working.end(&*self.manager.settings().store).await {
             // Whoever takes the run next finds it out from what else was recorded.
-            tracing::warn!(
-                error = causes(&error),
-                "how long the run took is not recorded"
-            );
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, "how long the run took is not recorded");
         }
     }
 
@@ -79,7 +76,7 @@ impl Control {
     }
 
     /// Whether a limit stopped it.
-    pub(crate) fn was_limited(&self) -> bool {
+    pub fn was_limited(&self) -> bool {
         let Some(stopped) = self.stopped_run() else {
             return false;
         };

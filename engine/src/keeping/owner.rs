@@ -22,7 +22,7 @@ const TICKS: i64 = 100;
 /// # Errors
 ///
 /// [`NameError`] where it cannot be a name.
-pub(crate) fn own_name() -> Result<OwnerName, NameError> {
+pub fn own_name() -> Result<OwnerName, NameError> {
     let process = std::process::id();
     match (boot(), Process::of(process)) {
         (Some(boot), Some(Process { began, .. })) => {
@@ -35,7 +35,7 @@ pub(crate) fn own_name() -> Result<OwnerName, NameError> {
 
 /// A process by its name as an owner, as a person would find it: its id, and when it was started. A name that holds
 /// neither is told as it is.
-pub(crate) fn in_words(owner: &str) -> String {
+pub fn in_words(owner: &str) -> String {
     let Some((of_boot, process, began)) = parts(owner) else {
         return owner.to_owned();
     };
@@ -52,7 +52,7 @@ pub(crate) fn in_words(owner: &str) -> String {
 }
 
 /// Whether a name is that of a process.
-pub(crate) fn is_process(name: &str) -> bool {
+pub fn is_process(name: &str) -> bool {
     parts(name).is_some()
 }
 
@@ -76,19 +76,19 @@ fn started_at(ticks: &str) -> Option<Timestamp> {
 }
 
 /// The owner of a run, where its process is known to be gone.
-pub(crate) fn gone_owner(run: &Run) -> Option<OwnerName> {
+pub fn gone_owner(run: &Run) -> Option<OwnerName> {
     let lease = run.lease.as_ref();
     lease.map(|lease| lease.owner.clone()).filter(is_gone)
 }
 
 /// Whether a process has a run, as far as can be known here.
-pub(crate) fn has_process(run: &Run) -> bool {
+pub fn has_process(run: &Run) -> bool {
     run.lease.as_ref().is_some_and(holds)
 }
 
 /// Whether the owner of a lease has its run: on this machine where its process is there, and elsewhere until the lease
 /// runs out.
-pub(super) fn holds(lease: &Lease) -> bool {
+fn holds(lease: &Lease) -> bool {
     match seen(&lease.owner) {
         Seen::AtWork => true,
         Seen::Gone => false,
@@ -97,13 +97,13 @@ pub(super) fn holds(lease: &Lease) -> bool {
 }
 
 /// Whether a lease has run out, by the clock.
-pub(super) fn has_run_out(lease: &Lease) -> bool {
+pub fn has_run_out(lease: &Lease) -> bool {
     lease.until <= Timestamp::now()
 }
 
 /// Whether the process behind a name is known to be gone: it was of this machine, since its last boot, among the
 /// processes that can be seen here, and it is not there any more.
-pub(super) fn is_gone(owner: &OwnerName) -> bool {
+pub fn is_gone(owner: &OwnerName) -> bool {
     seen(owner) == Seen::Gone
 }
 

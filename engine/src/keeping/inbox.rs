@@ -2,16 +2,15 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agents::run::Workflow;
+use crate::run::RunInbox;
 use async_trait::async_trait;
-use engine::run::RunInbox;
 use interrupts::life::Interrupt;
 use interrupts::manager::{Deliveries, Undeliverable};
 use interrupts::store::StoredMessage;
 use routing_core::NodeId;
 
 /// Hands what comes for a run's nodes to the run, while it is executed.
-pub(crate) struct LateInbox {
+pub struct LateInbox {
     door: Mutex<Door>,
 }
 
@@ -21,29 +20,32 @@ enum Door {
     NotYet,
     Open(Arc<RunInbox>),
     Closed,
-    /// A plan reads its messages from the store before each step, and its agents can be asked nothing.
-    OfPlan,
+    /// The run reads its messages from the store by itself, and its agents can be asked nothing.
+    Unused,
 }
 
 impl LateInbox {
-    /// The inbox of a run of this workflow.
-    pub(crate) fn of(workflow: Workflow) -> Self {
-        let door = match workflow {
-            Workflow::Agents => Door::NotYet,
-            Workflow::PlanExecute => Door::OfPlan,
-        };
+    /// The inbox of a run that does not work yet.
+    pub const fn closed_yet() -> Self {
         Self {
-            door: Mutex::new(door),
+            door: Mutex::new(Door::NotYet),
+        }
+    }
+
+    /// The inbox of a run that reads its messages from the store by itself, and whose agents can be asked nothing.
+    pub const fn unused() -> Self {
+        Self {
+            door: Mutex::new(Door::Unused),
         }
     }
 
     /// From now on the run takes what comes.
-    pub(crate) fn open(&self, inbox: RunInbox) {
+    pub fn open(&self, inbox: RunInbox) {
         *self.lock() = Door::Open(Arc::new(inbox));
     }
 
     /// The run takes nothing any more.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         *self.lock() = Door::Closed;
     }
 
@@ -67,7 +69,7 @@ impl Deliveries for LateInbox {
                 .await
                 .map_err(|_ended| Undeliverable::NodeEnded),
             // Whoever asked is told that nobody will answer.
-            Door::OfPlan => Err(Undeliverable::NodeEnded),
+            Door::Unused => Err(Undeliverable::NodeEnded),
             Door::Closed => Err(Undeliverable::NotNow {
                 reason: "the run does not work any more".to_owned(),
             }),
@@ -77,9 +79,9 @@ impl Deliveries for LateInbox {
     fn has_ended(&self, node: &NodeId) -> bool {
         match self.door() {
             Door::Open(inbox) => inbox.has_ended(node),
-            // The agents of a plan stand until it is over; of a run that does not work, its end says what becomes of
+            // The agents of such a run stand until it is over; of a run that does not work, its end says what becomes of
             // their stops.
-            Door::NotYet | Door::OfPlan | Door::Closed => false,
+            Door::NotYet | Door::Unused | Door::Closed => false,
         }
     }
 

@@ -1,0 +1,13 @@
+//! Runs that this process keeps: stopped, sent to and answered by other processes while they are executed.
+
+mod control;
+mod inbox;
+mod keeper;
+mod owner;
+mod pulse;
+
+pub use control::Control;
+pub use inbox::LateInbox;
+pub use keeper::{KeepRunError, Keeper};
+pub use owner::{gone_owner, has_process, has_run_out, in_words, is_gone, is_process, own_name};
+pub use pulse::PulseBell;

@@ -1,0 +1,261 @@
+//! Executes runs of workflows in code so that other processes reach them: with a manager over their store.
+
+use std::sync::Arc;
+
+use interrupts::life::Actor;
+use interrupts::manager::{
+    Facing, Facings, InterruptManager, KeepError, KeptRun, ManagerSettings, RunEnd, Taking,
+};
+use interrupts::store::{NewRun, RootNode, RunError, Store, StoreError};
+use interrupts::{Bell, KindName, NameError, OwnerName, RouteName};
+use routing_core::{AgentType as _, NodeId, RunId};
+use tokio::runtime::Handle;
+
+use super::control::Control;
+use super::inbox::LateInbox;
+use super::owner::{gone_owner, own_name};
+use super::pulse::PulseBell;
+use crate::run::{Hold, Kinds, RunStatus, RunStore, WorkError, Working};
+use crate::workflow::{Executed, Execution, RunSettings, Workflow};
+
+/// Executes runs of workflows in code, as many as you like at once, so that other processes reach them: `irq stop`, `pause`,
+/// `send`, `reroute` and `review`, the page and REST work on them as on any other run of the store.
+#[derive(Clone)]
+pub struct Keeper {
+    manager: InterruptManager,
+    store: Arc<dyn Store>,
+    owner: OwnerName,
+}
+
+/// Why a run could not be executed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeepRunError {
+    /// It could not be created.
+    #[error("the run cannot be created")]
+    Create(#[source] RunError),
+    /// It could not be taken: another process has it, or it has ended.
+    #[error("{run} cannot be taken")]
+    Take {
+        /// The run.
+        run: RunId,
+        /// Why.
+        #[source]
+        source: Box<KeepError>,
+    },
+    /// There is none.
+    #[error("there is no {run} in the store")]
+    NoRun {
+        /// The run.
+        run: RunId,
+    },
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Its input cannot be written as JSON.
+    #[error("the input cannot be written as JSON")]
+    Input(#[source] serde_json::Error),
+    /// That this process works on it cannot be recorded.
+    #[error(transparent)]
+    Work(#[from] WorkError),
+    /// A name of the workflow is none of the store's.
+    #[error(transparent)]
+    Name(#[from] NameError),
+}
+
+/// Whom stops of a workflow's agents concern, by the names of its kinds.
+struct OfWorkflow {
+    kinds: Kinds,
+    first: Facing,
+}
+
+impl OfWorkflow {
+    fn of<W: Workflow>() -> Result<Self, NameError> {
+        let kinds = Kinds::of::<W::Kind>();
+        let first = Facing {
+            kind: KindName::new(W::FIRST.name())?,
+            origin: RouteName::new(W::FIRST.origin_route().name())?,
+            routes: kinds.routes()?,
+        };
+        Ok(Self { kinds, first })
+    }
+}
+
+impl Facings for OfWorkflow {
+    fn facing(&self, _run: RunId, _node: &NodeId, kind: Option<&KindName>) -> Facing {
+        let Some(kind) = kind else {
+            return self.first.clone();
+        };
+        // What is no route is none of this workflow's: its stops go where the first agent's do.
+        let origin = RouteName::new(self.kinds.origin_of(kind.as_str()));
+        Facing {
+            kind: kind.clone(),
+            origin: origin.unwrap_or_else(|_none| self.first.origin.clone()),
+            routes: self.first.routes.clone(),
+        }
+    }
+}
+
+impl Keeper {
+    /// A keeper over a store, for runs of a workflow. The bell rings for the owners of other runs, and hears its own ring:
+    /// `store::bell_at` makes that of a file.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`] where this process can be given no name, or a kind's name is none of the store's.
+    pub fn new<W: Workflow>(store: Arc<dyn Store>, bell: Arc<dyn Bell>) -> Result<Self, NameError> {
+        Self::named::<W>(store, bell, own_name()?)
+    }
+
+    /// The same, with a name for the owner that no other process and no other keeper has.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`] where a kind's name is none of the store's.
+    pub fn named<W: Workflow>(
+        store: Arc<dyn Store>,
+        bell: Arc<dyn Bell>,
+        owner: OwnerName,
+    ) -> Result<Self, NameError> {
+        let facings = Arc::new(OfWorkflow::of::<W>()?);
+        let mut settings = ManagerSettings::new(Arc::clone(&store), owner.clone(), facings);
+        settings.bell = bell;
+        Ok(Self {
+            manager: InterruptManager::new(settings, Handle::current()),
+            store,
+            owner,
+        })
+    }
+
+    /// Stops and pauses the runs that are executed here.
+    pub const fn manager(&self) -> &InterruptManager {
+        &self.manager
+    }
+
+    /// This process, as somebody who acts.
+    pub fn actor(&self) -> Actor {
+        self.manager.settings().actor()
+    }
+
+    /// A run begins with this input, or goes on with the one that it began with, to its end or until it rests. What the
+    /// settings say of the store's holder, bell, and control is set here.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepRunError`] where the run cannot be created or taken. Nothing of it was executed then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, all work of the run ends at once; what was recorded stands, and its lease runs out.
+    pub async fn begin<W: Workflow>(
+        &self,
+        workflow: Arc<W>,
+        settings: RunSettings,
+        input: &W::Input,
+    ) -> Result<Executed<W::Output>, KeepRunError> {
+        if self.store.run(settings.run).await?.is_none() {
+            self.create::<W>(settings.run, input).await?;
+        }
+        self.resume(workflow, settings).await
+    }
+
+    /// A run that is in the store goes on, to its end or until it rests; as [`Keeper::begin`].
+    ///
+    /// # Errors
+    ///
+    /// [`KeepRunError`] where the run is not there, or cannot be taken. Nothing of it was executed then.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Keeper::begin`].
+    pub async fn resume<W: Workflow>(
+        &self,
+        workflow: Arc<W>,
+        mut settings: RunSettings,
+    ) -> Result<Executed<W::Output>, KeepRunError> {
+        let run = settings.run;
+        let row = self.store.run(run).await?;
+        let row = row.ok_or(KeepRunError::NoRun { run })?;
+        let inbox = Arc::new(LateInbox::closed_yet());
+        let taking = Taking {
+            run,
+            node: NodeId::root(),
+            lost: gone_owner(&row),
+            deliveries: Arc::clone(&inbox) as Arc<_>,
+            messages_after: 0,
+            leaves_agents_out: false,
+        };
+        let taken = self.manager.take(taking).await;
+        let kept = Arc::new(taken.map_err(|error| not_taken(run, error))?);
+        let control = Arc::new(Control::new(&kept, self.manager.clone()));
+        let begun = Working::begin(&*self.store, run, kept.epoch(), &NodeId::root(), None).await?;
+        control.works(begun);
+        settings.store = self.kept_by(settings.store, &kept, &control);
+        let execution = Execution::resume(workflow, settings);
+        inbox.open(execution.run().inbox());
+        let executed = execution.execute(&kept.scope()).await;
+        inbox.close();
+        control.work_ends().await;
+        if let Ok(kept) = Arc::<KeptRun>::try_unwrap(kept) {
+            let settled = kept.settle(end_of(&executed.report.status)).await;
+            settled.map_err(|error| not_taken(run, error))?;
+        }
+        Ok(executed)
+    }
+
+    async fn create<W: Workflow>(&self, run: RunId, input: &W::Input) -> Result<(), KeepRunError> {
+        let new = NewRun {
+            root: Some(RootNode {
+                node: NodeId::root(),
+                kind: KindName::new(W::FIRST.name())?,
+            }),
+            id: run,
+            alias: None,
+            content: Execution::<W>::order(input).map_err(KeepRunError::Input)?,
+        };
+        let created = self.store.create_run(new).await;
+        created.map(drop).map_err(KeepRunError::Create)
+    }
+
+    fn kept_by(&self, store: RunStore, kept: &Arc<KeptRun>, control: &Arc<Control>) -> RunStore {
+        RunStore {
+            store: Arc::clone(&self.store),
+            owner: self.owner.clone(),
+            hold: Hold::Kept {
+                epoch: kept.epoch(),
+            },
+            bell: Arc::new(PulseBell::new(kept.pulse())),
+            control: Some(Arc::clone(control) as Arc<_>),
+            ..store
+        }
+    }
+}
+
+fn not_taken(run: RunId, error: KeepError) -> KeepRunError {
+    let source = Box::new(error);
+    KeepRunError::Take { run, source }
+}
+
+/// How a run rests or ends, for the manager.
+fn end_of(status: &RunStatus) -> RunEnd {
+    match status {
+        RunStatus::Completed { .. } => RunEnd::Completed,
+        RunStatus::Waiting { .. } => RunEnd::Waiting {
+            reason: "it waits for an answer".to_owned(),
+        },
+        RunStatus::Cancelled { reason, .. } => RunEnd::Cancelled {
+            reason: reason.clone(),
+        },
+        RunStatus::Failed {
+            resumable: false,
+            error,
+            ..
+        } => RunEnd::Failed {
+            reason: error.clone(),
+        },
+        RunStatus::Paused { .. }
+        | RunStatus::Failed {
+            resumable: true, ..
+        } => RunEnd::Stopped,
+    }
+}
