@@ -213,8 +213,16 @@ pub(crate) fn by_mailbox(error: &MessageError) -> Failure {
         | MessageError::NodeEnded { .. }
         | MessageError::TakesNoMessages { .. } => Failure::new(Exit::Conflict, error.to_string())
             .hint("`irq ps` shows which agents take messages"),
-        MessageError::NodeStops { interrupt, .. } => {
-            let hint = format!("`irq withdraw {interrupt}` gives the stop up");
+        MessageError::NodeStops {
+            interrupt,
+            is_cancelable,
+            ..
+        } => {
+            let hint = if *is_cancelable {
+                format!("`irq withdraw {interrupt}` gives the stop up")
+            } else {
+                "send it to an agent that goes on; `irq ps` shows them".to_owned()
+            };
             Failure::new(Exit::Conflict, error.to_string()).hint(hint)
         }
         MessageError::OtherContent { .. } => {

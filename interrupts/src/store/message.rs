@@ -113,6 +113,8 @@ pub enum MessageError {
         interrupt: InterruptId,
         /// What that does.
         interrupt_type: InterruptType,
+        /// Whether it can still be withdrawn.
+        is_cancelable: bool,
     },
     /// The node takes no messages: it has no turn at whose start it could read one.
     #[error("{node} takes no messages")]

@@ -178,10 +178,17 @@ pub(crate) fn unsent(error: &MessageError) -> Problem {
         MessageError::NodeEnded { .. } => {
             (Kind::RunFinished, "send it to an agent that still works")
         }
-        MessageError::NodeStops { .. } => (
+        MessageError::NodeStops {
+            is_cancelable: true,
+            ..
+        } => (
             Kind::RunFinished,
             "withdraw the stop, or send it to an agent that goes on",
         ),
+        MessageError::NodeStops {
+            is_cancelable: false,
+            ..
+        } => (Kind::RunFinished, "send it to an agent that goes on"),
         MessageError::TooLarge { .. } => (Kind::TooLarge, "send less; name a file instead"),
         MessageError::UnknownMessage { .. } => (
             Kind::MessageNotFound,

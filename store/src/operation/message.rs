@@ -97,6 +97,7 @@ impl SendMessage {
                 node,
                 interrupt: stop.id,
                 interrupt_type: stop.interrupt_type,
+                is_cancelable: stop.is_cancelable(),
             })),
             None => Ok(()),
         }

@@ -122,6 +122,7 @@ pub(crate) async fn a_message_is_refused_behind_a_stop_that_ends_its_reader<S: S
             node: reader.node.clone(),
             interrupt: id,
             interrupt_type,
+            is_cancelable: true,
         };
         let late = store.send_message(message(&reader, "late")).await;
         assert_eq!(late, Err(refused));
@@ -131,6 +132,21 @@ pub(crate) async fn a_message_is_refused_behind_a_stop_that_ends_its_reader<S: S
         let withdrawn = store.withdraw(id, actor(Role::Operator), WithdrawCause::Withdrawn);
         withdrawn.await.unwrap();
     }
+    // One of which its run was told is not withdrawn any more.
+    let told = Admission {
+        key: key("told"),
+        ..of(&beside, InterruptType::Prune, Scope::Agent)
+    };
+    let id = scene.admitted(told).await.id;
+    store.deliver(id, delivery("process-1", 60)).await.unwrap();
+    let late = store.send_message(message(&beside, "too late")).await;
+    let refused = MessageError::NodeStops {
+        node: beside.node.clone(),
+        interrupt: id,
+        interrupt_type: InterruptType::Prune,
+        is_cancelable: false,
+    };
+    assert_eq!(late, Err(refused));
     // What goes on reads it.
     for interrupt_type in [InterruptType::Pause, InterruptType::Branch] {
         let key = key(interrupt_type.to_string());

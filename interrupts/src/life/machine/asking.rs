@@ -143,6 +143,11 @@ impl Interrupt {
         }
     }
 
+    /// Whether a request for the stop can still be taken back.
+    pub fn is_cancelable(&self) -> bool {
+        self.check_cancelable().is_ok()
+    }
+
     /// What ends something is not taken back once its run was told, nor a fork that is being made.
     fn check_cancelable(&self) -> Result<(), Refusal> {
         let is_told = matches!(
