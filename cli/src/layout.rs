@@ -25,11 +25,24 @@ pub(crate) fn columns_of(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// The text, cut to so many columns, with an ellipsis where something is missing.
+/// The least room in which a text that is cut says how long it is; less is for names.
+const ROOM_FOR_LENGTH: usize = 36;
+
+/// The text, cut to so many columns, with an ellipsis where something is missing; where there is room, with the length
+/// of all of it.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if columns_of(text) <= columns {
         return text.to_owned();
     }
+    if columns < ROOM_FOR_LENGTH {
+        return begun(text, columns);
+    }
+    let length = format!(" ({} characters)", text.chars().count());
+    begun(text, columns - columns_of(&length)) + &length
+}
+
+/// The beginning of a text that is longer than so many columns.
+fn begun(text: &str, columns: usize) -> String {
     let mut kept = String::new();
     let mut width = 0;
     for character in text.chars() {
@@ -99,6 +112,13 @@ mod tests {
         assert_eq!(columns_of(&fit("大きさです", 6)), 6);
         assert_eq!(fit("ab", 4), "ab  ");
         assert_eq!(cut("abc", 0), "");
+    }
+
+    #[test]
+    fn a_text_that_is_cut_says_how_long_it_is() {
+        let cut = cut(&"大".repeat(100), 40);
+        assert_eq!(cut, "大大大大大大大大大大大… (100 characters)");
+        assert!(columns_of(&cut) <= 40);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The state on the screen.
 
 mod agents;
+mod fitting;
 mod help;
 mod history;
 mod inbox;
@@ -17,6 +18,7 @@ use ratatui::widgets::Paragraph;
 use super::overlay::Overlay;
 use super::state::{Screen, State};
 use crate::visible::visible_line;
+use fitting::fitting;
 
 pub(super) use look::Look;
 

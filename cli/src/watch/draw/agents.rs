@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wrap};
 use routing_core::RunId;
 
-use super::{Look, short};
+use super::{Look, fitting, short};
 use crate::advice::advised;
 use crate::time::age;
 use crate::visible::visible_line;
@@ -34,7 +34,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
         frame.render_widget(empty, area);
         return;
     }
-    let items: Vec<ListItem<'_>> = rows.iter().map(|row| item(row, state, look)).collect();
+    let items: Vec<ListItem<'_>> = rows
+        .iter()
+        .map(|row| item(row, state, (area.width, look)))
+        .collect();
     let list = List::new(items)
         .block(frame_of(" Agents "))
         .highlight_style(look.chosen());
@@ -79,13 +82,14 @@ pub(super) fn draw_run(frame: &mut Frame<'_>, area: Rect, state: &State, run: Ru
                 None => ("▶", look.active()),
             };
             let said = line.result.clone().unwrap_or_default();
-            Line::from(vec![
+            let line = Line::from(vec![
                 Span::styled(format!("{:>4} ", age(line.at, state.now)), look.faint()),
                 Span::styled(format!("{mark} "), style),
                 Span::styled(format!("{} ", line.node), look.strong()),
                 Span::styled(format!("{} ", line.kind), look.faint()),
                 Span::raw(said),
-            ])
+            ]);
+            fitting(line, stream.width)
         })
         .collect();
     let text = if state.snapshot.run(run).is_none() {
@@ -102,11 +106,12 @@ fn frame_of(title: &str) -> Block<'_> {
     Block::new().borders(Borders::TOP).title(title)
 }
 
-fn item<'a>(row: &Row<'a>, state: &State, look: Look) -> ListItem<'a> {
-    match row {
-        Row::Run(view) => ListItem::new(run_line(view, look)),
-        Row::Node(view, node) => ListItem::new(node_line(view, node, state, look)),
-    }
+fn item<'a>(row: &Row<'a>, state: &State, (columns, look): (u16, Look)) -> ListItem<'a> {
+    let line = match row {
+        Row::Run(view) => run_line(view, look),
+        Row::Node(view, node) => node_line(view, node, state, look),
+    };
+    ListItem::new(fitting(line, columns))
 }
 
 fn run_line(view: &RunView, look: Look) -> Line<'static> {

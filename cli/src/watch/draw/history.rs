@@ -5,16 +5,17 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState};
 
-use super::Look;
+use super::{Look, fitting};
 use crate::time::instant;
 use crate::watch::state::State;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
     let items = state.snapshot.history.iter().map(|line| {
-        ListItem::new(Line::from(vec![
+        let line = Line::from(vec![
             Span::styled(format!("{}  ", instant(line.at)), look.faint()),
             Span::raw(line.text.clone()),
-        ]))
+        ]);
+        ListItem::new(fitting(line, area.width))
     });
     let list = List::new(items)
         .block(Block::new().borders(Borders::TOP).title(" History "))

@@ -9,9 +9,13 @@ use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState};
 use super::Look;
 use crate::advice::advised;
 use crate::asked;
+use crate::layout::cut;
 use crate::time::age;
 use crate::visible::visible_line;
 use crate::watch::state::State;
+
+/// The columns of a question's type, its agent, its age, and until when it can be answered.
+const FIXED: [u16; 4] = [14, 24, 8, 12];
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
     let open = state.inbox();
@@ -24,14 +28,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
         frame.render_widget(empty, area);
         return;
     }
-    let rows = open.iter().map(|interrupt| row(interrupt, state, look));
-    let widths = [
-        Constraint::Length(14),
-        Constraint::Length(24),
-        Constraint::Min(20),
-        Constraint::Length(8),
-        Constraint::Length(12),
-    ];
+    let [kind, agent, age, expires] = FIXED;
+    let fixed: u16 = FIXED.iter().sum();
+    let gaps = u16::try_from(FIXED.len()).unwrap_or_default();
+    let why = area.width.saturating_sub(fixed + gaps).max(20);
+    let rows = open
+        .iter()
+        .map(|interrupt| row(interrupt, state, (why, look)));
+    let widths = [kind, agent, why, age, expires].map(Constraint::Length);
     let table = Table::new(rows, widths)
         .header(Row::new(["type", "agent", "why", "age", "expires"]).style(look.faint()))
         .row_highlight_style(look.chosen())
@@ -40,7 +44,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
     frame.render_stateful_widget(table, area, &mut selected);
 }
 
-fn row<'a>(interrupt: &Interrupt, state: &State, look: Look) -> Row<'a> {
+fn row<'a>(interrupt: &Interrupt, state: &State, (why, look): (u16, Look)) -> Row<'a> {
     let name = interrupt
         .node
         .as_str()
@@ -60,7 +64,7 @@ fn row<'a>(interrupt: &Interrupt, state: &State, look: Look) -> Row<'a> {
     let cells: Vec<Cell<'a>> = [
         interrupt.interrupt_type.to_string(),
         name.to_owned(),
-        visible_line(&asked::reason(interrupt)),
+        cut(&visible_line(&asked::reason(interrupt)), usize::from(why)),
         waits,
         expires,
     ]

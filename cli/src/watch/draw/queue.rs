@@ -6,11 +6,12 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::Look;
+use crate::layout::cut;
 use crate::visible::visible_line;
 use crate::watch::state::State;
 
-/// The most characters of a message that are shown.
-const LONGEST: usize = 40;
+/// The most columns of a message.
+const LONGEST: usize = 56;
 
 /// How many lines it takes.
 pub(super) fn height(state: &State) -> u16 {
@@ -22,10 +23,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
     let mut spans = vec![Span::styled(" not read yet ", look.faint())];
     for message in &queue {
         let text = visible_line(&message.message.text);
-        let mut part: String = text.chars().take(LONGEST).collect();
-        if part.len() < text.len() {
-            part.push('…');
-        }
+        let part = cut(&text, LONGEST);
         let from = if state.is_mine(message) {
             String::new()
         } else {
