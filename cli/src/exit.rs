@@ -165,6 +165,8 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     message: String,
     hint: Option<String>,
+    /// Whether it is of one damaged row, beside which others can be read.
+    is_of_one_row: bool,
 }
 
 impl Failure {
@@ -174,7 +176,20 @@ impl Failure {
             exit,
             message: message.into(),
             hint: None,
+            is_of_one_row: false,
         }
+    }
+
+    /// Says that one row is damaged, and what is stored beside it is not affected.
+    #[must_use]
+    pub(crate) const fn of_one_row(mut self) -> Self {
+        self.is_of_one_row = true;
+        self
+    }
+
+    /// Whether what is stored beside one damaged row can be read.
+    pub(crate) const fn is_of_one_row(&self) -> bool {
+        self.is_of_one_row
     }
 
     /// Says what may help.

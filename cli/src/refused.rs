@@ -27,9 +27,9 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
         StoreError::Gone { .. } => failure.hint(
             "nothing was recorded since; stop every irq that uses it, and put the file or a backup of it back",
         ),
-        StoreError::DamagedRow { .. } => failure.hint(
-            "other rows can be read; irq history --verify names all that is damaged",
-        ),
+        StoreError::DamagedRow { .. } => failure
+            .hint("other rows can be read; irq history --verify names all that is damaged")
+            .of_one_row(),
         StoreError::DamagedCheckpoint { checkpoint } => damaged(*checkpoint, error),
         StoreError::Foreign => failure.hint("name another file: --store PATH"),
         StoreError::Locked => {

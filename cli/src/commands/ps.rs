@@ -20,7 +20,7 @@ use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation};
 use crate::keep::has_process;
 use crate::layout::{columns_of, cut, screen_size};
-use crate::listing;
+use crate::listing::{self, Damaged};
 use crate::palette::{Palette, Tone};
 use crate::progress::newest;
 use crate::storage::complete;
@@ -60,21 +60,28 @@ pub(crate) fn ps(
     complete(async {
         let installation = installation::open(store).await?;
         installation.sweep().await?;
-        let shown = gather(&*installation, arguments, global).await?;
+        let mut damaged = Damaged::default();
+        let shown = gather(&*installation, (arguments, global), &mut damaged).await?;
         print(&text(arguments, global, &shown)?)?;
-        Ok(Exit::Success)
+        Ok(damaged.end()?)
     })
 }
 
 async fn gather(
     from: &dyn Installation,
-    arguments: &PsArguments,
-    global: Global,
+    (arguments, global): (&PsArguments, Global),
+    damaged: &mut Damaged,
 ) -> Result<Vec<Shown>, Failure> {
     let runs = match &arguments.run {
         Some(run) => vec![find_run(from, run).await?],
-        None if arguments.all => newest(listing::runs(from, &[]).await?, usize::MAX),
-        None => newest(listing::live_runs(from).await?, usize::MAX),
+        None if arguments.all => newest(
+            listing::readable_runs(from, &[], damaged).await?,
+            usize::MAX,
+        ),
+        None => newest(
+            listing::readable_live_runs(from, damaged).await?,
+            usize::MAX,
+        ),
     };
     let mut shown = Vec::with_capacity(runs.len());
     for run in runs {
@@ -90,8 +97,8 @@ async fn gather(
             0 => None,
             _ => from.progress(run.id).await?,
         };
-        let open = listing::interrupts(from, &open).await?;
-        let mut nodes = listing::nodes(from, run.id).await?;
+        let open = listing::readable_interrupts(from, &open, damaged).await?;
+        let mut nodes = listing::readable_nodes(from, run.id, damaged).await?;
         let state = run.state_for_nodes(has_process(&run));
         for node in &mut nodes {
             node.activity = node.stands(state, &open);

@@ -21,7 +21,7 @@ use crate::address::{find_interrupt, find_run};
 use crate::arguments::{Global, ReviewArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation};
-use crate::listing;
+use crate::listing::{self, Damaged};
 use crate::palette::Palette;
 use crate::plan::{checked, preview_text};
 use crate::policy;
@@ -142,7 +142,10 @@ async fn chosen_interrupts(
         }
         return Ok(Vec::new());
     }
-    let open = open(installation, arguments).await?;
+    let mut damaged = Damaged::default();
+    let open = open(installation, arguments, &mut damaged).await?;
+    // Which is the next is not known where one cannot be read.
+    damaged.end()?;
     // What is held waits for another one, and stands behind all others.
     let next = open
         .into_iter()
@@ -176,6 +179,7 @@ async fn refuse_of_another_run(
 async fn open(
     from: &dyn Installation,
     arguments: &ReviewArguments,
+    damaged: &mut Damaged,
 ) -> Result<Vec<Vec<Interrupt>>, Failure> {
     let mut filter = Filter {
         states: vec![State::AwaitingReview],
@@ -184,7 +188,7 @@ async fn open(
     if let Some(run) = &arguments.run {
         filter.run = Some(find_run(from, run).await?.id);
     }
-    let open = listing::interrupts(from, &filter).await?;
+    let open = listing::readable_interrupts(from, &filter, damaged).await?;
     let batches = policy::of_environment()?.arrange(&open);
     Ok(batches
         .into_iter()
@@ -197,7 +201,8 @@ async fn list_all(
     arguments: &ReviewArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let open = open(installation, arguments).await?;
+    let mut damaged = Damaged::default();
+    let open = open(installation, arguments, &mut damaged).await?;
     let text = if arguments.json {
         let numbered = (1_u64..).zip(&open);
         numbered
@@ -210,7 +215,7 @@ async fn list_all(
         list::text(&open, Palette::for_stream(&io::stdout(), global.no_color))
     };
     print(&text)?;
-    Ok(Exit::Success)
+    Ok(damaged.end()?)
 }
 
 /// An interrupt, and what the reviewing model would have said, where it was not sure enough.

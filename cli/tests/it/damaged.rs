@@ -1,9 +1,11 @@
-//! A checkpoint whose content is not what was saved: those before it are none the worse.
+//! Rows that are not what was written: those beside them are none the worse.
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::place::Place;
-use crate::program::{interrupt, lines, script};
+use crate::program::{Ended, end, interrupt, irq, lines, script};
+use crate::seed::Seed;
 
 /// A run that waits at a checkpoint which a disk has damaged, and its id.
 fn broken() -> (Place, String) {
@@ -79,4 +81,55 @@ fn a_run_whose_checkpoint_is_damaged_can_be_paused_and_stopped() {
     let stop = ["interrupt", &run, "--type", "STOP", "--wait"];
     place.end(&stop).exits_with(0);
     assert_eq!(place.runs()[0]["state"], "cancelled");
+}
+
+#[test]
+fn a_list_names_the_damaged_row_and_shows_the_rest() {
+    let seed = Seed::new();
+    let runs = [(); 5].map(|()| seed.run());
+    let questions = runs.each_ref().map(|run| seed.question(run));
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.db");
+    seed.close_into(&copy);
+    let damage = |table: &str, id: &str| {
+        let file = Connection::open(&copy).unwrap();
+        let sql = "SELECT group_concat('DROP TRIGGER ' || name, ';') FROM sqlite_schema WHERE type = 'trigger'";
+        let triggers: Option<String> = file.query_row(sql, (), |row| row.get(0)).unwrap();
+        file.execute_batch(&triggers.unwrap_or_default()).unwrap();
+        let sql = format!("UPDATE {table} SET body = replace(body, ':', ': ') WHERE id = ?");
+        assert_eq!(file.execute(&sql, (id,)).unwrap(), 1);
+    };
+    let listed = |words: &[&str]| {
+        let ended = end(irq().args(words).arg("--store").arg(&copy));
+        let of = |ended: &Ended| {
+            let rows = lines(&ended.output).into_iter();
+            rows.map(|row| row["id"].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        (of(&ended), ended)
+    };
+    let ids = questions.each_ref().map(|question| question.id.to_string());
+    damage("interrupts", &ids[1]);
+    damage("interrupts", &ids[2]);
+    let (shown, ended) = listed(&["review", "--json"]);
+    assert_eq!(shown, [0, 3, 4].map(|at: usize| ids[at].clone()));
+    let ended = ended.exits_with(1).says(&format!("{} is damaged", ids[1]));
+    ended
+        .says(&format!("{} is damaged", ids[2]))
+        .says("--verify names all that is damaged");
+    // Which one is the next cannot be told.
+    let next = [
+        "review",
+        "--next",
+        "--decision",
+        "respond",
+        "--message",
+        "x",
+    ];
+    listed(&next).1.exits_with(1).says("is damaged");
+    let ids = runs.each_ref().map(|run| run.id.to_string());
+    damage("runs", &ids[4]);
+    let (shown, ended) = listed(&["ps", "--all", "--json"]);
+    assert_eq!(shown, [3, 2, 1, 0].map(|at: usize| ids[at].clone()));
+    ended.exits_with(1).says(&format!("{} is damaged", ids[4]));
 }
