@@ -37,6 +37,7 @@ mod reviewer;
 mod size;
 mod spending;
 mod stage;
+mod stands;
 mod storage;
 mod table;
 mod telemetry;

@@ -10,6 +10,7 @@ use routing_core::InterruptId;
 
 use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
+use crate::stands::stands;
 use crate::time::{ago, instant};
 use crate::visible::visible_line;
 
@@ -104,7 +105,7 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
                 Some(decision) => {
                     format!("{interrupt} is decided already: {}", decided(decision))
                 }
-                None => format!("{interrupt} is {state}"),
+                None => format!("{interrupt} is {}", stands(*state)),
             };
             Failure::new(Exit::Conflict, text).hint(look)
         }

@@ -23,6 +23,7 @@ use crate::layout::{columns_of, cut, screen_size};
 use crate::listing::{self, Damaged};
 use crate::palette::{Palette, Tone};
 use crate::progress::newest;
+use crate::stands::stands;
 use crate::storage::complete;
 use crate::time::{age, ago};
 use crate::view::{self, json_line};
@@ -231,7 +232,7 @@ impl Page {
                 interrupt.interrupt_type,
                 interrupt.node,
                 ago(interrupt.at, self.now),
-                interrupt.state,
+                stands(interrupt.state),
                 visible_line(&interrupt.reason)
             );
             lines.push(format!("  {}", cut(&text, self.room(2))));
@@ -302,7 +303,7 @@ impl Page {
 
     /// What an agent waits for, or is asked to do.
     fn open(&self, interrupt: &Interrupt, lead: &str) -> String {
-        let lead = format!("    {lead}{} {}: ", interrupt.id, interrupt.state);
+        let lead = format!("    {lead}{} {}: ", interrupt.id, stands(interrupt.state));
         let room = self.room(columns_of(&lead));
         let asks = cut(&visible_line(&asked::reason(interrupt)), room);
         self.palette.paint(Tone::Waiting, &format!("{lead}{asks}"))

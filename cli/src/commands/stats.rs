@@ -17,6 +17,7 @@ use crate::layout::{cut, duration};
 use crate::listing;
 use crate::palette::{Palette, Tone};
 use crate::progress::{Progress, newest};
+use crate::stands::stands_by_name;
 use crate::storage::complete;
 use crate::table::Table;
 use crate::view::json_line;
@@ -213,7 +214,7 @@ impl Counts {
             }
             let mut table = Table::new(&[title, "COUNT"]);
             for (name, count) in tally {
-                let name = visible_line(name);
+                let name = visible_line(stands_by_name(name));
                 table.row(vec![(Tone::Plain, name), (Tone::Plain, count.to_string())]);
             }
             text.push('\n');

@@ -8,6 +8,7 @@ use crate::arguments::{RedriveArguments, StoreArguments, WithdrawArguments};
 use crate::asking;
 use crate::exit::{self, Exit};
 use crate::installation;
+use crate::stands::stands;
 use crate::storage::complete;
 use crate::view::{self, json_line};
 use crate::withdrawal;
@@ -58,7 +59,9 @@ fn tell(before: &Interrupt, after: &Interrupt, json: bool) -> anyhow::Result<Exi
     } else {
         print(&format!(
             "{} was {} and is {}.\n",
-            after.id, before.state, after.state
+            after.id,
+            stands(before.state),
+            stands(after.state)
         ))?;
     }
     Ok(Exit::Success)

@@ -20,6 +20,7 @@ use crate::keep::has_process;
 use crate::plan;
 use crate::refused::no_interrupt;
 use crate::request::{Addressee, Wish};
+use crate::stands::stands;
 use crate::withdrawal;
 
 /// What is said where this process goes on with what was decided.
@@ -246,7 +247,7 @@ async fn lets_go_on(
     let Some(review) = &interrupt.review else {
         return Err(Failure::new(
             Exit::Conflict,
-            format!("{id} is {}", interrupt.state),
+            format!("{id} is {}", stands(interrupt.state)),
         ));
     };
     Ok(NewDecision {

@@ -375,7 +375,7 @@ fn what_could_not_be_delivered_is_tried_again() {
     );
     let told = seed.end(&["redrive", &id]).exits_with(0).output;
     assert!(
-        told.contains("was dead_lettered and is requested"),
+        told.contains("was undeliverable and is requested"),
         "{told}"
     );
 }

@@ -24,6 +24,10 @@ fn live_runs_are_listed_with_their_live_agents_and_why_they_wait() {
     // What the agent says cannot act on the terminal.
     assert!(shown.contains("which way \\u{1b}[2Jshall"), "{shown}");
 
+    for shown in [shown, seed.end(&["stats"]).exits_with(0).output] {
+        assert!(shown.contains("waiting for a person"), "{shown}");
+        assert!(!shown.contains("awaiting_review"), "{shown}");
+    }
     let all = seed.end(&["ps", "--all"]).exits_with(0).output;
     assert!(all.contains("orchestrator/old"), "{all}");
     assert!(all.contains(&ended.id.to_string()), "{all}");

@@ -48,7 +48,7 @@ fn a_question_is_shown_as_its_agent_asks_it() {
         "which way \\u{1b}[2Jshall it go?",
         "1  Left   the short way",
         "both lead there",
-        "awaiting_review, version 4",
+        "waiting for a person, version 4",
         "The answer goes to DISCOVERY_ORCHESTRATOR.",
     ] {
         assert!(shown.contains(part), "no {part} in {shown}");

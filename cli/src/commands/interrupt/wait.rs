@@ -12,6 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::installation::Installation;
 use crate::keep::has_process;
 use crate::refused::no_interrupt;
+use crate::stands::stands;
 
 /// How long is waited for what follows once a stop has taken hold: as a rule it is recorded right after that.
 const SETTLING: Duration = Duration::from_secs(2);
@@ -90,7 +91,11 @@ async fn never(
     let id = now.id;
     let text = match ended_agent(from, now).await? {
         Some(agent) => format!("{id} came too late: {agent} before the stop reached it"),
-        None => format!("{id} is {}, and was never {wanted}", now.state),
+        None => format!(
+            "{id} is {}, and was never {}",
+            stands(now.state),
+            stands(wanted)
+        ),
     };
     let look = format!("`irq history --interrupt {id}` tells what happened");
     let hint = match now.mode {

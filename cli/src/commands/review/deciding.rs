@@ -16,6 +16,7 @@ use crate::installation::{Installation, NewDecision, goes_on_there};
 use crate::keep::has_process;
 use crate::plan::checked;
 use crate::refused::by_life;
+use crate::stands::stands;
 
 /// How often is looked whether a server has taken a run up.
 const LOOK: Duration = Duration::from_millis(50);
@@ -103,7 +104,11 @@ pub(super) fn not_open(interrupt: &Interrupt) -> Failure {
         | State::Expired
         | State::Cancelled => "it is not open",
     };
-    let text = format!("{} is {}: {waits_for}", interrupt.id, interrupt.state);
+    let text = format!(
+        "{} is {}: {waits_for}",
+        interrupt.id,
+        stands(interrupt.state)
+    );
     Failure::new(Exit::Conflict, text).hint(format!("`irq history --interrupt {}`", interrupt.id))
 }
 
@@ -158,7 +163,7 @@ pub(in crate::commands) fn told(
     after: &Aftermath,
 ) -> String {
     let Some(decision) = &decided.decision else {
-        return format!("{} is {}.\n", decided.id, decided.state);
+        return format!("{} is {}.\n", decided.id, stands(decided.state));
     };
     let mut text = format!(
         "{}: {}, to {}.\n",

@@ -12,6 +12,7 @@ use crate::asking;
 use crate::palette::{Palette, Tone};
 use crate::refused::decided;
 use crate::reviewer::Alone;
+use crate::stands::stands;
 use crate::time::instant;
 use crate::view::{in_words, kept_json};
 use crate::visible::{visible_line, visible_lines};
@@ -97,7 +98,7 @@ fn suggested(suggestion: &Suggestion) -> String {
 }
 
 fn state(interrupt: &Interrupt) -> String {
-    format!("{}, version {}", interrupt.state, interrupt.version)
+    format!("{}, version {}", stands(interrupt.state), interrupt.version)
 }
 
 /// What it asks: as a question where it is one, else its reason.

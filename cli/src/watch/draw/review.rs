@@ -14,6 +14,7 @@ use crate::advice::advised;
 use crate::asked;
 use crate::asking;
 use crate::refused::decided;
+use crate::stands::stands;
 use crate::time::ago;
 use crate::visible::{visible_line, visible_lines};
 use crate::watch::state::State;
@@ -56,7 +57,7 @@ fn heading(interrupt: &Interrupt, state: &State, look: Look) -> Vec<Line<'static
             format!(
                 "{} · {} · version {}",
                 ago(interrupt.requested_at, state.now),
-                interrupt.state,
+                stands(interrupt.state),
                 interrupt.version
             ),
             look.faint(),
@@ -130,14 +131,20 @@ fn asked_lines(question: &Question, state: &State, look: Look) -> Vec<Line<'stat
         Span::raw("The answer goes to "),
         Span::styled(question.target, look.active()),
         Span::styled(
-            format!(
-                " and nowhere else, unless you send it to one of {} others (R).",
-                question.routes.len().saturating_sub(1)
-            ),
+            elsewhere(question.routes.len().saturating_sub(1)),
             look.faint(),
         ),
     ]));
     lines
+}
+
+/// Where an answer may go that does not go to its target.
+fn elsewhere(others: usize) -> String {
+    match others {
+        0 => " and nowhere else.".to_owned(),
+        1 => " and nowhere else, unless you send it to the one other (R).".to_owned(),
+        others => format!(" and nowhere else, unless you send it to one of {others} others (R)."),
+    }
 }
 
 fn buttons(interrupt: &Interrupt, width: usize, look: Look) -> Vec<Line<'static>> {

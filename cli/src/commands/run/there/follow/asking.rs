@@ -13,6 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewDecision, Remote};
 use crate::refused::{decided, no_interrupt};
 use crate::reviewer::{Alone, Reply};
+use crate::stands::stands;
 
 impl Following {
     /// Asks the person here the first question that he was not asked.
@@ -205,6 +206,9 @@ fn ended_meanwhile(now: &Interrupt) -> String {
     match &now.decision {
         Some(decision) => format!("{id} was decided meanwhile: {}", decided(decision)),
         None if now.held_by.is_some() => format!("{id} waits: another interrupt goes first."),
-        None => format!("{id} is {}: it takes no answer any more.", now.state),
+        None => format!(
+            "{id} is {}: it takes no answer any more.",
+            stands(now.state)
+        ),
     }
 }
