@@ -183,7 +183,10 @@ fn ended(drained: Drained, rest: Result<(), Failure>) -> anyhow::Result<Exit> {
     if drained.cut == 0 {
         return Ok(Exit::Success);
     }
-    let text = format!("{} connections were cut", drained.cut);
+    let text = match drained.cut {
+        1 => "1 connection was cut".to_owned(),
+        more => format!("{more} connections were cut"),
+    };
     Err(Failure::new(Exit::Failure, text)
         .hint("give them longer with --drain-timeout")
         .into())

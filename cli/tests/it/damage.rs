@@ -173,9 +173,16 @@ fn examine<T: Send>(
         for _thread in 0..2 {
             scope.spawn(|| {
                 loop {
-                    let Some(next) = queue.lock().unwrap().pop() else {
-                        return;
+                    let (next, left) = {
+                        let mut queue = queue.lock().unwrap();
+                        let Some(next) = queue.pop() else {
+                            return;
+                        };
+                        (next, queue.len())
                     };
+                    if left % 100 == 0 {
+                        println!("{left} are left, {} are wrong", wrong.lock().unwrap().len());
+                    }
                     let (what, bytes, must_be_found) = damage(&next);
                     let (other, is_found) = original.silently_other(&bytes);
                     let mut wrong = wrong.lock().unwrap();

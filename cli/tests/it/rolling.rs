@@ -160,18 +160,24 @@ async fn what_a_stopped_server_leaves_waits_for_the_next_one_and_every_surface_s
 
 #[tokio::test]
 async fn a_server_that_shall_not_resume_leaves_runs_to_others() {
-    let installation = Installation::new();
-    let server = installation.serve_with(&["--pace", "30"]);
-    keeps_some_going(&installation).await;
-    let idle = installation.serve_beside_with(&["--no-resume"]);
-    let (code, told) = server.terminate();
-    assert_eq!(code, Some(0), "{told}");
-    std::thread::sleep(Duration::from_secs(5));
-    for run in runs(&installation) {
+    let (left, taken) = (Installation::new(), Installation::new());
+    let mut followers = Vec::new();
+    for (installation, options) in [(&left, &["--no-resume"][..]), (&taken, &[])] {
+        let server = installation.serve_with(&["--pace", "30"]);
+        keeps_some_going(installation).await;
+        followers.push(installation.serve_beside_with(options));
+        let (code, told) = server.terminate();
+        assert_eq!(code, Some(0), "{told}");
+    }
+    // The one that may has looked for what was left after the other one would have.
+    all_go_on(&taken, 0);
+    for run in runs(&left) {
         assert_eq!(run["state"], "running", "{run:#}");
         assert_eq!(run["is_owned"], false, "{run:#}");
     }
-    idle.kill();
+    for follower in followers {
+        follower.kill();
+    }
 }
 
 #[tokio::test]

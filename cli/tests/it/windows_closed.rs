@@ -18,6 +18,7 @@ use serde_json::json;
 
 use crate::place::Place;
 use crate::program::{interrupt, lines, script, spawn, until};
+use crate::served::Served;
 
 /// How many windows are open at once.
 const AT_ONCE: usize = 4;
@@ -232,6 +233,27 @@ fn a_run_that_outlives_its_window_goes_on_and_tells_in_the_file_that_it_names() 
     );
     assert!(told.contains("completed"), "{told}");
     assert!(!told.contains('\u{1b}'), "no colours: {told}");
+}
+
+#[test]
+fn a_window_that_follows_a_run_of_a_server_pauses_it_there_or_leaves_it_to_go_on() {
+    for (choice, state) in [("pause", "paused"), ("detach", "completed")] {
+        let place = Place::new();
+        let served = Served::paced(&place.store(), "100");
+        let run = ["run", "Describe the bakery", "--on-hangup", choice];
+        let mut window = Window::open(&served.irq(&run));
+        assert!(window.shows(PATIENCE, "step 1"), "{}", window.shown);
+        assert_eq!(window.close().code(), Some(129), "{choice}");
+        let stands = || place.runs()[0]["state"].clone();
+        until("what was chosen", || stands() == state);
+        let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
+        let reasons: Vec<_> = open.iter().map(|stop| &stop["reason"]).collect();
+        let expected: &[&str] = match choice {
+            "pause" => &["its terminal was closed"],
+            _ => &[],
+        };
+        assert_eq!(reasons, expected, "{open:#?}");
+    }
 }
 
 #[test]
