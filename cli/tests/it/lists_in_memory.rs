@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::seed::Seed;
 use crate::served::Served;
 
-/// How many runs wait for an answer.
-const WAITING: usize = 1_000;
+/// How many runs wait for an answer: as many as the longest part of a list has.
+const WAITING: usize = 500;
 
 /// How many read at once.
 const READERS: usize = 16;
